@@ -1,0 +1,1 @@
+"""THE RUN, in order."""

@@ -1,0 +1,53 @@
+"""The `Ready` condition, as ASO writes it (spec: semantics §3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+
+class Status(StrEnum):
+    TRUE = "True"
+    FALSE = "False"
+    UNKNOWN = "Unknown"
+
+
+class Severity(StrEnum):
+    ERROR = "Error"
+    WARNING = "Warning"
+    INFO = "Info"
+    NONE = ""
+
+
+class Retry(StrEnum):
+    """How soon ASO would look again; inside one run only FAST and SLOW mean anything."""
+
+    FAST = "Fast"
+    SLOW = "Slow"
+    VERY_SLOW = "VerySlow"
+    NEVER = "Never"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Condition:
+    """`time` is RFC 3339 in UTC with whole seconds; the id of the request that Azure refused stands apart, since both
+    change without the condition changing.
+    """
+
+    status: Status
+    severity: Severity = Severity.NONE
+    reason: str
+    message: str = ""
+    generation: int = 1
+    time: str = ""
+    request_id: str = ""
+
+    type = "Ready"
+
+    @property
+    def is_ready(self) -> bool:
+        return self.status is Status.TRUE
+
+    def says_the_same(self, other: Condition | None) -> bool:
+        """Equal but for the time and the request id."""
+        return other is not None and replace(self, time="", request_id="") == replace(other, time="", request_id="")

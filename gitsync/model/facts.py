@@ -1,0 +1,84 @@
+"""What the catalog knows of a kind: the shapes of the facts (aso-facts' README tells what each member means).
+
+Facts stay the plain mappings that they are packed as: a kind has hundreds of fields, and most are never looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, TypedDict
+
+from gitsync.model.gvk import GVK
+
+FieldType = str | Mapping[str, Any]
+"""A name ("string", "reference", …) or one of {"ref": T}, {"list": F}, {"map": F}, {"enum": […]}, {"base": …}."""
+
+
+class Field(TypedDict, total=False):
+    """One field of a type, as the facts state it."""
+
+    type: FieldType
+    arm: str
+    mode: str
+    meta: bool
+    required: bool
+    whenEmpty: str
+    optionalConfigMapPair: str
+    pattern: str
+    minimum: float
+    maximum: float
+    minLength: int
+    maxLength: int
+    minItems: int
+    maxItems: int
+    multipleOf: float
+
+
+class TypeFacts(TypedDict, total=False):
+    """A type: its fields by their name in the manifest; for a union, which field each discriminator value selects."""
+
+    fields: Mapping[str, Field]
+    oneOf: bool
+    discriminator: str
+    values: Mapping[str, str]
+
+
+class Scope(StrEnum):
+    RESOURCE_GROUP = "ResourceGroup"
+    LOCATION = "Location"
+    EXTENSION = "Extension"
+    TENANT = "Tenant"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """One kind at one version: where it stands in ARM and what it may say."""
+
+    gvk: GVK  # as the manifest spells the version
+    arm_type: str  # "Microsoft.Kusto/clusters/databases"
+    api_version: str  # ARM's
+    scope: Scope
+    operations: frozenset[str]  # of Get, Head, Put, Delete
+    owner: tuple[str, str] | None  # (group, kind) that an owner must be; None for any or none
+    any_owner: bool  # an extension kind: the manifest names group and kind
+    fixed_azure_name: str | None
+    azure_name: Mapping[str, Any]  # minLength, maxLength, pattern of a free name
+    spec: str  # names of types
+    status: str
+    config_maps: Mapping[str, str]  # field of operatorSpec.configMaps → path in status
+    types: Mapping[str, TypeFacts]
+    legacy: bool  # spelled v1api…, which names some UUIDs otherwise (semantics §5.9)
+
+    @property
+    def has_owner(self) -> bool:
+        return self.any_owner or self.owner is not None
+
+    @property
+    def can_delete(self) -> bool:
+        return "Delete" in self.operations
+
+    @property
+    def can_get(self) -> bool:
+        return "Get" in self.operations

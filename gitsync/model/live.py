@@ -1,0 +1,36 @@
+"""What Azure says of a resource."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+TERMINAL_STATES = frozenset({"succeeded", "failed", "canceled"})
+"""ARM's resource-provider contract, async-api-reference: every other value means "still running"."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Live:
+    """A resource as it was read: the body of its GET and the ETag, where the provider gave one."""
+
+    body: Mapping[str, Any]
+    etag: str | None = None
+
+    @property
+    def provisioning_state(self) -> str | None:
+        """`properties.provisioningState` as Azure spells it; None where there is none (which means Succeeded)."""
+        properties = self.body.get("properties")
+        state = properties.get("provisioningState") if isinstance(properties, Mapping) else None
+        return state if isinstance(state, str) and state else None
+
+    @property
+    def is_moving(self) -> bool:
+        """An operation is under way: nothing may be sent."""
+        state = self.provisioning_state
+        return state is not None and state.casefold() not in TERMINAL_STATES
+
+    @property
+    def has_failed(self) -> bool:
+        state = self.provisioning_state
+        return state is not None and state.casefold() in {"failed", "canceled"}

@@ -1,0 +1,43 @@
+"""What a run intends: one graph of applies and prunes, from git and the records alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from gitsync.model.gvk import Key
+from gitsync.model.problem import Problem
+from gitsync.model.record import Record
+from gitsync.model.resource import Prepared
+
+
+class Intent(StrEnum):
+    APPLY = "apply"
+    PRUNE = "prune"  # delete what left git
+    DETACH = "detach"  # forget what left git, leave it in Azure
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """One resource of the walk. `prepared` is set for an apply, `record` for whatever is remembered.
+
+    `depends_on` are nodes of the same walk: for an apply what must come first, for a prune its dependents.
+    """
+
+    key: Key
+    intent: Intent
+    prepared: Prepared | None = None
+    record: Record | None = None
+    depends_on: tuple[Key, ...] = ()
+    within: Key | None = None  # a prune whose resource goes with this one: no request of its own
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """`complete` is False where something did not parse or is invalid: then nothing is pruned."""
+
+    applies: Mapping[Key, Node]
+    prunes: Mapping[Key, Node]
+    problems: tuple[Problem, ...] = ()
+    complete: bool = True

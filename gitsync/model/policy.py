@@ -1,0 +1,21 @@
+"""The reconcile policy of a resource (spec: semantics §2)."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+RECONCILE_POLICY = "serviceoperator.azure.com/reconcile-policy"
+
+
+class Policy(StrEnum):
+    MANAGE = "manage"
+    SKIP = "skip"
+    DETACH_ON_DELETE = "detach-on-delete"
+
+    @property
+    def allows_modify(self) -> bool:
+        return self is not Policy.SKIP
+
+    @property
+    def allows_delete(self) -> bool:
+        return self is Policy.MANAGE

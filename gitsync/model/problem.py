@@ -1,0 +1,47 @@
+"""A problem of the input: what is wrong, where, and how to mend it. Problems are collected, not thrown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Source:
+    """Where a manifest stands: path inside the source, and its first line (from 1)."""
+
+    path: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}"
+
+
+class Level(StrEnum):
+    ERROR = "error"
+    WARNING = "warning"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """One thing wrong with the input.
+
+    `code` is stable and meant for machines (PascalCase); `field` is a path such as `spec.a.b[0]`, or "".
+    """
+
+    code: str
+    message: str
+    hint: str = ""
+    level: Level = Level.ERROR
+    path: str = ""
+    line: int = 0
+    field: str = ""
+
+    @property
+    def is_error(self) -> bool:
+        return self.level is Level.ERROR
+
+    @property
+    def order(self) -> tuple[str, int, str, str, str]:
+        """Sort key: as a reader goes through the files."""
+        return (self.path, self.line, self.field, self.code, self.message)

@@ -1,0 +1,69 @@
+"""What is remembered of a resource between runs: one file on the status branch (DESIGN §4, Status branch)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from gitsync.model.condition import Condition
+from gitsync.model.gvk import Key
+from gitsync.model.policy import Policy
+
+
+class Claim(StrEnum):
+    """By which right a resource is ours. Only what was created or adopted may be deleted."""
+
+    NONE = "none"  # watched only (policy skip), or never reached
+    EXPECTED = "expected"  # a create may have been sent: written before the first write
+    CREATED = "created"
+    ADOPTED = "adopted"
+
+    @property
+    def is_ours(self) -> bool:
+        return self in {Claim.CREATED, Claim.ADOPTED}
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """A long-running operation that was under way when the run ended. No poll URL: it may be signed."""
+
+    kind: str  # "create", "update" or "delete"
+    started_at: str  # RFC 3339, UTC
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """State of one resource.
+
+    `applied` is the body that we last sent, `baseline` the asked-for leaves as last seen when the resource was written
+    or judged in sync; secrets never stand in either. `depends_on` orders a later prune. `generation` counts changes of
+    the spec, whose digest is `spec_digest`. `writes` counts the runs in a row that wrote it. `agent` names the agent
+    that keeps it.
+    """
+
+    key: Key
+    manifest_api_version: str
+    arm_id: str
+    arm_api_version: str
+    claim: Claim = Claim.NONE
+    policy: Policy = Policy.MANAGE
+    generation: int = 1
+    spec_digest: str = ""
+    applied: Mapping[str, Any] | None = None
+    baseline: Mapping[str, Any] | None = None
+    operation: Operation | None = None
+    writes: int = 0
+    owner: Key | None = None
+    depends_on: tuple[Key, ...] = ()
+    agent: str = ""
+    condition: Condition | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """All that is remembered: records by key, and the revision that they speak of (None where nothing is recorded)."""
+
+    records: Mapping[Key, Record]
+    revision: str | None = None

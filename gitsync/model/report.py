@@ -1,0 +1,40 @@
+"""What a run tells: one value, from which the terminal, JSON and Markdown are made (DESIGN §5)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from gitsync.model.problem import Problem
+from gitsync.model.result import Result
+
+
+@dataclass(frozen=True, slots=True)
+class Requests:
+    """How many requests ARM was sent, by the bucket that they count against; polls are reads told apart."""
+
+    reads: int = 0
+    writes: int = 0
+    deletes: int = 0
+    polls: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """`started` and `finished` are RFC 3339, UTC. `results` are sorted by key, `problems` by place."""
+
+    command: str  # "sync" or "plan"
+    revision: str | None
+    started: str
+    finished: str
+    exit_code: int
+    requests: Requests
+    problems: tuple[Problem, ...]
+    results: tuple[Result, ...]
+    interrupted: bool = False
+
+    @property
+    def summary(self) -> Mapping[str, int]:
+        """Count of results by verdict, sorted by name."""
+        return dict(sorted(Counter(r.verdict.value for r in self.results).items()))

@@ -1,0 +1,61 @@
+"""A resource as a manifest states it, and the other documents that a source may hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from gitsync.model.gvk import GVK, Key
+from gitsync.model.policy import Policy
+from gitsync.model.problem import Problem, Source
+from gitsync.model.template import Template
+
+
+@dataclass(frozen=True, slots=True)
+class OwnerRef:
+    """Who owns a resource: another manifest, or something in Azure by its id. Exactly one is set."""
+
+    key: Key | None = None
+    arm_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resource:
+    """One manifest of an ASO kind. `lines` maps a field path ("spec.a.b[0]") to its line in the file."""
+
+    key: Key
+    gvk: GVK
+    spec: Mapping[str, Any]
+    source: Source
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    labels: Mapping[str, str] = field(default_factory=dict)
+    lines: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """A resource made ready for ARM.
+
+    `template` is None where no request can be built (an owner or a reference is not there, the kind is unknown);
+    `arm_id` is None where not even the id is known. `owner` is None for kinds without one. `depends_on` holds the
+    manifests that must come first (owner, references, producers of values), sorted, each of them present in the same
+    set of manifests. `problems` has every problem of this resource, errors and warnings.
+    """
+
+    resource: Resource
+    policy: Policy
+    arm_id: str | None
+    api_version: str | None
+    owner: OwnerRef | None
+    template: Template | None
+    depends_on: tuple[Key, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def key(self) -> Key:
+        return self.resource.key
+
+    @property
+    def is_valid(self) -> bool:
+        return self.template is not None and not any(p.is_error for p in self.problems)

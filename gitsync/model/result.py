@@ -1,0 +1,62 @@
+"""What came of one node."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from gitsync.model.condition import Condition
+from gitsync.model.gvk import Key
+from gitsync.model.policy import Policy
+from gitsync.model.problem import Source
+from gitsync.model.record import Record
+from gitsync.model.verdict import Action, Difference, Verdict
+
+
+class Stage(StrEnum):
+    """The stages of an apply, in order; a prune has policy, observe, act and poll."""
+
+    POLICY = "policy"
+    OWNER_CHECK = "owner-check"
+    OBSERVE = "observe"
+    PRE_CHECK = "pre-check"
+    COMPARE = "compare"
+    ACT = "act"
+    POLL = "poll"
+    POST_CHECK = "post-check"
+    EXPORT = "export"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """One failed try, kept so that failures before a success show. `at` is RFC 3339, UTC."""
+
+    at: str
+    stage: Stage
+    status: int
+    code: str
+    message: str
+    request_id: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """The end of one node. `record` is what to remember; None means forget it.
+
+    `is_fine` tells dependents that they may go on: Ready, or in a plan "would be".
+    """
+
+    key: Key
+    manifest_api_version: str
+    source: Source | None
+    arm_id: str | None
+    policy: Policy
+    verdict: Verdict
+    action: Action = Action.NONE
+    condition: Condition
+    is_fine: bool
+    differences: tuple[Difference, ...] = ()
+    unverified: tuple[str, ...] = ()
+    attempts: tuple[Attempt, ...] = ()
+    requests: int = 0
+    record: Record | None = None

@@ -1,0 +1,32 @@
+"""A secret value. It shows itself nowhere: only the serialiser of a request body and the sinks reveal it."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+
+class Secret:
+    """A string that must not be printed, compared with text, hashed or pickled by accident."""
+
+    __slots__ = ("_value",)
+
+    def __init__(self, value: str) -> None:
+        self._value = value
+
+    def reveal(self) -> str:
+        """The value itself; for request bodies and sinks alone."""
+        return self._value
+
+    def __repr__(self) -> str:
+        return "<secret>"
+
+    def __format__(self, _spec: str) -> str:
+        return "<secret>"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Secret) and other._value == self._value
+
+    __hash__ = None  # type: ignore[assignment]  # a hash would leak equality into dictionaries and logs
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a secret is not pickled")

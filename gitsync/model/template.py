@@ -1,0 +1,80 @@
+"""A request with holes: what a manifest asks of ARM before the values that it refers to are known.
+
+Apart from the filled request, because `render` fills holes with placeholders and a run with values (DESIGN §3).
+A hole may stand anywhere in a body; in an ARM id only a config-map value can be unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gitsync.model.gvk import Key
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceHole:
+    """The ARM id of another manifest."""
+
+    key: Key
+
+
+@dataclass(frozen=True, slots=True)
+class SecretHole:
+    """One key of a Secret in the manifest's namespace."""
+
+    name: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class SecretMapHole:
+    """All of a Secret, as a mapping."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigMapHole:
+    """One key of a ConfigMap in the manifest's namespace."""
+
+    name: str
+    key: str
+
+
+Hole = ReferenceHole | SecretHole | SecretMapHole | ConfigMapHole
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A string with holes in it, in order."""
+
+    parts: tuple[str | ConfigMapHole, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Template:
+    """ARM id, api-version and PUT body with holes. `body` is plain JSON except for `Hole` and `Text` leaves, and
+    `ReferenceKeys` where references are the keys of a map.
+    """
+
+    arm_id: str | Text
+    api_version: str
+    body: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceKeys:
+    """A map whose keys are ARM ids and whose values are empty objects (identity.userAssignedIdentities)."""
+
+    references: tuple[str | Hole, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """A filled template: what is sent. Secrets in `body` are `Secret` values until they are serialised."""
+
+    arm_id: str
+    api_version: str
+    body: Mapping[str, Any]

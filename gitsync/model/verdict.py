@@ -1,0 +1,52 @@
+"""What a comparison of git with Azure says, and what is done about it (DESIGN §4, Drift)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+
+class Verdict(StrEnum):
+    IN_SYNC = "in-sync"
+    PENDING = "pending"  # git moved
+    DRIFTED = "drifted"  # Azure moved
+    MISSING = "missing"  # drifted: it is gone
+    CONFLICT = "conflict"  # both moved
+    CREATE = "create"
+    ADOPT = "adopt"  # exists, and no record of ours
+    DELETE = "delete"
+    DETACH = "detach"
+    SKIP = "skip"
+    BLOCKED = "blocked"
+    INVALID = "invalid"
+    UNKNOWN = "unknown"  # could not be read: never treated as absent
+
+
+class Action(StrEnum):
+    NONE = "none"
+    CREATE = "create"
+    UPDATE = "update"
+    DELETE = "delete"
+    DETACH = "detach"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One asked-for leaf that differs. `path` is a JSON pointer (RFC 6901) into the ARM body; a side is None where it
+    has no such leaf; `rule` names what decided.
+    """
+
+    path: str
+    desired: Any
+    live: Any
+    rule: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """The outcome for one resource. `unverified` holds JSON pointers of asked-for leaves that Azure does not return."""
+
+    verdict: Verdict
+    differences: tuple[Difference, ...] = ()
+    unverified: tuple[str, ...] = ()
