@@ -1,1 +1,250 @@
-"""THE RUN, in order."""
+"""Every setting of gitsync: one field of `Config` each, with all that is to be known of it beside it.
+
+A setting is given by a flag, a variable, a key in gitsync.yaml, or not at all; the nearest wins. The flag is the name
+with dashes, the key is the flag without the leading ones, and the variable is `GITSYNC_` and the same word, unless Azure
+Service Operator has a name for it (spec: semantics §11). How they are read and checked is in `gitsync.cli.settings`; this module holds values
+alone, so that every layer may take a `Config`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from enum import StrEnum
+from typing import Any
+
+
+class Form(StrEnum):
+    """How a setting is written, and so how its text becomes a value."""
+
+    TEXT = "text"
+    LIST = "list"  # separated by commas; a flag may stand several times
+    SWITCH = "switch"  # true or false; --x and --no-x
+    CHOICE = "choice"
+    COUNT = "count"  # a whole number from 0
+    POSITIVE = "positive"  # a whole number from 1
+    DURATION = "duration"  # 90s, 30m, 1h30m; the value is in seconds
+    URL = "url"
+    FILE_OR_ON = "file-or-on"  # true (the value is ""), false (None), or a file
+    SECRET = "secret"  # noqa: S105 - the name of a form; a variable only, and the value is a model.secret.Secret
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """What is to be known of one setting. `switches` are variables whose truth stands for a value of the setting."""
+
+    name: str
+    form: Form
+    default: Any
+    help: str
+    variables: tuple[str, ...]
+    switches: Mapping[str, str]
+    choices: tuple[str, ...]
+    metavar: str
+    flag: str  # "" where there is none
+
+    @property
+    def key(self) -> str:
+        """The key in gitsync.yaml: the flag without its dashes; "" for a secret, which no file holds."""
+        return "" if self.form is Form.SECRET else self.flag.removeprefix("--") or self.name
+
+
+def _setting(  # noqa: PLR0913 - one row of a table
+    default: Any,
+    help: str,  # noqa: A002 - as argparse calls it
+    *,
+    form: Form = Form.TEXT,
+    variables: tuple[str, ...] = (),
+    switches: Mapping[str, str] | None = None,
+    choices: tuple[str, ...] = (),
+    metavar: str = "",
+    flag: str | None = None,
+) -> Any:
+    """Declare a field of `Config`; `variables` replaces the one made from its name, `flag` the flag."""
+    row = {
+        "form": Form.CHOICE if choices else form,
+        "help": help,
+        "variables": variables,
+        "switches": switches or {},
+        "choices": choices,
+        "metavar": metavar,
+        "flag": flag,
+    }
+    return field(default=default, metadata=row, repr=form is not Form.SECRET)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """All settings of one run, checked. Durations are in seconds; a `None` means "not given"."""
+
+    # what is read
+    source: str = _setting(".", "A folder, or the URL of a git repository.", metavar="SOURCE", flag="")
+    ref: str | None = _setting(None, "Branch, tag or commit to read. The default branch where it is absent.")
+    path: str = _setting(".", "Folder of the manifests inside SOURCE.", metavar="FOLDER")
+    only: tuple[str, ...] = _setting(
+        (),
+        "Only these resources, and nothing else: Kind.group/namespace/name, Kind/name, or a pattern with * and ?.",
+        form=Form.LIST,
+        metavar="KEY-OR-GLOB",
+    )
+    namespace: str = _setting("default", "Namespace of manifests that name none. It is part of names made from UUIDs.")
+    target_namespaces: tuple[str, ...] = _setting(
+        (),
+        "Only resources of these namespaces. All where it is absent.",
+        form=Form.LIST,
+        variables=("AZURE_TARGET_NAMESPACES",),
+    )
+    allow_dirty: bool = _setting(
+        False, "Let sync read a git work tree with uncommitted changes, as it lies.", form=Form.SWITCH
+    )
+    git_timeout: float = _setting(300.0, "Longest time that one git command may take.", form=Form.DURATION)
+    git_username: str = _setting("x-access-token", "User name that goes with the token for git over HTTPS.")
+    git_token: Any = _setting(  # noqa: RUF009 - a row of the table; Any, since Secret is a noun of the layer above
+        None, "Token for git over HTTPS.", form=Form.SECRET, flag=""
+    )
+
+    # how it is read
+    unknown_fields: str = _setting(
+        "error",
+        "A field that the kind does not have: an error, or a warning (it is dropped, as an API server would do).",
+        choices=("error", "warn"),
+    )
+    default_policy: str = _setting(
+        "manage",
+        "Reconcile policy of resources that state none, nor their Namespace.",
+        choices=("manage", "skip", "detach-on-delete"),
+        variables=("DEFAULT_RECONCILE_POLICY",),
+        flag="--default-reconcile-policy",
+    )
+    strict: bool = _setting(
+        False, "Refuse the whole run when one manifest is invalid, before anything is touched.", form=Form.SWITCH
+    )
+
+    # which Azure, and as whom
+    subscription: str | None = _setting(
+        None, "Subscription of resources that are not below another id.", variables=("AZURE_SUBSCRIPTION_ID",)
+    )
+    tenant_id: str | None = _setting(None, "Tenant of the identity.", variables=("AZURE_TENANT_ID",))
+    client_id: str | None = _setting(None, "Client id of the identity.", variables=("AZURE_CLIENT_ID",))
+    client_secret: Any = _setting(  # noqa: RUF009 - as git_token
+        None,
+        "Secret of the identity, for --credential client-secret.",
+        form=Form.SECRET,
+        variables=("AZURE_CLIENT_SECRET",),
+        flag="",
+    )
+    federated_token_file: str | None = _setting(
+        None,
+        "File with the federated token, for --credential workload-identity. It is read again when it changes.",
+        variables=("AZURE_FEDERATED_TOKEN_FILE",),
+        metavar="FILE",
+    )
+    additional_tenants: tuple[str, ...] = _setting(
+        (), "Further tenants to get tokens for.", form=Form.LIST, variables=("AZURE_ADDITIONAL_TENANTS",)
+    )
+    credential: str = _setting(
+        "default",
+        "How to get a token. anonymous sends none, and only to this machine.",
+        choices=("default", "workload-identity", "managed-identity", "client-secret", "anonymous"),
+        switches={"USE_WORKLOAD_IDENTITY_AUTH": "workload-identity"},
+    )
+    endpoint: str = _setting(
+        "https://management.azure.com",
+        "Where Azure Resource Manager is. Plain http only to this machine.",
+        form=Form.URL,
+        variables=("AZURE_RESOURCE_MANAGER_ENDPOINT",),
+    )
+    audience: str = _setting(
+        "https://management.core.windows.net/",
+        "What tokens are asked for.",
+        form=Form.URL,
+        variables=("AZURE_RESOURCE_MANAGER_AUDIENCE",),
+    )
+    authority: str = _setting(
+        "https://login.microsoftonline.com/",
+        "Who issues tokens.",
+        form=Form.URL,
+        variables=("AZURE_AUTHORITY_HOST",),
+    )
+    user_agent_suffix: str | None = _setting(
+        None, "Added to the User-Agent of every request.", variables=("AZURE_USER_AGENT_SUFFIX",)
+    )
+    ca_bundle: str | None = _setting(
+        None,
+        "Certificates (PEM) to trust instead of the system's.",
+        variables=("GITSYNC_CA_BUNDLE", "REQUESTS_CA_BUNDLE"),
+        metavar="FILE",
+    )
+    emulator: str | None = _setting(
+        None,
+        "Run against an Azure Resource Manager inside the process: in memory, or with its state in an SQLite FILE.",
+        form=Form.FILE_OR_ON,
+        metavar="FILE",
+    )
+    emulator_script: str | None = _setting(None, "Faults that the emulator plays.", metavar="FILE")
+
+    # what the run may do
+    prune: bool = _setting(False, "Delete what git no longer names. The plan shows it in any case.", form=Form.SWITCH)
+    max_deletes: int | None = _setting(
+        None,
+        "Most resources that a run may delete; more refuses the run. "
+        "The smaller of 10 and a fifth of the inventory where it is absent, at least 1.",
+        form=Form.COUNT,
+    )
+    adopt: str = _setting(
+        "write",
+        "A resource that exists and is not recorded as ours: write git's values, or report the differences only.",
+        choices=("write", "report"),
+    )
+    always_put: bool = _setting(
+        False, "Send a PUT for every resource, as Azure Service Operator does, equal or not.", form=Form.SWITCH
+    )
+    register_providers: bool = _setting(
+        True, "Register a resource provider that the subscription lacks.", form=Form.SWITCH
+    )
+    resource_timeout: float = _setting(1800.0, "Longest time for one resource.", form=Form.DURATION)
+    run_timeout: float = _setting(3000.0, "Longest time for the whole run.", form=Form.DURATION)
+    concurrency: int = _setting(20, "Most requests in flight at once.", form=Form.POSITIVE)
+    agent: str = _setting(
+        "gitsync",
+        "Name of this agent. Resources that another agent's name is recorded for are left alone.",
+        variables=("GITSYNC_AGENT", "POD_NAMESPACE"),
+    )
+
+    # what it leaves behind
+    status_branch: str | None = _setting(
+        None,
+        "Branch that status and state are committed to. gitsync/status where SOURCE has a remote.",
+        metavar="BRANCH",
+    )
+    status_dir: str | None = _setting(
+        None, "The same tree in a folder instead. .gitsync in a folder without a remote.", metavar="FOLDER"
+    )
+    report_dir: str | None = _setting(
+        None, "Write report.json and report.md into this folder besides.", flag="--report", metavar="FOLDER"
+    )
+    output: str = _setting("text", "What is printed on stdout.", metavar="FORMAT")
+    detailed_exitcode: bool = _setting(
+        False, "Exit 4 where plan finds drift, and 3 where it finds changes to make.", form=Form.SWITCH
+    )
+    log_level: str = _setting("info", "Least severity that is logged.", choices=("debug", "info", "warning", "error"))
+    log_format: str = _setting(
+        "auto", "auto is text on a terminal, and JSON lines elsewhere.", choices=("auto", "text", "json")
+    )
+    color: str = _setting(
+        "auto",
+        "auto colours what goes to a terminal.",
+        choices=("auto", "always", "never"),
+        switches={"NO_COLOR": "never"},
+    )
+
+
+def _describe(name: str, default: Any, row: Mapping[str, Any]) -> Setting:
+    given = dict(row)
+    flag = f"--{name.replace('_', '-')}" if given["flag"] is None else given["flag"]
+    variables = given["variables"] or ("GITSYNC_" + (flag.removeprefix("--").replace("-", "_") or name).upper(),)
+    return Setting(**given | {"name": name, "default": default, "flag": flag, "variables": variables})
+
+
+SETTINGS: Mapping[str, Setting] = {f.name: _describe(f.name, f.default, f.metadata) for f in fields(Config)}
+"""Every setting by the name of its field, in the order in which people are shown them."""
