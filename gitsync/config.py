@@ -1,9 +1,9 @@
 """Every setting of gitsync: one field of `Config` each, with all that is to be known of it beside it.
 
 A setting is given by a flag, a variable, a key in gitsync.yaml, or not at all; the nearest wins. The flag is the name
-with dashes, the key is the flag without the leading ones, and the variable is `GITSYNC_` and the same word, unless Azure
-Service Operator has a name for it (spec: semantics §11). How they are read and checked is in `gitsync.cli.settings`; this module holds values
-alone, so that every layer may take a `Config`.
+with dashes, the key is the flag without the leading ones, and the variable is `GITSYNC_` and the same word, unless
+Azure Service Operator has a name for it (spec: semantics §11). How they are read and checked is in
+`gitsync.cli.settings`; this module holds values alone, so that every layer may take a `Config`.
 """
 
 from __future__ import annotations

@@ -1,0 +1,49 @@
+"""What a command is: a module of this package that has these names.
+
+The table of commands is in `gitsync.cli.main`. A command is imported when it was chosen, so that `--help` stays quick;
+for the same reason it imports heavy packages (azure, git, rich) inside `run`.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import Protocol
+
+from gitsync.config import SETTINGS, Config
+from gitsync.errors import ConfigError
+
+
+class Command(Protocol):
+    """A module `gitsync.cli.<name>`. Its docstring is what `gitsync <name> --help` says above the flags."""
+
+    SETTINGS: tuple[str, ...]
+    """Names of the fields of `Config` that it takes as flags. `source` is the positional SOURCE. The flags about logs
+    and colour, and `--config`, are every command's and not named here."""
+
+    OUTPUTS: tuple[str, ...]
+    """Choices of `--output`, the default first; empty for a command that does not take the setting `output`."""
+
+    def arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Add the arguments that are no settings. Positional ones stand before SOURCE."""
+        ...
+
+    def run(self, options: argparse.Namespace, config: Config) -> int:
+        """Do it, and give the exit code. `options` holds what `arguments` added; a GitsyncError may leave it."""
+        ...
+
+
+def demand(config: Config, name: str) -> str:
+    """A setting that this command cannot do without; ConfigError where it was not given."""
+    value = getattr(config, name)
+    if value:
+        return str(value)
+    setting = SETTINGS[name]
+    ways = [way for way in (setting.flag, *setting.variables) if way]
+    raise ConfigError(
+        f"The setting {setting.key or name} is missing: {_small(setting.help)}",
+        hint=f"Give {' or '.join(ways)}" + (f", or {setting.key} in gitsync.yaml." if setting.key else "."),
+    )
+
+
+def _small(sentence: str) -> str:
+    return sentence[:1].lower() + sentence[1:]
