@@ -22,7 +22,9 @@ class OwnerRef:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resource:
-    """One manifest of an ASO kind. `lines` maps a field path ("spec.a.b[0]") to its line in the file."""
+    """One manifest of an ASO kind. `lines` maps a field path ("spec.a.b[0]") to its line in the file; `problems` has
+    what was wrong in reading it (a key that stands twice, an annotation that is not text).
+    """
 
     key: Key
     gvk: GVK
@@ -31,6 +33,13 @@ class Resource:
     annotations: Mapping[str, str] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
     lines: Mapping[str, int] = field(default_factory=dict)
+    problems: tuple[Problem, ...] = ()
+
+    def line(self, path: str) -> int:
+        """The line of a field, or of the nearest field around it that the manifest has."""
+        while path and path not in self.lines:
+            path = path[: max(path.rfind("."), path.rfind("["), 0)]
+        return self.lines.get(path, self.source.line)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,155 @@
+"""Which kinds there are, and what each of them may say: look-ups in the packed facts.
+
+Apart from the facts' shapes (model/facts), because reading and unpacking is a decision of cost: the index is read at
+once, a group when one of its kinds is asked for.
+"""
+
+from __future__ import annotations
+
+import json
+import lzma
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from gitsync import data
+from gitsync.errors import CatalogError
+from gitsync.model.facts import Kind, Scope
+from gitsync.model.gvk import GVK
+
+NOT_ARM = frozenset(
+    {
+        ("entra.azure.com", "SecurityGroup"),
+        ("sql.azure.com", "User"),
+        ("dbformysql.azure.com", "User"),
+        ("dbforpostgresql.azure.com", "User"),
+    }
+)
+"""Kinds of ASO that are not Azure Resource Manager's (spec: semantics §16): they have no ARM id and are not synced."""
+
+LEGACY = "v1api"
+
+
+class Catalog:
+    """All kinds of ASO that ARM has. Mutable only in what it has unpacked so far."""
+
+    def __init__(self, read: Callable[[str], bytes]) -> None:
+        self._read = read
+        self._index: Mapping[str, Mapping[str, Any]] = self._unpack("index")
+        self._groups: dict[str, Mapping[str, Any]] = {}
+        self._kinds: dict[GVK, Kind | None] = {}
+        self._arm_types: Mapping[str, tuple[str, str]] | None = None
+
+    def kind(self, gvk: GVK) -> Kind | None:
+        """The kind that a manifest names; None where the catalog has no such kind or version.
+
+        Either spelling of a version serves (`v1api20230101`, `v20230101`); where both exist with different shapes, the
+        one that is spelled counts.
+        """
+        if gvk not in self._kinds:
+            self._kinds[gvk] = self._find(gvk)
+        return self._kinds[gvk]
+
+    def by_arm_type(self, arm_type: str, api_version: str) -> Kind | None:
+        """The kind for an ARM type (without case) at one of ARM's api-versions, in its newer spelling."""
+        place = self._by_type().get(arm_type.casefold())
+        if place is None:
+            return None
+        versions = self._versions(*place)
+        spelled = [v for v in self.versions(*place) if versions[v] == api_version]
+        return self.kind(GVK(place[0], spelled[-1], place[1])) if spelled else None
+
+    def groups(self) -> tuple[str, ...]:
+        """The API groups, sorted."""
+        return tuple(sorted(self._index))
+
+    def kinds(self, group: str) -> tuple[str, ...]:
+        """The kinds of a group, sorted; none for a group that is not there."""
+        return tuple(sorted(self._index.get(group, ())))
+
+    def versions(self, group: str, kind: str) -> tuple[str, ...]:
+        """The versions of a kind as ASO spells them, oldest first; of two spellings of one, the newer last."""
+        return tuple(sorted(self._versions(group, kind), key=_age))
+
+    def arm_type(self, group: str, kind: str) -> str | None:
+        """The ARM type of a kind, the same at every version."""
+        entry = self._index.get(group, {}).get(kind)
+        return entry["armType"] if entry else None
+
+    def is_arm_kind(self, group: str, kind: str) -> bool:
+        """Whether the catalog has the kind, at any version."""
+        return kind in self._index.get(group, ())
+
+    def _versions(self, group: str, kind: str) -> Mapping[str, str]:
+        entry = self._index.get(group, {}).get(kind)
+        return entry["versions"] if entry else {}
+
+    def _by_type(self) -> Mapping[str, tuple[str, str]]:
+        if self._arm_types is None:
+            self._arm_types = {
+                entry["armType"].casefold(): (group, kind)
+                for group, kinds in self._index.items()
+                for kind, entry in kinds.items()
+            }
+        return self._arm_types
+
+    def _find(self, gvk: GVK) -> Kind | None:
+        spelled = _spelled(gvk.version, self._versions(gvk.group, gvk.kind))
+        if spelled is None:
+            return None
+        facts = self._group(gvk.group)
+        alias = facts["aliases"].get(spelled)
+        has_alias = alias is not None and gvk.kind in alias["kinds"]
+        return _kind(gvk, facts["versions"][alias["of"] if has_alias else spelled])
+
+    def _group(self, group: str) -> Mapping[str, Any]:
+        if group not in self._groups:
+            self._groups[group] = self._unpack(group)
+        return self._groups[group]
+
+    def _unpack(self, name: str) -> Mapping[str, Any]:
+        try:
+            unpacked: Mapping[str, Any] = json.loads(lzma.decompress(self._read(f"{name}.json.xz")))
+        except (OSError, lzma.LZMAError, ValueError) as error:
+            message = f"The packed facts of {name!r} cannot be read: {error}."
+            raise CatalogError(message, hint="Install gitsync again.") from error
+        return unpacked
+
+
+def open_catalog(read: Callable[[str], bytes] = data.read) -> Catalog:
+    """The catalog of this package. `read` gives a packed file by its name; CatalogError where one is damaged."""
+    return Catalog(read)
+
+
+def _kind(gvk: GVK, version: Mapping[str, Any]) -> Kind:
+    facts = version["kinds"][gvk.kind]
+    owner = facts.get("owner")
+    is_known = isinstance(owner, Mapping)
+    return Kind(
+        gvk=gvk,
+        arm_type=facts["armType"],
+        api_version=facts["apiVersion"],
+        scope=Scope(facts["scope"]),
+        operations=frozenset(facts["operations"]),
+        owner=(owner["group"], owner["kind"]) if is_known else None,
+        any_owner=owner == "any",
+        fixed_azure_name=facts.get("fixedAzureName"),
+        azure_name=facts.get("azureName", {}),
+        spec=facts["spec"],
+        status=facts["status"],
+        config_maps={field: ".".join(path) for field, path in facts.get("configMaps", {}).items()},
+        types=version["types"],
+        legacy=gvk.version.startswith(LEGACY),
+    )
+
+
+def _spelled(version: str, versions: Iterable[str]) -> str | None:
+    """Of the versions that there are, the one that is meant: as written, else in its other spelling."""
+    other = "v" + version.removeprefix(LEGACY) if version.startswith(LEGACY) else LEGACY + version.removeprefix("v")
+    return next((v for v in (version, other) if v in versions), None)
+
+
+def _age(version: str) -> tuple[str, bool, bool, str]:
+    """Sort key: by date, a preview before the release of its day, the older spelling before the newer."""
+    is_newer = not version.startswith(LEGACY)
+    date = version.removeprefix(LEGACY).removeprefix("v")
+    return (date[:8], not date.endswith("preview"), is_newer, version)

@@ -1,0 +1,27 @@
+"""All that a source's files say: resources, and the other documents that resources draw on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from gitsync.model.problem import Problem
+from gitsync.model.resource import Resource
+from gitsync.model.secret import Secret
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifests:
+    """What was read. ConfigMaps and Secrets by (namespace, name), each a mapping of its keys; `namespaces` has the
+    annotations of Namespace manifests by name.
+
+    `problems` are those that belong to no resource, in the order of the files; a resource that was read has its own.
+    `passed_over` counts the documents that are not for gitsync.
+    """
+
+    resources: tuple[Resource, ...] = ()
+    config_maps: Mapping[tuple[str, str], Mapping[str, str]] = field(default_factory=dict)
+    secrets: Mapping[tuple[str, str], Mapping[str, Secret]] = field(default_factory=dict)
+    namespaces: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    problems: tuple[Problem, ...] = ()
+    passed_over: int = 0

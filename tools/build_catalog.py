@@ -1,0 +1,86 @@
+"""Pack the facts about kinds into gitsync/data: one compressed file a group, and an index over all of them.
+
+usage: build_catalog.py FACTS [DATA]
+
+FACTS is a folder with one JSON file a group ("<group>.json"); DATA is gitsync/data by default. The same facts give the
+same bytes. Files of groups that the facts no longer have are removed.
+
+A group's file is its facts as they are. The index is what listings, look-ups by ARM type and "did you mean" need, so
+that none of them opens a group: {group: {kind: {"armType", "versions": {manifest spelling: ARM api-version}}}}.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import lzma
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+DATA = Path(__file__).resolve().parent.parent / "gitsync" / "data"
+
+# xz makes half of what zlib does (189 KB against 308 KB for the 46 groups) and unpacks the largest group in about a
+# millisecond. The dictionary covers the largest group; a larger one would only cost memory.
+FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "dict_size": 1 << 20}]
+
+
+def pack(value: Any) -> bytes:
+    """Sorted, compact JSON in xz, with settings that do not depend on the machine."""
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return lzma.compress(text.encode(), format=lzma.FORMAT_XZ, check=lzma.CHECK_CRC32, filters=FILTERS)
+
+
+def spellings(facts: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    """(version as manifests spell it, kind, what the facts say of the kind) of one group, aliases too."""
+    for version, content in facts["versions"].items():
+        for kind, fact in content["kinds"].items():
+            yield version, kind, fact
+    for version, alias in facts["aliases"].items():
+        for kind in alias["kinds"]:
+            yield version, kind, facts["versions"][alias["of"]]["kinds"][kind]
+
+
+def index(groups: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """The index over all groups."""
+    found: dict[str, Any] = {}
+    for group, facts in groups.items():
+        kinds = found.setdefault(group, {})
+        for version, kind, fact in spellings(facts):
+            entry = kinds.setdefault(kind, {"armType": fact["armType"], "versions": {}})
+            if entry["armType"] != fact["armType"]:
+                raise SystemExit(f"{group}/{kind}: two ARM types, which the index cannot say")
+            entry["versions"][version] = fact["apiVersion"]
+    return found
+
+
+def build(facts: Path, data: Path) -> int:
+    """Write the packed files and answer their size in bytes."""
+    groups = {content["group"]: content for content in map(read_facts, sorted(facts.glob("*.json")))}
+    if not groups:
+        raise SystemExit(f"{facts}: no *.json in there")
+    packed = {f"{group}.json.xz": pack(content) for group, content in groups.items()}
+    packed["index.json.xz"] = pack(index(groups))
+    for stale in data.glob("*.json.xz"):
+        if stale.name not in packed:
+            stale.unlink()
+    for name, content in packed.items():
+        (data / name).write_bytes(content)
+    return sum(map(len, packed.values()))
+
+
+def read_facts(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def main(argv: list[str]) -> None:
+    parser = argparse.ArgumentParser(description="Pack the facts about kinds into gitsync/data.")
+    parser.add_argument("facts", type=Path)
+    parser.add_argument("data", type=Path, nargs="?", default=DATA)
+    options = parser.parse_args(argv)
+    print(f"{build(options.facts, options.data)} bytes in {options.data}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
