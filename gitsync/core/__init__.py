@@ -1,0 +1,1 @@
+"""Decisions: pure functions over the nouns. No I/O, no clock, no randomness."""

@@ -1,0 +1,91 @@
+"""Where two versions of one document differ, leaf by leaf: exact, but for the order of entries that have a key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from gitsync.core.lists import by_key, key_field, member
+from gitsync.core.pointer import Path
+
+Change = tuple[Path, Any, Any]
+"""A path and what each side has there; None where a side has nothing."""
+
+
+def changes(left: Any, right: Any, path: Path = ()) -> Iterator[Change]:
+    """Yield every leaf that differs, in the order of the left side. Null and absent are the same.
+
+    A list whose entries have no key and whose length changed is one leaf. Indexes in a path are the left side's, or
+    the right's for an entry that only it has.
+    """
+    if isinstance(left, Mapping) and isinstance(right, Mapping | None):
+        yield from _mappings(left, right or {}, path)
+    elif left is None and isinstance(right, Mapping):
+        yield from _mappings({}, right, path)
+    elif isinstance(left, list) and isinstance(right, list):
+        yield from _lists(left, right, path)
+    elif left != right or isinstance(left, bool) is not isinstance(right, bool):
+        yield path, left, right
+
+
+def find(document: Any, path: Path, reference: Any) -> Any:
+    """Return what a document has at a path whose indexes count in `reference`; None where it has nothing."""
+    for step in path:
+        if isinstance(step, int):
+            document = _counterpart(document, step, reference)
+        else:
+            document = member(document, step) if isinstance(document, Mapping) else None
+        reference = _step(reference, step)
+    return document
+
+
+def _mappings(left: Mapping[str, Any], right: Mapping[str, Any], path: Path) -> Iterator[Change]:
+    for key, value in left.items():
+        other = member(right, key)
+        if value == {} and other is None:  # an ARM id that belongs or does not
+            yield (*path, key), value, None
+        else:
+            yield from changes(value, other, (*path, key))
+    for key, value in right.items():
+        if member(left, key) is None and value is not None:
+            yield from [((*path, key), None, value)] if value == {} else changes(None, value, (*path, key))
+
+
+def _lists(left: list[Any], right: list[Any], path: Path) -> Iterator[Change]:
+    field = key_field(left, right)
+    if field is None and len(left) != len(right):
+        yield path, left, right
+    elif field is None and not any(isinstance(entry, Mapping) for entry in left):
+        if left != right:
+            yield path, left, right
+    elif field is None:
+        for index, (mine, theirs) in enumerate(zip(left, right, strict=True)):
+            yield from changes(mine, theirs, (*path, index))
+    else:
+        yield from _keyed(by_key(left, field), by_key(right, field), path)
+
+
+def _keyed(left: dict[str, tuple[int, Any]], right: dict[str, tuple[int, Any]], path: Path) -> Iterator[Change]:
+    for key, (index, entry) in left.items():
+        if key in right:
+            yield from changes(entry, right[key][1], (*path, index))
+        else:
+            yield (*path, index), entry, None
+    for key, (index, entry) in right.items():
+        if key not in left:
+            yield (*path, index), None, entry
+
+
+def _counterpart(document: Any, index: int, reference: Any) -> Any:
+    if not isinstance(document, list) or not isinstance(reference, list) or index >= len(reference):
+        return None
+    field = key_field(document, reference)
+    if field is None:
+        return document[index] if index < len(document) else None
+    return by_key(document, field).get(reference[index][field].casefold(), (0, None))[1]
+
+
+def _step(reference: Any, step: str | int) -> Any:
+    if isinstance(step, str):
+        return member(reference, step) if isinstance(reference, Mapping) else None
+    return reference[step] if isinstance(reference, list) and step < len(reference) else None

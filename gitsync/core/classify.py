@@ -1,0 +1,73 @@
+"""What an error of Azure means: its class and how soon it may mend (spec: semantics §4.2).
+
+Only PUT, DELETE and poll errors are classified; a failed read is "unknown", whatever its code.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gitsync.errors import ArmError
+from gitsync.model.condition import Retry
+
+
+@dataclass(frozen=True, slots=True)
+class Classification:
+    """`retry` NEVER is fatal: only a change of the manifest can mend it."""
+
+    retry: Retry
+
+    @property
+    def is_fatal(self) -> bool:
+        return self.retry is Retry.NEVER
+
+
+_SLOW = """
+    AnotherOperationInProgress AuthorizationFailed AllocationFailed Conflict FailedIdentityOperation
+    InvalidResourceReference InvalidSubscriptionRegistrationState LinkedAuthorizationFailed
+    MissingRegistrationForLocation MissingSubscriptionRegistration NoRegisteredProviderFound NotFound
+    ParentResourceNotFound PrincipalNotFound ResourceGroupNotFound ResourceNotFound ResourceQuotaExceeded
+    RequestDisallowedByPolicy SubscriptionNotRegistered
+"""
+_VERY_SLOW = """
+    BadRequestFormat BadRequest InvalidResourceGroupLocation InvalidParameter InvalidParameterValue MethodNotAllowed
+    ReservedResourceName RegionIsOfferRestricted ScopeLocked SkuNotAvailable SubscriptionNotFound
+"""
+_FATAL = """
+    PublicIpForGatewayIsRequired InvalidResourceType InvalidRequestContent InvalidTemplate
+    InvalidValuesForRequestParameters InvalidGatewaySkuProvidedForGatewayVpnType InvalidGatewaySize
+    K8sVersionNotSupported LocationRequired MissingRequiredParameter PasswordTooLong PrivateIPAddressInReservedRange
+    PrivateIPAddressNotInSubnet PropertyChangeNotAllowed
+"""
+_BY_CODE = {
+    **dict.fromkeys(_SLOW.split(), Retry.SLOW),
+    **dict.fromkeys(_VERY_SLOW.split(), Retry.VERY_SLOW),
+    **dict.fromkeys(_FATAL.split(), Retry.NEVER),
+}
+
+MENDS_BY_WAITING = frozenset({"AnotherOperationInProgress", "Conflict", "RetryableError"})
+"""Codes that a run waits for, since whatever holds the resource ends by itself (DESIGN §4, Retries)."""
+
+NOT_YET_THERE = frozenset(
+    {
+        "InvalidResourceReference",
+        "NotFound",
+        "ParentResourceNotFound",
+        "PrincipalNotFound",
+        "ReferencedResourceNotProvisioned",
+        "ResourceGroupNotFound",
+        "ResourceNotFound",
+    }
+)
+"""Codes that mean "I do not know that resource": a run waits where it created what is missed."""
+
+NOT_REGISTERED = frozenset({"MissingSubscriptionRegistration"})
+
+NOT_ALLOWED = frozenset({"AuthorizationFailed", "LinkedAuthorizationFailed"})
+"""Codes that a run waits for after it wrote a role assignment itself."""
+
+
+def classify(error: ArmError) -> Classification:
+    """Return the default class of an error; codes compare with case, and unknown ones go by their HTTP status."""
+    by_status = Retry.VERY_SLOW if error.status == 400 else Retry.SLOW
+    return Classification(retry=_BY_CODE.get(error.code, by_status))

@@ -1,0 +1,93 @@
+"""Compare what git asks, what we last sent, what Azure said then, and what it says now (DESIGN §4, Drift).
+
+Only leaves that git asks for count. With a record, Azure is held to what it said itself after our last write, so that
+its own spelling of a value is no drift; without one, git is compared with Azure by the rules of `equality`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gitsync.core.changes import changes, find
+from gitsync.core.equality import Hints
+from gitsync.core.first_sight import Unverified, equal, first_sight, shown
+from gitsync.core.pointer import pointer
+from gitsync.core.project import asked_for, project
+from gitsync.model.verdict import Comparison, Difference, Verdict
+
+MOVED = "changed in Azure since it was last seen"
+COMMITTED = "changed in git"
+REMOVED = "removed from git"
+
+_VERDICTS = {  # (git moved, Azure moved)
+    (False, False): Verdict.IN_SYNC,
+    (True, False): Verdict.PENDING,
+    (False, True): Verdict.DRIFTED,
+    (True, True): Verdict.CONFLICT,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """What a record knows: the body last sent, and the asked-for leaves as last seen (None: not comparable)."""
+
+    applied: Mapping[str, Any]
+    baseline: Mapping[str, Any] | None
+
+
+def compare(
+    desired: Mapping[str, Any], live: Mapping[str, Any], remembered: Remembered | None, hints: Hints | None = None
+) -> Comparison:
+    """Judge one resource that exists. `desired` and `live` are ARM bodies; secrets in `desired` are never compared.
+
+    Without `remembered` the verdict is ADOPT, with or without differences. What Azure does not return stands in
+    `unverified` and justifies no write.
+    """
+    desired, hints = asked_for(desired), hints or Hints()
+    seen = list(first_sight(desired, live, hints))
+    differences = tuple(found for found in seen if isinstance(found, Difference))
+    unverified = tuple(sorted(found.path for found in seen if isinstance(found, Unverified)))
+    if remembered is None:
+        return Comparison(verdict=Verdict.ADOPT, differences=_sorted(differences), unverified=unverified)
+    pending = tuple(_pending(desired, asked_for(remembered.applied), live, hints))
+    moved = differences if remembered.baseline is None else tuple(_moved(desired, remembered, live))
+    paths = {difference.path for difference in pending}
+    moved = tuple(difference for difference in moved if difference.path not in paths)
+    verdict = _VERDICTS[bool(pending), bool(moved)]
+    return Comparison(verdict=verdict, differences=_sorted(pending + moved), unverified=unverified)
+
+
+def baseline_of(desired: Mapping[str, Any], live: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the asked-for leaves as Azure says them now: what later reads are held to."""
+    return dict(project(asked_for(desired), live))
+
+
+def public(body: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a body as a record may keep it: without the values of secrets."""
+    return dict(shown(body))
+
+
+def _pending(
+    desired: Mapping[str, Any], applied: Mapping[str, Any], live: Mapping[str, Any], hints: Hints
+) -> Iterator[Difference]:
+    """Leaves that git moved since the last write, unless Azure has the new value already."""
+    for path, now, before in changes(shown(desired), applied):
+        there = find(live, path, applied if now is None else desired)
+        if now is None and there is not None and before is not None:
+            yield Difference(pointer(path), None, there, REMOVED)
+        elif now is not None and not equal(path, now, there, hints):
+            yield Difference(pointer(path), now, there, COMMITTED)
+
+
+def _moved(desired: Mapping[str, Any], remembered: Remembered, live: Mapping[str, Any]) -> Iterator[Difference]:
+    """Asked-for leaves that Azure answers otherwise than when we last looked."""
+    now = project(asked_for(remembered.applied), live)
+    for path, seen, before in changes(now, remembered.baseline):
+        asked = find(desired, path, now if before is None else remembered.baseline)
+        yield Difference(pointer(path), shown(asked), seen, MOVED)
+
+
+def _sorted(differences: tuple[Difference, ...]) -> tuple[Difference, ...]:
+    return tuple(sorted(differences, key=lambda difference: difference.path))

@@ -1,0 +1,110 @@
+"""The Ready condition: which one a situation gives, and when a new one replaces the old (spec: semantics §3)."""
+
+from __future__ import annotations
+
+from gitsync.core.classify import Classification
+from gitsync.errors import ArmError
+from gitsync.model.condition import Condition, Severity, Status
+from gitsync.model.gvk import Key
+
+READY = Condition(status=Status.TRUE, reason="Succeeded")
+
+RECONCILING = Condition(
+    status=Status.FALSE,
+    severity=Severity.INFO,
+    reason="Reconciling",
+    message="The resource is in the process of being reconciled by the operator",
+)
+DELETING = Condition(
+    status=Status.FALSE, severity=Severity.INFO, reason="Deleting", message="The resource is being deleted"
+)
+DELETION_NOT_SUPPORTED = Condition(
+    status=Status.FALSE,
+    severity=Severity.WARNING,
+    reason="DeletionNotSupportedInAzure",
+    message="Resource does not support deletion in Azure; set annotation "
+    "'serviceoperator.azure.com/reconcile-policy: detach-on-delete' to permit deletion in Kubernetes",
+)
+
+_PRIORITY = {
+    (Status.TRUE, Severity.NONE): 5,
+    (Status.FALSE, Severity.ERROR): 5,
+    (Status.FALSE, Severity.WARNING): 5,
+    (Status.FALSE, Severity.INFO): 4,
+    (Status.FALSE, Severity.NONE): 5,
+}
+_UNKNOWN_PRIORITY = 3
+
+_WAITING_REASONS = frozenset(
+    {"ReferenceNotFound", "SecretNotFound", "ConfigMapNotFound", "AzureResourceNotFound", "WaitingForOwner"}
+)
+
+
+def warning(reason: str, message: str) -> Condition:
+    """Not ready, for a reason that may mend without a change of the manifest."""
+    return Condition(status=Status.FALSE, severity=Severity.WARNING, reason=reason, message=message)
+
+
+def error(reason: str, message: str) -> Condition:
+    """Not ready until the manifest changes."""
+    return Condition(status=Status.FALSE, severity=Severity.ERROR, reason=reason, message=message)
+
+
+def waiting_for_owner(owner: Key) -> Condition:
+    """The owner is not there, or not ready; ASO says both in the same words (semantics §1.3)."""
+    named = f"{owner.name}, Group/Kind: {owner.group}/{owner.kind}"
+    message = f'Owner "{named}" cannot be found. Progress is blocked until the owner is created.'
+    return warning("WaitingForOwner", message)
+
+
+def refused(failure: ArmError, classification: Classification) -> Condition:
+    """Azure refused a write: its own code and message, as severe as the class is."""
+    severity = Severity.ERROR if classification.is_fatal else Severity.WARNING
+    return Condition(
+        status=Status.FALSE,
+        severity=severity,
+        reason=failure.code,
+        message=_with_hint(failure),
+        request_id=failure.request_id,
+    )
+
+
+def not_deleted(failure: ArmError) -> Condition:
+    """Azure refused a delete: always a warning, so that the next run tries again (semantics §1.5)."""
+    return Condition(
+        status=Status.FALSE,
+        severity=Severity.WARNING,
+        reason=failure.code,
+        message=_with_hint(failure),
+        request_id=failure.request_id,
+    )
+
+
+def unreadable(failure: ArmError) -> Condition:
+    """Azure could not be read; reads are not classified (semantics §4.2)."""
+    message = f"{failure.code}: {_with_hint(failure)}"
+    return Condition(
+        status=Status.FALSE, severity=Severity.WARNING, reason="Failed", message=message, request_id=failure.request_id
+    )
+
+
+def replaces(new: Condition, old: Condition | None) -> bool:
+    """Tell whether a new condition takes the place of the old one (semantics §3.3)."""
+    if old is None or new.generation > old.generation:
+        return True
+    if new.says_the_same(old):
+        return False
+    return _priority(new) >= _priority(old) or _starts_over(new, old)
+
+
+def _starts_over(new: Condition, old: Condition) -> bool:
+    """A resource that is at work again no longer waits for what it waited for."""
+    return new.reason == RECONCILING.reason and old.reason in _WAITING_REASONS
+
+
+def _priority(condition: Condition) -> int:
+    return _PRIORITY.get((condition.status, condition.severity), _UNKNOWN_PRIORITY)
+
+
+def _with_hint(failure: ArmError) -> str:
+    return f"{failure.message} {failure.hint}".strip()

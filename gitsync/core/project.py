@@ -1,0 +1,59 @@
+"""Cut a body down to what git asks for: the part of Azure's answer that a record keeps and later reads are held to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from gitsync.core.lists import OPEN_LISTS, by_key, key_field, member
+from gitsync.model.secret import Secret
+
+
+def asked_for(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a body asks for: without nulls, empty objects and its name, which the URL says.
+
+    An empty object under an ARM id stays: it says that the id belongs (identity.userAssignedIdentities).
+    """
+    return {key: value for key, value in _without_nothing(body).items() if key != "name"}
+
+
+def project(asked: Any, live: Any, name: str = "") -> Any:
+    """Return the leaves of `live` that `asked` has; None where there are none. Secrets are never taken over.
+
+    An entry of a list that git does not ask for is kept as its key alone, so that a further one is noticed, except in
+    lists that hold resources of their own kind. `name` is the member that the values stand under.
+    """
+    if isinstance(asked, Secret):
+        return None
+    if isinstance(asked, Mapping) and isinstance(live, Mapping):
+        return _kept((key, project(value, member(live, key), key)) for key, value in asked.items())
+    if isinstance(asked, list) and isinstance(live, list):
+        return _project_list(asked, live, name)
+    return live
+
+
+def _project_list(asked: list[Any], live: list[Any], name: str) -> list[Any]:
+    if not asked or not isinstance(asked[0], Mapping):
+        return live
+    field = key_field(asked, live)
+    if field is None:
+        return [project(asked[min(index, len(asked) - 1)], entry) for index, entry in enumerate(live)]
+    wanted = by_key(asked, field)
+    return [
+        {**(project(wanted[key][1], entry) if key in wanted else {}), field: entry[field]}
+        for key, (_, entry) in by_key(live, field).items()
+        if key in wanted or name not in OPEN_LISTS
+    ]
+
+
+def _kept(members: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    return {key: value for key, value in members if value is not None}
+
+
+def _without_nothing(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        members = ((key, _without_nothing(child)) for key, child in value.items() if child is not None)
+        return {key: child for key, child in members if child != {} or key.startswith("/")}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_without_nothing(child) for child in value]
+    return value

@@ -1,0 +1,35 @@
+"""compute.azure.com: a scale set embeds its extensions, which are also added by others (extensions.md §6.4)."""
+
+from __future__ import annotations
+
+from gitsync.extensions.children import KeepChildren, Shape, merge_by_name
+from gitsync.extensions.points import Extension, Extensions
+
+GROUP = "compute.azure.com"
+
+
+def scale_set_extension(api_version: str) -> Shape:
+    """What may be sent of a scale set's extension."""
+    names = (
+        "autoUpgradeMinorVersion enableAutomaticUpgrade forceUpdateTag protectedSettings provisionAfterExtensions "
+        "publisher settings type typeHandlerVersion"
+    )
+    properties: dict[str, object] = dict.fromkeys(names.split())
+    if api_version >= "2022-03-01":
+        properties["suppressFailures"] = None
+        properties["protectedSettingsFromKeyVault"] = {"secretUrl": None, "sourceVault": {"id": None}}
+    return {"name": None, "properties": properties}
+
+
+EXTENSIONS: Extensions = (
+    Extension(
+        group=GROUP,
+        kind="VirtualMachineScaleSet",
+        modify=KeepChildren(
+            ("properties", "virtualMachineProfile", "extensionProfile", "extensions"),
+            scale_set_extension,
+            merge_by_name,
+            optional=True,
+        ),
+    ),
+)

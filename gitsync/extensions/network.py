@@ -1,0 +1,83 @@
+"""network.azure.com: parents that embed their children, which a PUT without them would delete (extensions.md §6).
+
+The shapes are what may be sent of a child, by the first api-version that knows a member (extensions.md §6.7).
+"""
+
+from __future__ import annotations
+
+from gitsync.extensions.children import KeepChildren, Shape, merge_by_name, replace
+from gitsync.extensions.points import Extension, Extensions
+
+GROUP = "network.azure.com"
+ID: Shape = {"id": None}
+
+
+def leaves(names: str) -> Shape:
+    """Members of any value, from their names."""
+    return dict.fromkeys(names.split())
+
+
+def subnet(api_version: str) -> Shape:
+    """What may be sent of a subnet; the 2020 version spells one member otherwise."""
+    endpoint = dict(leaves("locations service"))
+    properties = {
+        **leaves("addressPrefix addressPrefixes privateEndpointNetworkPolicies privateLinkServiceNetworkPolicies"),
+        "delegations": [{"name": None, "properties": leaves("serviceName")}],
+        "ipAllocations": [ID],
+        "natGateway": ID,
+        "networkSecurityGroup": ID,
+        "routeTable": ID,
+        "serviceEndpointPolicies": [ID],
+        "serviceEndpoints": [endpoint],
+    }
+    gateways = "applicationGatewayIPConfigurations" if api_version >= "2024" else "applicationGatewayIpConfigurations"
+    properties[gateways] = [ID]
+    if api_version >= "2024-03-01":
+        properties |= leaves("defaultOutboundAccess sharingScope")
+        endpoint["networkIdentifier"] = ID
+    if api_version >= "2025-03-01":
+        properties["ipamPoolPrefixAllocations"] = [{"numberOfIpAddresses": None, "pool": ID}]
+    return {**leaves("id name type"), "properties": properties}
+
+
+def security_rule(_api_version: str) -> Shape:
+    return {
+        **leaves("id name type"),
+        "properties": {
+            **leaves("access description direction priority protocol"),
+            **leaves("destinationAddressPrefix destinationAddressPrefixes destinationPortRange destinationPortRanges"),
+            **leaves("sourceAddressPrefix sourceAddressPrefixes sourcePortRange sourcePortRanges"),
+            "destinationApplicationSecurityGroups": [ID],
+            "sourceApplicationSecurityGroups": [ID],
+        },
+    }
+
+
+def route(_api_version: str) -> Shape:
+    return {**leaves("id name type"), "properties": leaves("addressPrefix nextHopIpAddress nextHopType")}
+
+
+def inbound_nat_rule(api_version: str) -> Shape:
+    properties = {
+        **leaves("backendPort enableFloatingIP enableTcpReset frontendPort idleTimeoutInMinutes protocol"),
+        "frontendIPConfiguration": ID,
+    }
+    if api_version >= "2024-03-01":
+        properties |= {**leaves("frontendPortRangeStart frontendPortRangeEnd"), "backendAddressPool": ID}
+    return {"name": None, "properties": properties}
+
+
+EXTENSIONS: Extensions = (
+    Extension(
+        group=GROUP,
+        kind="LoadBalancer",
+        modify=KeepChildren(("properties", "inboundNatRules"), inbound_nat_rule, merge_by_name),
+    ),
+    Extension(
+        group=GROUP,
+        kind="NetworkSecurityGroup",
+        modify=KeepChildren(("properties", "securityRules"), security_rule, replace),
+    ),
+    Extension(group=GROUP, kind="RouteTable", modify=KeepChildren(("properties", "routes"), route, replace)),
+    Extension(group=GROUP, kind="VirtualNetwork", modify=KeepChildren(("properties", "subnets"), subnet, replace)),
+)

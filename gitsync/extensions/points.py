@@ -1,0 +1,123 @@
+"""The extension points: what an extension is given, what it may answer, and how several are chained.
+
+A check gets fresh live values and a reader; it has no way to write. Each is called with `next`, the rest of the chain,
+and calls it where it has nothing to say. Results come from `proceed()`, `block()`, `success()` and `failure()`. An
+exception means that the check itself could not be made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from gitsync.core.classify import Classification
+from gitsync.errors import ArmError
+from gitsync.model.gvk import GVK, Key
+from gitsync.model.live import Live
+
+
+class ReadsAzure(Protocol):
+    """What a check may ask of Azure: reads alone, counted against the node's budget."""
+
+    async def get(self, arm_id: str, api_version: str) -> Live | None: ...
+
+    async def list(self, path: str, api_version: str) -> list[Mapping[str, Any]]: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """The resource that an extension is asked about.
+
+    `live` is as just read (None: it does not exist); `owner` likewise, None where the kind has none or it is not
+    needed. `owner_name` is the name of the owner's manifest, "" for an owner given by id.
+    """
+
+    key: Key
+    gvk: GVK
+    spec: Mapping[str, Any]
+    arm_id: str
+    api_version: str
+    live: Live | None
+    owner: Live | None = None
+    owner_name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """The answer of a check: `reason` says why not, and is "" where it agrees."""
+
+    reason: str = ""
+
+    @property
+    def agrees(self) -> bool:
+        return not self.reason
+
+
+def proceed() -> CheckResult:
+    """Answer of a pre-check: the resource may be acted on."""
+    return CheckResult()
+
+
+def block(reason: str) -> CheckResult:
+    """Answer of a pre-check: not now. Ready becomes ReconciliationBlocked with this reason, and the run looks again."""
+    return CheckResult(reason)
+
+
+def success() -> CheckResult:
+    """Answer of a post-check: the resource is as it should be."""
+    return CheckResult()
+
+
+def failure(reason: str) -> CheckResult:
+    """Answer of a post-check: not yet. Ready becomes PostReconciliationFailure with this reason."""
+    return CheckResult(reason)
+
+
+NextCheck = Callable[[Subject, ReadsAzure], Awaitable[CheckResult]]
+
+
+class PreReconciliationOwnerChecker(Protocol):
+    """Asked with a fresh owner, before the resource itself is read. Not asked where there is no owner."""
+
+    async def __call__(self, subject: Subject, azure: ReadsAzure, next: NextCheck) -> CheckResult: ...  # noqa: A002 - ASO's word
+
+
+class PreReconciliationChecker(Protocol):
+    """Asked with the resource as just read, before anything is sent."""
+
+    async def __call__(self, subject: Subject, azure: ReadsAzure, next: NextCheck) -> CheckResult: ...  # noqa: A002 - ASO's word
+
+
+class PostReconciliationChecker(Protocol):
+    """Asked with the resource as read after the write, before it becomes Ready."""
+
+    async def __call__(self, subject: Subject, azure: ReadsAzure, next: NextCheck) -> CheckResult: ...  # noqa: A002 - ASO's word
+
+
+class ErrorClassifier(Protocol):
+    """Given what Azure refused and the class that the rest of the chain gives it."""
+
+    def __call__(self, error: ArmError, next: Callable[[ArmError], Classification]) -> Classification: ...  # noqa: A002 - ASO's word
+
+
+class BodyModifier(Protocol):
+    """Pure: given the body to be sent and the resource as just read, returns the body to send."""
+
+    def __call__(self, body: Mapping[str, Any], subject: Subject) -> Mapping[str, Any]: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extension:
+    """One registration: what it adds for one kind, in every version of it. Unset points add nothing."""
+
+    group: str
+    kind: str
+    owner_check: PreReconciliationOwnerChecker | None = None
+    pre_check: PreReconciliationChecker | None = None
+    post_check: PostReconciliationChecker | None = None
+    classify: ErrorClassifier | None = None
+    modify: BodyModifier | None = None
+
+
+Extensions = tuple[Extension, ...]
