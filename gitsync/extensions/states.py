@@ -14,7 +14,10 @@ TERMINAL = ("succeeded", "failed", "canceled")
 
 
 class OwnState:
-    """Blocks while the resource's own state is not one of `allowed` (lower case). `says` has one place for the state."""
+    """Blocks while the resource's own state is not one of `allowed` (lower case).
+
+    `says` is the reason, with places for {state} and {owner}.
+    """
 
     def __init__(self, says: str, *, allowed: tuple[str, ...] = TERMINAL, field: str = "provisioningState") -> None:
         self._says = says
