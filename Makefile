@@ -1,0 +1,52 @@
+# Every target sets up what it needs: `make demo` and `make test` work in a fresh clone, with nothing installed but
+# Python 3.11 or newer (with venv), git and make.
+
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+# The newest Python that can make an environment; PYTHON=python3.12 chooses another.
+PYTHON ?= $(firstword $(foreach name,python3.14 python3.13 python3.12 python3.11,\
+	$(shell $(name) -c 'import ensurepip, venv' 2>/dev/null && echo $(name))) python3)
+
+TEST_ARGS ?= -n auto
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint format bench catalog clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: $(READY) ## sync examples/manifests into the embedded emulator, twice, then make it drift
+	@$(BIN)/python tools/demo.py
+
+test: $(READY) ## all tests; TEST_ARGS='tests/core -k owner' for some of them
+	$(BIN)/pytest $(TEST_ARGS)
+
+lint: $(READY) ## rules, layout, types and layers
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(READY) ## lay the code out, and mend what the rules can mend
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+bench: $(READY) ## how fast it is, as ratios against a bare client
+	$(BIN)/python -m bench
+
+catalog: $(READY) ## pack the facts about kinds anew: make catalog FACTS=folder
+	@test -n "$(FACTS)" || { echo "Say where the facts are: make catalog FACTS=folder" >&2; exit 2; }
+	$(BIN)/python tools/build_catalog.py $(FACTS)
+
+clean: ## remove the environment and all that tools left behind
+	rm -rf $(VENV) build dist .coverage .coverage.* .demo .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+
+$(READY): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "gitsync needs Python 3.11 or newer; say which one with PYTHON=." >&2; exit 2; }
+	@echo "Setting up $(VENV), once; this takes a minute."
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
