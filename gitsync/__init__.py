@@ -1,1 +1,26 @@
-"""gitsync."""
+"""gitsync brings Azure Resource Manager to what a git repository of ASO-shaped manifests says.
+
+The map of the package, in the order in which it is best read:
+
+    model/          the nouns: keys, resources, conditions, records, results; frozen, without behaviour
+    errors.py       the exceptions, drawn as a tree
+    config.py       every setting
+    sync.py         the run: checkout, parse, prepare, plan, refuse, walk, record
+    walk.py         in which order nodes run, and how many requests at once
+    reconcile.py    one node, stage by stage
+    core/           the decisions: parse, convert, compare, plan, validate; pure functions
+    extensions/     what single kinds do besides, and how to add to it
+    arm/            the edge to Azure: requests, throttling, operations, credentials
+    repo/           the edge to git: checkout, the status branch or folder
+    vault/          the edge to secrets and config maps
+    report/         a report as text, JSON and Markdown
+    emulator/       an Azure Resource Manager of its own, with faults
+    cli/            one module a command; main.py is the frame
+    logs.py         where logs go
+    data/           the packed facts of all kinds
+
+Imports point one way: cli > sync > reconcile, walk > extensions > the edges, report, emulator > core > data > model >
+config, logs, errors. A name has one import path: packages re-export nothing.
+"""
+
+__version__ = "0.1.0"

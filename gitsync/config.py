@@ -13,6 +13,8 @@ from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Any
 
+_ID = r"[A-Za-z0-9][A-Za-z0-9.-]*"
+
 
 class Form(StrEnum):
     """How a setting is written, and so how its text becomes a value."""
@@ -40,6 +42,7 @@ class Setting:
     variables: tuple[str, ...]
     switches: Mapping[str, str]
     choices: tuple[str, ...]
+    pattern: str  # that the whole text must match; "" for any
     metavar: str
     flag: str  # "" where there is none
 
@@ -57,6 +60,7 @@ def _setting(  # noqa: PLR0913 - one row of a table
     variables: tuple[str, ...] = (),
     switches: Mapping[str, str] | None = None,
     choices: tuple[str, ...] = (),
+    pattern: str = "",
     metavar: str = "",
     flag: str | None = None,
 ) -> Any:
@@ -67,6 +71,7 @@ def _setting(  # noqa: PLR0913 - one row of a table
         "variables": variables,
         "switches": switches or {},
         "choices": choices,
+        "pattern": pattern,
         "metavar": metavar,
         "flag": flag,
     }
@@ -122,10 +127,13 @@ class Config:
 
     # which Azure, and as whom
     subscription: str | None = _setting(
-        None, "Subscription of resources that are not below another id.", variables=("AZURE_SUBSCRIPTION_ID",)
+        None,
+        "Subscription of resources that are not below another id.",
+        variables=("AZURE_SUBSCRIPTION_ID",),
+        pattern=_ID,
     )
-    tenant_id: str | None = _setting(None, "Tenant of the identity.", variables=("AZURE_TENANT_ID",))
-    client_id: str | None = _setting(None, "Client id of the identity.", variables=("AZURE_CLIENT_ID",))
+    tenant_id: str | None = _setting(None, "Tenant of the identity.", variables=("AZURE_TENANT_ID",), pattern=_ID)
+    client_id: str | None = _setting(None, "Client id of the identity.", variables=("AZURE_CLIENT_ID",), pattern=_ID)
     client_secret: Any = _setting(  # noqa: RUF009 - as git_token
         None,
         "Secret of the identity, for --credential client-secret.",
@@ -157,7 +165,6 @@ class Config:
     audience: str = _setting(
         "https://management.core.windows.net/",
         "What tokens are asked for.",
-        form=Form.URL,
         variables=("AZURE_RESOURCE_MANAGER_AUDIENCE",),
     )
     authority: str = _setting(

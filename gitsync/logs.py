@@ -1,1 +1,135 @@
-"""THE RUN, in order."""
+"""Logs: one sink on stderr, text for a person, JSON lines for a machine; never a secret, never a variable's value.
+
+Everything that is logged, by us or by a library, leaves through one function that masks the registered secrets in the
+finished line, exceptions included. Levels: INFO is one line for each changed or stopped resource and the first and last
+line of a run, DEBUG every stage, WARNING what will be tried again or needs someone later, ERROR what needs someone now.
+A message is a constant sentence; data are fields (`logger.bind(stage="act").info("Sent to Azure")`).
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import traceback
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC
+from typing import TYPE_CHECKING, Any, TextIO
+from urllib.parse import quote
+
+from loguru import logger
+
+if TYPE_CHECKING:
+    from loguru import Message, Record
+
+MASK = "<secret>"
+_SHORTEST = 6  # a shorter value would mask half the words of a log
+
+_COLOURS = {"DEBUG": "2", "INFO": "36", "WARNING": "33", "ERROR": "31", "CRITICAL": "31"}
+
+
+class Redactions:
+    """The secret values that no line may show. Made once at the start, and added to when a secret is read."""
+
+    def __init__(self, values: Iterable[str] = ()) -> None:
+        self._spellings: set[str] = set()
+        self._pattern: re.Pattern[str] | None = None
+        for value in values:
+            self.add(value)
+
+    def add(self, value: str) -> None:
+        """Mask a value from now on: as it is, line by line, and as JSON and URLs spell it."""
+        parts = {part for part in (value, *value.splitlines()) if len(part) >= _SHORTEST}
+        self._spellings |= {
+            spelling for part in parts for spelling in (part, json.dumps(part)[1:-1], quote(part, safe=""))
+        }
+        longest_first = sorted(self._spellings, key=lambda spelling: (-len(spelling), spelling))
+        self._pattern = re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
+
+    def mask(self, text: str) -> str:
+        """The text without any registered value."""
+        return self._pattern.sub(MASK, text) if self._pattern else text
+
+
+def visible(text: str) -> str:
+    """One line that a terminal shows as it is: control and direction characters are spelled out."""
+    return text if text.isprintable() else "".join(map(_spell, text))
+
+
+def _spell(character: str) -> str:
+    return character if character.isprintable() else character.encode("unicode_escape").decode("ascii")
+
+
+def set_up(*, level: str, form: str, colour: bool, stream: TextIO, redactions: Redactions) -> None:
+    """Send all logs to `stream`, replacing what was set up before. `form` is "text" or "json"."""
+    render: Callable[[Record], str] = _as_json if form == "json" else _as_coloured_text if colour else _as_text
+
+    def write(message: Message) -> None:
+        try:
+            stream.write(redactions.mask(render(message.record)) + "\n")
+            stream.flush()
+        except (BrokenPipeError, ValueError):
+            return  # nobody reads on, or the stream is closed: a log is no reason to end a run
+
+    logger.remove()
+    # diagnose would print the values of variables; the format is empty, since `write` makes the line itself
+    logger.add(write, level=level.upper(), format=_nothing, diagnose=False, backtrace=False)
+    _intercept()
+
+
+def _nothing(_record: Record) -> str:
+    return ""
+
+
+def _as_text(record: Record) -> str:
+    fields = "".join(f"  {name}={visible(str(value))}" for name, value in sorted(record["extra"].items()))
+    line = f"{record['time']:%H:%M:%S} {record['level'].name:<7} {visible(record['message'])}{fields}"
+    return "\n".join([line, *_trace(record)])
+
+
+def _as_coloured_text(record: Record) -> str:
+    return f"\x1b[{_COLOURS.get(record['level'].name, '0')}m{_as_text(record)}\x1b[0m"
+
+
+def _as_json(record: Record) -> str:
+    line: dict[str, Any] = {
+        "time": record["time"].astimezone(UTC).isoformat(timespec="milliseconds"),
+        "level": record["level"].name.lower(),
+        "message": record["message"],
+    }
+    line |= {name: _plain(value) for name, value in sorted(record["extra"].items()) if name not in line}
+    trace = _trace(record)
+    return json.dumps(line | {"trace": trace} if trace else line)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _plain(member) for key, member in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(member) for member in value]
+    return value if isinstance(value, bool | int | float | str) or value is None else str(value)
+
+
+def _trace(record: Record) -> list[str]:
+    """The lines of a traceback: places and source lines, no values."""
+    raised = record["exception"]
+    if raised is None or raised.value is None:
+        return []
+    text = "".join(traceback.format_exception(raised.type, raised.value, raised.traceback))
+    return [visible(line) for line in text.splitlines()]
+
+
+class _Interceptor(logging.Handler):
+    """Hands what libraries log to our sink."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        level = record.levelname if record.levelname in _COLOURS else record.levelno
+        logger.opt(exception=record.exc_info).bind(library=record.name).log(level, record.getMessage())
+
+
+def _intercept() -> None:
+    """Take over the standard library's logging, at WARNING: what azure says below that has headers in it."""
+    root = logging.getLogger()
+    for handler in [h for h in root.handlers if isinstance(h, _Interceptor)]:
+        root.removeHandler(handler)
+    root.addHandler(_Interceptor(level=logging.WARNING))

@@ -1,0 +1,99 @@
+"""The command line's frame: which command, and with which settings. How it ends is in `gitsync.cli.ending`.
+
+Only the chosen command is imported, and nothing but this module for `--help`, which therefore takes no time.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+from gitsync import __version__
+
+if TYPE_CHECKING:
+    from gitsync.cli.command import Command
+    from gitsync.config import Config
+    from gitsync.logs import Redactions
+
+USAGE_ERROR = 2
+
+
+class Entry(NamedTuple):
+    module: str
+    summary: str
+
+
+COMMANDS = {
+    "sync": Entry("gitsync.cli.sync", "Bring Azure to what git says, and write the status back."),
+    "plan": Entry("gitsync.cli.plan", "Show what sync would do, and write nothing."),
+    "render": Entry("gitsync.cli.render", "Show the requests that the manifests stand for. Offline."),
+    "validate": Entry("gitsync.cli.validate", "Show every problem of the manifests. Offline."),
+    "graph": Entry("gitsync.cli.graph", "Draw owners and references. Offline."),
+    "explain": Entry("gitsync.cli.explain", "Tell what a kind, or a field of it, may say. Offline."),
+    "status": Entry("gitsync.cli.status", "Show what the last run recorded, as kubectl get would."),
+    "describe": Entry("gitsync.cli.describe", "Show all that is recorded of one resource, as kubectl describe would."),
+    "emulator": Entry("gitsync.cli.emulator", "Serve an Azure Resource Manager for tests and rehearsals."),
+}
+
+
+def run(argv: list[str] | None = None) -> int:
+    """Run one command line and give its exit code. No exception leaves it."""
+    arguments = sys.argv[1:] if argv is None else argv
+    if not arguments or arguments[0] in {"-h", "--help", "help"}:
+        print(_help(), file=sys.stdout if arguments else sys.stderr)
+        return 0 if arguments else USAGE_ERROR
+    if arguments[0] in {"-V", "--version"}:
+        print(f"gitsync {__version__}")
+        return 0
+
+    from gitsync.cli.ending import guarded
+    from gitsync.logs import Redactions
+
+    redactions = Redactions()
+    return guarded(lambda: _run_command(arguments[0], arguments[1:], redactions), redactions)
+
+
+def _help() -> str:
+    width = max(map(len, COMMANDS))
+    commands = "\n".join(f"  {name:<{width}}  {entry.summary}" for name, entry in COMMANDS.items())
+    return (
+        "usage: gitsync COMMAND [SOURCE] [flags]\n\n"
+        "Brings Azure Resource Manager to what a git repository of Azure Service Operator manifests says.\n\n"
+        f"commands:\n{commands}\n\n"
+        "SOURCE is a folder (the working folder where it is absent) or the URL of a git repository.\n"
+        "`gitsync COMMAND --help` shows the flags of a command, `gitsync --version` the version."
+    )
+
+
+def _run_command(name: str, arguments: list[str], redactions: Redactions) -> int:
+    from gitsync.cli.settings import resolve
+    from gitsync.cli.usage import read_arguments, unknown_command
+
+    if name not in COMMANDS:
+        raise unknown_command(name, COMMANDS)
+    command = cast("Command", import_module(COMMANDS[name].module))
+    options = read_arguments(name, command, arguments)
+    config = resolve(options, os.environ, Path.cwd(), command.OUTPUTS)
+    _start_logs(config, redactions)
+    options.redactions = redactions
+    return command.run(options, config)
+
+
+def _start_logs(config: Config, redactions: Redactions) -> None:
+    from loguru import logger
+
+    from gitsync.cli.settings import misspelt
+    from gitsync.logs import set_up
+
+    for secret in (config.git_token, config.client_secret):
+        if secret is not None:
+            redactions.add(secret.reveal())
+    is_terminal = sys.stderr.isatty()
+    form = config.log_format if config.log_format != "auto" else "text" if is_terminal else "json"
+    colour = config.color == "always" or (config.color == "auto" and is_terminal)
+    set_up(level=config.log_level, form=form, colour=colour, stream=sys.stderr, redactions=redactions)
+    for sentence in misspelt(os.environ):
+        logger.warning(sentence)

@@ -1,0 +1,177 @@
+"""Where settings come from: flag, variable, gitsync.yaml, default; the nearest wins.
+
+Every setting is read and checked, whichever command was chosen, so that a wrong one shows at once; a command's flags
+are those of its `SETTINGS` and the few that every command has.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from gitsync.cli.configfile import FILE_NAME, read_config_file
+from gitsync.cli.values import OFF, is_loopback, parse_value
+from gitsync.config import SETTINGS, Config, Form, Setting
+from gitsync.errors import ConfigError
+
+EVERYWHERE = ("log_level", "log_format", "color")
+"""Settings that every command takes as flags."""
+
+CONFIG_VARIABLE = "GITSYNC_CONFIG"
+_OTHERS = (CONFIG_VARIABLE, "GITSYNC_SECRET_")  # variables of ours that are no settings
+
+_METAVARS = {
+    Form.LIST: "A,B",
+    Form.COUNT: "N",
+    Form.POSITIVE: "N",
+    Form.DURATION: "DURATION",
+    Form.URL: "URL",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The texts of a setting, where they stand, and how near that is (0 is a flag)."""
+
+    texts: tuple[str, ...]
+    where: str
+    distance: int
+
+
+def add_flags(parser: argparse.ArgumentParser, names: Iterable[str], outputs: tuple[str, ...]) -> None:
+    """Give a parser the flags of settings. A flag that is not given leaves no trace in the namespace."""
+    for name in (*names, *EVERYWHERE):
+        _add_flag(parser, SETTINGS[name], outputs if name == "output" else SETTINGS[name].choices)
+    parser.add_argument(
+        "--config",
+        metavar="FILE",
+        default=argparse.SUPPRESS,
+        help=f"Settings to read, instead of {FILE_NAME} in the working folder. [{CONFIG_VARIABLE}]",
+    )
+
+
+def _add_flag(parser: argparse.ArgumentParser, setting: Setting, choices: tuple[str, ...]) -> None:
+    text = help_text(setting, choices).replace("%", "%%")
+    metavar = "{" + ",".join(choices) + "}" if choices else setting.metavar or _METAVARS.get(setting.form, "TEXT")
+    if not setting.flag:
+        parser.add_argument(setting.name, nargs="?", default=argparse.SUPPRESS, metavar=metavar, help=text)
+        return
+    shape: dict[str, Any] = {"dest": setting.name, "default": argparse.SUPPRESS, "help": text}
+    if setting.form is Form.SWITCH:
+        shape["action"] = argparse.BooleanOptionalAction
+    else:
+        shape |= {"metavar": metavar, "action": "append" if setting.form is Form.LIST else "store"}
+    if setting.form is Form.FILE_OR_ON:
+        shape |= {"nargs": "?", "const": "true"}
+    parser.add_argument(setting.flag, **shape)
+
+
+def help_text(setting: Setting, choices: tuple[str, ...]) -> str:
+    """What `--help` says of a setting: what it does, its default, its variables."""
+    default = choices[0] if setting.name == "output" and choices else show_default(setting)
+    notes = ", ".join(note for note in (default and f"default {default}", *setting.variables) if note)
+    return f"{setting.help} [{notes}]"
+
+
+def show_default(setting: Setting) -> str:
+    """A default as a person would write it; "" where there is none."""
+    if setting.form is Form.DURATION:
+        minutes, seconds = divmod(int(setting.default), 60)
+        return f"{seconds}s" if seconds else f"{minutes}m"
+    if setting.form is Form.SWITCH:
+        return "true" if setting.default else "false"
+    return "" if setting.default in (None, ()) else str(setting.default)
+
+
+def resolve(
+    options: argparse.Namespace, variables: Mapping[str, str], folder: Path, outputs: tuple[str, ...] = ("text",)
+) -> Config:
+    """The settings of this run. ConfigError names all that are wrong, and where each was given."""
+    chosen = vars(options)
+    file = _config_file(chosen, variables, folder)
+    given = {name: _nearest(SETTINGS[name], chosen, variables, file) for name in SETTINGS}
+    values: dict[str, Any] = {"output": outputs[0]} if outputs else {}
+    wrong: list[str] = []
+    for name, one in given.items():
+        if one is None:
+            continue
+        try:
+            values[name] = parse_value(SETTINGS[name], one.texts)
+        except ValueError as error:
+            wrong.append(f"{one.where}: {error}.")
+    if not wrong:
+        wrong = list(_contradictions(values, given, outputs))
+    if wrong:
+        raise ConfigError("\n".join(wrong))
+    return Config(**values)
+
+
+def misspelt(variables: Mapping[str, str]) -> list[str]:
+    """Sentences on variables that look like settings of ours and are none."""
+    known = [variable for setting in SETTINGS.values() for variable in (*setting.variables, *setting.switches)]
+    ours = [name for name in sorted(variables) if name.startswith("GITSYNC_") and not name.startswith(_OTHERS)]
+    nearest = {name: get_close_matches(name, known, n=1, cutoff=0.8) for name in ours if name not in known}
+    return [f"{name} is not a setting. Did you mean {near[0]}?" for name, near in nearest.items() if near]
+
+
+def _config_file(chosen: Mapping[str, Any], variables: Mapping[str, str], folder: Path) -> Mapping[str, Any]:
+    named = chosen.get("config") or variables.get(CONFIG_VARIABLE, "").strip()
+    if named:
+        return read_config_file(Path(named) if Path(named).is_absolute() else folder / named)
+    usual = folder / FILE_NAME
+    return read_config_file(usual) if usual.is_file() else {}
+
+
+def _nearest(
+    setting: Setting, chosen: Mapping[str, Any], variables: Mapping[str, str], file: Mapping[str, Any]
+) -> Given | None:
+    if setting.name in chosen:
+        return Given(_texts(chosen[setting.name]), setting.flag or setting.metavar, 0)
+    for variable in setting.variables:
+        # A pipeline sets what it has no value for to nothing: that is not given.
+        if variables.get(variable, "").strip():
+            return Given((variables[variable],), f"the variable {variable}", 1)
+    for variable, value in setting.switches.items():
+        if variables.get(variable, "").strip().casefold() not in OFF | {""}:
+            return Given((value,), f"the variable {variable}", 1)
+    if setting.name in file:
+        texts, place = file[setting.name]
+        return Given(texts, f"{place}: {setting.key}", 2)
+    return None
+
+
+def _texts(flag: Any) -> tuple[str, ...]:
+    """What argparse made of a flag, as texts again, so that one parser serves flags, variables and the file."""
+    if isinstance(flag, bool):
+        return ("true" if flag else "false",)
+    return tuple(flag) if isinstance(flag, list) else (str(flag),)
+
+
+def _contradictions(
+    values: dict[str, Any], given: Mapping[str, Given | None], outputs: tuple[str, ...]
+) -> Iterator[str]:
+    """What is wrong with settings that are right one by one. Settles where status goes on the way."""
+    branch, folder = given["status_branch"], given["status_dir"]
+    if branch and folder:
+        if branch.distance == folder.distance:
+            yield f"{branch.where} and {folder.where} exclude each other. Give one of them."
+        del values["status_dir" if branch.distance < folder.distance else "status_branch"]
+    config = Config(**values)
+    if given["output"] and outputs and config.output not in outputs:
+        yield f"{given['output'].where}: expected {' or '.join(outputs)}, not {config.output!r}."
+    is_local = config.emulator is not None or is_loopback(urlsplit(config.endpoint).hostname)
+    if config.credential == "anonymous" and not is_local:
+        yield (
+            f"The credential anonymous goes only to this machine, not to {config.endpoint}. "
+            "Give --emulator, an --endpoint on 127.0.0.1, or another --credential."
+        )
+    if config.emulator and ("://" in config.emulator or Path(config.emulator).is_dir()):
+        yield (
+            f"--emulator takes a file for its state, and {config.emulator} is none. "
+            "Write SOURCE before --emulator, or the file as --emulator=FILE."
+        )

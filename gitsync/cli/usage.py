@@ -1,0 +1,76 @@
+"""Reading a command line, and saying what is wrong with it as the other messages do.
+
+argparse reads; its own complaints and guesses are replaced, since it neither suggests a spelling nor knows that a
+secret has no flag.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import NoReturn
+
+from gitsync.cli.command import Command
+from gitsync.cli.settings import add_flags
+from gitsync.config import SETTINGS, Form
+from gitsync.errors import ConfigError
+
+_SECRET_FLAGS = {
+    f"--{setting.name.replace('_', '-')}": setting for setting in SETTINGS.values() if setting.form is Form.SECRET
+}
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise ConfigError(f"{message[:1].upper()}{message[1:]}.", hint=f"See {self.prog} --help.")
+
+
+def read_arguments(name: str, command: Command, arguments: list[str]) -> argparse.Namespace:
+    """What a command line says. ConfigError where it cannot be understood; `--help` raises SystemExit(0)."""
+    parser = _parser_for(name, command)
+    options, rest = parser.parse_known_intermixed_args(arguments)
+    if rest:
+        raise ConfigError(_unknown(rest[0], _flags(parser)), hint=f"See {parser.prog} --help.")
+    return options
+
+
+def _parser_for(name: str, command: Command) -> argparse.ArgumentParser:
+    """The parser of one command: its own arguments, then its settings."""
+    parser = _Parser(
+        prog=f"gitsync {name}",
+        description=command.__doc__,
+        allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog="A setting stands in [brackets] with its variable; gitsync.yaml takes the flag's name as a key.",
+    )
+    command.arguments(parser)
+    add_flags(parser, command.SETTINGS, command.OUTPUTS)
+    return parser
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """` Did you mean X?`, or nothing."""
+    near = get_close_matches(word, sorted(known), n=1)
+    return f" Did you mean {near[0]}?" if near else ""
+
+
+def _flags(parser: argparse.ArgumentParser) -> list[str]:
+    return [flag for action in parser._actions for flag in action.option_strings]  # noqa: SLF001 - no public way
+
+
+def _unknown(argument: str, flags: list[str]) -> str:
+    flag = argument.partition("=")[0]
+    if flag in _SECRET_FLAGS:
+        variable = _SECRET_FLAGS[flag].variables[0]
+        return f"There is no flag {flag}: a command line shows in process lists. Give the variable {variable}."
+    if flag.startswith("-"):
+        return f"There is no flag {flag} here.{nearest(flag, flags)}"
+    return f"The argument {argument!r} is one too many."
+
+
+def unknown_command(name: str, known: Iterable[str]) -> ConfigError:
+    """What to say to a first argument that is no command."""
+    if name.startswith("-"):
+        return ConfigError(f"The command comes first, before {name}.", hint="Write gitsync COMMAND [SOURCE] [flags].")
+    return ConfigError(f"There is no command {name!r}.{nearest(name, known)}", hint="See gitsync --help.")

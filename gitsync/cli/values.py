@@ -1,0 +1,115 @@
+"""From the text of a setting to its value: one parser for each form, the same for a flag, a variable and a file.
+
+A parser raises ValueError with what the text should have been; who calls it knows where the text stands.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from gitsync.config import Form, Setting
+from gitsync.model.secret import Secret
+
+ON = frozenset({"true", "yes", "on", "1"})
+OFF = frozenset({"false", "no", "off", "0"})
+
+_DURATION = re.compile(r"(?:(?P<h>\d+(?:\.\d+)?)h)?(?:(?P<m>\d+(?:\.\d+)?)m)?(?:(?P<s>\d+(?:\.\d+)?)s)?", re.ASCII)
+_SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0}
+
+
+def parse_value(setting: Setting, texts: tuple[str, ...]) -> Any:
+    """The value of a setting; `texts` has one member, or several for a list. ValueError says what was expected."""
+    if setting.form is Form.LIST:
+        return tuple(part for text in texts for part in map(_text, text.split(",")) if part)
+    text = texts[-1] if setting.form is Form.SECRET else _text(texts[-1])
+    if setting.form is Form.CHOICE:
+        return _choice(text, setting.choices)
+    if setting.pattern and not re.fullmatch(setting.pattern, text):
+        raise ValueError(f"expected letters, digits, dots and dashes, not {text!r}")
+    return _PARSERS[setting.form](text)
+
+
+def is_loopback(host: str | None) -> bool:
+    """Whether a host is this machine, told by its name alone."""
+    if host is None:
+        return False
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host.casefold() == "localhost"
+
+
+def _text(text: str) -> str:
+    """Without the blanks around it (a pipeline's variables often end in a newline); no control characters inside."""
+    text = text.strip()
+    if not text.isprintable():
+        raise ValueError("expected one line without control characters")
+    return text
+
+
+def _choice(text: str, choices: tuple[str, ...]) -> str:
+    if text not in choices:
+        raise ValueError(f"expected {' or '.join(choices)}, not {text!r}")
+    return text
+
+
+def _switch(text: str) -> bool:
+    word = text.casefold()
+    if word not in ON | OFF:
+        raise ValueError(f"expected true or false, not {text!r}")
+    return word in ON
+
+
+def _count(text: str, least: int = 0) -> int:
+    if not re.fullmatch(r"[0-9]{1,9}", text) or int(text) < least:
+        raise ValueError(f"expected a whole number from {least}, not {text!r}")
+    return int(text)
+
+
+def _positive(text: str) -> int:
+    return _count(text, least=1)
+
+
+def _duration(text: str) -> float:
+    match = _DURATION.fullmatch(text)
+    seconds = sum(float(number) * _SECONDS[unit] for unit, number in match.groupdict("0").items()) if match else 0.0
+    if not seconds:
+        raise ValueError(f"expected a duration such as 90s, 30m or 1h30m, not {text!r}")
+    return seconds
+
+
+def _url(text: str) -> str:
+    """An address to talk to: https, or http to this machine; a bare host is meant as https."""
+    url = text if "://" in text else f"https://{text}"
+    parts = urlsplit(url)
+    if parts.scheme not in {"https", "http"} or not parts.hostname or parts.query or parts.fragment or parts.username:
+        raise ValueError("expected an address such as https://management.azure.com")
+    if parts.scheme == "http" and not is_loopback(parts.hostname):
+        raise ValueError(f"expected https; plain http goes only to this machine, not to {parts.hostname}")
+    return url
+
+
+def _file_or_on(text: str) -> str | None:
+    if text.casefold() in OFF:
+        return None
+    return "" if text.casefold() in ON else text
+
+
+def _secret(text: str) -> Secret:
+    return Secret(text.strip("\r\n"))
+
+
+_PARSERS: Mapping[Form, Callable[[str], Any]] = {
+    Form.TEXT: str,
+    Form.SWITCH: _switch,
+    Form.COUNT: _count,
+    Form.POSITIVE: _positive,
+    Form.DURATION: _duration,
+    Form.URL: _url,
+    Form.FILE_OR_ON: _file_or_on,
+    Form.SECRET: _secret,
+}
