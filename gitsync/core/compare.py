@@ -52,7 +52,7 @@ def compare(
     if remembered is None:
         return Comparison(verdict=Verdict.ADOPT, differences=_sorted(differences), unverified=unverified)
     pending = tuple(_pending(desired, asked_for(remembered.applied), live, hints))
-    moved = differences if remembered.baseline is None else tuple(_moved(desired, remembered, live))
+    moved = differences if remembered.baseline is None else tuple(_moved(desired, remembered, live, hints))
     paths = {difference.path for difference in pending}
     moved = tuple(difference for difference in moved if difference.path not in paths)
     verdict = _VERDICTS[bool(pending), bool(moved)]
@@ -81,12 +81,15 @@ def _pending(
             yield Difference(pointer(path), now, there, COMMITTED)
 
 
-def _moved(desired: Mapping[str, Any], remembered: Remembered, live: Mapping[str, Any]) -> Iterator[Difference]:
-    """Asked-for leaves that Azure answers otherwise than when we last looked."""
+def _moved(
+    desired: Mapping[str, Any], remembered: Remembered, live: Mapping[str, Any], hints: Hints
+) -> Iterator[Difference]:
+    """Asked-for leaves that Azure answers otherwise than when we last looked, unless they became what git asks for."""
     now = project(asked_for(remembered.applied), live)
     for path, seen, before in changes(now, remembered.baseline):
         asked = find(desired, path, now if before is None else remembered.baseline)
-        yield Difference(pointer(path), shown(asked), seen, MOVED)
+        if asked is None or seen is None or not equal(path, asked, seen, hints):
+            yield Difference(pointer(path), shown(asked), seen, MOVED)
 
 
 def _sorted(differences: tuple[Difference, ...]) -> tuple[Difference, ...]:

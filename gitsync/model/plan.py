@@ -22,7 +22,8 @@ class Intent(StrEnum):
 class Node:
     """One resource of the walk. `prepared` is set for an apply, `record` for whatever is remembered.
 
-    `depends_on` are nodes of the same walk: for an apply what must come first, for a prune its dependents.
+    `depends_on` are nodes of the same walk: for an apply what must come first, for a prune its dependents. `held` says
+    why a resource that left git is not deleted; "" where nothing stands against it.
     """
 
     key: Key
@@ -30,7 +31,8 @@ class Node:
     prepared: Prepared | None = None
     record: Record | None = None
     depends_on: tuple[Key, ...] = ()
-    within: Key | None = None  # a prune whose resource goes with this one: no request of its own
+    within: Key | None = None  # a prune whose resource goes with this group: no request of its own
+    held: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -43,7 +43,9 @@ class Attempt:
 class Result:
     """The end of one node. `record` is what to remember; None means forget it.
 
-    `is_fine` tells dependents that they may go on: Ready, or in a plan "would be".
+    `is_fine` tells dependents that they may go on: Ready, or in a plan "would be". `exists` tells that Azure has the
+    resource, which is enough for a dependent that is ours already. `may_mend` tells that another try, in this run or
+    the next, may go better without a change of the manifest.
     """
 
     key: Key
@@ -55,6 +57,8 @@ class Result:
     action: Action = Action.NONE
     condition: Condition
     is_fine: bool
+    exists: bool = False
+    may_mend: bool = False
     differences: tuple[Difference, ...] = ()
     unverified: tuple[str, ...] = ()
     attempts: tuple[Attempt, ...] = ()

@@ -1,0 +1,25 @@
+"""ARM ids as paths: which lies below which, and what they are about. Ids compare without case."""
+
+from __future__ import annotations
+
+
+def same_id(left: str, right: str) -> bool:
+    return left.rstrip("/").casefold() == right.rstrip("/").casefold()
+
+
+def is_below(child: str, parent: str) -> bool:
+    """Tell whether an id lies below another: a child, a grandchild, or an extension of either."""
+    return child.casefold().startswith(parent.rstrip("/").casefold() + "/")
+
+
+def subscription_of(arm_id: str) -> str | None:
+    """Return the subscription that an id lies in; None for tenant scope."""
+    steps = arm_id.split("/")
+    return steps[2] if len(steps) > 2 and steps[1].casefold() == "subscriptions" else None
+
+
+def provider_of(arm_id: str) -> str:
+    """Return the namespace of the provider that answers for an id ("Microsoft.Network")."""
+    steps = arm_id.split("/")
+    places = [place for place, step in enumerate(steps) if step.casefold() == "providers"]
+    return steps[places[-1] + 1] if places and places[-1] + 1 < len(steps) else "Microsoft.Resources"

@@ -1,0 +1,151 @@
+"""Join what git says with what is remembered into one plan: what to apply, and what left git.
+
+Nothing here asks Azure. What a prune may touch is decided by the records: never what we did not create or adopt, what
+a manifest still names, or what holds something that is not to be deleted (DESIGN §4, Prune).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from graphlib import CycleError, TopologicalSorter
+
+from gitsync.core.armpath import is_below, same_id
+from gitsync.errors import StateError, UnsafePlanError
+from gitsync.model.gvk import Key
+from gitsync.model.plan import Intent, Node, Plan
+from gitsync.model.policy import Policy
+from gitsync.model.problem import Problem
+from gitsync.model.record import Claim, Record
+from gitsync.model.resource import Prepared
+
+MOST_DELETES = 10
+SHARE_OF_DELETES = 0.2
+
+
+def make_plan(
+    prepared: Iterable[Prepared],
+    records: Mapping[Key, Record],
+    problems: Iterable[Problem] = (),
+    policies: Mapping[Key, Policy] | None = None,
+) -> Plan:
+    """Plan one run. `problems` are those of files; `policies` those of the last manifests of what left git.
+
+    Raises StateError where the records depend on each other in a circle.
+    """
+    applies = _applies(prepared, records)
+    problems = tuple(problems)
+    invalid = [node for node in applies.values() if node.prepared and not node.prepared.is_valid]
+    complete = not invalid and not any(problem.is_error for problem in problems)
+    gone = {key: record for key, record in sorted(records.items()) if key not in applies}
+    return Plan(
+        applies=applies,
+        prunes=_prunes(gone, applies, policies or {}, complete=complete),
+        problems=problems,
+        complete=complete,
+    )
+
+
+def _applies(prepared: Iterable[Prepared], records: Mapping[Key, Record]) -> dict[Key, Node]:
+    """One node a key. A node that is invalid waits for nothing: its first stage stops it."""
+    by_key: dict[Key, Prepared] = {}
+    for one in sorted(prepared, key=lambda one: (one.key, one.resource.source)):
+        by_key.setdefault(one.key, one)
+    return {
+        key: Node(
+            key=key,
+            intent=Intent.APPLY,
+            prepared=one,
+            record=records.get(key),
+            depends_on=tuple(other for other in one.depends_on if other in by_key) if one.is_valid else (),
+        )
+        for key, one in by_key.items()
+    }
+
+
+def _prunes(
+    gone: Mapping[Key, Record], applies: Mapping[Key, Node], policies: Mapping[Key, Policy], *, complete: bool
+) -> dict[Key, Node]:
+    named = [node.prepared.arm_id for node in applies.values() if node.prepared and node.prepared.arm_id]
+    nodes = {}
+    for key, record in gone.items():
+        policy = policies.get(key, record.policy)
+        intent = _intent(record, policy, named)
+        held = _held(record, named, complete=complete) if intent is Intent.PRUNE else ""
+        nodes[key] = Node(key=key, intent=intent, record=replace(record, policy=policy), held=held)
+    return _ordered(_holding_parents(nodes))
+
+
+def _intent(record: Record, policy: Policy, named: list[str]) -> Intent:
+    renamed = any(same_id(record.arm_id, arm_id) for arm_id in named)
+    if not policy.allows_delete or not record.claim.is_ours or renamed:
+        return Intent.DETACH
+    return Intent.PRUNE
+
+
+def _held(record: Record, named: list[str], *, complete: bool) -> str:
+    if not complete:
+        return "Some manifests could not be read or are invalid, so nothing is deleted."
+    below = sorted(arm_id for arm_id in named if is_below(arm_id, record.arm_id))
+    return f"A manifest still names {below[0]}, which lies below it." if below else ""
+
+
+def _holding_parents(nodes: Mapping[Key, Node]) -> dict[Key, Node]:
+    """Hold back what has something below it that is to stay in Azure: its deletion would take that along."""
+    staying = {node.record.arm_id: node for node in nodes.values() if node.record and _stays(node)}
+    held = {}
+    for key, node in nodes.items():
+        arm_id = node.record.arm_id if node.record else ""
+        inside = sorted(other for other in staying if is_below(other, arm_id))
+        if inside and node.intent is Intent.PRUNE and not node.held:
+            held[key] = replace(node, held=f"{inside[0]} lies below it and is to stay in Azure.")
+    return {**nodes, **held}
+
+
+def _stays(node: Node) -> bool:
+    if node.record is None or node.record.claim is Claim.NONE:
+        return False
+    return bool(node.held) or node.intent is Intent.DETACH
+
+
+def _ordered(nodes: Mapping[Key, Node]) -> dict[Key, Node]:
+    """Children and dependents go first."""
+    pruned = {key: node.record for key, node in nodes.items() if node.record and node.intent is Intent.PRUNE}
+    ordered = {
+        key: replace(node, depends_on=tuple(sorted(_dependents(key, pruned)))) if key in pruned else node
+        for key, node in nodes.items()
+    }
+    try:
+        TopologicalSorter({key: node.depends_on for key, node in ordered.items()}).prepare()
+    except CycleError as error:
+        circle = " → ".join(str(key) for key in error.args[1])
+        raise StateError(
+            f"The recorded resources depend on each other in a circle: {circle}.",
+            hint="Mend gitsync.dependsOn in one of their status files.",
+        ) from error
+    return ordered
+
+
+def _dependents(key: Key, pruned: Mapping[Key, Record]) -> Iterable[Key]:
+    arm_id = pruned[key].arm_id
+    return (
+        other
+        for other, record in pruned.items()
+        if other != key and (key in record.depends_on or is_below(record.arm_id, arm_id))
+    )
+
+
+def refuse_unsafe(plan: Plan, inventory: int, most: int | None) -> None:
+    """Refuse a plan that deletes too much: more than `most`, or by default the smaller of 10 and 20 % (at least 1).
+
+    Raises UnsafePlanError, which names what would go. `inventory` counts the records that are ours.
+    """
+    deletes = [node for node in plan.prunes.values() if node.intent is Intent.PRUNE and not node.held]
+    limit = most if most is not None else max(1, min(MOST_DELETES, int(inventory * SHARE_OF_DELETES)))
+    if len(deletes) > limit:
+        named = ", ".join(str(node.key) for node in deletes[:MOST_DELETES])
+        more = f" and {len(deletes) - MOST_DELETES} more" if len(deletes) > MOST_DELETES else ""
+        raise UnsafePlanError(
+            f"This run would delete {len(deletes)} of {inventory} resources, and the limit is {limit}: {named}{more}.",
+            hint=f"If that is meant, run again with --max-deletes {len(deletes)}.",
+        )
