@@ -6,13 +6,27 @@ manifests say of each other. Neither stops at the first problem, and neither rai
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
+from gitsync.core.annotations import check_annotations, check_inherited_policy
 from gitsync.core.catalog import Catalog
+from gitsync.core.constraints import check_constraints
+from gitsync.core.cycles import check_cycles
+from gitsync.core.destinations import check_destinations
+from gitsync.core.duplicates import check_duplicates
+from gitsync.core.finding import Finding, place
+from gitsync.core.kind_rules import check_kind_rules
 from gitsync.core.member import Member
+from gitsync.core.naming import check_names, check_object_name
+from gitsync.core.pairs import check_pairs
+from gitsync.core.presence import check_presence
+from gitsync.core.references import OWNERS, REFERENCES, check_reference
+from gitsync.core.shape import check_shape
+from gitsync.core.unknown_kind import unknown_kind
+from gitsync.core.visit import Visit, visits
 from gitsync.model.facts import Kind
-from gitsync.model.problem import Problem
+from gitsync.model.problem import Level, Problem
 from gitsync.model.resource import Resource
 
 UnknownFields = Literal["error", "warn"]
@@ -24,15 +38,52 @@ def validate_resource(
     """Every problem of one manifest alone, in the order of its file: shape, constraints, owner and reference forms,
     names, exports, annotations. A `kind` of None (outside the catalog) is itself the problem that is told.
     """
-    raise NotImplementedError
+    findings: Iterable[Finding]
+    if kind is None:
+        findings = (unknown_kind(resource.gvk, catalog), *check_object_name(resource), *check_annotations(resource))
+    else:
+        level = Level.WARNING if unknown_fields == "warn" else Level.ERROR
+        findings = _of_known_kind(resource, kind, catalog, level)
+    return _placed(resource, findings)
 
 
 def validate_set(
-    members: Sequence[Member], *, catalog: Catalog, namespaces: Mapping[str, Mapping[str, str]]
+    members: Sequence[Member], *, namespaces: Mapping[str, Mapping[str, str]]
 ) -> tuple[tuple[Problem, ...], ...]:
     """What manifests say of each other: duplicates, missing owners and references, cycles, one ARM id twice.
 
     The answer has one tuple a member, in the order of `members`: a key may stand twice. `namespaces` has the
     annotations of Namespace manifests: an unknown reconcile policy there is a problem of every resource that takes it.
     """
-    raise NotImplementedError
+    by_member: dict[int, list[Finding]] = {id(member): [] for member in members}
+    for check in (check_duplicates, check_presence, check_cycles):
+        for member, finding in check(members):
+            by_member[id(member)].append(finding)
+    for member in members:
+        annotations = namespaces.get(member.key.namespace, {})
+        by_member[id(member)].extend(check_inherited_policy(member.resource, annotations))
+    return tuple(_placed(member.resource, by_member[id(member)]) for member in members)
+
+
+def _of_known_kind(resource: Resource, kind: Kind, catalog: Catalog, unknown: Level) -> Iterator[Finding]:
+    seen = list(visits(kind, resource.spec))
+    for visit in seen:
+        yield from check_shape(visit, unknown)
+        if visit.fits:
+            yield from _of_value(visit, kind, catalog)
+    yield from check_destinations(seen)
+    yield from check_names(resource, kind)
+    yield from check_kind_rules(resource, kind)
+    yield from check_annotations(resource)
+
+
+def _of_value(visit: Visit, kind: Kind, catalog: Catalog) -> Iterator[Finding]:
+    if visit.path != ("spec", "azureName"):  # its rules hold for a default as well: see naming
+        yield from check_constraints(visit)
+    yield from check_pairs(visit)
+    if visit.name in REFERENCES | OWNERS:
+        yield from check_reference(visit, kind, catalog)
+
+
+def _placed(resource: Resource, findings: Iterable[Finding]) -> tuple[Problem, ...]:
+    return tuple(sorted((place(finding, resource) for finding in findings), key=lambda problem: problem.order))

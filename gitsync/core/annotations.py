@@ -1,0 +1,126 @@
+"""The annotations and labels that a manifest may bear for us and for ASO (spec: semantics §2, §10, §15).
+
+A misspelt key would be passed over in silence, and a misspelt reconcile policy ends in a delete: so keys that are
+nearly ours are problems, and so are values that nobody knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Final
+
+from gitsync.core.finding import Finding
+from gitsync.core.nearest import nearest
+from gitsync.core.typewords import either, quoted
+from gitsync.model.policy import RECONCILE_POLICY, Policy
+from gitsync.model.resource import Resource
+
+ASO_PREFIX: Final = "serviceoperator.azure.com/"
+OUR_PREFIX: Final = "gitsync/"
+CREDENTIAL_FROM: Final = f"{ASO_PREFIX}credential-from"
+UPDATE_METHOD: Final = f"{OUR_PREFIX}update-method"
+IGNORE: Final = f"{OUR_PREFIX}ignore"
+UPDATE_METHODS: Final = ("patch", "put")
+
+_FOR_PEOPLE: Final = frozenset({RECONCILE_POLICY, CREDENTIAL_FROM, UPDATE_METHOD, IGNORE})
+_BY_OPERATORS: Final = frozenset(
+    f"{ASO_PREFIX}{name}"
+    for name in (
+        "azure-name-from-config",
+        "bi-poller-resume-token",
+        "child-resource-id-override",
+        "latest-reconciled-generation",
+        "operator-namespace",
+        "poller-resume-id",
+        "poller-resume-token",
+        "resource-id",
+    )
+)
+"""Written by ASO itself: they come along in manifests that were taken from a cluster."""
+
+
+def check_annotations(resource: Resource) -> Iterator[Finding]:
+    """Findings of the annotations and labels of one manifest."""
+    for key, value in resource.annotations.items():
+        yield from _annotation(key, value)
+    for key in sorted(_FOR_PEOPLE & resource.labels.keys()):
+        yield Finding(
+            code="LabelForAnnotation",
+            path=("metadata", "labels", key),
+            message=f"{key} is an annotation, and has no effect as a label.",
+            hint="Move it to metadata.annotations.",
+        )
+
+
+def check_inherited_policy(resource: Resource, namespace: Mapping[str, str]) -> Iterator[Finding]:
+    """A finding where the manifest takes its policy from a Namespace that states one which nobody knows.
+
+    `namespace` has the annotations of the manifest's own Namespace.
+    """
+    value = namespace.get(RECONCILE_POLICY, "")
+    if resource.annotations.get(RECONCILE_POLICY):
+        return
+    for said in _policy_broken(value) if value else ():
+        message = (
+            f"The Namespace {resource.key.namespace} states the policy of this manifest: {RECONCILE_POLICY} {said}."
+        )
+        yield Finding(code="ReconcilePolicy", path=("metadata", "namespace"), message=message, hint=_policy_hint(value))
+
+
+def _annotation(key: str, value: str) -> Iterator[Finding]:
+    if key in _FOR_PEOPLE:
+        check, code, hint = _VALUES[key]
+        for said in check(value) if value else ():  # empty means not set (semantics §15)
+            yield Finding(code=code, path=("metadata", "annotations", key), message=f"{key} {said}.", hint=hint(value))
+        return
+    if key in _BY_OPERATORS:
+        return
+    close = nearest(key, _FOR_PEOPLE) or nearest(key, _BY_OPERATORS)
+    if close is None and not key.startswith((ASO_PREFIX, OUR_PREFIX)):
+        return
+    known = either(sorted(k for k in _FOR_PEOPLE if k.startswith(_prefix(key)))) or either(sorted(_FOR_PEOPLE))
+    yield Finding(
+        code="UnknownAnnotation",
+        path=("metadata", "annotations", key),
+        message=f"{key} is an unknown annotation.",
+        hint=f"Did you mean {close}?" if close else f"Known are {known}.",
+    )
+
+
+def _prefix(key: str) -> str:
+    return key[: key.find("/") + 1]
+
+
+def _policy_broken(value: str) -> Iterable[str]:
+    if value not in set(Policy):
+        yield f"must be {either(policy.value for policy in Policy)}, but is {quoted(value)}"
+
+
+def _credential_broken(value: str) -> Iterable[str]:
+    if "/" in value:
+        yield "cannot contain '/'. Secret must be in same namespace as resource"
+
+
+def _method_broken(value: str) -> Iterable[str]:
+    if value not in UPDATE_METHODS:
+        yield f"must be {either(UPDATE_METHODS)}, but is {quoted(value)}"
+
+
+def _policy_hint(value: str) -> str:
+    close = nearest(value, Policy)
+    return f"Did you mean {close}?" if close else "Nothing is done for a resource whose policy is not known."
+
+
+def _method_hint(value: str) -> str:
+    close = nearest(value, UPDATE_METHODS)
+    return f"Did you mean {close}?" if close else "`put` sends the whole resource, `patch` only what differs."
+
+
+_Check = tuple[Callable[[str], Iterable[str]], str, Callable[[str], str]]
+
+_VALUES: Final[Mapping[str, _Check]] = {
+    RECONCILE_POLICY: (_policy_broken, "ReconcilePolicy", _policy_hint),
+    CREDENTIAL_FROM: (_credential_broken, "CredentialFrom", lambda _: "Name a Secret of the resource's own namespace."),
+    UPDATE_METHOD: (_method_broken, "UpdateMethod", _method_hint),
+    IGNORE: (lambda _: (), "Ignore", lambda _: ""),
+}

@@ -1,0 +1,135 @@
+"""Is a value within the constraints of its field: enum, pattern, bounds, lengths, counts, multiples.
+
+The rules of the facts, read as an API server reads them (spec: semantics §17): patterns are Go's RE2, lengths count
+characters, enums respect case.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, Final
+
+from gitsync.core.fieldpath import spell
+from gitsync.core.finding import Finding
+from gitsync.core.nearest import nearest
+from gitsync.core.typewords import either, quoted
+from gitsync.core.visit import Visit
+
+LONGEST_MATCHED: Final = 1024
+"""A longer text is not matched: some of the patterns take quadratic time here, where RE2 takes linear time."""
+
+
+def check_constraints(visit: Visit) -> Iterator[Finding]:
+    """Findings of one value that has the right shape; one for each rule that it breaks."""
+    for rule, said in violations(visit.value, visit.rules):
+        hint = _enum_hint(visit) if rule == "enum" else ""
+        yield Finding(code=_CODES[rule], path=visit.path, message=f"{spell(visit.path)} {said}.", hint=hint)
+
+
+def violations(value: Any, rules: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The rules that a value breaks, each with what is to be said of it; rules that do not apply are passed over."""
+    for rule, (applies, holds, words) in _RULES.items():
+        limit = rules.get(rule)
+        if limit is not None and applies(value) and not holds(value, limit):
+            yield rule, words(value, limit)
+
+
+def matches(text: str, pattern: str) -> bool:
+    """Whether a text has a match of an RE2 pattern anywhere; a very long text is taken to have one."""
+    return len(text) > LONGEST_MATCHED or _compiled(pattern).search(text) is not None
+
+
+@lru_cache(maxsize=512)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    # RE2's classes are ASCII, and its $ does not match before a last line break
+    at_end = re.sub(r"(\\.|\[\^?\]?[^\]]*\])|\$", lambda found: found[1] or r"\Z", pattern)
+    return re.compile(at_end, re.ASCII)
+
+
+def _enum_hint(visit: Visit) -> str:
+    close = nearest(visit.value, visit.rules["enum"]) if isinstance(visit.value, str) else None
+    if close is None:
+        return ""
+    return f"Did you mean {close}?{' Case counts.' if close.casefold() == visit.value.casefold() else ''}"
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list | tuple)
+
+
+def _is_scalar(value: Any) -> bool:
+    return isinstance(value, str | int | float)
+
+
+_Rule = tuple[Callable[[Any], bool], Callable[[Any, Any], bool], Callable[[Any, Any], str]]
+
+_RULES: Final[Mapping[str, _Rule]] = {
+    "enum": (
+        _is_scalar,
+        lambda value, choices: value in choices,
+        lambda value, choices: f"must be {either(choices)}, but is {quoted(value)}",
+    ),
+    "minimum": (
+        _is_number,
+        lambda value, limit: Fraction(value) >= Fraction(limit),
+        lambda value, limit: f"must be at least {limit}, but is {quoted(value)}",
+    ),
+    "maximum": (
+        _is_number,
+        lambda value, limit: Fraction(value) <= Fraction(limit),
+        lambda value, limit: f"must be at most {limit}, but is {quoted(value)}",
+    ),
+    "multipleOf": (
+        _is_number,
+        lambda value, limit: Fraction(str(value)) % Fraction(limit) == 0,
+        lambda value, limit: f"must be a multiple of {limit}, but is {quoted(value)}",
+    ),
+    "minLength": (
+        _is_text,
+        lambda value, limit: len(value) >= int(limit),
+        lambda value, limit: f"must have at least {limit} characters, but {quoted(value)} has {len(value)}",
+    ),
+    "maxLength": (
+        _is_text,
+        lambda value, limit: len(value) <= int(limit),
+        lambda value, limit: f"must have at most {limit} characters, but {quoted(value)} has {len(value)}",
+    ),
+    "pattern": (
+        _is_text,
+        matches,
+        lambda value, pattern: f"must match {pattern}, but is {quoted(value)}",
+    ),
+    "minItems": (
+        _is_list,
+        lambda value, limit: len(value) >= int(limit),
+        lambda value, limit: f"must have at least {limit} items, but has {len(value)}",
+    ),
+    "maxItems": (
+        _is_list,
+        lambda value, limit: len(value) <= int(limit),
+        lambda value, limit: f"must have at most {limit} items, but has {len(value)}",
+    ),
+}
+
+_CODES: Final[Mapping[str, str]] = {
+    "enum": "UnknownValue",
+    "minimum": "OutOfBounds",
+    "maximum": "OutOfBounds",
+    "multipleOf": "OutOfBounds",
+    "minLength": "WrongLength",
+    "maxLength": "WrongLength",
+    "pattern": "PatternMismatch",
+    "minItems": "WrongItemCount",
+    "maxItems": "WrongItemCount",
+}

@@ -1,0 +1,101 @@
+"""Which manifests wait for each other in a ring: a cycle of owners, references and values.
+
+Nothing in a ring can ever be the first. Apart from the order of a run, which takes a graph without cycles.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+
+from gitsync.core.finding import Finding
+from gitsync.core.member import Member
+from gitsync.core.typewords import short
+from gitsync.model.gvk import Key
+
+Edges = Mapping[Key, Sequence[Key]]
+
+_LONGEST_TOLD = 12
+
+
+def check_cycles(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]]:
+    """A finding for every member that stands in a cycle; it shows the shortest one, in order, from its first key."""
+    edges: dict[Key, set[Key]] = {}
+    for member in members:
+        edges.setdefault(member.key, set()).update(member.depends_on)
+    rings = cycles({key: sorted(targets) for key, targets in edges.items()})
+    for member in members:
+        ring = rings.get(member.key)
+        if ring is not None:
+            path = ("spec", "owner") if member.owner and member.owner.key in ring else ("spec",)
+            message = f"Manifests wait for each other: {_told(ring)}."
+            yield member, Finding(code="Cycle", path=path, message=message, hint="Break the ring: remove one of these.")
+
+
+def _told(ring: Sequence[Key]) -> str:
+    names = [short(key) for key in (*ring, ring[0])]
+    if len(names) > _LONGEST_TOLD:
+        names = [*names[: _LONGEST_TOLD - 2], f"… ({len(ring)} in all)", names[-1]]
+    return " → ".join(names)
+
+
+def cycles(edges: Edges) -> Mapping[Key, tuple[Key, ...]]:
+    """The shortest cycle through each key that stands in one, turned so that its smallest key comes first."""
+    found: dict[Key, tuple[Key, ...]] = {}
+    for key in _may_be_in_cycles(edges):
+        ring = _shortest(key, edges)
+        if ring:
+            least = ring.index(min(ring))
+            found[key] = ring[least:] + ring[:least]
+    return found
+
+
+def _may_be_in_cycles(edges: Edges) -> list[Key]:
+    """What is left when all that waits for nothing, and all that nothing waits for, is taken away again and again."""
+    left = _peel(edges)
+    reverse: dict[Key, list[Key]] = {key: [] for key in left}
+    for key in left:
+        for target in edges[key]:
+            if target in left:
+                reverse[target].append(key)
+    return sorted(_peel(reverse))
+
+
+def _peel(edges: Edges) -> set[Key]:
+    left = set(edges)
+    waiting = {key: sum(target in left for target in edges[key]) for key in left}
+    waited_for: dict[Key, list[Key]] = {}
+    for key in left:
+        for target in edges[key]:
+            waited_for.setdefault(target, []).append(key)
+    free = deque(key for key, count in waiting.items() if count == 0)
+    while free:
+        done = free.popleft()
+        left.discard(done)
+        for key in waited_for.get(done, ()):
+            waiting[key] -= 1
+            if waiting[key] == 0:
+                free.append(key)
+    return left
+
+
+def _shortest(start: Key, edges: Edges) -> tuple[Key, ...]:
+    """The keys of the shortest way from `start` back to itself; () where there is none. Ties go to smaller keys."""
+    came_from: dict[Key, Key] = {}
+    ahead = deque([start])
+    while ahead:
+        key = ahead.popleft()
+        for target in edges.get(key, ()):
+            if target == start:
+                return _way(start, key, came_from)
+            if target not in came_from:
+                came_from[target] = key
+                ahead.append(target)
+    return ()
+
+
+def _way(start: Key, last: Key, came_from: Mapping[Key, Key]) -> tuple[Key, ...]:
+    way = [last]
+    while way[-1] != start:
+        way.append(came_from[way[-1]])
+    return tuple(reversed(way))

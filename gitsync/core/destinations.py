@@ -1,0 +1,85 @@
+"""Where a resource's secrets and config maps are exported to: nothing is written twice (spec: semantics §7.1, §17).
+
+Expressions are looked at for their shape alone; what they say is compiled elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from gitsync.core.fieldpath import Path, spell
+from gitsync.core.finding import Finding
+from gitsync.core.visit import Visit
+
+_EXPRESSIONS: Final = {"secretExpressions": "secret", "configMapExpressions": "configmap"}
+_FIXED: Final = {"secretDestination": "secret", "configMapDestination": "configmap"}
+_SAID: Final = {"secret": "secret", "configmap": "configmap value"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Destination:
+    target: str  # "secret" or "configmap"
+    visit: Visit
+
+    @property
+    def name(self) -> str:
+        return str(self.visit.value.get("name") or "")
+
+    @property
+    def key(self) -> str | None:
+        """None for an expression that gives a whole map: its keys are known at run time."""
+        key = self.visit.value.get("key")
+        return key if isinstance(key, str) and key else None
+
+
+def check_destinations(seen: Iterable[Visit]) -> Iterator[Finding]:
+    """Findings over all destinations of one manifest; a destination without a usable name is passed over."""
+    destinations = [found for visit in seen if (found := _destination(visit)) is not None and found.name]
+    yield from _same_key(destinations)
+    yield from _same_metadata(destinations)
+
+
+def _destination(visit: Visit) -> _Destination | None:
+    if not visit.fits:
+        return None
+    if visit.name == "destinationExpression":
+        return _Destination(_EXPRESSIONS[str(visit.path[2])], visit)
+    target = _FIXED.get(visit.name)
+    return _Destination(target, visit) if target else None
+
+
+def _same_key(destinations: Iterable[_Destination]) -> Iterator[Finding]:
+    first: dict[tuple[str, str, str], Path] = {}
+    for destination in destinations:
+        if destination.key is None:
+            continue
+        place = (destination.target, destination.name, destination.key)
+        path = destination.visit.path
+        if first.setdefault(place, path) is not path:
+            yield Finding(
+                code="ExportTwice",
+                path=path,
+                message=f"cannot write more than one {_SAID[destination.target]} to destination "
+                f'Name: "{destination.name}", Key: "{destination.key}".',
+                hint=f"{spell(first[place])} writes it already; choose another name or key.",
+            )
+
+
+def _same_metadata(destinations: Iterable[_Destination]) -> Iterator[Finding]:
+    """One annotation or label of one object set by two destinations, be the values equal or not."""
+    first: dict[tuple[str, str, str, str], Path] = {}
+    for destination in destinations:
+        for field, word in (("annotations", "annotation"), ("labels", "label")):
+            said = destination.visit.value.get(field)
+            for key in said if isinstance(said, dict) else ():
+                path = (*destination.visit.path, field, key)
+                place = (destination.target, destination.name, field, key)
+                if first.setdefault(place, path) is not path:
+                    message = (
+                        f'collision for {word} on {destination.target} "{destination.name}": '
+                        f'key "{key}" is set by multiple destinations.'
+                    )
+                    hint = f"{spell(first[place])} sets it already; set it once."
+                    yield Finding(code="ExportMetadataTwice", path=path, message=message, hint=hint)

@@ -1,0 +1,58 @@
+"""Do two manifests stand for one thing: one resource twice, or one ARM id under two names (DESIGN §6)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from gitsync.core.finding import Finding
+from gitsync.core.member import Member
+from gitsync.core.typewords import short
+
+
+def check_duplicates(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]]:
+    """Findings of each of the manifests that collide; of many, each names the first of the others."""
+    yield from _same_key(members)
+    yield from _same_arm_id(members)
+
+
+def _same_key(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]]:
+    by_key = defaultdict(list)
+    for member in members:
+        by_key[member.key].append(member)
+    for key, same in by_key.items():
+        for member in same if len(same) > 1 else ():
+            other = next(m for m in same if m is not member)
+            yield (
+                member,
+                Finding(
+                    code="ManifestTwice",
+                    path=("metadata", "name"),
+                    message=f"{short(key)} in namespace {key.namespace} is declared more than once: also "
+                    f"in {other.resource.source} ({other.resource.gvk.api_version}).",
+                    hint="Keep one of them: a resource has one manifest, at one version.",
+                ),
+            )
+
+
+def _same_arm_id(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]]:
+    by_id = defaultdict(list)
+    for member in members:
+        if member.arm_id is not None:
+            by_id[member.arm_id.casefold()].append(member)
+    for same in by_id.values():
+        for member in same:
+            other = next((m for m in same if m.key != member.key), None)
+            if other is None:
+                continue
+            given = bool(member.resource.spec.get("azureName"))
+            yield (
+                member,
+                Finding(
+                    code="ArmIdTwice",
+                    path=("spec", "azureName") if given else ("metadata", "name"),
+                    message=f"{short(member.key)} and {short(other.key)} "
+                    f"({other.resource.source}) stand for one resource in Azure: {member.arm_id}.",
+                    hint="Remove one of them, or give them different names in Azure or different owners.",
+                ),
+            )

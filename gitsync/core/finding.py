@@ -1,0 +1,45 @@
+"""What a check says of one manifest, before it is given a place in a file.
+
+Apart, because checks know fields and not files: only `place` looks up lines.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gitsync.core.fieldpath import Path, spell
+from gitsync.model.problem import Level, Problem
+from gitsync.model.resource import Resource
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing wrong with one field; `message` and `hint` are full sentences."""
+
+    code: str
+    path: Path
+    message: str
+    hint: str = ""
+    level: Level = Level.ERROR
+
+
+def place(finding: Finding, resource: Resource) -> Problem:
+    """The finding with its file, line and field; a field that is not there has the line of its nearest parent."""
+    return Problem(
+        code=finding.code,
+        message=finding.message,
+        hint=finding.hint,
+        level=finding.level,
+        path=resource.source.path,
+        line=line_of(finding.path, resource),
+        field=spell(finding.path),
+    )
+
+
+def line_of(path: Path, resource: Resource) -> int:
+    """The line of a field, or of what it would stand in; the manifest's own where nothing of it is known."""
+    for length in range(len(path), 0, -1):
+        line = resource.lines.get(spell(path[:length]))
+        if line is not None:
+            return line
+    return resource.source.line

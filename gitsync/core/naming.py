@@ -1,0 +1,108 @@
+"""What resources may be called: in the manifest and in Azure (spec: semantics §5.7, §17; ARM's resource-provider
+contract: peers §C3).
+
+The rules for Azure's name hold for a name that defaults to metadata.name as well.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from gitsync.core.constraints import violations
+from gitsync.core.fieldpath import Path, spell
+from gitsync.core.finding import Finding
+from gitsync.core.typewords import quoted
+from gitsync.model.facts import Kind, Scope
+from gitsync.model.problem import Level
+from gitsync.model.resource import Resource
+
+UUID_NAMED: Final = frozenset(
+    {
+        ("authorization.azure.com", "RoleAssignment"),
+        ("authorization.azure.com", "RoleDefinition"),
+        ("documentdb.azure.com", "SqlRoleAssignment"),
+    }
+)
+"""Kinds whose name is derived where the manifest gives none (semantics §5.9)."""
+
+_LONGEST_NAME, _LONGEST_GROUP, _LONGEST_LABEL, _LONGEST_OBJECT = 260, 90, 63, 253
+_OBJECT = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
+_NEVER = re.compile(r"[<>%&:\\?/#\x00-\x1f\x7f]")
+
+
+def azure_name(resource: Resource, kind: Kind) -> tuple[Path, str] | None:
+    """The name in Azure that a manifest gives itself, and the field that gives it; None where it is fixed, derived, or
+    read from a config map.
+    """
+    if kind.fixed_azure_name is not None:
+        return None
+    given: Any = resource.spec.get("azureName")
+    if given:
+        return (("spec", "azureName"), given) if isinstance(given, str) else None
+    if resource.spec.get("azureNameFromConfig") or (resource.key.group, resource.key.kind) in UUID_NAMED:
+        return None
+    return ("metadata", "name"), resource.key.name
+
+
+def check_names(resource: Resource, kind: Kind) -> Iterator[Finding]:
+    """Findings of the manifest's own name and namespace, and of the name in Azure."""
+    yield from check_object_name(resource)
+    if resource.spec.get("azureName") and resource.spec.get("azureNameFromConfig"):
+        yield Finding(
+            code="BothOfPair",
+            path=("spec", "azureNameFromConfig"),
+            message="spec.azureNameFromConfig has no effect beside spec.azureName.",
+            hint="Remove one of the two.",
+            level=Level.WARNING,
+        )
+    found = azure_name(resource, kind)
+    if found is None:
+        return
+    path, name = found
+    for said in _rules_broken(name, kind):
+        message = f"{spell(path)} is the name in Azure and {said}."
+        hint = "" if path[0] == "spec" else "Set spec.azureName to a name that Azure takes, or rename the manifest."
+        yield Finding(code="AzureName", path=path, message=message, hint=hint)
+
+
+def check_object_name(resource: Resource) -> Iterator[Finding]:
+    """Findings of metadata.name and metadata.namespace: what Kubernetes does not take, no file is named after."""
+    name, namespace = resource.key.name, resource.key.namespace
+    if len(name) > _LONGEST_OBJECT or not _OBJECT.fullmatch(name):
+        yield Finding(
+            code="ObjectName",
+            path=("metadata", "name"),
+            message=f"metadata.name must be lower-case letters, digits, `-` and `.`, at most {_LONGEST_OBJECT}, "
+            f"but is {quoted(name)}.",
+            hint="Rename the manifest, and keep Azure's name in spec.azureName.",
+        )
+    if len(namespace) > _LONGEST_LABEL or not _LABEL.fullmatch(namespace):
+        yield Finding(
+            code="ObjectName",
+            path=("metadata", "namespace"),
+            message=f"metadata.namespace must be lower-case letters, digits and `-`, at most {_LONGEST_LABEL}, "
+            f"but is {quoted(namespace)}.",
+            hint="Choose another namespace.",
+        )
+
+
+def _rules_broken(name: str, kind: Kind) -> Iterator[str]:
+    yield from (said for _, said in violations(name, kind.azure_name))
+    if len(name) > _LONGEST_NAME:
+        yield f"must have at most {_LONGEST_NAME} characters, but has {len(name)}"
+    if _NEVER.search(name):
+        yield rf"must not have any of < > % & : \ ? / # or control characters, but is {quoted(name)}"
+    if name in {".", ".."}:
+        yield "must be more than dots"
+    if kind.scope is Scope.LOCATION:
+        yield from _group_rules_broken(name)
+
+
+def _group_rules_broken(name: str) -> Iterator[str]:
+    if len(name) > _LONGEST_GROUP:
+        yield f"must have at most {_LONGEST_GROUP} characters for a resource group, but has {len(name)}"
+    if name.endswith("."):
+        yield "must not end with a dot for a resource group"

@@ -1,0 +1,62 @@
+"""Did you mean: the known name that is nearest to a misspelt one.
+
+Apart, because fields, kinds, versions, annotations, owners and references are all misspelt alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+_FURTHEST = 3
+_TOO_LONG = 100
+
+
+def nearest(word: str, choices: Iterable[str]) -> str | None:
+    """The choice that `word` was meant to be, or None: equal but for case, `-` and `_`, else the fewest edits away.
+
+    At most one edit for every three characters and never more than three; ties go to the first in sorted order.
+    """
+    ordered = sorted(set(choices) - {word})
+    plain = _plain(word)
+    for choice in ordered:
+        if _plain(choice) == plain:
+            return choice
+    limit = min(_FURTHEST, max(1, len(word) // 3))
+    if len(word) > _TOO_LONG:
+        return None
+    best: tuple[int, str] | None = None
+    for choice in ordered:
+        edits = distance(word.casefold(), choice.casefold(), limit)
+        if edits is not None and (best is None or edits < best[0]):
+            best = (edits, choice)
+    return best[1] if best else None
+
+
+def distance(one: str, other: str, limit: int) -> int | None:
+    """How many insertions, deletions, replacements and swaps of neighbours lie between two words (optimal string
+    alignment); None for more than `limit`.
+    """
+    if abs(len(one) - len(other)) > limit:
+        return None
+    before: list[int] = []
+    row = list(range(len(other) + 1))
+    for i, letter in enumerate(one, start=1):
+        before, above, row = row, before, [i]
+        row = _row(before, above, row, letter, (one[i - 2] if i > 1 else "", other))
+        if min(row) > limit and min(before) > limit:  # a swap looks back two rows
+            return None
+    return row[-1] if row[-1] <= limit else None
+
+
+def _row(before: list[int], above: list[int], row: list[int], letter: str, words: tuple[str, str]) -> list[int]:
+    last, other = words
+    for j, facing in enumerate(other, start=1):
+        edits = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (letter != facing))
+        if j > 1 and letter == other[j - 2] and last == facing:
+            edits = min(edits, above[j - 2] + 1)
+        row.append(edits)
+    return row
+
+
+def _plain(word: str) -> str:
+    return word.casefold().replace("-", "").replace("_", "")

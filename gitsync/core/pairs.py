@@ -1,0 +1,33 @@
+"""Fields of which at most one may be set: `x`, and `xFromConfig` or `xFromSecret` (spec: semantics §6.3, §17)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from gitsync.core.finding import Finding
+from gitsync.core.visit import Visit
+from gitsync.model.facts import Field
+
+_SOURCES = ("FromConfig", "FromSecret")
+
+
+def check_pairs(visit: Visit) -> Iterator[Finding]:
+    """A finding for every pair of which a mapping sets both."""
+    present = visit.present
+    for plain, taken in _pairs(visit.fields):
+        if plain in present and taken in present:
+            yield Finding(
+                code="BothOfPair",
+                path=(*visit.path, taken),
+                message=f"cannot specify both {plain} and {taken}.",
+                hint=f"Remove {plain} to take the value from elsewhere, or {taken} to keep it in the manifest.",
+            )
+
+
+def _pairs(fields: Mapping[str, Field]) -> Iterator[tuple[str, str]]:
+    """`azureName` is no such pair: it wins over `azureNameFromConfig` (semantics §5.7)."""
+    for taken in sorted(fields):
+        for ending in _SOURCES:
+            plain = taken.removesuffix(ending)
+            if plain != taken and plain in fields and not fields[plain].get("meta"):
+                yield plain, taken

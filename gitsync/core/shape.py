@@ -1,0 +1,132 @@
+"""Does a spec have the shape that its kind asks for: types, unknown and missing fields, unions.
+
+As strict as an API server with `--validate=strict` (spec: semantics §17). Apart from the constraints on single values,
+because a value of the wrong type is not looked at further.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from gitsync.core.fieldpath import Path, spell
+from gitsync.core.finding import Finding
+from gitsync.core.nearest import nearest
+from gitsync.core.typewords import asked_for, either, quoted, told
+from gitsync.core.visit import Visit
+from gitsync.model.facts import Field
+from gitsync.model.problem import Level
+
+_OWNER_HINTS = {
+    "knownOwner": "Add `owner: {name: …}`, or `owner: {armId: …}` for an owner that no manifest declares.",
+    "arbitraryOwner": "Add `owner: {group: …, kind: …, name: …}`, or `owner: {armId: …}`.",
+}
+
+
+def check_shape(visit: Visit, unknown: Level) -> Iterator[Finding]:
+    """Findings of one value: its type, then its fields. `unknown` is the level of an unknown field."""
+    if not visit.fits:
+        yield _wrong_type(visit)
+        return
+    if visit.facts is None:
+        return
+    yield from (_unknown_field(visit, key, unknown) for key in visit.value if key not in visit.fields)
+    present = visit.present
+    yield from (
+        _missing(visit, name, field)
+        for name, field in sorted(visit.fields.items())
+        if field.get("required") and name not in present
+    )
+    yield from _union(visit, present)
+
+
+def _wrong_type(visit: Visit) -> Finding:
+    return Finding(
+        code="WrongType",
+        path=visit.path,
+        message=f"{spell(visit.path)} must be {asked_for(visit)}, but is {told(visit)}.",
+        hint=_how_to_write(visit),
+    )
+
+
+def _how_to_write(visit: Visit) -> str:
+    value = visit.value
+    if visit.shape == "string" and isinstance(value, bool | int | float):
+        return f'Put it in quotes: "{quoted(value)}".'
+    if visit.shape in {"integer", "number", "boolean"} and isinstance(value, str):
+        return "Write it without quotes." if _reads_as(visit.shape, value) else ""
+    if visit.shape == "list" and not isinstance(value, dict):
+        return "Write it as a list, with a dash before each item."
+    if value is None and isinstance(visit.path[-1], int):
+        return "Remove the empty item, or give it a value."
+    if visit.name in {"secretReference", "secretMapReference"}:
+        return "Keep the value in a Secret and name that here: a value in the manifest would be readable in git."
+    return ""
+
+
+def _reads_as(shape: str, text: str) -> bool:
+    if shape == "boolean":
+        return text.casefold() in {"true", "false"}
+    try:
+        number = float(text)
+    except ValueError:
+        return False
+    return shape == "number" or number.is_integer()
+
+
+def _unknown_field(visit: Visit, key: str, level: Level) -> Finding:
+    path = (*visit.path, key)
+    return Finding(
+        code="UnknownField",
+        path=path,
+        message=f"{spell(path)} is an unknown field.",
+        hint=_what_was_meant(visit, key),
+        level=level,
+    )
+
+
+def _what_was_meant(visit: Visit, key: str) -> str:
+    if close := nearest(key, visit.fields):
+        case = " Case counts." if close.casefold() == key.casefold() else ""
+        return f"Did you mean {close}?{case}"
+    if called := sorted(name for name, field in visit.fields.items() if field.get("arm", "").split("/")[-1] == key):
+        return f"Azure's {key} is written {either(called)} here."
+    if key == "properties":
+        return f"What Azure keeps in properties stands directly in {spell(visit.path)}."
+    return f"Fields here are {either(sorted(visit.fields))}."
+
+
+def _missing(visit: Visit, name: str, field: Field) -> Finding:
+    path = (*visit.path, name)
+    type_ = field["type"]
+    hint = _OWNER_HINTS.get(type_) if isinstance(type_, str) else None
+    return Finding(
+        code="MissingField",
+        path=path,
+        message=f"{spell(path)} is required.",
+        hint=hint or f"Add {name} to {spell(visit.path)}.",
+    )
+
+
+def _union(visit: Visit, present: dict[str, Any] | Any) -> Iterator[Finding]:
+    """Of a union exactly one member is set, and it says of itself what it is."""
+    if not visit.facts or not visit.facts.get("oneOf"):
+        return
+    if len(present) != 1:
+        yield _member_count(visit.path, sorted(present), sorted(visit.fields))
+        return
+    (member, value) = next(iter(present.items()))
+    discriminator = visit.facts["discriminator"]
+    said = value.get(discriminator) if isinstance(value, dict) else None
+    meant = visit.facts["values"].get(said) if isinstance(said, str) else None
+    if meant not in {None, member}:
+        path = (*visit.path, member, discriminator)
+        message = f"{spell(path)} says {quoted(said)}, which belongs to {meant}, not to {member}."
+        yield Finding(code="UnionMismatch", path=path, message=message, hint=f"Write it under {meant}.")
+
+
+def _member_count(path: Path, present: list[str], fields: list[str]) -> Finding:
+    said = f"it sets {' and '.join(present)}" if present else "it sets none"
+    message = f"{spell(path)} must set exactly one of its members; {said}."
+    hint = f"Members are {either(fields)}." if not present else "Split it into one entry for each."
+    return Finding(code="UnionMembers", path=path, message=message, hint=hint)

@@ -1,0 +1,89 @@
+"""Words for types, values and lists of choices, as messages and `explain` use them.
+
+Apart, so that all messages name a type alike, and so that only one place decides how much of a value is repeated.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from gitsync.core.asotypes import SECRET_TYPES
+from gitsync.core.visit import Visit
+from gitsync.model.facts import FieldType
+from gitsync.model.gvk import Key
+
+_SHAPES = {
+    "string": "a string",
+    "integer": "an integer",
+    "number": "a number",
+    "boolean": "true or false",
+    "any": "anything",
+    "mapping": "a mapping",
+    "map": "a mapping",
+    "list": "a list",
+}
+_NAMED = {
+    "knownOwner": "a mapping of name or armId",
+    "arbitraryOwner": "a mapping of group, kind and name, or of armId",
+    "reference": "a mapping of group, kind and name, or of armId",
+    "wellKnownReference": "a mapping of wellKnownName, or of group, kind and name, or of armId",
+    "secretReference": "a mapping of name and key, of a Secret",
+    "secretMapReference": "a mapping of name, of a Secret",
+    "configMapReference": "a mapping of name and key, of a ConfigMap",
+    "secretDestination": "a mapping of name and key, of a Secret to write",
+    "configMapDestination": "a mapping of name and key, of a ConfigMap to write",
+    "destinationExpression": "a mapping of name, key and value",
+}
+_LONGEST = 60
+_MOST_CHOICES = 12
+
+
+def asked_for(visit: Visit) -> str:
+    """What a place asks for: "an integer", "a mapping of name or armId"."""
+    return _NAMED.get(visit.name) or _SHAPES[visit.shape]
+
+
+def type_words(type_: FieldType) -> str:
+    """A type in a word, as `explain` lists it: "string", "list of reference", "map of Sku"."""
+    if isinstance(type_, str):
+        return type_
+    if "base" in type_:
+        return type_words(type_["base"])
+    if "ref" in type_:
+        return str(type_["ref"])
+    shape = "list" if "list" in type_ else "map"
+    return f"{shape} of {type_words(type_[shape])}"
+
+
+def told(visit: Visit) -> str:
+    """What stands there instead: a short scalar is repeated, unless a secret was to be referred to."""
+    value = visit.value
+    if isinstance(value, Mapping):
+        return "a mapping"
+    if isinstance(value, list | tuple):
+        return "a list"
+    if value is None:
+        return "null"
+    kind = "a boolean" if isinstance(value, bool) else "a string" if isinstance(value, str) else "a number"
+    return kind if visit.name in SECRET_TYPES else f"{kind}, {quoted(value)}"
+
+
+def quoted(value: Any) -> str:
+    """A scalar as it would be written in JSON, cut where it is long."""
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+
+def either(choices: Iterable[Any], most: int = _MOST_CHOICES) -> str:
+    """`a, b or c`; of a long row the first `most` and how many more there are."""
+    words = [str(choice) for choice in choices]
+    if len(words) > most:
+        return f"{', '.join(words[:most])} or {len(words) - most} more"
+    return f"{', '.join(words[:-1])} or {words[-1]}" if len(words) > 1 else "".join(words)
+
+
+def short(key: Key) -> str:
+    """A resource as people call it among others of its namespace: `Kind/name`."""
+    return f"{key.kind}/{key.name}"

@@ -1,0 +1,57 @@
+"""Why the catalog does not have the kind of a manifest: not ARM's, misspelt, or another version."""
+
+from __future__ import annotations
+
+from gitsync.core.catalog import NOT_ARM, Catalog
+from gitsync.core.finding import Finding
+from gitsync.core.nearest import nearest
+from gitsync.core.typewords import either
+from gitsync.model.gvk import GVK
+
+
+def unknown_kind(gvk: GVK, catalog: Catalog) -> Finding:
+    """What is to be said of a manifest whose kind or version the catalog does not have."""
+    if (gvk.group, gvk.kind) in NOT_ARM:
+        return Finding(
+            code="NotArm",
+            path=("kind",),
+            message=f"{gvk.kind} of {gvk.group} is not a resource of Azure Resource Manager: gitsync does not sync it.",
+            hint="Keep it with ASO, or remove it from the source.",
+        )
+    if catalog.is_arm_kind(gvk.group, gvk.kind):
+        return _unknown_version(gvk, catalog)
+    known = catalog.kinds(gvk.group)
+    if known:
+        close = nearest(gvk.kind, known)
+        return Finding(
+            code="UnknownKind",
+            path=("kind",),
+            message=f"{gvk.kind} is not a kind of {gvk.group}.",
+            hint=f"Did you mean {close}?" if close else f"Kinds there are {either(known)}.",
+        )
+    return Finding(
+        code="UnknownKind",
+        path=("apiVersion",),
+        message=f"{gvk.group} is not a group of ASO's kinds.",
+        hint=_group_hint(gvk, catalog),
+    )
+
+
+def _unknown_version(gvk: GVK, catalog: Catalog) -> Finding:
+    versions = catalog.versions(gvk.group, gvk.kind)
+    close = nearest(gvk.version, versions)
+    known = f"Known are {either(reversed(versions))}."
+    return Finding(
+        code="UnknownVersion",
+        path=("apiVersion",),
+        message=f"{gvk.kind} of {gvk.group} has no version {gvk.version or '(none)'}.",
+        hint=f"Did you mean {close}? {known}" if close else known,
+    )
+
+
+def _group_hint(gvk: GVK, catalog: Catalog) -> str:
+    close = nearest(gvk.group, catalog.groups())
+    if close:
+        return f"Did you mean {close}?"
+    homes = [group for group in catalog.groups() if catalog.is_arm_kind(group, gvk.kind)]
+    return f"{gvk.kind} is a kind of {either(homes)}." if homes else "`gitsync explain` lists the kinds that there are."

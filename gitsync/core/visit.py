@@ -1,0 +1,113 @@
+"""A walk over a manifest's spec, side by side with the types of its kind.
+
+Each check looks at visits and at nothing else, so that types, unions, maps, lists and nulls are understood once.
+Null counts as absent in a mapping, as an API server prunes it; in a list it stays and has the wrong type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+
+from gitsync.core.asotypes import ASO_TYPES, SCALARS
+from gitsync.core.fieldpath import Path
+from gitsync.model.facts import Field, FieldType, Kind, TypeFacts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visit:
+    """One value and what its place asks for.
+
+    `shape` is a scalar's name, "mapping" (named fields: `facts`), "map" or "list" (of `inner`). `name` is the type's
+    name where it has one. `rules` are the constraints of the field and of its type.
+    """
+
+    path: Path
+    value: Any
+    shape: str
+    name: str = ""
+    rules: Mapping[str, Any]
+    facts: TypeFacts | None = None
+    inner: FieldType = "any"
+
+    @property
+    def fits(self) -> bool:
+        """The value has the shape that is asked for; only then has it children."""
+        return fits(self.shape, self.value)
+
+    @property
+    def fields(self) -> Mapping[str, Field]:
+        """The named fields that may stand here."""
+        return self.facts["fields"] if self.facts else {}
+
+    @property
+    def present(self) -> Mapping[str, Any]:
+        """The known fields that do stand here."""
+        return {key: self.value[key] for key in self.fields if self.value.get(key) is not None}
+
+
+def visits(kind: Kind, spec: Any) -> Iterator[Visit]:
+    """Every value of a spec that has a place in its kind, parents first, in the order of the manifest."""
+    yield from _visits(kind.types, ("spec",), spec, {"type": {"ref": kind.spec}})
+
+
+def fits(shape: str, value: Any) -> bool:
+    """Whether an API server would take the value for the shape: no string for a number, no boolean for a string; a
+    number without a fraction is an integer, and an integer is a number.
+    """
+    match shape:
+        case "string":
+            return isinstance(value, str)
+        case "boolean":
+            return isinstance(value, bool)
+        case "integer":
+            return not isinstance(value, bool) and (
+                isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+            )
+        case "number":
+            return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
+        case "list":
+            return isinstance(value, Sequence) and not isinstance(value, str)
+        case "mapping" | "map":
+            return isinstance(value, Mapping)
+        case _:
+            return True
+
+
+def _visits(types: Mapping[str, TypeFacts], path: Path, value: Any, field: Field) -> Iterator[Visit]:
+    visit = _look(types, path, value, field)
+    yield visit
+    if not visit.fits:
+        return
+    for key, child, inner in _children(visit):
+        yield from _visits(types, (*path, key), child, inner)
+
+
+def _look(types: Mapping[str, TypeFacts], path: Path, value: Any, field: Field) -> Visit:
+    rules: dict[str, Any] = dict(field)
+    type_: FieldType = rules.pop("type")
+    while isinstance(type_, Mapping) and "base" in type_:
+        rules |= {name: limit for name, limit in type_.items() if name != "base"}
+        type_ = type_["base"]
+    if isinstance(type_, str):
+        if type_ in SCALARS:
+            return Visit(path=path, value=value, shape=type_, name=type_, rules=rules)
+        return Visit(path=path, value=value, shape="mapping", name=type_, rules=rules, facts=ASO_TYPES[type_])
+    if "ref" in type_:
+        name = type_["ref"]
+        return Visit(path=path, value=value, shape="mapping", name=name, rules=rules, facts=types[name])
+    shape = "list" if "list" in type_ else "map"
+    return Visit(path=path, value=value, shape=shape, rules=rules, inner=type_[shape])
+
+
+def _children(visit: Visit) -> Iterator[tuple[str | int, Any, Field]]:
+    inner: Field = {"type": visit.inner}
+    if visit.shape == "list":
+        yield from ((position, value, inner) for position, value in enumerate(visit.value))
+    elif visit.shape == "map":
+        yield from ((key, value, inner) for key, value in visit.value.items() if value is not None)
+    elif visit.shape == "mapping":
+        fields = visit.fields
+        yield from ((k, v, fields[k]) for k, v in visit.value.items() if v is not None and k in fields)
