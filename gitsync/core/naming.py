@@ -28,9 +28,11 @@ UUID_NAMED: Final = frozenset(
 """Kinds whose name is derived where the manifest gives none (semantics §5.9)."""
 
 _LONGEST_NAME, _LONGEST_GROUP, _LONGEST_LABEL, _LONGEST_OBJECT = 260, 90, 63, 253
-_OBJECT = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
-_NEVER = re.compile(r"[<>%&:\\?/#\x00-\x1f\x7f]")
+_OBJECT = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+_FILE = re.compile(r"[A-Za-z0-9_][\w.-]*", re.ASCII)
+_NEVER = re.compile(r"[<>%&\\?/#\x00-\x1f\x7f]")
+"""ARM's contract forbids `:` as well, but real names have it: keys of App Configuration."""
 
 
 def azure_name(resource: Resource, kind: Kind) -> tuple[Path, str] | None:
@@ -69,22 +71,25 @@ def check_names(resource: Resource, kind: Kind) -> Iterator[Finding]:
 
 
 def check_object_name(resource: Resource) -> Iterator[Finding]:
-    """Findings of metadata.name and metadata.namespace: what Kubernetes does not take, no file is named after."""
+    """Findings of metadata.name and metadata.namespace: a warning for what a cluster would not take, an error for what
+    no file may be named after.
+    """
     name, namespace = resource.key.name, resource.key.namespace
-    if len(name) > _LONGEST_OBJECT or not _OBJECT.fullmatch(name):
+    if not _OBJECT.fullmatch(name) or len(name) > _LONGEST_OBJECT:
         yield Finding(
             code="ObjectName",
             path=("metadata", "name"),
-            message=f"metadata.name must be lower-case letters, digits, `-` and `.`, at most {_LONGEST_OBJECT}, "
-            f"but is {quoted(name)}.",
+            message=f"metadata.name should be of lower-case letters, digits, `-` and `.`, {_LONGEST_OBJECT} characters "
+            f"at most, but is {quoted(name)}.",
             hint="Rename the manifest, and keep Azure's name in spec.azureName.",
+            level=Level.WARNING if _FILE.fullmatch(name) and len(name) <= _LONGEST_OBJECT else Level.ERROR,
         )
-    if len(namespace) > _LONGEST_LABEL or not _LABEL.fullmatch(namespace):
+    if not _LABEL.fullmatch(namespace) or len(namespace) > _LONGEST_LABEL:
         yield Finding(
             code="ObjectName",
             path=("metadata", "namespace"),
-            message=f"metadata.namespace must be lower-case letters, digits and `-`, at most {_LONGEST_LABEL}, "
-            f"but is {quoted(namespace)}.",
+            message=f"metadata.namespace must be of lower-case letters, digits and `-`, {_LONGEST_LABEL} characters at "
+            f"most, but is {quoted(namespace)}.",
             hint="Choose another namespace.",
         )
 
@@ -94,7 +99,7 @@ def _rules_broken(name: str, kind: Kind) -> Iterator[str]:
     if len(name) > _LONGEST_NAME:
         yield f"must have at most {_LONGEST_NAME} characters, but has {len(name)}"
     if _NEVER.search(name):
-        yield rf"must not have any of < > % & : \ ? / # or control characters, but is {quoted(name)}"
+        yield rf"must not have any of < > % & \ ? / # or control characters, but is {quoted(name)}"
     if name in {".", ".."}:
         yield "must be more than dots"
     if kind.scope is Scope.LOCATION:

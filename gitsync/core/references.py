@@ -17,6 +17,7 @@ from gitsync.core.typewords import quoted
 from gitsync.core.visit import Visit, visits
 from gitsync.model.facts import Kind, Scope
 from gitsync.model.gvk import Key
+from gitsync.model.problem import Level
 
 REFERENCES: Final = frozenset({"reference", "wellKnownReference"})
 OWNERS: Final = frozenset({"knownOwner", "arbitraryOwner"})
@@ -60,6 +61,8 @@ def check_reference(visit: Visit, kind: Kind, catalog: Catalog) -> Iterator[Find
     if "wellKnownName" in said:
         return
     yield from _form(visit, said)
+    if visit.name == "knownOwner":
+        yield from _spare_words(visit, kind)
     if "armId" in said:
         yield from _arm_id(visit, said["armId"], kind)
     elif "kind" in said and "group" in said:
@@ -114,6 +117,19 @@ def _form(visit: Visit, said: dict[str, str]) -> Iterator[Finding]:
 def _malformed(visit: Visit, message: str, hint: str) -> Finding:
     is_owner = visit.name in OWNERS
     return Finding(code="OwnerForm" if is_owner else "ReferenceForm", path=visit.path, message=message, hint=hint)
+
+
+def _spare_words(visit: Visit, kind: Kind) -> Iterator[Finding]:
+    """Group and kind of an owner that is known without them: right, they have no effect; wrong, they tell a mistake."""
+    for field, wanted in zip(("group", "kind"), kind.owner or (), strict=False):
+        said = visit.value.get(field)
+        path = (*visit.path, field)
+        if said == wanted:
+            message = f"{spell(path)} has no effect: a {kind.gvk.kind} is always owned by a {_owner_words(kind)}."
+            yield Finding(code="NoEffect", path=path, message=message, hint=f"Remove {field}.", level=Level.WARNING)
+        elif said is not None:
+            message = f"{spell(path)} must be {wanted}: a {kind.gvk.kind} is always owned by a {_owner_words(kind)}."
+            yield Finding(code="OwnerKind", path=path, message=message, hint=f"Remove {field}, or name another owner.")
 
 
 def _arm_id(visit: Visit, arm_id: str, kind: Kind) -> Iterator[Finding]:

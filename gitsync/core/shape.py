@@ -6,7 +6,7 @@ because a value of the wrong type is not looked at further.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gitsync.core.fieldpath import Path, spell
@@ -21,6 +21,8 @@ _OWNER_HINTS = {
     "knownOwner": "Add `owner: {name: …}`, or `owner: {armId: …}` for an owner that no manifest declares.",
     "arbitraryOwner": "Add `owner: {group: …, kind: …, name: …}`, or `owner: {armId: …}`.",
 }
+_SPARE = frozenset({"group", "kind"})
+"""What an owner that is known by its kind need not say; that it says the right thing is a check of references."""
 
 
 def check_shape(visit: Visit, unknown: Level) -> Iterator[Finding]:
@@ -30,7 +32,8 @@ def check_shape(visit: Visit, unknown: Level) -> Iterator[Finding]:
         return
     if visit.facts is None:
         return
-    yield from (_unknown_field(visit, key, unknown) for key in visit.value if key not in visit.fields)
+    spare = _SPARE if visit.name == "knownOwner" else frozenset()
+    yield from (_unknown_field(visit, key, unknown) for key in visit.value if key not in visit.fields.keys() | spare)
     present = visit.present
     yield from (
         _missing(visit, name, field)
@@ -108,16 +111,19 @@ def _missing(visit: Visit, name: str, field: Field) -> Finding:
     )
 
 
-def _union(visit: Visit, present: dict[str, Any] | Any) -> Iterator[Finding]:
+def _union(visit: Visit, present: Mapping[str, Any]) -> Iterator[Finding]:
     """Of a union exactly one member is set, and it says of itself what it is."""
     if not visit.facts or not visit.facts.get("oneOf"):
         return
-    if len(present) != 1:
-        yield _member_count(visit.path, sorted(present), sorted(visit.fields))
+    members = [name for name, field in sorted(visit.fields.items()) if not field.get("meta")]
+    chosen = [name for name in members if name in present]
+    if len(chosen) != 1:
+        yield _member_count(visit.path, chosen, members)
         return
-    (member, value) = next(iter(present.items()))
+    member = chosen[0]
+    value = present[member]
     discriminator = visit.facts["discriminator"]
-    said = value.get(discriminator) if isinstance(value, dict) else None
+    said = value.get(discriminator) if isinstance(value, Mapping) else None
     meant = visit.facts["values"].get(said) if isinstance(said, str) else None
     if meant not in {None, member}:
         path = (*visit.path, member, discriminator)
