@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import logging
 import re
+import sys
 import traceback
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC
@@ -60,14 +61,18 @@ def _spell(character: str) -> str:
     return character if character.isprintable() else character.encode("unicode_escape").decode("ascii")
 
 
-def set_up(*, level: str, form: str, colour: bool, stream: TextIO, redactions: Redactions) -> None:
-    """Send all logs to `stream`, replacing what was set up before. `form` is "text" or "json"."""
+def set_up(
+    *, level: str, form: str, colour: bool, redactions: Redactions, stream: Callable[[], TextIO] = lambda: sys.stderr
+) -> None:
+    """Send all logs to a stream, replacing what was set up before. `form` is "text" or "json". The stream is asked for
+    line by line, since a live view stands in for stderr while it is shown.
+    """
     render: Callable[[Record], str] = _as_json if form == "json" else _as_coloured_text if colour else _as_text
 
     def write(message: Message) -> None:
         try:
-            stream.write(redactions.mask(render(message.record)) + "\n")
-            stream.flush()
+            stream().write(redactions.mask(render(message.record)) + "\n")
+            stream().flush()
         except (BrokenPipeError, ValueError):
             return  # nobody reads on, or the stream is closed: a log is no reason to end a run
 

@@ -94,6 +94,6 @@ def _start_logs(config: Config, redactions: Redactions) -> None:
     is_terminal = sys.stderr.isatty()
     form = config.log_format if config.log_format != "auto" else "text" if is_terminal else "json"
     colour = config.color == "always" or (config.color == "auto" and is_terminal)
-    set_up(level=config.log_level, form=form, colour=colour, stream=sys.stderr, redactions=redactions)
+    set_up(level=config.log_level, form=form, colour=colour, redactions=redactions)
     for sentence in misspelt(os.environ):
         logger.warning(sentence)

@@ -1,0 +1,53 @@
+"""Colour on a terminal, put on last: the texts themselves hold none, and are the same bytes without it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_BOLD, _RED, _GREEN, _YELLOW = "1", "31", "32", "33"
+
+_WORDS = {
+    "Error": _RED,
+    "False": _RED,
+    "drifted": _RED,
+    "missing": _RED,
+    "conflict": _RED,
+    "invalid": _RED,
+    "unknown": _RED,
+    "blocked": _YELLOW,
+    "Warning": _YELLOW,
+    "Unknown": _YELLOW,
+    "pending": _YELLOW,
+    "create": _YELLOW,
+    "update": _YELLOW,
+    "delete": _YELLOW,
+    "detach": _YELLOW,
+    "adopt": _YELLOW,
+    "True": _GREEN,
+    "in-sync": _GREEN,
+}
+_COLUMN = re.compile(r"(?<=   )(" + "|".join(sorted(_WORDS)) + r")(?=   |$)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Paint:
+    """Paints where colour is on, and gives the text back where it is not."""
+
+    on: bool
+
+    def bold(self, text: str) -> str:
+        return self._with(_BOLD, text)
+
+    def bad(self, text: str) -> str:
+        return self._with(_RED, text)
+
+    def notable(self, text: str) -> str:
+        return self._with(_YELLOW, text)
+
+    def words(self, line: str) -> str:
+        """The verdicts and conditions that fill a column of a table's line."""
+        return _COLUMN.sub(lambda found: self._with(_WORDS[found[0]], found[0]), line) if self.on else line
+
+    def _with(self, code: str, text: str) -> str:
+        return f"\x1b[{code}m{text}\x1b[0m" if self.on else text

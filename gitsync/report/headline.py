@@ -1,0 +1,66 @@
+"""A report in a sentence or two: what was found, what was done, what it took. No times where git keeps it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from datetime import datetime
+
+from gitsync.model.report import Report
+from gitsync.model.verdict import Action
+
+_PAST = {
+    Action.CREATE: "created",
+    Action.UPDATE: "updated",
+    Action.DELETE: "deleted",
+    Action.DETACH: "detached",
+}
+
+
+def subject(report: Report) -> str:
+    """One line for a commit: the revision, how many are Ready, and what was done."""
+    ready = sum(r.condition.is_ready for r in report.results)
+    parts = [f"{ready} of {len(report.results)} Ready", *_acts(report, _PAST)]
+    return f"Status of {short_revision(report.revision)}: {', '.join(parts)}"
+
+
+def found(report: Report) -> str:
+    """How many resources there are and what git and Azure say of each other."""
+    verdicts = [f"{count} {verdict}" for verdict, count in report.summary.items()]
+    return ", ".join([plural(len(report.results), "resource"), *verdicts])
+
+
+def done(report: Report) -> str:
+    """What was done, or would be by a sync."""
+    if report.command == "plan":
+        acts = _acts(report, {action: action.value for action in _PAST})
+        return f"a sync would {', '.join(acts)}" if acts else "a sync would change nothing"
+    return ", ".join(_acts(report, _PAST)) or "nothing changed"
+
+
+def cost(report: Report) -> str:
+    """Requests by kind and the time from start to end."""
+    r = report.requests
+    kinds = ((r.reads, "read"), (r.writes, "write"), (r.deletes, "delete"), (r.polls, "poll"))
+    return f"{', '.join(plural(count, kind) for count, kind in kinds)} in {_elapsed(report)}"
+
+
+def short_revision(revision: str | None) -> str:
+    """Twelve characters of a commit id are enough for a person and for git."""
+    return "the folder as it lies" if revision is None else revision[:12]
+
+
+def plural(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _acts(report: Report, words: Mapping[Action, str]) -> list[str]:
+    times = Counter(r.action for r in report.results)
+    return [f"{word} {times[action]}" for action, word in words.items() if times[action]]
+
+
+def _elapsed(report: Report) -> str:
+    """Seconds, or minutes and seconds, from RFC 3339 times."""
+    span = datetime.fromisoformat(report.finished) - datetime.fromisoformat(report.started)
+    minutes, seconds = divmod(round(span.total_seconds()), 60)
+    return f"{minutes}m{seconds:02}s" if minutes else f"{seconds}s"

@@ -1,0 +1,97 @@
+"""A report for machines: `report.json`, schema version 1 (docs/report.schema.json).
+
+The order is fixed (resources by key, problems by place, differences by path), so that equal reports are equal bytes.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from gitsync.model.problem import Problem, Source
+from gitsync.model.report import Report
+from gitsync.model.result import Attempt, Result
+
+SCHEMA_VERSION = 1
+
+
+def render(report: Report) -> str:
+    """The report as JSON, indented, with a newline at its end."""
+    return json.dumps(document(report), indent=2) + "\n"
+
+
+def document(report: Report) -> dict[str, Any]:
+    """The report as plain JSON values."""
+    requests = report.requests
+    return {
+        "schemaVersion": SCHEMA_VERSION,
+        "command": report.command,
+        "revision": report.revision,
+        "started": report.started,
+        "finished": report.finished,
+        "exitCode": report.exit_code,
+        "requests": {
+            "reads": requests.reads,
+            "writes": requests.writes,
+            "deletes": requests.deletes,
+            "polls": requests.polls,
+        },
+        "summary": dict(report.summary),
+        "problems": [problem_document(p) for p in sorted(report.problems, key=lambda p: p.order)],
+        "resources": [_resource(r) for r in sorted(report.results, key=lambda r: r.key)],
+    }
+
+
+def problem_document(problem: Problem) -> dict[str, Any]:
+    """One problem of the input, as every command's JSON shows it."""
+    return {
+        "code": problem.code,
+        "severity": problem.level.value,
+        "message": problem.message,
+        "hint": problem.hint,
+        "path": problem.path,
+        "line": problem.line,
+        "field": problem.field,
+    }
+
+
+def source_document(source: Source | None) -> dict[str, Any] | None:
+    """Where a manifest stands; null for what has none."""
+    return None if source is None else {"path": source.path, "line": source.line}
+
+
+def _resource(result: Result) -> dict[str, Any]:
+    key, condition = result.key, result.condition
+    return {
+        "apiVersion": result.manifest_api_version,
+        "kind": key.kind,
+        "namespace": key.namespace,
+        "name": key.name,
+        "source": source_document(result.source),
+        "armId": result.arm_id,
+        "policy": result.policy.value,
+        "verdict": result.verdict.value,
+        "action": result.action.value,
+        "ready": condition.status.value,
+        "severity": condition.severity.value,
+        "reason": condition.reason,
+        "message": condition.message,
+        "differences": [
+            {"path": d.path, "desired": d.desired, "live": d.live, "rule": d.rule}
+            for d in sorted(result.differences, key=lambda d: d.path)
+        ],
+        "unverified": sorted(result.unverified),
+        "attempts": [_attempt(a) for a in result.attempts],
+        "requests": result.requests,
+    }
+
+
+def _attempt(attempt: Attempt) -> dict[str, Any]:
+    return {
+        "at": attempt.at,
+        "stage": attempt.stage.value,
+        "status": attempt.status,
+        "code": attempt.code,
+        "message": attempt.message,
+        "requestId": attempt.request_id,
+    }

@@ -1,0 +1,151 @@
+"""A report as Markdown, for a comment on a pull request or a job's summary: short, details folded, never too long.
+
+Hosts refuse comments above 65,536 characters; what does not fit is left out from the end of each section, and counted.
+Foreign text stands in code alone (see `escape`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gitsync.model.problem import Problem
+from gitsync.model.report import Report
+from gitsync.model.result import Attempt, Result
+from gitsync.model.verdict import Action, Difference, Verdict
+from gitsync.report.escape import block, code, shortened, value
+from gitsync.report.headline import cost, done, found, plural, short_revision
+from gitsync.report.names import short_names
+from gitsync.report.nextsteps import next_steps
+
+LIMIT = 60_000
+MARKER = "<!-- gitsync -->"
+"""The first line, by which a workflow finds its own comment again and writes over it."""
+
+_PROBLEMS_ROOM, _TABLE_ROOM = 12_000, 24_000  # characters; the details get what is left
+_MOST_DIFFERENCES = 50  # of one resource
+_SHORT_MESSAGE, _LONG_MESSAGE = 200, 4000  # characters, in the table and in the details
+_RESERVE = 500  # characters for the sentences on what was left out
+_COLUMNS = ("Resource", "Namespace", "Verdict", "Action", "Ready", "Reason", "Message")
+
+
+def render(report: Report) -> str:
+    """The report as Markdown, under `LIMIT` characters however large the run was."""
+    start = [_head(report), *_problems(report.problems), *_table(report), *next_steps(report)]
+    room = LIMIT - _RESERVE - sum(len(part) + 2 for part in start)
+    names = short_names(r.key for r in report.results)
+    details = [_detail(r, names[r.key]) for r in _ordered(report) if r.differences or r.attempts or not r.is_fine]
+    return "\n\n".join([*start, *_fitting(details, room, "resource with details")]) + "\n"
+
+
+def _ordered(report: Report) -> list[Result]:
+    return sorted(report.results, key=lambda r: r.key)
+
+
+def _fitting(texts: Sequence[str], room: int, noun: str) -> list[str]:
+    """The first of the texts that fit into the room together, and a sentence on how many do not."""
+    kept = 0
+    for text in texts:
+        room -= len(text) + 2
+        if room < 0:
+            break
+        kept += 1
+    return [*texts[:kept], *_left_out(len(texts) - kept, noun)]
+
+
+def _left_out(count: int, noun: str) -> list[str]:
+    if not count:
+        return []
+    head, _, tail = noun.partition(" ")
+    return [f"… and {plural(count, f'more {head}')}{tail and ' ' + tail}, left out to keep this short."]
+
+
+def _head(report: Report) -> str:
+    ready = sum(r.condition.is_ready for r in report.results)
+    paragraphs = [
+        f"{MARKER}\n### gitsync {report.command} of {code(short_revision(report.revision))}",
+        f"{found(report)}.",
+        f"{ready} of {len(report.results)} Ready; {done(report)}; {cost(report)}.",
+    ]
+    if report.interrupted:
+        paragraphs.append("**Interrupted**: what was not reached is left to the next run.")
+    return "\n\n".join(paragraphs)
+
+
+def _problems(problems: Sequence[Problem]) -> list[str]:
+    if not problems:
+        return []
+    lines = [_problem(p) for p in sorted(problems, key=lambda p: p.order)]
+    return [f"#### Problems ({len(problems)})", "\n".join(_fitting(lines, _PROBLEMS_ROOM, "problem"))]
+
+
+def _problem(problem: Problem) -> str:
+    place = code(f"{problem.path}:{problem.line}" if problem.line else problem.path)
+    parts = (place, f"**{problem.level.value}**", code(problem.field), code(problem.message), code(problem.hint))
+    return "- " + " ".join(part for part in parts if part)
+
+
+def _table(report: Report) -> list[str]:
+    """What is not simply in sync, a row each."""
+    names = short_names(r.key for r in report.results)
+    listed = [r for r in _ordered(report) if not _is_quiet(r)]
+    if not listed:
+        return []
+    rows = [_row(r, names[r.key]) for r in listed]
+    *kept, last = _fitting(rows, _TABLE_ROOM, "resource")
+    head = [f"| {' | '.join(_COLUMNS)} |", "|---" * len(_COLUMNS) + "|"]
+    if last.startswith("|"):
+        return ["\n".join([*head, *kept, last])]
+    return ["\n".join([*head, *kept]), last]
+
+
+def _is_quiet(result: Result) -> bool:
+    return result.verdict is Verdict.IN_SYNC and result.condition.is_ready and result.action is Action.NONE
+
+
+def _row(result: Result, name: str) -> str:
+    condition = result.condition
+    cells = (
+        code(name),
+        code(result.key.namespace),
+        result.verdict.value,
+        result.action.value,
+        condition.status.value,
+        code(condition.reason),
+        code(shortened(condition.message, _SHORT_MESSAGE)),
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+def _detail(result: Result, name: str) -> str:
+    """One resource, folded: its id, what differs (Azure's side with a minus, git's with a plus), failed tries."""
+    differences = sorted(result.differences, key=lambda d: d.path)
+    shown, hidden = differences[:_MOST_DIFFERENCES], len(differences[_MOST_DIFFERENCES:])
+    parts = [
+        f"<details><summary>{result.verdict.value}: {code(name)}</summary>",
+        code(result.arm_id or ""),
+        code(_message(result)),
+        block([line for d in shown for line in _sides(d)], "diff") if shown else "",
+        *_left_out(hidden, "difference"),
+        "\n".join(f"- {code(_attempt(a))}" for a in result.attempts),
+        "</details>",
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _message(result: Result) -> str:
+    condition = result.condition
+    request = f" (request {condition.request_id})" if condition.request_id else ""
+    return shortened(condition.message, _LONG_MESSAGE) + request
+
+
+def _sides(difference: Difference) -> list[str]:
+    return [
+        f"  {difference.path}",
+        f"- {value(difference.live)}",
+        f"+ {value(difference.desired)}",
+    ]
+
+
+def _attempt(attempt: Attempt) -> str:
+    request = f" (request {attempt.request_id})" if attempt.request_id else ""
+    return f"{attempt.at} {attempt.stage.value} {attempt.status or ''} {attempt.code}: {attempt.message}{request}"

@@ -1,0 +1,25 @@
+"""How people are shown which resource is meant: Kind/name, and no more than it takes to tell it from the others."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from gitsync.logs import visible
+from gitsync.model.gvk import Key
+
+
+def short_names(keys: Iterable[Key]) -> Mapping[Key, str]:
+    """Kind/name for each key; with the group where two groups have such a kind of that name in one namespace."""
+    unique = set(keys)
+    times = Counter((key.namespace, key.kind, key.name) for key in unique)
+    return {key: _name(key, with_group=times[key.namespace, key.kind, key.name] > 1) for key in unique}
+
+
+def has_namespaces(keys: Iterable[Key]) -> bool:
+    """Whether namespaces tell anything: there are two."""
+    return len({key.namespace for key in keys}) > 1
+
+
+def _name(key: Key, *, with_group: bool) -> str:
+    return visible(f"{key.kind}.{key.group}/{key.name}" if with_group else f"{key.kind}/{key.name}")

@@ -1,0 +1,59 @@
+"""What a person may do next, from what a report holds: a table of situations and advice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from gitsync.model.report import Report
+from gitsync.model.verdict import Verdict
+
+
+class _Step(NamedTuple):
+    applies: Callable[[Report], bool]
+    advice: str
+
+
+def _any(*verdicts: Verdict, command: str = "") -> Callable[[Report], bool]:
+    return lambda report: command in {"", report.command} and any(r.verdict in verdicts for r in report.results)
+
+
+def _not_ready(report: Report) -> bool:
+    return report.command == "sync" and any(
+        not r.is_fine and r.verdict not in {Verdict.INVALID, Verdict.BLOCKED} for r in report.results
+    )
+
+
+_TO_WRITE = (Verdict.CREATE, Verdict.PENDING, Verdict.DRIFTED, Verdict.MISSING, Verdict.CONFLICT)
+
+_STEPS = (
+    _Step(
+        lambda report: any(p.is_error for p in report.problems) or _any(Verdict.INVALID)(report),
+        "Mend the manifests; `gitsync validate` shows every problem without a login.",
+    ),
+    _Step(
+        _any(Verdict.UNKNOWN),
+        "What could not be read was left alone; see that the identity may read it, and run again.",
+    ),
+    _Step(
+        _any(Verdict.DRIFTED, Verdict.CONFLICT, command="plan"),
+        "To keep what Azure has, write it into the manifest; `gitsync sync` writes git's values.",
+    ),
+    _Step(
+        _any(Verdict.ADOPT, command="plan"),
+        "What exists without a record of ours is adopted by `gitsync sync`; `--adopt report` leaves it as it is.",
+    ),
+    _Step(
+        _any(Verdict.DELETE, command="plan"),
+        "What left git is deleted only by `gitsync sync --prune`.",
+    ),
+    _Step(_any(*_TO_WRITE, command="plan"), "`gitsync sync` makes these changes."),
+    _Step(
+        _not_ready, "`gitsync describe KIND/NAME` shows all that is recorded of a resource; the next run tries again."
+    ),
+)
+
+
+def next_steps(report: Report) -> list[str]:
+    """Advice that applies, in the order of the table."""
+    return [step.advice for step in _STEPS if step.applies(report)]

@@ -1,0 +1,67 @@
+"""SUMMARY.md of the status branch: what is recorded, for whoever opens the branch in a browser.
+
+Made from the records, so that a run over a part of the resources still shows them all; without a time, so that equal
+records are equal bytes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from gitsync.model.problem import Problem
+from gitsync.model.record import Record
+from gitsync.report.escape import code, shortened
+from gitsync.report.headline import plural, short_revision
+from gitsync.report.names import short_names
+
+_LONGEST_MESSAGE = 500  # characters; the file of the resource has the whole
+
+
+def render(records: Iterable[Record], *, revision: str | None, problems: Sequence[Problem] = ()) -> str:
+    """The summary as Markdown: what is not Ready first, then the rest, each in the order of their keys."""
+    ordered = sorted(records, key=lambda record: (_is_ready(record), record.key))
+    ready = sum(map(_is_ready, ordered))
+    parts = [
+        "# Status",
+        f"Revision {code(short_revision(revision))}: {ready} of {plural(len(ordered), 'resource')} Ready.",
+        *_problems(problems),
+        *_table(ordered),
+        *_claims(ordered),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _is_ready(record: Record) -> bool:
+    return record.condition is not None and record.condition.is_ready
+
+
+def _problems(problems: Sequence[Problem]) -> list[str]:
+    ordered = sorted(problems, key=lambda problem: problem.order)
+    lines = [f"- {code(f'{p.path}:{p.line}')} {p.level.value} {code(p.field)} {code(p.message)}" for p in ordered]
+    return ["## Problems", "\n".join(lines)] if lines else []
+
+
+def _table(records: Sequence[Record]) -> list[str]:
+    if not records:
+        return []
+    names = short_names(record.key for record in records)
+    head = ["| Resource | Namespace | Ready | Severity | Reason | Message |", "|---|---|---|---|---|---|"]
+    return ["\n".join([*head, *(_row(record, names[record.key]) for record in records)])]
+
+
+def _row(record: Record, name: str) -> str:
+    condition = record.condition
+    cells = [code(name), code(record.key.namespace)]
+    if condition is None:
+        cells += ["Unknown", "", "", ""]
+    else:
+        message = code(shortened(condition.message, _LONGEST_MESSAGE))
+        cells += [condition.status.value, condition.severity.value, code(condition.reason), message]
+    return f"| {' | '.join(cells)} |"
+
+
+def _claims(records: Sequence[Record]) -> list[str]:
+    """By which right resources are ours: what decides over a later prune."""
+    times = Counter(record.claim.value for record in records)
+    return [f"Claims: {', '.join(f'{count} {claim}' for claim, count in sorted(times.items()))}."] if times else []

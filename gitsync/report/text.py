@@ -1,0 +1,137 @@
+"""A report for a person: a summary, a table as `kubectl get` would show it, what differs, problems, what to do next.
+
+Resources that are in sync and Ready are listed while the run is small, and counted above that. Nothing is cut off: ids
+and messages are what a person copies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from gitsync.logs import visible
+from gitsync.model.problem import Problem
+from gitsync.model.report import Report
+from gitsync.model.result import Attempt, Result
+from gitsync.model.verdict import Action, Verdict
+from gitsync.report.colour import Paint
+from gitsync.report.escape import value
+from gitsync.report.headline import cost, done, found, plural, short_revision
+from gitsync.report.names import has_namespaces, short_names
+from gitsync.report.nextsteps import next_steps
+from gitsync.report.table import indented, table
+
+_SMALL = 40  # resources; a larger run lists only those that need a look
+
+
+def render(report: Report, *, width: int | None = None, colour: bool = False) -> str:
+    """The report as text, with a newline at its end. `width` is the terminal's; None where nothing is to be wrapped."""
+    paint = Paint(on=colour)
+    sections = (
+        _summary(report, paint),
+        _resources(report, width, paint),
+        _details(report, width, paint),
+        problem_lines(report.problems, width=width, colour=colour),
+        next_steps(report),
+    )
+    return "\n\n".join("\n".join(lines) for lines in sections if lines) + "\n"
+
+
+def _summary(report: Report, paint: Paint) -> list[str]:
+    ready = sum(r.condition.is_ready for r in report.results)
+    lines = [
+        paint.bold(f"{report.command} of {visible(short_revision(report.revision))}: {found(report)}"),
+        f"{ready} of {len(report.results)} Ready; {done(report)}; {cost(report)}",
+    ]
+    if report.interrupted:
+        lines.append(paint.bad("Interrupted: what was not reached is left to the next run."))
+    return lines
+
+
+def _is_quiet(result: Result) -> bool:
+    return result.verdict is Verdict.IN_SYNC and result.condition.is_ready and result.action is Action.NONE
+
+
+def _resources(report: Report, width: int | None, paint: Paint) -> list[str]:
+    """The table, and how many resources it leaves out."""
+    ordered = sorted(report.results, key=lambda r: r.key)
+    listed = ordered if len(ordered) <= _SMALL else [r for r in ordered if not _is_quiet(r)]
+    hidden = len(ordered) - len(listed)
+    lines = _table(listed, width, paint) if listed else []
+    return lines + [f"{plural(hidden, 'resource')} in sync and Ready, not listed."] * bool(hidden)
+
+
+def _table(results: Sequence[Result], width: int | None, paint: Paint) -> list[str]:
+    names = short_names(r.key for r in results)
+    with_namespace = has_namespaces(r.key for r in results)
+    header = ("NAMESPACE", "NAME", "VERDICT", "ACTION", "READY", "SEVERITY", "REASON", "MESSAGE")
+    rows = [
+        (
+            visible(r.key.namespace),
+            names[r.key],
+            r.verdict.value,
+            r.action.value,
+            r.condition.status.value,
+            r.condition.severity.value,
+            visible(r.condition.reason),
+            visible(r.condition.message),
+        )
+        for r in results
+    ]
+    start = 0 if with_namespace else 1
+    head, *body = table(header[start:], [row[start:] for row in rows], width=width)
+    return [paint.bold(head), *(paint.words(line) for line in body)]
+
+
+def _details(report: Report, width: int | None, paint: Paint) -> list[str]:
+    """What differs and what failed, resource by resource."""
+    names = short_names(r.key for r in report.results)
+    lines: list[str] = []
+    for result in sorted(report.results, key=lambda r: r.key):
+        if body := list(_detail(result, width)):
+            lines += [f"{paint.bold(names[result.key])}{_where(result)}", *body]
+    return lines
+
+
+def _where(result: Result) -> str:
+    namespace = f" in {visible(result.key.namespace)}"
+    return f"{namespace}, {visible(str(result.source))}" if result.source else namespace
+
+
+def _detail(result: Result, width: int | None) -> Iterator[str]:
+    differences = sorted(result.differences, key=lambda d: d.path)
+    if result.arm_id and (differences or result.attempts or not result.is_fine):
+        yield f"  id: {visible(result.arm_id)}"
+    if result.condition.request_id:
+        yield f"  request id: {visible(result.condition.request_id)}"
+    for difference in differences:
+        sides = f"{value(difference.live)} → {value(difference.desired)}"
+        yield from indented(f"{visible(difference.path)}: {sides}", width, by=2)
+    if differences and result.unverified:
+        for path in sorted(result.unverified):
+            yield f"  {visible(path)}: Azure does not return it"
+    for attempt in result.attempts:
+        yield from indented(_attempt(attempt), width, by=2)
+
+
+def _attempt(attempt: Attempt) -> str:
+    status = f" {attempt.status}" if attempt.status else ""
+    request = f" (request {attempt.request_id})" if attempt.request_id else ""
+    return visible(f"{attempt.at} {attempt.stage.value}:{status} {attempt.code}: {attempt.message}{request}")
+
+
+def problem_lines(problems: Sequence[Problem], *, width: int | None = None, colour: bool = False) -> list[str]:
+    """Problems of the input as lines: where, what, how to mend it; in the order of the files."""
+    paint = Paint(on=colour)
+    lines: list[str] = []
+    for problem in sorted(problems, key=lambda p: p.order):
+        place = ":".join(part for part in (visible(problem.path), str(problem.line or "")) if part)
+        level = paint.bad(problem.level.value) if problem.is_error else paint.notable(problem.level.value)
+        field = f" {visible(problem.field)}" if problem.field else ""
+        lines.append(f"{place + ': ' if place else ''}{level}: {problem.code}{field}")
+        lines += [
+            line
+            for part in (problem.message, problem.hint)
+            for text in part.splitlines()
+            for line in indented(visible(text), width, by=4)
+        ]
+    return lines
