@@ -1,0 +1,132 @@
+"""What a kustomization names: the folders it is built from, and whether all of it is in the source.
+
+Apart from building, because it decides from texts alone what may be handed to a tool that would otherwise fetch
+whatever it is told to: kustomize downloads bases and files that look like URLs, and has no flag against it.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+import yaml
+
+from gitsync.errors import SourceError
+
+NAMES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
+
+Read = Callable[[Sequence[str]], Mapping[str, bytes]]
+"""Gives the contents of files of the source by their paths."""
+
+_FOLDERS_OR_FILES = ("resources", "bases", "components", "generators", "transformers", "validators")
+_ADDRESS = re.compile(r"(?:^|=)\s*(?:[A-Za-z][\w+.-]*://|[A-Za-z]+::|[\w.-]+@[\w.-]+:)")
+_NO_PATHS = frozenset({"annotations", "commonAnnotations", "commonLabels", "images", "labels", "literals", "patch"})
+_LARGEST = 1_000_000
+
+
+def folder_of(path: str) -> str:
+    """The folder of a file, "" for the top."""
+    return path.rpartition("/")[0]
+
+
+def is_below(path: str, folder: str) -> bool:
+    """Whether a path lies in a folder of the source, at any depth."""
+    return not folder or path.startswith(folder + "/")
+
+
+def find_kustomizations(paths: Collection[str], path: str = "") -> tuple[str, ...]:
+    """The kustomizations to build below `path`, sorted: the one at `path` alone where there is one, else the topmost
+    of every branch of folders. All other files of their folders are theirs.
+    """
+    found = sorted(each for each in paths if each.rpartition("/")[2] in NAMES and is_below(each, path))
+    units: list[str] = []
+    for each in sorted(found, key=lambda one: (one.count("/"), one)):
+        if not any(is_below(each, folder_of(unit)) for unit in units):
+            units.append(each)
+    return tuple(sorted(units))
+
+
+def is_component(content: bytes) -> bool:
+    """A component is a part of other kustomizations and cannot be built by itself."""
+    return re.search(rb"^kind:\s*[\"']?Component[\"']?\s*$", content, re.MULTILINE) is not None
+
+
+def reach(unit: str, paths: Collection[str], read: Read) -> tuple[str, ...]:
+    """Every file that building a kustomization may need, sorted: all below its folder and below those of its bases.
+
+    SourceError where it names a base that is not in the source, or an address: nothing is fetched.
+    """
+    present = frozenset(paths)
+    pending, folders = [unit], set[str]()
+    while pending:
+        each = pending.pop()
+        if folder_of(each) in folders:
+            continue
+        folders.add(folder_of(each))
+        pending.extend(_bases(each, _parse(each, read), present))
+    return tuple(sorted(p for p in present if any(is_below(p, folder) for folder in folders)))
+
+
+def _parse(path: str, read: Read) -> Mapping[str, Any]:
+    content = read([path])[path]
+    if len(content) > _LARGEST:
+        raise SourceError(f"{path} is too large for a kustomization ({len(content)} bytes).")
+    try:
+        document = yaml.load(content, Loader=yaml.CSafeLoader)
+    except (yaml.YAMLError, ValueError) as error:
+        raise SourceError(f"{path} is not valid YAML: {_one_line(error)}.") from error
+    if not isinstance(document, Mapping):
+        raise SourceError(f"{path} is not a kustomization: it must be a mapping.")
+    return document
+
+
+def _bases(path: str, document: Mapping[str, Any], present: frozenset[str]) -> Iterator[str]:
+    for text in _named(document):
+        if _ADDRESS.search(text):
+            raise _refused(path, text)
+    for field in _FOLDERS_OR_FILES:
+        named = document.get(field)
+        for entry in named if isinstance(named, list) else ():
+            if isinstance(entry, str) and "\n" not in entry:
+                yield from _base(path, entry, present)
+
+
+def _base(path: str, entry: str, present: frozenset[str]) -> Iterator[str]:
+    """The kustomization that an entry leads to; none for a file."""
+    target = posixpath.normpath(posixpath.join(folder_of(path), entry))
+    target = "" if target == "." else target
+    if target in present:
+        return
+    inside = [name for name in NAMES if posixpath.join(target, name) in present]
+    if entry.startswith("/") or target.partition("/")[0] == ".." or not inside:
+        raise SourceError(
+            f"{path} names {entry!r}, which is neither a file nor a kustomization of this source.",
+            hint="Remote bases are not fetched: keep a copy in the source.",
+        )
+    yield posixpath.join(target, inside[0])
+
+
+def _named(node: Any) -> Iterator[str]:
+    """Every text of a kustomization that may be a path; a text of several lines is none but an inline patch."""
+    if isinstance(node, str) and "\n" not in node:
+        yield node
+    elif isinstance(node, Mapping):
+        for key in node:
+            if key not in _NO_PATHS:
+                yield from _named(node[key])
+    elif isinstance(node, list):
+        for each in node:
+            yield from _named(each)
+
+
+def _refused(path: str, text: str) -> SourceError:
+    return SourceError(
+        f"{path} names {text[:200]!r}: nothing is fetched from elsewhere while a kustomization is built.",
+        hint="Keep a copy in the source and name that.",
+    )
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())

@@ -1,0 +1,127 @@
+"""Build kustomizations with the tool that is installed, `kustomize` or `kubectl kustomize` (DESIGN §4, Manifests).
+
+The source may be a revision without a work tree, and it is not trusted: the files that a build needs are written to a
+folder of their own, and the tool runs there without plugins, without helm, and without a way out.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+
+from gitsync.errors import SourceError
+from gitsync.repo.kustomization import Read, folder_of, is_component, reach
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_NOWHERE = "http://127.0.0.1:9"  # the discard port: what asks a proxy for the way is refused at once
+_LONGEST_COMPLAINT = 1000
+
+
+def build_kustomizations(
+    units: Sequence[str], paths: Collection[str], read: Read, *, timeout: float = 60.0
+) -> Mapping[str, bytes]:
+    """The manifests of each kustomization, by its path, as one YAML text each.
+
+    `units` come from `find_kustomizations`; `paths` are all files of the source, any of which a base may need, and
+    `read` gives contents. `timeout` is in seconds for each build. Components are passed over. Lines of problems count
+    in the text that was built. SourceError where no tool is installed, a build fails, or something is to be fetched.
+    """
+    wanted = [unit for unit in units if not is_component(read([unit])[unit])]
+    if not wanted:
+        return {}
+    command = _command(wanted[0])
+    return {unit: _build(unit, read(reach(unit, paths, read)), command, timeout) for unit in wanted}
+
+
+def _command(unit: str) -> tuple[str, ...]:
+    for tool, words in (("kustomize", ("build",)), ("kubectl", ("kustomize",))):
+        found = shutil.which(tool)
+        if found:
+            return (found, *words, "--load-restrictor", "LoadRestrictionsRootOnly")
+    raise SourceError(
+        f"{unit} has to be built, and neither kustomize nor kubectl is installed.",
+        hint="Install one of them where gitsync runs, or give a folder without kustomizations with --path.",
+    )
+
+
+def _build(unit: str, files: Mapping[str, bytes], command: Sequence[str], timeout: float) -> bytes:
+    with tempfile.TemporaryDirectory(prefix="gitsync-") as temporary:
+        root, home = Path(temporary) / "source", Path(temporary) / "home"
+        root.mkdir()
+        home.mkdir()
+        write_files(root, files)
+        folder = root / folder_of(unit)
+        code, output, complaint = _run([*command, str(folder)], folder, _environment(home), timeout)
+    if code is None:
+        raise SourceError(f"{unit} was not built within {timeout:g} seconds.", hint="Build less in one kustomization.")
+    if code != 0:
+        said = _plain(complaint.replace(str(root) + "/", "").replace(str(root), "."))
+        raise SourceError(f"{unit} cannot be built: {said}", hint=f"Try `kustomize build {folder_of(unit) or '.'}`.")
+    return output
+
+
+def write_files(root: Path, files: Mapping[str, bytes]) -> None:
+    """Write files below a folder that is empty. SourceError for a path that would lead out of it or is taken."""
+    for path, content in sorted(files.items()):
+        parts = PurePosixPath(path).parts
+        if path.startswith("/") or "\0" in path or "\\" in path or not parts or ".." in parts:
+            raise SourceError(f"{path!r} is not a path inside the source.")
+        target = root.joinpath(*parts)
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with target.open("xb") as file:
+                file.write(content)
+        except OSError as error:
+            raise SourceError(f"{path} cannot be written for the build: {error.strerror}.") from error
+
+
+def _environment(home: Path) -> Mapping[str, str]:
+    """Nothing of ours but the search path; no home with plugins, no proxy, no transport for git."""
+    proxies = {name: _NOWHERE for low in ("http_proxy", "https_proxy", "all_proxy") for name in (low, low.upper())}
+    return proxies | {
+        "PATH": os.environ.get("PATH", os.defpath),
+        "HOME": str(home),
+        "XDG_CONFIG_HOME": str(home),
+        "KUSTOMIZE_PLUGIN_HOME": str(home),
+        "KUBECONFIG": os.devnull,
+        "TMPDIR": str(home),
+        "GIT_ALLOW_PROTOCOL": "none",
+        "GIT_TERMINAL_PROMPT": "0",
+        "LC_ALL": "C",
+    }
+
+
+def _run(
+    command: Sequence[str], folder: Path, environment: Mapping[str, str], timeout: float
+) -> tuple[int | None, bytes, str]:
+    """Exit code (None when the time was over), output, complaint. All that the tool started ends with it."""
+    try:
+        process = subprocess.Popen(
+            command,
+            cwd=folder,
+            env=dict(environment),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+    except OSError as error:
+        return error.errno or 1, b"", f"{command[0]} cannot be started: {error.strerror}."
+    try:
+        output, complaint = process.communicate(timeout=timeout)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        return None, b"", ""
+    return process.returncode, output, complaint.decode("utf-8", "replace")
+
+
+def _plain(complaint: str) -> str:
+    text = " ".join(_CONTROL.sub(" ", complaint).split())
+    return text[:_LONGEST_COMPLAINT] or "the tool gave no reason."
