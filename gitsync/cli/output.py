@@ -1,4 +1,4 @@
-"""Where a report goes: to stdout in the form that was asked for, and into a folder; and progress to stderr meanwhile."""
+"""Where a report goes: to stdout in the form asked for, and into a folder; and progress to stderr meanwhile."""
 
 from __future__ import annotations
 

@@ -23,6 +23,7 @@ EVERYWHERE = ("log_level", "log_format", "color")
 """Settings that every command takes as flags."""
 
 CONFIG_VARIABLE = "GITSYNC_CONFIG"
+_PREFIX = "GITSYNC_"
 _OTHERS = (CONFIG_VARIABLE, "GITSYNC_SECRET_")  # variables of ours that are no settings
 
 _METAVARS = {
@@ -113,10 +114,13 @@ def resolve(
 
 def misspelt(variables: Mapping[str, str]) -> list[str]:
     """Sentences on variables that look like settings of ours and are none."""
-    known = [variable for setting in SETTINGS.values() for variable in (*setting.variables, *setting.switches)]
-    ours = [name for name in sorted(variables) if name.startswith("GITSYNC_") and not name.startswith(_OTHERS)]
-    nearest = {name: get_close_matches(name, known, n=1, cutoff=0.8) for name in ours if name not in known}
-    return [f"{name} is not a setting. Did you mean {near[0]}?" for name, near in nearest.items() if near]
+    known = {v.removeprefix(_PREFIX) for s in SETTINGS.values() for v in s.variables if v.startswith(_PREFIX)}
+    ours = [name for name in sorted(variables) if name.startswith(_PREFIX) and not name.startswith(_OTHERS)]
+    words = [word for word in (name.removeprefix(_PREFIX) for name in ours) if word not in known]
+    nearest = {word: get_close_matches(word, sorted(known), n=1, cutoff=0.8) for word in words}
+    return [
+        f"{_PREFIX}{word} is not a setting. Did you mean {_PREFIX}{near[0]}?" for word, near in nearest.items() if near
+    ]
 
 
 def _config_file(chosen: Mapping[str, Any], variables: Mapping[str, str], folder: Path) -> Mapping[str, Any]:

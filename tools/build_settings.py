@@ -1,0 +1,88 @@
+"""Write docs/settings.md from the table of settings; `--check` tells whether it is in step.
+
+usage: python tools/build_settings.py [--check]
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from gitsync.cli.settings import EVERYWHERE, show_default
+from gitsync.config import SETTINGS, Form, Setting
+
+PAGE = Path(__file__).parent.parent / "docs" / "settings.md"
+
+HEAD = """# Settings
+
+Every setting can be given by a flag, a variable, or a key in `gitsync.yaml`. The nearest wins: flag, variable, file,
+default. An empty variable counts as not given. A command has the flags that concern it (`gitsync COMMAND --help`), and
+{everywhere} in any case.
+
+`gitsync.yaml` is read from the working folder, or from the file that `--config` or `GITSYNC_CONFIG` names; never from
+a SOURCE that was fetched. It is flat:
+
+```yaml
+subscription: 00000000-0000-0000-0000-000000000000
+target-namespaces: [default, network]
+prune: true
+run-timeout: 45m
+```
+
+Lists are separated by commas, or are lists in the file; a flag may stand several times. Durations are written as `90s`,
+`30m` or `1h30m`. Switches are `true` or `false`; as flags they are `--x` and `--no-x`. Secrets are given by variables
+alone: a command line shows in process lists, and a file ends up in git.
+
+| flag | variable | key | default | what it does |
+|---|---|---|---|---|
+"""
+
+
+def page() -> str:
+    """The whole page."""
+    everywhere = ", ".join(f"`{SETTINGS[name].flag}`" for name in EVERYWHERE) + " and `--config`"
+    return HEAD.format(everywhere=everywhere) + "\n".join(map(_row, SETTINGS.values())) + "\n"
+
+
+def _row(setting: Setting) -> str:
+    cells = (_flag(setting), "<br>".join(_variables(setting)), _code(setting.key), _default(setting), _help(setting))
+    return f"| {' | '.join(cells)} |"
+
+
+def _flag(setting: Setting) -> str:
+    return _code(setting.flag or ("SOURCE" if setting.name == "source" else ""))
+
+
+def _variables(setting: Setting) -> Iterator[str]:
+    yield from map(_code, setting.variables)
+    for variable, value in setting.switches.items():
+        yield f"{_code(variable + '=true')} for {_code(value)}"
+
+
+def _default(setting: Setting) -> str:
+    return "the command's first" if setting.name == "output" else _code(show_default(setting))
+
+
+def _help(setting: Setting) -> str:
+    choices = f" One of {', '.join(map(_code, setting.choices))}." if setting.choices else ""
+    kind = " A secret." if setting.form is Form.SECRET else ""
+    return f"{setting.help}{choices}{kind}".replace("|", "\\|")
+
+
+def _code(text: str) -> str:
+    return f"`{text}`" if text else ""
+
+
+def main(arguments: list[str]) -> int:
+    if "--check" in arguments:
+        in_step = PAGE.is_file() and PAGE.read_text(encoding="utf-8") == page()
+        if not in_step:
+            print("docs/settings.md is out of step. Run python tools/build_settings.py.", file=sys.stderr)
+        return 0 if in_step else 1
+    PAGE.write_text(page(), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
