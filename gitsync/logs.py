@@ -13,8 +13,9 @@ import logging
 import re
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Mapping
-from datetime import UTC
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TextIO
 from urllib.parse import quote
 
@@ -39,17 +40,22 @@ class Redactions:
             self.add(value)
 
     def add(self, value: str) -> None:
-        """Mask a value from now on: as it is, line by line, and as JSON and URLs spell it."""
+        """Mask a value from now on: as it is, line by line, and as JSON, Python and URLs spell it."""
         parts = {part for part in (value, *value.splitlines()) if len(part) >= _SHORTEST}
-        self._spellings |= {
-            spelling for part in parts for spelling in (part, json.dumps(part)[1:-1], quote(part, safe=""))
-        }
+        self._spellings |= {spelling for part in parts for spelling in _spellings(part)}
         longest_first = sorted(self._spellings, key=lambda spelling: (-len(spelling), spelling))
         self._pattern = re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
 
     def mask(self, text: str) -> str:
         """The text without any registered value."""
         return self._pattern.sub(MASK, text) if self._pattern else text
+
+
+def _spellings(value: str) -> Iterator[str]:
+    yield from (value, repr(value)[1:-1], visible(value))
+    for in_ascii in (True, False):
+        yield json.dumps(value, ensure_ascii=in_ascii)[1:-1]
+    yield quote(value, safe="", errors="replace")
 
 
 def visible(text: str) -> str:
@@ -67,11 +73,12 @@ def set_up(
     """Send all logs to a stream, replacing what was set up before. `form` is "text" or "json". The stream is asked for
     line by line, since a live view stands in for stderr while it is shown.
     """
-    render: Callable[[Record], str] = _as_json if form == "json" else _as_coloured_text if colour else _as_text
+    render = _as_json if form == "json" else _as_coloured_text if colour else _as_text
 
     def write(message: Message) -> None:
+        line = redactions.mask(render(_entry(message.record, redactions.mask)))
         try:
-            stream().write(redactions.mask(render(message.record)) + "\n")
+            stream().write(line + "\n")
             stream().flush()
         except (BrokenPipeError, ValueError):
             return  # nobody reads on, or the stream is closed: a log is no reason to end a run
@@ -86,42 +93,67 @@ def _nothing(_record: Record) -> str:
     return ""
 
 
-def _as_text(record: Record) -> str:
-    fields = "".join(f"  {name}={visible(str(value))}" for name, value in sorted(record["extra"].items()))
-    line = f"{record['time']:%H:%M:%S} {record['level'].name:<7} {visible(record['message'])}{fields}"
-    return "\n".join([line, *_trace(record)])
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Entry:
+    """A record with all its texts masked, before JSON or Python's quotes may spell a secret otherwise."""
+
+    time: datetime
+    level: str
+    message: str
+    fields: Mapping[str, Any]
+    trace: list[str]
 
 
-def _as_coloured_text(record: Record) -> str:
-    return f"\x1b[{_COLOURS.get(record['level'].name, '0')}m{_as_text(record)}\x1b[0m"
+def _entry(record: Record, mask: Callable[[str], str]) -> _Entry:
+    return _Entry(
+        time=record["time"],
+        level=record["level"].name,
+        message=mask(record["message"]),
+        fields={name: _plain(value, mask) for name, value in sorted(record["extra"].items())},
+        trace=[visible(line) for line in _trace(record, mask)],
+    )
 
 
-def _as_json(record: Record) -> str:
-    line: dict[str, Any] = {
-        "time": record["time"].astimezone(UTC).isoformat(timespec="milliseconds"),
-        "level": record["level"].name.lower(),
-        "message": record["message"],
+def _as_text(entry: _Entry) -> str:
+    fields = "".join(f"  {name}={_shown(value)}" for name, value in entry.fields.items())
+    line = f"{entry.time:%H:%M:%S} {entry.level:<7} {visible(entry.message)}{fields}"
+    return "\n".join([line, *entry.trace])
+
+
+def _shown(value: Any) -> str:
+    return visible(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+
+
+def _as_coloured_text(entry: _Entry) -> str:
+    return f"\x1b[{_COLOURS.get(entry.level, '0')}m{_as_text(entry)}\x1b[0m"
+
+
+def _as_json(entry: _Entry) -> str:
+    line = {
+        "time": entry.time.astimezone(UTC).isoformat(timespec="milliseconds"),
+        "level": entry.level.lower(),
+        "message": entry.message,
     }
-    line |= {name: _plain(value) for name, value in sorted(record["extra"].items()) if name not in line}
-    trace = _trace(record)
-    return json.dumps(line | {"trace": trace} if trace else line)
+    trace = {"trace": entry.trace} if entry.trace else {}
+    return json.dumps(line | {name: value for name, value in entry.fields.items() if name not in line} | trace)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any, mask: Callable[[str], str]) -> Any:
+    """A field as JSON has it, its texts masked."""
     if isinstance(value, Mapping):
-        return {str(key): _plain(member) for key, member in value.items()}
+        return {mask(str(key)): _plain(member, mask) for key, member in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(member) for member in value]
-    return value if isinstance(value, bool | int | float | str) or value is None else str(value)
+        return [_plain(member, mask) for member in value]
+    return value if isinstance(value, bool | int | float) or value is None else mask(str(value))
 
 
-def _trace(record: Record) -> list[str]:
+def _trace(record: Record, mask: Callable[[str], str]) -> list[str]:
     """The lines of a traceback: places and source lines, no values."""
     raised = record["exception"]
     if raised is None or raised.value is None:
         return []
     text = "".join(traceback.format_exception(raised.type, raised.value, raised.traceback))
-    return [visible(line) for line in text.splitlines()]
+    return mask(text).splitlines()
 
 
 class _Interceptor(logging.Handler):

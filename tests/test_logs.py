@@ -1,0 +1,156 @@
+"""Logs: what a line holds, what it never holds, and what libraries may say."""
+
+import io
+import json
+import logging
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from loguru import logger
+
+from gitsync.logs import MASK, Redactions, set_up, visible
+
+SECRET = 'p4ss"wörd/with\\everything'
+
+
+@pytest.fixture
+def logs():
+    """Start logs that write into a buffer, and give a function that reads it."""
+    buffer = io.StringIO()
+
+    def start(form="text", level="info", *, colour=False):
+        set_up(level=level, form=form, colour=colour, redactions=Redactions([SECRET]), stream=lambda: buffer)
+        return buffer.getvalue
+
+    yield start
+    logger.remove()
+    for handler in [h for h in logging.getLogger().handlers if type(h).__module__ == "gitsync.logs"]:
+        logging.getLogger().removeHandler(handler)
+
+
+def test_a_line_of_text_has_the_message_and_its_fields(logs):
+    read = logs()
+    logger.bind(stage="act", action="create").info("Sent to Azure")
+    assert read()[8:] == " INFO    Sent to Azure  action=create  stage=act\n"
+
+
+def test_a_line_of_json_is_an_object_by_itself(logs):
+    read = logs("json")
+    logger.bind(count=2, keys=("a", "b"), where={"x": None}).warning("Two\nlines")
+    line = json.loads(read())
+    assert line.pop("time").endswith("+00:00")
+    assert line == {"level": "warning", "message": "Two\nlines", "count": 2, "keys": ["a", "b"], "where": {"x": None}}
+    assert read().count("\n") == 1
+
+
+def test_the_level_decides_what_is_written(logs):
+    read = logs(level="warning")
+    logger.info("not this")
+    logger.warning("but this")
+    assert "not this" not in read()
+    assert "but this" in read()
+
+
+def test_colour_is_on_the_outside(logs):
+    read = logs(colour=True)
+    logger.error("No")
+    assert read().startswith("\x1b[31m")
+    assert read().endswith("No\x1b[0m\n")
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_a_secret_shows_nowhere(logs, form):
+    read = logs(form)
+    logger.bind(header=f"Bearer {SECRET}", nested={"a": [SECRET]}).info(f"Sending {SECRET}")
+    try:
+        int(SECRET)
+    except ValueError:
+        logger.exception("Failed")
+    assert SECRET not in read()
+    assert json.dumps(SECRET)[1:-1] not in read()
+    assert repr(SECRET)[1:-1] not in read()
+    assert read().count(MASK) >= 4, "message, header, nested field, exception"
+
+
+def test_values_of_variables_are_in_no_traceback(logs):
+    read = logs()
+    password = "not registered anywhere"
+    try:
+        int(len(password) and "x")
+    except ValueError:
+        logger.exception("Failed")
+    assert "not registered" not in read().replace('password = "not registered anywhere"', "")
+    assert "ValueError" in read()
+
+
+def test_one_line_stays_one_line(logs):
+    read = logs()
+    logger.bind(name="a\nFAKE").info("x\r\x1b[2J\u202egone")
+    assert read().count("\n") == 1
+    assert "\\x1b[2J\\u202egone" in read()
+
+
+def test_libraries_are_heard_from_warning_on(logs):
+    read = logs()
+    logging.getLogger("azure.core").info("headers of a request")
+    logging.getLogger("azure.core").warning("Retrying %s", SECRET)
+    logging.getLogger("git.cmd").log(35, "a level of its own")
+    assert "headers" not in read()
+    assert "library=azure.core" in read()
+    assert "a level of its own" in read()
+    assert SECRET not in read()
+
+
+def test_setting_up_again_replaces_what_was_there(logs):
+    logs()
+    read = logs("json")
+    logging.getLogger("msal").warning("once")
+    assert read().count("once") == 1
+
+
+def test_a_reader_that_went_away_ends_nothing():
+    class Gone(io.StringIO):
+        def write(self, _text):
+            raise BrokenPipeError
+
+    set_up(level="info", form="text", colour=False, redactions=Redactions(), stream=Gone)
+    logger.info("to nobody")
+    logger.remove()
+
+
+MASKED = [
+    ("the value s3cret-1 here", "the value <secret> here", "as it is"),
+    ("https://u:a%2Fb%3Dc%21@h", "https://u:<secret>@h", "as a URL spells it"),
+    ("-----line two", "-----<secret>", "one line of many"),
+    ("abcde", "abcde", "too short to be masked without masking everything"),
+    ("s3cret-1-long", "<secret>", "the longest value first"),
+]
+
+
+@pytest.mark.parametrize(("text", "expected", "why"), MASKED, ids=[m[-1] for m in MASKED])
+def test_what_is_masked(text, expected, why):
+    redactions = Redactions(["s3cret-1", "s3cret-1-long", "a/b=c!", "line one\nline two", "abcde"])
+    assert redactions.mask(text) == expected, why
+
+
+def test_a_secret_that_is_read_later_is_masked_from_then_on():
+    redactions = Redactions()
+    assert redactions.mask("later-value") == "later-value"
+    redactions.add("later-value")
+    assert redactions.mask("later-value") == MASK
+
+
+@given(st.text())
+def test_what_is_visible_is_one_printable_line(text):
+    shown = visible(text)
+    assert shown.isprintable()
+    assert visible(shown) == shown
+
+
+@given(st.lists(st.text(min_size=6), max_size=4), st.text(), st.text())
+def test_no_registered_value_is_left(values, before, after):
+    redactions = Redactions(values)
+    for value in values:
+        masked = redactions.mask(before + value + after)
+        assert value not in masked.replace(MASK, "\0") or value in MASK
