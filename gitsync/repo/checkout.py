@@ -1,0 +1,208 @@
+"""SOURCE → the manifests of one revision, and what is known of where they come from.
+
+A folder is read as it lies; a revision of a repository (a URL, or a folder with --ref) is read from its objects and
+needs no work tree. Symbolic links out of the source and submodules are passed over and told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from gitsync.errors import SourceError
+from gitsync.model.problem import Problem
+from gitsync.repo.access import Access, Remote, open_remote
+from gitsync.repo.clone import fetch_ref, open_clone
+from gitsync.repo.contents import Wanted, ids_of_contents, read_contents
+from gitsync.repo.history import History
+from gitsync.repo.listing import Listing
+from gitsync.repo.location import Folder, Url, check_path, check_ref, parse_location
+from gitsync.repo.repository import GitFailedError
+from gitsync.repo.revision import Revision
+from gitsync.repo.worktree import (
+    FolderListing,
+    WorkTree,
+    branch_of,
+    find_work_tree,
+    head_of,
+    ids_of,
+    remote_of,
+    settings_of,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkout:
+    """The manifests of one revision.
+
+    `files` maps a path from the root of SOURCE to its bytes, sorted. `revision` is a commit id, None for a folder that
+    is no git work tree (or has no commit). `ref` is the branch or tag, where it is one. `dirty` says that what was read
+    differs from the revision. `folder` is set where SOURCE is a folder of this machine, `remote` where it came from a
+    repository elsewhere or has one; `remote_refused` tells why a remote that there is may not be spoken with.
+    It is a context manager: leaving it throws away what was fetched.
+    """
+
+    name: str
+    revision: str | None = None
+    ref: str | None = None
+    files: Mapping[str, bytes]
+    problems: tuple[Problem, ...] = ()
+    dirty: bool = False
+    folder: Path | None = None
+    remote: Remote | None = None
+    remote_refused: str = ""
+    wanted: Wanted
+    history: History | None = field(default=None, repr=False)
+
+    def files_at(self, revision: str) -> Mapping[str, bytes] | None:
+        """The manifests of another revision of the same source; None where it cannot be read."""
+        return self.history.files_at(revision, self.wanted) if self.history else None
+
+    def revisions_since(self, revision: str) -> tuple[str, ...]:
+        """Where to look, newest first, for a manifest that stood at or after `revision` and is gone now."""
+        return self.history.revisions_since(revision, self.wanted.path) if self.history else ()
+
+    def close(self) -> None:
+        if self.history is not None:
+            self.history.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+
+def checkout(
+    location: str,
+    *,
+    ref: str | None = None,
+    path: str = ".",
+    access: Access | None = None,
+    status_dir: Path | None = None,
+    offline: bool = False,
+) -> Checkout:
+    """Read SOURCE. Manifests below `status_dir` are not read, if it lies in the source.
+
+    `offline` is for commands that want the files alone: a folder's revision, state and remote are not asked for.
+    SourceError where anything about it is wrong.
+    """
+    access = access or Access()
+    source = parse_location(location)
+    wanted = Wanted(path=check_path(path))
+    if isinstance(source, Url):
+        return _from_url(source, ref, wanted, access)
+    wanted = replace(wanted, without=_inside(source.path, status_dir))
+    tree = None if offline and ref is None else find_work_tree(source.path, access.timeout)
+    if tree is None:
+        return _from_plain_folder(source, ref, wanted)
+    return _from_work_tree(source, tree, ref, wanted, access)
+
+
+def _inside(root: Path, folder: Path | None) -> tuple[str, ...]:
+    where = folder.resolve() if folder else root
+    return (where.relative_to(root).as_posix(),) if where != root and where.is_relative_to(root) else ()
+
+
+def _from_url(url: Url, ref: str | None, wanted: Wanted, access: Access) -> Checkout:
+    remote = open_remote(url, access)
+    clone = open_clone(remote)
+    try:
+        tip = fetch_ref(clone, check_ref(ref) if ref is not None else None)
+        contents = read_contents(Revision(repository=clone.repository, commit=tip.commit), wanted)
+    except BaseException:
+        clone.close()
+        raise
+    return Checkout(
+        name=url.text,
+        revision=tip.commit,
+        ref=tip.ref,
+        files=contents.files,
+        problems=contents.problems,
+        remote=remote,
+        wanted=wanted,
+        history=History(clone.repository, tip.commit, root="", remote=remote, clone=clone),
+    )
+
+
+def _from_plain_folder(source: Folder, ref: str | None, wanted: Wanted) -> Checkout:
+    if ref is not None:
+        raise SourceError(f"{source.path} is not in a git repository, so it has no {ref}.", hint="Leave --ref out.")
+    contents = read_contents(FolderListing(root=source.path, follow_links=True), wanted)
+    return Checkout(
+        name=str(source.path), files=contents.files, problems=contents.problems, folder=source.path, wanted=wanted
+    )
+
+
+def _from_work_tree(source: Folder, tree: WorkTree, ref: str | None, wanted: Wanted, access: Access) -> Checkout:
+    try:
+        remote, refused = _remote(tree, access)
+        commit, listing = _what_to_read(source, tree, ref)
+        contents = read_contents(listing, wanted)
+        dirty = ref is None and _is_dirty(tree, commit, contents.files, wanted)
+        branch = branch_of(tree)
+    except GitFailedError as error:
+        raise SourceError(f"git cannot read {source.path}: {error.message}", hint=error.hint) from error
+    return Checkout(
+        name=str(source.path),
+        revision=commit,
+        ref=ref or branch,
+        files=contents.files,
+        problems=contents.problems,
+        dirty=dirty,
+        folder=source.path,
+        remote=remote,
+        remote_refused=refused,
+        wanted=wanted,
+        history=History(tree.repository, commit, root=tree.prefix, remote=remote) if commit else None,
+    )
+
+
+def _what_to_read(source: Folder, tree: WorkTree, ref: str | None) -> tuple[str | None, Listing]:
+    """The commit that is spoken of, and where the files come from: the folder itself, unless a ref is named."""
+    if ref is None:
+        return head_of(tree), FolderListing(root=source.path)
+    commit = _commit_of(tree, check_ref(ref))
+    return commit, _revision(tree, commit)
+
+
+def _revision(tree: WorkTree, commit: str) -> Revision:
+    return Revision(repository=tree.repository, commit=commit, root=tree.prefix)
+
+
+def _commit_of(tree: WorkTree, ref: str) -> str:
+    try:
+        return tree.repository.line("rev-parse", "--verify", "--end-of-options", f"{ref}^{{commit}}")
+    except GitFailedError as error:
+        raise SourceError(
+            f"The repository at {tree.top} has no branch, tag or commit {ref}.", hint="Fetch it first, or check --ref."
+        ) from error
+
+
+def _is_dirty(tree: WorkTree, commit: str | None, files: Mapping[str, bytes], wanted: Wanted) -> bool:
+    """Whether what was read differs from the commit, by what git would store of it: a manifest that git ignores
+    counts, a file that is not read does not.
+    """
+    if commit is None:
+        return bool(files)
+    try:
+        committed = ids_of_contents(_revision(tree, commit), wanted)
+    except SourceError:  # the commit does not have the folder
+        return bool(files)
+    return committed != ids_of(tree, files)
+
+
+def _remote(tree: WorkTree, access: Access) -> tuple[Remote | None, str]:
+    """The remote of a work tree, or why it may not be spoken with."""
+    address = remote_of(tree)
+    if address is None:
+        return None, ""
+    try:
+        location = parse_location(address)
+    except SourceError as error:
+        return None, str(error)
+    url = location if isinstance(location, Url) else Url(str(location.path), "file")
+    return open_remote(url, access, settings_of(tree)), ""

@@ -1,0 +1,133 @@
+"""A temporary bare repository that holds what was fetched from a remote, and nothing else.
+
+It is initialised and fetched into, never cloned: GitPython's clone has no time limit, and a clone takes more than is
+read (spec: deps §4). Nothing in it outlives the run.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from gitsync.errors import SourceError
+from gitsync.repo.access import Remote
+from gitsync.repo.location import is_commit_id
+from gitsync.repo.repository import GitFailedError, Repository
+
+_FETCHED = "refs/gitsync/fetched"
+
+
+@dataclass(frozen=True, slots=True)
+class Clone:
+    """What was fetched of the repository at `url`."""
+
+    repository: Repository
+    url: str
+
+    def fetch(self, *refspecs: str, depth: tuple[str, ...] = ("--depth=1",)) -> None:
+        """Fetch by refspec, as deep as git's own options in `depth` say."""
+        options = ("--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", *depth)
+        self.repository.run("fetch", *options, "--", self.url, *refspecs)
+
+    def close(self) -> None:
+        shutil.rmtree(self.repository.folder, ignore_errors=True)
+
+
+def open_clone(remote: Remote) -> Clone:
+    """Make an empty one. Close it when done."""
+    folder = Path(tempfile.mkdtemp(prefix="gitsync-"))
+    repository = Repository(
+        folder=folder, environment=remote.environment, timeout=remote.timeout, secrets=remote.secrets
+    )
+    try:
+        repository.run("init", "--quiet", "--bare", "--template=", "--initial-branch=none", ".")
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    return Clone(repository, remote.url)
+
+
+@dataclass(frozen=True, slots=True)
+class Tip:
+    """What a ref stood for when it was fetched. `ref` is its short name; None for a commit or a detached HEAD."""
+
+    commit: str
+    ref: str | None
+
+
+def fetch_ref(clone: Clone, ref: str | None) -> Tip:
+    """Fetch one revision: a branch, a tag, a commit id, or what the remote's HEAD is. SourceError where it is not."""
+    try:
+        if ref is not None and is_commit_id(ref):
+            return _fetch_commit(clone, ref)
+        return _fetch_name(clone, ref)
+    except GitFailedError as error:
+        raise SourceError(f"Cannot fetch {clone.url}: {error.message}", hint=error.hint) from error
+
+
+def _fetch_name(clone: Clone, ref: str | None) -> Tip:
+    name = _resolve(clone, ref)
+    clone.fetch(f"+{name}:{_FETCHED}")
+    commit = clone.repository.line("rev-parse", "--verify", f"{_FETCHED}^{{commit}}")
+    return Tip(commit, None if name == "HEAD" else name.removeprefix("refs/heads/").removeprefix("refs/tags/"))
+
+
+def _resolve(clone: Clone, ref: str | None) -> str:
+    """The full name of `ref` at the remote."""
+    if ref in {None, "HEAD"}:
+        return _default_branch(clone)
+    candidates = [ref] if ref.startswith("refs/") else [f"refs/heads/{ref}", f"refs/tags/{ref}"]
+    advertised = _advertised(clone, *candidates)
+    found = [name for name in candidates if name in advertised]
+    if not found:
+        raise SourceError(
+            f"{clone.url} has no branch or tag {ref}.", hint="A commit must be given with its whole id (40 digits)."
+        )
+    if len(found) > 1:
+        raise SourceError(f"{clone.url} has a branch {ref} and a tag {ref}.", hint=f"Say which: {' or '.join(found)}.")
+    return found[0]
+
+
+def _default_branch(clone: Clone) -> str:
+    advertised = _advertised(clone, "--symref", "HEAD")
+    if "HEAD" not in advertised:
+        raise SourceError(f"{clone.url} has no commits on its default branch.", hint="Name a branch with --ref.")
+    return advertised["HEAD"].removeprefix("ref: ") if advertised["HEAD"].startswith("ref: ") else "HEAD"
+
+
+def _advertised(clone: Clone, *arguments: str) -> Mapping[str, str]:
+    """What the remote says of the refs asked for: a commit id, or `ref: NAME` for a symbolic one, by name."""
+    options = [word for word in arguments if word.startswith("--")]
+    names = [word for word in arguments if not word.startswith("--")]
+    lines = clone.repository.run("ls-remote", *options, "--", clone.url, *names).decode("utf-8", "replace")
+    pairs = [line.partition("\t") for line in lines.splitlines()]
+    return {name: value for value, _, name in reversed(pairs)}  # the symbolic line stands first, and wins
+
+
+def _fetch_commit(clone: Clone, commit: str) -> Tip:
+    if not bring_commit(clone, commit):
+        raise SourceError(f"{clone.url} has no commit {commit} on any branch or tag.")
+    return Tip(commit, None)
+
+
+def bring_commit(clone: Clone, commit: str) -> bool:
+    """Have `commit` in the clone: as it is already, by itself, or with the whole history where the server hands out
+    nothing but branches and tags. False where the remote does not have it; GitFailedError where it cannot be asked.
+    """
+    if has_commit(clone.repository, commit):
+        return True
+    try:
+        clone.fetch(f"+{commit}:{_FETCHED}")
+    except GitFailedError:
+        shallow = clone.repository.line("rev-parse", "--is-shallow-repository") == "true"
+        everything = ("+refs/heads/*:refs/gitsync/heads/*", "+refs/tags/*:refs/gitsync/tags/*")
+        clone.fetch(*everything, depth=("--unshallow",) if shallow else ())
+    return has_commit(clone.repository, commit)
+
+
+def has_commit(repository: Repository, commit: str) -> bool:
+    """Whether `commit` is a commit id, and its objects are here."""
+    return is_commit_id(commit) and repository.succeeds("cat-file", "-e", f"{commit}^{{commit}}")

@@ -1,0 +1,43 @@
+"""What git complains of, in a sentence, and how to mend it.
+
+git tells causes in English text alone (its language is fixed by the runner). The text is shown as it is, without the
+control characters that a remote may have put there; the table only adds what to do about it. Nothing is decided by it.
+"""
+
+from __future__ import annotations
+
+import re
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]|\x1b\[[0-9;]*[A-Za-z]")
+_LINES = 6
+
+_HINTS: tuple[tuple[str, str], ...] = (
+    ("dubious ownership", "Trust the folder: git config --global --add safe.directory FOLDER."),
+    ("terminal prompts disabled", "Set GITSYNC_GIT_TOKEN to a token that may read the repository."),
+    ("could not read Username", "Set GITSYNC_GIT_TOKEN to a token that may read the repository."),
+    ("could not read Password", "Set GITSYNC_GIT_TOKEN to a token that may read the repository."),
+    ("Authentication failed", "The token was not accepted: check GITSYNC_GIT_TOKEN, its scopes and its expiry."),
+    ("returned error: 401", "The token was not accepted: check GITSYNC_GIT_TOKEN, its scopes and its expiry."),
+    ("returned error: 403", "The token may not do this: give it read, and for status also write, on the contents."),
+    ("marked as read only", "The key may only read: allow write access for it, or use --status-dir."),
+    ("Permission denied (", "The ssh key was not accepted: check the agent, or GIT_SSH_COMMAND."),
+    ("Host key verification failed", "Add the host to known_hosts (ssh-keyscan), after checking its fingerprint."),
+    ("Could not resolve host", "Check the host's name, and the proxy if there is one."),
+    ("certificate problem", "Let git know the authority: GIT_SSL_CAINFO, or http.sslCAInfo in git's settings."),
+    ("certificate verification failed", "Let git know the authority: GIT_SSL_CAINFO, or http.sslCAInfo."),
+    ("transport '", "Use https://, ssh:// or file://."),
+    ("does not appear to be a git repository", "Check the address of the repository."),
+    ("not found", "Check the address; a token that may not see a repository gets the same answer."),
+    ("protected branch", "Allow this identity to push to the branch, or choose another with --status-branch."),
+    ("branch is currently checked out", "Switch the work tree to another branch."),
+    ("No space left", "Free some space in the temporary folder (TMPDIR)."),
+)
+
+
+def explain(command: str, complaint: str) -> tuple[str, str]:
+    """Return (message, hint) for what git wrote on stderr; the hint is "" where none is known."""
+    text = _CONTROL.sub("", complaint)
+    lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("hint:")]
+    said = " / ".join(lines[-_LINES:]) or "it gave no reason"
+    hint = next((hint for needle, hint in _HINTS if needle in text), "")
+    return f"git {command} failed: {said.rstrip('.')}.", hint

@@ -1,0 +1,98 @@
+"""Earlier revisions of a source, for what left git: the policy of a removed manifest is that of its last revision.
+
+A checkout is shallow, so an earlier revision is fetched when it is asked for, and into a temporary repository: a
+person's own repository is read and never written. What cannot be had is None, not a failure: the record then decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gitsync.errors import SourceError
+from gitsync.repo.access import Remote
+from gitsync.repo.clone import Clone, bring_commit, has_commit, open_clone
+from gitsync.repo.contents import Wanted, read_contents
+from gitsync.repo.repository import GitFailedError, Repository
+from gitsync.repo.revision import Revision
+
+_MOST = 50
+"""Revisions looked through at most: each costs reading all its manifests."""
+
+
+class History:
+    """`repository` has `commit`, the revision that was checked out; `remote` may have what it lacks. `root` is the
+    folder of the source inside the repository. Close it when done.
+    """
+
+    def __init__(
+        self, repository: Repository, commit: str, *, root: str, remote: Remote | None, clone: Clone | None = None
+    ) -> None:
+        self._repository = repository
+        self._commit = commit
+        self._root = root
+        self._remote = remote
+        self._clone = clone
+
+    def files_at(self, revision: str, wanted: Wanted) -> Mapping[str, bytes] | None:
+        """The manifests of another revision, by the same rules; None where it cannot be read."""
+        try:
+            repository = self._repository_with(revision)
+            if repository is None:
+                return None
+            listing = Revision(repository=repository, commit=revision, root=self._root)
+            return read_contents(listing, wanted).files
+        except (GitFailedError, SourceError):
+            return None
+
+    def revisions_since(self, since: str, path: str) -> tuple[str, ...]:
+        """Where to look for what stood below `path` at or after `since` and is gone now, newest first.
+
+        These are the states of the branch right before each change of the manifests, and `since` itself at the end;
+        only `since` where the history between cannot be read.
+        """
+        try:
+            repository = self._repository_with(since)
+            if repository is None:
+                return (since,)
+            if not self._reaches(repository, since):
+                repository = self._deepened(since)
+            return tuple(dict.fromkeys([*self._before_changes(repository, since, path), since]))
+        except GitFailedError:
+            return (since,)
+
+    def close(self) -> None:
+        if self._clone is not None:
+            self._clone.close()
+
+    def _repository_with(self, revision: str) -> Repository | None:
+        if has_commit(self._repository, revision):
+            return self._repository
+        clone = self._opened()
+        return clone.repository if clone and bring_commit(clone, revision) else None
+
+    def _opened(self) -> Clone | None:
+        if self._clone is None and self._remote is not None:
+            self._clone = open_clone(self._remote)
+        return self._clone
+
+    def _reaches(self, repository: Repository, since: str) -> bool:
+        """Whether the history from the checked-out commit back to `since` is here."""
+        return has_commit(repository, self._commit) and repository.succeeds(
+            "merge-base", "--is-ancestor", since, self._commit
+        )
+
+    def _deepened(self, since: str) -> Repository:
+        """A clone with the history back to the time of `since`."""
+        clone = self._opened()
+        if clone is None or not bring_commit(clone, since):
+            raise GitFailedError(f"There is no remote to get the history since {since} from.")
+        date = clone.repository.line("log", "-1", "--format=%ct", since)
+        clone.fetch(f"+{self._commit}:refs/gitsync/deepened", depth=(f"--shallow-since={date}",))
+        return clone.repository
+
+    def _before_changes(self, repository: Repository, since: str, path: str) -> list[str]:
+        """The first parents of the commits on the branch itself that changed anything below `path`."""
+        where = "/".join(filter(None, (self._root, path))) or "."
+        changes = ("log", "--first-parent", "--format=%P", f"--max-count={_MOST}", f"{since}..{self._commit}")
+        lines = repository.line(*changes, "--", where).splitlines()
+        return [line.split()[0] for line in lines if line.strip()]

@@ -1,0 +1,51 @@
+"""`.gitsyncignore`: names that are not read, in the language of `.gitignore` (gitignore(5)).
+
+A file in any folder speaks for what lies below it; the nearest one that has something to say decides. The patterns
+are pathspec's: there are more corners in them than one would think. git itself could be asked, but only in a work
+tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
+
+IGNORE_FILE = ".gitsyncignore"
+
+
+@dataclass(frozen=True, slots=True)
+class IgnoreRules:
+    """Patterns by the folder that they stand in ("" for the root of the source)."""
+
+    by_folder: Mapping[str, GitIgnoreSpec]
+
+    def ignores(self, path: str) -> bool:
+        """Whether `path`, or a folder that it lies in, is named."""
+        if not self.by_folder:
+            return False
+        folder = path
+        while folder:
+            folder = folder.rpartition("/")[0]
+            spec = self.by_folder.get(folder)
+            verdict = spec.check_file(path[len(folder) :].lstrip("/")).include if spec else None
+            if verdict is not None:
+                return verdict
+        return False
+
+
+def read_rules(files: Mapping[str, bytes]) -> IgnoreRules:
+    """Compile ignore files, given by their path."""
+    if not files:
+        return IgnoreRules({})
+    from pathspec import GitIgnoreSpec  # noqa: PLC0415 - most sources have no such file
+
+    return IgnoreRules(
+        {
+            path.rpartition("/")[0]: GitIgnoreSpec.from_lines(content.decode("utf-8", "replace").splitlines())
+            for path, content in files.items()
+        }
+    )

@@ -1,0 +1,152 @@
+"""What SOURCE, --ref and --path may say, and what is refused before git sees it.
+
+Apart from the checkout, because all of it comes from outside and ends on git's command line: nothing that git could
+take for an option, another transport or a path out of the source gets past this module. A password in a URL is taken
+out of it, since command lines can be read by everybody on the machine.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from urllib.parse import SplitResult, unquote, urlsplit
+
+from gitsync.errors import SourceError
+from gitsync.model.secret import Secret
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_HOST = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9._-]*[A-Za-z0-9])?\.?")
+_SCP_LIKE = re.compile(r"(?:(?P<user>[A-Za-z0-9_][A-Za-z0-9._+-]*)@)?(?P<host>[^/:@]+):(?P<path>[^:-].*)")
+_COMMIT_ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+# What git's own rules for names (git-check-ref-format) leave out, and a dash in front besides.
+_BAD_REF = re.compile(r"^[-/.]|[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/\.|\.lock(/|$)|[./]$|^@$")
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A folder on this machine, read as it lies."""
+
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Url:
+    """A repository that git must fetch from. `text` holds no password; `user` and `password` are what it held.
+
+    `text` keeps the user name of an ssh URL, where it is part of the address.
+    """
+
+    text: str
+    scheme: str  # "https", "ssh", "file", or "http" to this machine
+    user: str = ""
+    password: Secret | None = None
+
+
+def parse_location(text: str) -> Folder | Url:
+    """Tell a folder from a URL. SourceError for what is neither, and for transports other than https, ssh and file."""
+    if not text or text.startswith("-") or _CONTROL.search(text):
+        raise SourceError(f"{text!r} is neither a folder nor the URL of a git repository.")
+    if "://" in text:
+        return _parse_url(text)
+    folder = Path(text).expanduser()
+    if folder.is_dir():
+        return Url(str(folder.resolve()), "file") if is_bare_repository(folder) else Folder(folder.resolve())
+    if found := _SCP_LIKE.fullmatch(text):
+        _check_host(found["host"], text)
+        return Url(text, "ssh")
+    if "::" in text:
+        raise SourceError(f"{text!r} asks for a transport that is not allowed.", hint=_TRANSPORTS)
+    what = "is not a folder" if folder.exists() else "does not exist"
+    raise SourceError(f"SOURCE {text!r} {what}.", hint="Give a folder, or the URL of a git repository.")
+
+
+_TRANSPORTS = "Use https://, ssh:// or file://."
+
+
+def _parse_url(text: str) -> Url:
+    try:
+        parts = urlsplit(text)
+        _ = parts.port  # computed when asked for, and then it may raise
+    except ValueError as error:
+        raise SourceError(f"The URL {_shown(text)!r} cannot be read: {error}.") from None
+    match parts.scheme:
+        case "file":
+            return Url(text, "file")
+        case "ssh":
+            return _parse_ssh(text, parts)
+        case "https":
+            return _parse_web(text, parts)
+        case "http" if is_loopback(parts.hostname or ""):
+            return _parse_web(text, parts)
+        case "http":
+            raise SourceError(
+                f"{_shown(text)!r} is not encrypted.", hint="Use https://; http:// is for this machine only."
+            )
+        case _:
+            raise SourceError(f"{_shown(text)!r} asks for a transport that is not allowed.", hint=_TRANSPORTS)
+
+
+def _parse_ssh(text: str, parts: SplitResult) -> Url:
+    if parts.password is not None:
+        raise SourceError(f"{_shown(text)!r} holds a password, which ssh does not take.", hint="Use a key.")
+    if (parts.username or "").startswith("-"):
+        raise SourceError(f"The user of {_shown(text)!r} is not a name.")
+    _check_host(parts.hostname or "", text)
+    return Url(text, "ssh")
+
+
+def _parse_web(text: str, parts: SplitResult) -> Url:
+    _check_host(parts.hostname or "", text)
+    clean = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+    password = Secret(unquote(parts.password)) if parts.password else None
+    return Url(clean, parts.scheme, unquote(parts.username or ""), password)
+
+
+def _check_host(host: str, text: str) -> None:
+    if not (_HOST.fullmatch(host) or _is_address(host)):
+        raise SourceError(f"The host of {_shown(text)!r} is not the name of a host.")
+
+
+def _shown(text: str) -> str:
+    """The URL as it may be printed: without user and password."""
+    return re.sub(r"//[^/?#]*@", "//", text)
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def is_loopback(host: str) -> bool:
+    """Whether `host` can only be this machine."""
+    return host == "localhost" or (_is_address(host) and ipaddress.ip_address(host).is_loopback)
+
+
+def is_bare_repository(folder: Path) -> bool:
+    """Whether `folder` is a git repository without a work tree, by the files that every one has."""
+    return (folder / "HEAD").is_file() and (folder / "objects").is_dir() and (folder / "refs").is_dir()
+
+
+def is_commit_id(ref: str) -> bool:
+    """Whether `ref` is a whole commit id (SHA-1 or SHA-256)."""
+    return _COMMIT_ID.fullmatch(ref) is not None
+
+
+def check_ref(ref: str) -> str:
+    """Return `ref` if it can be the name of a branch or tag, or a commit id; SourceError otherwise."""
+    if not ref or _BAD_REF.search(ref):
+        raise SourceError(f"--ref {ref!r} is not the name of a branch, tag or commit.")
+    return ref
+
+
+def check_path(path: str) -> str:
+    """Return `path` as git writes it, "" for the root of the source; SourceError where it leads out of it."""
+    parts = PurePosixPath(path).parts
+    if path.startswith(("-", "/")) or ".." in parts or _CONTROL.search(path) or "\\" in path:
+        raise SourceError(f"--path {path!r} must be a folder inside SOURCE.", hint="Write it like apps/production.")
+    return "/".join(parts)

@@ -1,0 +1,86 @@
+"""One revision of a repository, read from its objects: no work tree, so no links, filters or hooks come into play.
+
+Two commands whatever the number of files: one lists the tree, one hands out the contents (spec: deps §4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from gitsync.errors import SourceError
+from gitsync.repo.listing import Entry, EntryKind, is_printable
+from gitsync.repo.repository import GitFailedError, Repository
+
+_LIST = ("ls-tree", "-z", "--long", "--full-tree")
+_LINK_MODE = b"120000"
+_REPOSITORY_MODE = b"160000"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Revision:
+    """The tree of `commit` below `root` (a folder of the repository, "" for its top). Paths are relative to `root`."""
+
+    repository: Repository
+    commit: str
+    root: str = ""
+
+    @property
+    def name(self) -> str:
+        return f"revision {self.commit[:12]}"
+
+    def entries(self, folder: str) -> tuple[Entry, ...]:
+        where = "/".join(filter(None, (self.root, folder)))
+        listed = self._run(*_LIST, "-r", self.commit, *(["--", where + "/"] if where else []))
+        if where and not listed:
+            raise SourceError(f"There is no folder {where} in {self.name}.", hint="Check --path.")
+        return tuple(sorted(self._parse(listed), key=lambda entry: entry.path))
+
+    def find(self, paths: Iterable[str]) -> tuple[Entry, ...]:
+        prefix = self.root + "/" if self.root else ""
+        names = [prefix + path for path in paths]
+        found = self._parse(self._run(*_LIST, self.commit, "--", *names)) if names else ()
+        return tuple(entry for entry in found if entry.kind is EntryKind.FILE)
+
+    def read(self, entries: Iterable[Entry]) -> Mapping[str, bytes]:
+        wanted = tuple(entries)
+        if not wanted:
+            return {}
+        ids = "".join(f"{entry.id}\n" for entry in wanted).encode()
+        contents = _split_batch(self._run("cat-file", "--batch", "--buffer", stdin=ids))
+        return dict(zip((entry.path for entry in wanted), contents, strict=True))
+
+    def _run(self, *arguments: str, stdin: bytes = b"") -> bytes:
+        try:
+            return self.repository.run(*arguments, stdin=stdin)
+        except GitFailedError as error:
+            raise SourceError(f"Cannot read {self.name}: {error.message}", hint=error.hint) from error
+
+    def _parse(self, listed: bytes) -> Iterator[Entry]:
+        """Lines are `MODE TYPE ID SIZE<tab>PATH`, each ended by NUL."""
+        prefix = len(self.root.encode()) + 1 if self.root else 0
+        for line in listed.split(b"\0")[:-1]:
+            facts, _, name = line.partition(b"\t")
+            mode, kind, blob, size = facts.split()
+            path = name[prefix:].decode("utf-8", "surrogateescape")
+            if not is_printable(path):
+                yield Entry(ascii(path)[1:-1], EntryKind.UNREADABLE)
+            elif mode == _LINK_MODE:
+                yield Entry(path, EntryKind.LINK)
+            elif mode == _REPOSITORY_MODE:
+                yield Entry(path, EntryKind.REPOSITORY)
+            elif kind == b"blob":
+                yield Entry(path, EntryKind.FILE, int(size), blob.decode())
+
+
+def _split_batch(output: bytes) -> Iterator[bytes]:
+    """The contents out of `cat-file --batch`: each is `ID blob SIZE`, a newline, SIZE bytes, a newline."""
+    at = 0
+    while at < len(output):
+        end = output.index(b"\n", at)
+        header = output[at:end].split()
+        if len(header) != 3:
+            raise SourceError(f"The repository is damaged: object {header[0].decode()} cannot be read.")
+        size = int(header[2])
+        yield output[end + 1 : end + 1 + size]
+        at = end + 1 + size + 1

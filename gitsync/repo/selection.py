@@ -1,0 +1,69 @@
+"""Which entries of a source are manifests, and how much may be read (DESIGN §4, Manifests)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from gitsync.errors import SourceError
+from gitsync.model.problem import Level, Problem
+from gitsync.repo.ignore import IgnoreRules
+from gitsync.repo.listing import Entry, EntryKind
+
+_SUFFIXES = (".yaml", ".yml", ".json")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """The most that is read of a source; bytes. A source is untrusted, and a run has one machine's memory."""
+
+    file: int = 5_000_000
+    total: int = 200_000_000
+    files: int = 100_000
+
+
+def visible(entries: Iterable[Entry], rules: IgnoreRules, without: Sequence[str] = ()) -> tuple[Entry, ...]:
+    """Every entry that is neither hidden, nor ignored, nor below a folder in `without`."""
+    folders = tuple(folder + "/" for folder in without)
+    return tuple(
+        entry
+        for entry in entries
+        if not (_is_hidden(entry.path) or entry.path.startswith(folders) or rules.ignores(entry.path))
+    )
+
+
+def _is_hidden(path: str) -> bool:
+    """Below a dot folder, or a dot file: `*.yaml` does not mean `.pre-commit-config.yaml` to a shell either."""
+    return path.startswith(".") or "/." in path
+
+
+def manifests_of(entries: Iterable[Entry]) -> tuple[Entry, ...]:
+    """Files that may hold manifests, by their suffix."""
+    return tuple(entry for entry in entries if entry.kind is EntryKind.FILE and entry.path.endswith(_SUFFIXES))
+
+
+def passed_over(entries: Iterable[Entry]) -> tuple[Problem, ...]:
+    """A warning for every entry that could have led to manifests and is not read."""
+    return tuple(
+        Problem(
+            code="PassedOver",
+            level=Level.WARNING,
+            message=f"{entry.path} is a {entry.kind.value}; it is not read.",
+            hint=f"Put the manifests themselves there, or name it in .gitsyncignore: {entry.path}",
+            path=entry.path,
+        )
+        for entry in entries
+        if entry.kind is not EntryKind.FILE
+    )
+
+
+def check_budget(entries: Sequence[Entry], budget: Budget) -> None:
+    """SourceError where one file, all of them together, or their number is too much."""
+    hint = "Give the folder of the manifests with --path, or name the rest in .gitsyncignore."
+    if len(entries) > budget.files:
+        raise SourceError(f"{len(entries)} files are more than the {budget.files} that are read.", hint=hint)
+    for entry in entries:
+        if entry.size > budget.file:
+            raise SourceError(f"{entry.path} has {entry.size} bytes; at most {budget.file} are read.", hint=hint)
+    if (total := sum(entry.size for entry in entries)) > budget.total:
+        raise SourceError(f"The manifests have {total} bytes in all; at most {budget.total} are read.", hint=hint)

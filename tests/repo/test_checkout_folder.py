@@ -1,0 +1,327 @@
+"""A folder is read as it lies, and told apart from its revision."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from gitsync.errors import SourceError
+from gitsync.model.problem import Level
+from gitsync.repo.access import Access
+from gitsync.repo.checkout import checkout
+
+
+def names(source, **options):
+    with checkout(str(source), **options) as found:
+        return list(found.files)
+
+
+def test_a_plain_folder_has_files_and_no_revision(tmp_path: Path):
+    (tmp_path / "a.yaml").write_bytes(b"kind: A\r\n")
+    with checkout(str(tmp_path)) as found:
+        assert found.files == {"a.yaml": b"kind: A\r\n"}
+        assert (found.revision, found.ref, found.dirty, found.remote) == (None, None, False, None)
+        assert found.folder == tmp_path
+        assert found.files_at("0" * 40) is None
+        assert found.revisions_since("0" * 40) == ()
+
+
+def test_what_counts_as_a_manifest(work):
+    for name in (
+        "a.yaml",
+        "b.yml",
+        "c.json",
+        "d.txt",
+        "e.YAML",
+        ".pre-commit-config.yaml",
+        ".github/workflows/w.yaml",
+        ".gitsync/default/x.yaml",
+        "deep/er/f.yaml",
+        "deep/.hidden/g.yaml",
+    ):
+        work.put(name, "x")
+    expected = ["a.yaml", "b.yml", "c.json", "deep/er/f.yaml"]
+    assert names(work.path) == expected
+    work.commit()
+    assert names(work.path, ref="main") == expected
+
+
+def test_path_chooses_a_folder_and_keeps_names_from_the_root(work):
+    work.put("apps/a/x.yaml", "x")
+    work.put("apps/b/y.yaml", "y")
+    work.put("apps-old/z.yaml", "z")
+    work.commit()
+    assert names(work.path, path="apps") == ["apps/a/x.yaml", "apps/b/y.yaml"]
+    assert names(work.path, path="apps", ref="main") == ["apps/a/x.yaml", "apps/b/y.yaml"]
+    assert names(work.path / "apps", path="b") == ["b/y.yaml"]
+    assert names(work.path / "apps", path="b", ref="main") == ["b/y.yaml"]
+
+
+@pytest.mark.parametrize("ref", [None, "main"])
+@pytest.mark.parametrize("path", ["nowhere", "apps/a.yaml", "link"])
+def test_a_path_that_is_no_folder_is_told(work, ref, path):
+    work.put("apps/a.yaml", "x")
+    (work.path / "link").symlink_to("/")
+    work.commit()
+    with pytest.raises(SourceError, match="There is no folder"):
+        names(work.path, path=path, ref=ref)
+
+
+@pytest.mark.parametrize("ref", [None, "main"])
+def test_ignore_files_speak_for_what_lies_below_them(work, ref):
+    work.put(".gitsyncignore", "# charts are no manifests\ncharts/\n*.tmpl.yaml\n/only-here.yaml\n")
+    work.put("apps/.gitsyncignore", "!keep.tmpl.yaml\nsecret?.yaml\n")
+    for name in (
+        "charts/c.yaml",
+        "apps/charts/c.yaml",
+        "apps/drop.tmpl.yaml",
+        "apps/keep.tmpl.yaml",
+        "apps/secret1.yaml",
+        "apps/only-here.yaml",
+        "only-here.yaml",
+        "secret1.yaml",
+    ):
+        work.put(name, "x")
+    work.commit()
+    assert names(work.path, ref=ref) == ["apps/keep.tmpl.yaml", "apps/only-here.yaml", "secret1.yaml"]
+    assert names(work.path, ref=ref, path="apps") == ["apps/keep.tmpl.yaml", "apps/only-here.yaml"]
+
+
+def test_the_status_folder_is_not_read(work):
+    work.put("a.yaml", "x")
+    work.put("state/default/g/K/n.yaml", "x")
+    work.put("state-of-the-art/b.yaml", "x")
+    assert names(work.path, status_dir=work.path / "state") == ["a.yaml", "state-of-the-art/b.yaml"]
+    assert names(work.path, status_dir=work.path) == names(work.path)
+    assert names(work.path, status_dir=work.path.parent / "elsewhere") == names(work.path)
+
+
+@pytest.mark.parametrize("ref", [None, "main"])
+def test_links_and_submodules_are_passed_over_and_told(work, tmp_path: Path, ref):
+    (tmp_path / "outside.yaml").write_text("secret: of this machine")
+    work.put("real.yaml", "x")
+    (work.path / "inside.yaml").symlink_to("real.yaml")
+    (work.path / "outside.yaml").symlink_to(tmp_path / "outside.yaml")
+    (work.path / "broken.yaml").symlink_to("nowhere")
+    (work.path / "folder").symlink_to("/etc")
+    (work.path / ".hidden").symlink_to("/etc")
+    work.commit()
+    inner = work.path / "module"
+    inner.mkdir()
+    work.git("init", "--quiet", "module")
+    (inner / "m.yaml").write_text("x")
+    work.git("-C", "module", "add", ".")
+    work.git("-C", "module", "commit", "--quiet", "-m", "x")
+    work.commit()
+    with checkout(str(work.path), ref=ref) as found:
+        assert list(found.files) == ["real.yaml"]
+        assert [p.path for p in found.problems] == [
+            "broken.yaml",
+            "folder",
+            "inside.yaml",
+            "module",
+            "outside.yaml",
+        ]
+        assert {p.level for p in found.problems} == {Level.WARNING}
+        assert not found.dirty
+
+
+def test_a_mounted_volume_is_read_through_its_links(tmp_path: Path):
+    (tmp_path / "..2024_01").mkdir()
+    (tmp_path / "..2024_01" / "a.yaml").write_text("x")
+    (tmp_path / "..data").symlink_to("..2024_01")
+    (tmp_path / "a.yaml").symlink_to("..data/a.yaml")
+    (tmp_path / "b.yaml").symlink_to("/etc/passwd")
+    with checkout(str(tmp_path)) as found:
+        assert found.files == {"a.yaml": b"x"}
+        assert [p.path for p in found.problems] == ["b.yaml"]
+
+
+@pytest.mark.parametrize("ref", [None, "main"])
+def test_a_name_that_could_not_be_printed_is_passed_over(work, ref):
+    for name in (b"bell\x07.yaml", b"latin\xe9.yaml", b"two\nlines.yaml", b"\xe2\x80\xaeright-to-left.yaml"):
+        Path(os.fsdecode(os.fsencode(work.path) + b"/" + name)).write_text("x")
+    work.put("für.yaml", "x")
+    work.commit()
+    with checkout(str(work.path), ref=ref) as found:
+        assert list(found.files) == ["für.yaml"]
+        assert len(found.problems) == 4
+        assert all(p.path.isprintable() and p.path.isascii() for p in found.problems)
+
+
+def test_a_pipe_with_the_name_of_a_manifest_is_not_opened(work):
+    os.mkfifo(work.path / "pipe.yaml")
+    assert names(work.path) == []
+
+
+def test_too_much_is_refused(work):
+    work.put("big.yaml", b" " * 5_000_001)
+    with pytest.raises(SourceError, match=r"big.yaml has 5000001 bytes"):
+        names(work.path)
+    work.commit()
+    with pytest.raises(SourceError, match=r"big.yaml has 5000001 bytes"):
+        names(work.path, ref="main")
+    work.put(".gitsyncignore", "big.yaml")
+    assert names(work.path) == []
+
+
+def test_a_clean_work_tree_speaks_of_its_commit(cloned):
+    with checkout(str(cloned.path)) as found:
+        assert found.revision == cloned.git("rev-parse", "HEAD")
+        assert (found.ref, found.dirty) == ("main", False)
+        assert found.remote is not None
+        assert found.remote.url == cloned.git("remote", "get-url", "origin")
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "dirty", "why"),
+    [
+        ("apps/rg.yaml", "kind: Other\n", True, "a change that is not committed"),
+        ("apps/new.yaml", "x", True, "a manifest that git does not know"),
+        ("ignored/new.yaml", "x", True, "a manifest that git ignores is read all the same"),
+        ("other/new.yaml", "x", False, "outside --path"),
+        ("apps/notes.txt", "x", False, "no manifest"),
+        ("apps/.gitsync/default/x.yaml", "x", False, "our own status"),
+        ("apps/.gitsyncignore", "rg.yaml", True, "another choice of manifests"),
+        ("apps/.gitsyncignore", "other.yaml", False, "the same choice of manifests"),
+    ],
+)
+def test_dirty_means_that_what_is_read_is_not_what_is_committed(work, path, text, dirty, why):
+    work.put("apps/rg.yaml", "kind: ResourceGroup\n")
+    work.put(".gitignore", "ignored/\n")
+    work.commit()
+    work.put(path, text)
+    where = "." if path.startswith("ignored") else "apps"
+    with checkout(str(work.path), path=where) as found:
+        assert found.dirty is dirty, why
+    with checkout(str(work.path), path=where, ref="HEAD") as committed:
+        assert not committed.dirty
+        assert committed.files["apps/rg.yaml"] == b"kind: ResourceGroup\n"
+
+
+def test_a_deleted_manifest_is_dirty_until_it_is_committed(work):
+    work.put("a.yaml", "x")
+    work.commit()
+    (work.path / "a.yaml").unlink()
+    with checkout(str(work.path)) as found:
+        assert found.dirty
+    work.commit()
+    with checkout(str(work.path)) as found:
+        assert not found.dirty
+
+
+def test_line_ends_that_git_converts_are_no_change(work):
+    work.put(".gitattributes", "*.yaml text eol=crlf\n")
+    work.put('"quoted".yaml', "a: 1\r\n")
+    work.put("sub/a.yaml", "a: 1\r\n")
+    work.commit()
+    for where in (work.path, work.path / "sub"):
+        with checkout(str(where)) as found:
+            assert set(found.files.values()) == {b"a: 1\r\n"}
+            assert not found.dirty
+
+
+def test_a_work_tree_without_commits_is_dirty_when_it_has_manifests(work):
+    with checkout(str(work.path)) as found:
+        assert (found.revision, found.dirty) == (None, False)
+    work.put("a.yaml", "x")
+    with checkout(str(work.path)) as found:
+        assert (found.revision, found.dirty) == (None, True)
+
+
+def test_a_folder_that_is_not_committed_is_dirty(work):
+    work.put("a.yaml", "x")
+    work.commit()
+    work.put("new/b.yaml", "x")
+    with checkout(str(work.path / "new")) as found:
+        assert found.dirty
+        assert list(found.files) == ["b.yaml"]
+
+
+def test_a_ref_is_read_from_the_repository_and_not_from_the_folder(work):
+    work.put("a.yaml", "first")
+    first = work.commit()
+    work.git("tag", "-a", "-m", "x", "v1")
+    work.put("a.yaml", "second")
+    work.commit()
+    work.git("branch", "side", "v1")
+    for ref in ("v1", "side", first, first[:10], "refs/tags/v1"):
+        with checkout(str(work.path), ref=ref) as found:
+            assert (found.revision, found.files) == (first, {"a.yaml": b"first"})
+
+
+def test_a_ref_that_is_not_there_is_told(work, tmp_path: Path):
+    work.commit()
+    with pytest.raises(SourceError, match="no branch, tag or commit nope"):
+        checkout(str(work.path), ref="nope")
+    with pytest.raises(SourceError, match="not in a git repository"):
+        checkout(str(tmp_path / "home"), ref="main")
+
+
+def test_offline_asks_nothing_of_git(work):
+    work.put("a.yaml", "x")
+    work.commit()
+    with checkout(str(work.path), offline=True) as found:
+        assert (found.revision, list(found.files)) == (None, ["a.yaml"])
+
+
+def test_variables_that_a_hook_sets_do_not_lead_elsewhere(work, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    work.put("a.yaml", "x")
+    commit = work.commit()
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / "nowhere"))
+    monkeypatch.setenv("GIT_INDEX_FILE", str(tmp_path / "nowhere" / "index"))
+    with checkout(str(work.path)) as found:
+        assert (found.revision, found.dirty) == (commit, False)
+
+
+def test_a_repository_that_git_does_not_trust_is_told_how_to_trust_it(work, tmp_path: Path, monkeypatch):
+    work.put("a.yaml", "x")
+    work.commit()
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+    with pytest.raises(SourceError, match=r"safe\.directory"):
+        checkout(str(work.path))
+
+
+def test_a_git_that_hangs_is_ended(work, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    work.put("a.yaml", "x")
+    work.commit()
+    slow = tmp_path / "bin"
+    slow.mkdir()
+    (slow / "git").write_text('#!/bin/sh\n[ "$1" = version ] && exec /usr/bin/env -i git version\nsleep 300\n')
+    (slow / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", str(slow), prepend=os.pathsep)
+    with pytest.raises(SourceError, match=r"did not end within 0\.2 seconds"):
+        checkout(str(work.path), access=Access(timeout=0.2))
+
+
+@pytest.mark.parametrize(
+    ("remotes", "expected", "why"),
+    [
+        ({}, None, "no remote"),
+        ({"origin": "https://example.com/a.git"}, "https://example.com/a.git", "the usual name"),
+        ({"origin": "https://me:pw@example.com/a.git"}, "https://example.com/a.git", "a password does not show"),
+        ({"upstream": "ssh://git@example.com/a"}, "ssh://git@example.com/a", "the only one"),
+        ({"a": "ssh://x/a", "b": "ssh://x/b"}, None, "nobody knows which"),
+        ({"origin": "ssh://x/a", "b": "ssh://x/b"}, "ssh://x/a", "the usual name among others"),
+    ],
+)
+def test_the_remote_of_a_work_tree(work, remotes, expected, why):
+    for name, url in remotes.items():
+        work.git("remote", "add", name, url)
+    with checkout(str(work.path)) as found:
+        assert (found.remote.url if found.remote else None) == expected, why
+        assert "pw" not in repr(found)
+
+
+def test_a_relative_remote_is_relative_to_the_work_tree(work, bare):
+    work.git("remote", "add", "origin", "../remote.git")
+    with checkout(str(work.path)) as found:
+        assert found.remote is not None
+        assert Path(found.remote.url).resolve() == bare.path
+
+
+def test_a_remote_that_may_not_be_spoken_with_is_told_later(work):
+    work.git("remote", "add", "origin", "git://example.com/a")
+    with checkout(str(work.path)) as found:
+        assert found.remote is None
+        assert "transport" in found.remote_refused

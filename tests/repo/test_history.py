@@ -1,0 +1,108 @@
+"""Earlier revisions can be read wherever they still are, and nothing of a person's own repository is written."""
+
+from pathlib import Path
+
+import pytest
+
+from gitsync.repo.checkout import checkout
+
+
+@pytest.fixture
+def story(cloned):
+    """Six commits on main, two of them from a side branch that was merged; ids by what they do."""
+    steps = {"start": cloned.git("rev-parse", "HEAD")}
+
+    def step(name, path, text):
+        cloned.put(path, text)
+        steps[name] = cloned.commit(name)
+
+    step("policy", "apps/rg.yaml", "kind: ResourceGroup\npolicy: detach\n")
+    step("readme", "README.md", "hello")
+    cloned.git("checkout", "--quiet", "-b", "side")
+    step("side", "apps/side.yaml", "x")
+    (cloned.path / "apps/side.yaml").unlink()
+    step("side gone", "apps/other.yaml", "x")
+    cloned.git("checkout", "--quiet", "main")
+    cloned.git("merge", "--quiet", "--no-ff", "--no-edit", "side")
+    steps["merge"] = cloned.git("rev-parse", "HEAD")
+    (cloned.path / "apps/rg.yaml").unlink()
+    steps["gone"] = cloned.commit("gone")
+    cloned.git("push", "--quiet", "origin", "main")
+    return steps
+
+
+@pytest.fixture
+def shallow(story, bare, tmp_path: Path) -> Path:
+    """Another work tree, as CI systems make one."""
+    bare.git("clone", "--quiet", "--depth=1", bare.url, str(tmp_path / "copy"))
+    return tmp_path / "copy"
+
+
+@pytest.mark.parametrize("source", ["url", "full work tree", "shallow work tree"])
+def test_the_states_before_each_change_are_found_newest_first(story, cloned, bare, shallow, source):
+    location = {"url": bare.url, "full work tree": str(cloned.path), "shallow work tree": str(shallow)}[source]
+    with checkout(location, path="apps") as found:
+        before = found.revisions_since(story["start"])
+        assert before == (story["merge"], story["readme"], story["start"])
+        assert found.files_at(before[0]) == {
+            "apps/other.yaml": b"x",
+            "apps/rg.yaml": b"kind: ResourceGroup\npolicy: detach\n",
+        }
+        assert found.files_at(story["start"]) == {"apps/rg.yaml": b"kind: ResourceGroup\n"}
+
+
+def test_only_changes_below_the_path_count(story, bare, cloned):
+    with checkout(bare.url) as found:
+        assert found.revisions_since(story["policy"]) == (story["merge"], story["readme"], story["policy"])
+    with checkout(str(cloned.path / "apps"), ref=story["merge"]) as found:
+        assert found.revisions_since(story["policy"]) == (story["readme"], story["policy"])
+
+
+def test_nothing_changed_since_the_revision_itself(story, bare):
+    with checkout(bare.url) as found:
+        assert found.revisions_since(story["gone"]) == (story["gone"],)
+
+
+@pytest.mark.parametrize("revision", ["f" * 40, "main", "--all", ""])
+def test_a_revision_that_cannot_be_read_is_none(story, cloned, bare, revision):
+    for location in (bare.url, str(cloned.path)):
+        with checkout(location) as found:
+            assert found.files_at(revision) is None
+            assert found.revisions_since(revision) == (revision,)
+
+
+def test_a_shallow_work_tree_without_its_remote_has_no_history(story, bare, shallow, tmp_path: Path):
+    bare.path.rename(tmp_path / "moved.git")
+    with checkout(str(shallow)) as found:
+        assert found.revision == story["gone"]
+        assert found.files_at(story["start"]) is None
+        assert found.revisions_since(story["start"]) == (story["start"],)
+
+
+def test_a_path_that_the_revision_did_not_have_is_none(story, cloned):
+    cloned.put("new/a.yaml", "x")
+    cloned.commit()
+    with checkout(str(cloned.path), path="new") as found:
+        assert found.files_at(story["start"]) is None
+
+
+def test_a_shallow_work_tree_is_left_as_it_was(story, shallow):
+    def everything():
+        return {p: p.stat().st_mtime_ns for p in shallow.rglob("*")}
+
+    before = everything()
+    with checkout(str(shallow), path="apps") as found:
+        assert found.files_at(story["start"]) is not None
+        assert len(found.revisions_since(story["start"])) == 3
+    assert everything() == before
+
+
+def test_a_rewritten_history_still_gives_the_recorded_revision(story, cloned, bare):
+    cloned.git("checkout", "--quiet", "--orphan", "fresh")
+    cloned.put("apps/new.yaml", "x")
+    cloned.commit("Start again")
+    cloned.git("push", "--quiet", "--force", "origin", "fresh:main")
+    cloned.git("push", "--quiet", "origin", f"{story['gone']}:refs/heads/kept")
+    with checkout(bare.url) as found:
+        assert found.revisions_since(story["start"])[-1] == story["start"]
+        assert found.files_at(story["start"]) == {"apps/rg.yaml": b"kind: ResourceGroup\n"}
