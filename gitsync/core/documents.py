@@ -1,0 +1,270 @@
+"""The documents of one YAML or JSON file, as Kubernetes reads them, with the line of every field.
+
+Built from the parser's events and not from its node tree: the depth is bounded before anything is built, duplicate
+keys are found, and scalars follow core/scalars. Files are untrusted: aliases, depth and size have budgets.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import yaml
+
+from gitsync.core.scalars import TAG, as_key, resolve, resolve_tagged
+from gitsync.model.problem import Problem
+
+MAX_BYTES = 8 * 1024 * 1024
+MAX_DEPTH = 100
+MAX_ALIASED = 100_000  # nodes that aliases may stand for in one document
+
+# As Kubernetes' own reader: a line of three dashes, with nothing or a comment behind, ends a document. Splitting before
+# parsing keeps a document that does not parse from hiding those after it.
+SEPARATOR = re.compile(rb"^---[ \t]*(?:#[^\n]*)?\r?$", re.MULTILINE)
+MERGE = "<<"
+
+# JSON is YAML but for this: characters beyond the basic plane, written as two escapes.
+SURROGATES = re.compile(rb"(?<!\\)((?:\\\\)*)\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})")
+
+# The C parser is some ten times as fast; wheels of PyYAML have it.
+Parser: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """One document: plain JSON values; `lines` maps a field path ("spec.a.b[0]", "" for the whole) to its line, from 1.
+
+    `problems` are those that leave the document readable.
+    """
+
+    path: str
+    value: Any
+    lines: dict[str, int]
+    problems: tuple[Problem, ...] = ()
+
+    def line(self, where: str) -> int:
+        """The line of a field, or of the document where it has no such field."""
+        return self.lines.get(where, self.lines[""])
+
+
+@dataclass(slots=True)
+class Contents:
+    """What one file holds."""
+
+    documents: list[Document] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+
+class Unreadable(Exception):  # noqa: N818 - it ends the reading of one document, and becomes a problem at once
+    def __init__(self, code: str, message: str, line: int, hint: str = "") -> None:
+        super().__init__(message)
+        self.code, self.message, self.line, self.hint = code, message, line, hint
+
+
+def read_documents(path: str, content: bytes) -> Contents:
+    """Every document of a file that can be read, and a problem for each that cannot."""
+    found = Contents()
+    if len(content) > MAX_BYTES:
+        message = f"The file has {len(content)} bytes; more than {MAX_BYTES} are not read."
+        hint = "Split it, or name it in .gitsyncignore."
+        found.problems.append(Problem(code="FileTooLarge", message=message, hint=hint, path=path, line=1))
+        return found
+    text = SURROGATES.sub(_character, content) if path.endswith(".json") else content
+    for line, chunk in _chunks(text):
+        try:
+            found.documents.extend(_parse(path, chunk, line))
+        except Unreadable as error:
+            found.problems.append(_problem(path, error))
+    return found
+
+
+def _problem(path: str, error: Unreadable) -> Problem:
+    return Problem(code=error.code, message=error.message, hint=error.hint, path=path, line=error.line)
+
+
+def _character(pair: re.Match[bytes]) -> bytes:
+    high, low = int(pair[2], 16), int(pair[3], 16)
+    return pair[1] + chr(0x10000 + ((high & 0x3FF) << 10) + (low & 0x3FF)).encode()
+
+
+def _chunks(content: bytes) -> Iterator[tuple[int, bytes]]:
+    """(lines before it, text) of each part between separators."""
+    start = lines = 0
+    for end in [*(match.start() for match in SEPARATOR.finditer(content)), len(content)]:
+        chunk = content[start:end]
+        if not _is_preamble(chunk):
+            yield lines, chunk
+        lines += chunk.count(b"\n")
+        start = end
+
+
+def _is_preamble(chunk: bytes) -> bool:
+    """Nothing but blank lines, comments and directives, which cannot stand alone."""
+    return all(not line.strip() or line.lstrip()[:1] == b"#" or line[:1] == b"%" for line in chunk.splitlines())
+
+
+def _parse(path: str, chunk: bytes, before: int) -> list[Document]:
+    found = []
+    try:
+        parser = Parser(chunk)
+        while parser.check_event():
+            if isinstance(parser.get_event(), yaml.DocumentStartEvent):
+                found.append(_Builder(path, parser, before + 1).document())
+    except yaml.MarkedYAMLError as error:
+        raise _syntax(error, before) from error
+    except yaml.reader.ReaderError as error:
+        line = before + 1 + chunk.count(b"\n", 0, error.position)
+        raise Unreadable("InvalidText", f"The file is not text in UTF-8: {error.reason}.", line) from error
+    return found
+
+
+def _syntax(error: yaml.MarkedYAMLError, before: int) -> Unreadable:
+    mark = error.problem_mark or error.context_mark
+    line = before + 1 + (mark.line if mark else 0)
+    said = ", ".join(part for part in (error.context, error.problem) if part)
+    hint = "Files that are not manifests can be named in .gitsyncignore."
+    return Unreadable("InvalidYaml", f"This is not YAML: {said}.", line, hint)
+
+
+def _too_deep(line: int) -> Unreadable:
+    return Unreadable("TooDeep", f"The document is nested more than {MAX_DEPTH} levels deep.", line)
+
+
+def _duplicate(path: str, key: str, where: str, line: int) -> Problem:
+    message = f"The key {key!r} stands twice in one mapping."
+    hint = "Keep one of them; Kubernetes refuses both."
+    return Problem(code="DuplicateKey", message=message, hint=hint, path=path, line=line, field=where)
+
+
+class _Builder:
+    """Makes one document of the parser's events. Mutable: it holds what is known of the document so far."""
+
+    def __init__(self, path: str, parser: Any, first_line: int) -> None:
+        self.path = path
+        self.next_event = parser.get_event
+        self.first_line = first_line
+        self.lines: dict[str, int] = {}
+        self.problems: list[Problem] = []
+        self.anchors: dict[str, tuple[Any, int]] = {}
+        self.nodes = 0
+        self.aliased = 0
+
+    def document(self) -> Document:
+        event = self.next_event()
+        line = event.start_mark.line + self.first_line
+        value = self.value(event, "", line, 0)
+        return Document(path=self.path, value=value, lines=self.lines, problems=tuple(self.problems))
+
+    def value(self, event: Any, where: str, line: int, depth: int) -> Any:
+        self.lines[where] = line
+        if isinstance(event, yaml.AliasEvent):
+            return self.alias(event, line)
+        before = self.nodes
+        self.nodes += 1
+        if isinstance(event, yaml.ScalarEvent):
+            value = self.scalar(event, where, line)
+        elif depth >= MAX_DEPTH:
+            raise _too_deep(line)
+        elif isinstance(event, yaml.MappingStartEvent):
+            self.check_tag(event, "map", where, line)
+            value = self.mapping(where, depth + 1)
+        else:
+            self.check_tag(event, "seq", where, line)
+            value = self.sequence(where, depth + 1)
+        if event.anchor:
+            self.anchors[event.anchor] = (value, self.nodes - before)
+        return value
+
+    def alias(self, event: Any, line: int) -> Any:
+        if event.anchor not in self.anchors:
+            raise Unreadable("UnknownAlias", f"The alias *{event.anchor} has no anchor before it.", line)
+        value, size = self.anchors[event.anchor]
+        self.aliased += size
+        self.nodes += size
+        if self.aliased > MAX_ALIASED:
+            raise Unreadable("TooManyAliases", f"Aliases stand for more than {MAX_ALIASED} values.", line)
+        return value
+
+    def scalar(self, event: Any, where: str, line: int) -> Any:
+        if event.tag:
+            return self.tagged(event, where, line)
+        if not event.implicit[0]:
+            return event.value
+        value = resolve(event.value)
+        if isinstance(value, float) and not math.isfinite(value):
+            self.add(
+                "NotANumber", f"{event.value} is no number that JSON can say.", where, line, "Quote it if it is text."
+            )
+        return value
+
+    def tagged(self, event: Any, where: str, line: int) -> Any:
+        try:
+            return resolve_tagged(event.tag, event.value)
+        except KeyError:
+            self.unknown_tag(event.tag, where, line)
+        except ValueError:
+            self.add(
+                "InvalidTag", f"The value is not of its tag {_short(event.tag)}.", where, line, "Leave the tag out."
+            )
+        return event.value
+
+    def check_tag(self, event: Any, expected: str, where: str, line: int) -> None:
+        if event.tag and event.tag not in {TAG + expected, "!"}:
+            self.unknown_tag(event.tag, where, line)
+
+    def unknown_tag(self, tag: str, where: str, line: int) -> None:
+        self.add("UnknownTag", f"The tag {_short(tag)} is not one that Kubernetes reads.", where, line, "Leave it out.")
+
+    def mapping(self, where: str, depth: int) -> dict[str, Any]:
+        made: dict[str, Any] = {}
+        merged: dict[str, Any] = {}
+        while not isinstance(event := self.next_event(), yaml.MappingEndEvent):
+            line = event.start_mark.line + self.first_line
+            is_merge = isinstance(event, yaml.ScalarEvent) and event.value == MERGE and event.implicit[0]
+            key = self.key(event, where, line)
+            path = f"{where}.{key}" if where else key
+            value = self.value(self.next_event(), path, line, depth)
+            if is_merge:
+                merged = self.merge(value, path, line) | merged
+                continue
+            if key in made:
+                self.problems.append(_duplicate(self.path, key, path, line))
+            made[key] = value
+        return {**merged, **made} if merged else made
+
+    def key(self, event: Any, where: str, line: int) -> str:
+        if not isinstance(event, yaml.ScalarEvent):
+            raise Unreadable("InvalidKey", "A key of a mapping is not a scalar.", line)
+        key = as_key(self.scalar(event, where, line))
+        if key is None:
+            raise Unreadable("InvalidKey", "A key of a mapping is null.", line, "Quote it if it is text.")
+        if event.anchor:
+            self.anchors[event.anchor] = (key, 1)
+        return key
+
+    def merge(self, value: Any, where: str, line: int) -> dict[str, Any]:
+        """What `<<` brings in: of several mappings the first that has a key."""
+        made: dict[str, Any] = {}
+        for part in value if isinstance(value, list) else [value]:
+            if isinstance(part, dict):
+                made = part | made
+            else:
+                self.add("InvalidMerge", "What << merges is not a mapping.", where, line)
+        return made
+
+    def sequence(self, where: str, depth: int) -> list[Any]:
+        made: list[Any] = []
+        while not isinstance(event := self.next_event(), yaml.SequenceEndEvent):
+            line = event.start_mark.line + self.first_line
+            made.append(self.value(event, f"{where}[{len(made)}]", line, depth))
+        return made
+
+    def add(self, code: str, message: str, where: str, line: int, hint: str = "") -> None:
+        self.problems.append(Problem(code=code, message=message, hint=hint, path=self.path, line=line, field=where))
+
+
+def _short(tag: str) -> str:
+    return f"!!{tag.removeprefix(TAG)}" if tag.startswith(TAG) else tag

@@ -1,0 +1,106 @@
+"""What `apiVersion`, `kind` and `metadata` of a document say, by the rules of the Kubernetes API server.
+
+Apart from sorting the documents, because every kind of document has them, and because a document whose identity is not
+valid is no resource at all: its key would be neither unique nor safe as a path.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gitsync.core.documents import Document
+from gitsync.model.gvk import GVK
+from gitsync.model.problem import Problem
+
+LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+DNS_LABEL = re.compile(LABEL)  # RFC 1123, at most 63 characters
+DNS_SUBDOMAIN = re.compile(rf"{LABEL}(\.{LABEL})*")  # at most 253 characters
+KIND = re.compile(r"[A-Za-z][A-Za-z0-9]*")
+VERSION = re.compile(r"[a-z][a-z0-9]*")
+
+NAME_RULE = (
+    "A name has at most 253 lower-case letters, digits, '-' and '.', and starts and ends with a letter or digit."
+)
+NAMESPACE_RULE = (
+    "A namespace has at most 63 lower-case letters, digits and '-', and starts and ends with one of the first."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Header:
+    """Identity of a document. `problems` are those of annotations and labels, which leave the identity usable."""
+
+    gvk: GVK
+    namespace: str
+    name: str
+    annotations: Mapping[str, str]
+    labels: Mapping[str, str]
+    problems: tuple[Problem, ...]
+
+
+def is_object(value: Any) -> bool:
+    """Whether a document says what kind it is, as text."""
+    return isinstance(value, dict) and all(isinstance(value.get(k), str) and value[k] for k in ("apiVersion", "kind"))
+
+
+def read_header(document: Document, namespace: str) -> Header | Problem:
+    """Identity of a document with apiVersion and kind, or why it has none. `namespace` serves where it names none."""
+    value = document.value
+    gvk = GVK.parse(value["apiVersion"], value["kind"])
+    metadata = value.get("metadata")
+    if not _is_gvk(gvk):
+        message = f"{value['apiVersion']!r} and {value['kind']!r} are no apiVersion and kind."
+        return _problem(document, "InvalidKind", "apiVersion", message, "Write apiVersion as group/version.")
+    if not isinstance(metadata, dict):
+        return _problem(
+            document, "InvalidMetadata", "metadata", f"{gvk.kind} has no metadata.", "Give it a name there."
+        )
+    name, space = metadata.get("name"), metadata.get("namespace") or namespace
+    if name in (None, ""):
+        message = f"{gvk.kind} has no metadata.name."
+        return _problem(
+            document, "MissingName", "metadata.name", message, "generateName does not do: git needs a name."
+        )
+    if not _matches(DNS_SUBDOMAIN, name, 253):
+        message = f"{name!r} is no name of a {gvk.kind}."
+        return _problem(document, "InvalidName", "metadata.name", message, NAME_RULE)
+    if not _matches(DNS_LABEL, space, 63):
+        message = f"{space!r} is no namespace."
+        return _problem(document, "InvalidNamespace", "metadata.namespace", message, NAMESPACE_RULE)
+    problems: list[Problem] = []
+    annotations = _strings(document, "annotations", problems)
+    labels = _strings(document, "labels", problems)
+    return Header(gvk=gvk, namespace=space, name=name, annotations=annotations, labels=labels, problems=tuple(problems))
+
+
+def _is_gvk(gvk: GVK) -> bool:
+    is_group = not gvk.group or _matches(DNS_SUBDOMAIN, gvk.group, 253)
+    return is_group and _matches(VERSION, gvk.version, 63) and _matches(KIND, gvk.kind, 63)
+
+
+def _matches(pattern: re.Pattern[str], text: Any, most: int) -> bool:
+    return isinstance(text, str) and len(text) <= most and pattern.fullmatch(text) is not None
+
+
+def _strings(document: Document, member: str, problems: list[Problem]) -> dict[str, str]:
+    """Annotations or labels; what is not text is told and left out."""
+    found = document.value["metadata"].get(member)
+    where = f"metadata.{member}"
+    if found is None:
+        return {}
+    if not isinstance(found, dict):
+        message = f"{where} is not a mapping."
+        problems.append(_problem(document, "InvalidMetadata", where, message, "Write one key: value a line."))
+        return {}
+    for key, value in found.items():
+        if not isinstance(value, str):
+            message = f"The value of {key!r} under {where} is not text."
+            problems.append(_problem(document, "InvalidMetadata", f"{where}.{key}", message, "Put it in quotes."))
+    return {key: value for key, value in found.items() if isinstance(value, str)}
+
+
+def _problem(document: Document, code: str, field: str, message: str, hint: str) -> Problem:
+    return Problem(code=code, message=message, hint=hint, path=document.path, line=document.line(field), field=field)

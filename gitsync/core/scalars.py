@@ -1,0 +1,113 @@
+"""What a plain scalar of YAML stands for, as Kubernetes reads it.
+
+Kubernetes turns YAML into JSON with Go's yaml.v2 and then reads the JSON; PyYAML's own rules differ in `y`, `1e3`,
+`08`, `0o17`, `12:30`, dates and more. The rules here are those of yaml.v2's resolver.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import math
+import re
+from collections.abc import Callable, Mapping
+
+Scalar = str | int | float | bool | None
+
+TAG = "tag:yaml.org,2002:"
+NULLS = ("", "~", "null", "Null", "NULL")
+TRUES = ("y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON")
+FALSES = ("n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF")
+NANS = (".nan", ".NaN", ".NAN")
+INFINITIES = (".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF")
+MINUS_INFINITIES = ("-.inf", "-.Inf", "-.INF")
+
+WORDS: Mapping[str, Scalar] = {
+    **dict.fromkeys(NULLS),
+    **dict.fromkeys(TRUES, True),
+    **dict.fromkeys(FALSES, False),
+    **dict.fromkeys(NANS, math.nan),
+    **dict.fromkeys(INFINITIES, math.inf),
+    **dict.fromkeys(MINUS_INFINITIES, -math.inf),
+}
+
+NUMBER_STARTS = frozenset("+-.0123456789")
+INTEGER = re.compile(r"[-+]?(?:0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO][0-7]+|0[0-7]*|[1-9][0-9]*)")
+FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+BASES: Mapping[str, int] = {"0x": 16, "0b": 2, "0o": 8}
+LEAST, MOST = -(2**63), 2**64 - 1  # Go's int64, else its uint64
+WHOLE_BELOW = 1e21  # Go writes a whole float as an integer below this
+
+
+def resolve(text: str) -> Scalar:
+    """The value of a plain scalar without a tag. Infinities and NaN come back as floats, which JSON cannot say."""
+    if text in WORDS:
+        return WORDS[text]
+    if text[0] not in NUMBER_STARTS:
+        return text
+    number = _number(text if text[0] == "." else text.replace("_", ""))
+    return text if number is None else number
+
+
+def resolve_tagged(tag: str, text: str) -> Scalar:
+    """The value of a scalar with an explicit tag; KeyError for a tag that is not known, ValueError where text and tag
+    do not go together.
+    """
+    return TAGGED[tag.removeprefix(TAG)](text)
+
+
+def as_key(value: Scalar) -> str | None:
+    """How a scalar key reads in JSON; None for null, which no key can be."""
+    if value is None or isinstance(value, str):
+        return value
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _number(text: str) -> int | float | None:
+    if INTEGER.fullmatch(text):
+        whole = _integer(text)
+        if LEAST <= whole <= MOST:
+            return whole
+    if not FLOAT.fullmatch(text):
+        return None
+    number = float(text)
+    if math.isinf(number):
+        return None
+    return int(number) if number.is_integer() and abs(number) < WHOLE_BELOW else number
+
+
+def _integer(text: str) -> int:
+    sign = -1 if text[0] == "-" else 1
+    digits = text.lstrip("+-").lower()
+    if digits[:2] in BASES:
+        return sign * int(digits[2:], BASES[digits[:2]])
+    return sign * int(digits, 8 if digits[0] == "0" else 10)
+
+
+def _of(*kinds: type) -> Callable[[str], Scalar]:
+    def read(text: str) -> Scalar:
+        value = resolve(text)
+        if type(value) not in kinds:
+            raise ValueError(text)
+        return value
+
+    return read
+
+
+def _binary(text: str) -> str:
+    try:
+        return base64.b64decode(text, validate=False).decode()
+    except (binascii.Error, UnicodeDecodeError) as error:
+        raise ValueError(text) from error
+
+
+TAGGED: Mapping[str, Callable[[str], Scalar]] = {
+    "!": str,
+    "str": str,
+    "timestamp": str,
+    "int": _of(int),
+    "float": _of(int, float),
+    "bool": _of(bool),
+    "null": _of(type(None)),
+    "binary": _binary,
+}
