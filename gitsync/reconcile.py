@@ -1,1 +1,79 @@
-"""THE RUN, in order."""
+"""ONE NODE, stage by stage.
+
+A stage takes a turn and returns it with one more thing known, or stopped; the order of the stages is the tuple below,
+and a plan is the same tuple without those that act. What the stages do is in `stages`, what is remembered of a turn in
+`outcome`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+
+from gitsync.core.conditions import unreadable, warning
+from gitsync.core.fill import MissingValueError
+from gitsync.errors import ArmError, GitsyncError
+from gitsync.model.gvk import Key
+from gitsync.model.plan import Intent, Node
+from gitsync.model.result import Result, Stage
+from gitsync.model.verdict import Verdict
+from gitsync.outcome import finished
+from gitsync.stages.acting import act, export, poll, post_check
+from gitsync.stages.observing import compare, observe, pre_check
+from gitsync.stages.ownership import check_owner, check_policy
+from gitsync.stages.pruning import check_prune, delete, observe_prune, wait_for_dependents
+from gitsync.turn import Run, Turn, begin, pause
+
+Stages = tuple[tuple[Stage, Callable[[Turn], Awaitable[Turn]]], ...]
+
+STAGES: Stages = (
+    (Stage.POLICY, check_policy),
+    (Stage.OWNER_CHECK, check_owner),
+    (Stage.OBSERVE, observe),
+    (Stage.PRE_CHECK, pre_check),
+    (Stage.COMPARE, compare),
+    (Stage.ACT, act),
+    (Stage.POLL, poll),
+    (Stage.POST_CHECK, post_check),
+    (Stage.EXPORT, export),
+)
+PRUNING: Stages = (
+    (Stage.POLICY, check_prune),
+    (Stage.OWNER_CHECK, wait_for_dependents),
+    (Stage.OBSERVE, observe_prune),
+    (Stage.ACT, delete),
+)
+ACTING = frozenset({Stage.ACT, Stage.POLL, Stage.POST_CHECK})
+
+
+async def reconcile(node: Node, before: Mapping[Key, Result], run: Run) -> Result:
+    """Bring one resource to what git says (or out of Azure, where it left git); in a plan, tell what that would take.
+
+    Looks again, from the first stage, as long as what stopped the turn may mend by itself and there is time.
+    """
+    stages = _stages(node, run)
+    turn, tries = begin(node, before, run), 0
+    while True:
+        turn = await _through(stages, turn)
+        if not (turn.stop and turn.stop.waits and run.rules.writes and await pause(turn, tries)):
+            return finished(turn)
+        turn, tries = turn.again(), tries + 1
+
+
+def _stages(node: Node, run: Run) -> Stages:
+    stages = STAGES if node.intent is Intent.APPLY else PRUNING
+    return stages if run.rules.writes else tuple(row for row in stages if row[0] not in ACTING)
+
+
+async def _through(stages: Stages, turn: Turn) -> Turn:
+    for stage, step in stages:
+        try:
+            turn = await step(turn.at(stage))
+        except ArmError as failure:
+            return turn.stopped(unreadable(failure), None if turn.told else Verdict.UNKNOWN)
+        except MissingValueError as missing:
+            return turn.stopped(warning(missing.reason, str(missing)), Verdict.BLOCKED)
+        except GitsyncError as failure:
+            return turn.stopped(warning("Failed", str(failure)), Verdict.BLOCKED)
+        if turn.stop:
+            return turn
+    return turn

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from gitsync.core.armpath import is_below
@@ -34,18 +34,23 @@ def absorbed(prunes: Mapping[Key, Node], listings: Mapping[Key, Sequence[str]]) 
     for key, listed in listings.items():
         group = nodes[key]
         content = _inside(group, nodes)
-        if strangers(listed, [nodes[inside] for inside in content]):
+        if strangers(listed, _ids(nodes[inside] for inside in content)):
             continue
-        nodes[key] = replace(group, depends_on=tuple(k for k in group.depends_on if k not in content))
+        waits = tuple(k for k in group.depends_on if k not in content)
+        nodes[key] = replace(group, depends_on=waits, carries=_ids(nodes[inside] for inside in content))
         for inside in content:
             nodes[inside] = replace(nodes[inside], within=key, depends_on=(key,))
     return nodes
 
 
-def strangers(listed: Sequence[str], ours: Sequence[Node]) -> list[str]:
-    """Return the listed ids that no node of ours stands for, sorted."""
-    known = {node.record.arm_id.casefold() for node in ours if node.record}
+def strangers(listed: Sequence[str], ours: Sequence[str]) -> list[str]:
+    """Return the listed ids that are not ours, sorted."""
+    known = {arm_id.casefold() for arm_id in ours}
     return sorted(arm_id for arm_id in listed if arm_id.casefold() not in known)
+
+
+def _ids(nodes: Iterable[Node]) -> tuple[str, ...]:
+    return tuple(sorted(node.record.arm_id for node in nodes if node.record))
 
 
 def _inside(group: Node, nodes: Mapping[Key, Node]) -> list[Key]:

@@ -23,7 +23,8 @@ class Node:
     """One resource of the walk. `prepared` is set for an apply, `record` for whatever is remembered.
 
     `depends_on` are nodes of the same walk: for an apply what must come first, for a prune its dependents. `held` says
-    why a resource that left git is not deleted; "" where nothing stands against it.
+    why a resource that left git is not deleted; "" where nothing stands against it. `within` is the group whose
+    deletion takes a prune along, and `carries` the ids that a group's deletion takes along.
     """
 
     key: Key
@@ -31,8 +32,9 @@ class Node:
     prepared: Prepared | None = None
     record: Record | None = None
     depends_on: tuple[Key, ...] = ()
-    within: Key | None = None  # a prune whose resource goes with this group: no request of its own
     held: str = ""
+    within: Key | None = None
+    carries: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,1 @@
+"""Where secrets and config maps come from and go to."""

@@ -1,0 +1,46 @@
+"""Which resources a run is about: all, those of some namespaces, or those that --only names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+
+from gitsync.model.gvk import Key
+from gitsync.model.policy import Policy
+from gitsync.model.resource import Prepared
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Names of resources and namespaces; empty means all.
+
+    A name is `Kind.group/namespace/name`, `Kind/name`, or a pattern of either with * and ?.
+    """
+
+    only: tuple[str, ...] = ()
+    namespaces: tuple[str, ...] = ()
+
+    def has(self, key: Key) -> bool:
+        """Tell whether the run is about a resource."""
+        if self.namespaces and key.namespace not in self.namespaces:
+            return False
+        spellings = (str(key), f"{key.kind}/{key.name}")
+        return not self.only or any(fnmatchcase(text, pattern) for pattern in self.only for text in spellings)
+
+
+def chosen(prepared: Sequence[Prepared], choice: Choice) -> tuple[Prepared, ...]:
+    """Return what the run is about, and what that depends on: the latter to be looked at alone.
+
+    What is only looked at has policy skip and waits for nothing.
+    """
+    wanted = [one for one in prepared if choice.has(one.key)]
+    needed = {key for one in wanted for key in one.depends_on}
+    watched = (one for one in prepared if one.key in needed and not choice.has(one.key))
+    return (*wanted, *(replace(one, policy=Policy.SKIP, depends_on=()) for one in watched))
+
+
+def unmatched(keys: Iterable[Key], choice: Choice) -> tuple[str, ...]:
+    """Return the names of --only that no resource has."""
+    known = list(keys)
+    return tuple(name for name in choice.only if not any(Choice(only=(name,)).has(key) for key in known))

@@ -1,0 +1,102 @@
+"""What follows from what was seen: the verdict, the action, and whether waiting may mend a refusal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from gitsync.core.classify import MENDS_BY_WAITING, NOT_ALLOWED, NOT_YET_THERE
+from gitsync.core.compare import Remembered, compare
+from gitsync.core.equality import Hints
+from gitsync.errors import ArmError
+from gitsync.model.facts import Kind
+from gitsync.model.live import Live
+from gitsync.model.record import Claim, Record
+from gitsync.model.verdict import Action, Comparison, Verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wishes:
+    """The settings that a decision depends on."""
+
+    adopts: bool = True
+    always_put: bool = False
+
+
+def remembered_of(record: Record | None, api_version: str) -> Remembered | None:
+    """What a record lets a comparison know: nothing before a claim, no baseline of another api-version."""
+    if record is None or record.applied is None or not record.claim.is_ours:
+        return None
+    baseline = record.baseline if record.arm_api_version == api_version else None
+    return Remembered(applied=record.applied, baseline=baseline)
+
+
+def absent(record: Record | None) -> tuple[Comparison, Action]:
+    """The resource is not there: gone, where it was ours; to be created in any case."""
+    was_ours = record is not None and record.claim.is_ours
+    return Comparison(verdict=Verdict.MISSING if was_ours else Verdict.CREATE), Action.CREATE
+
+
+def present(
+    desired: Mapping[str, Any], live: Live, remembered: Remembered | None, wishes: Wishes, hints: Hints
+) -> tuple[Comparison, Action]:
+    """The resource is there: compare, and write where something differs or where its last operation failed."""
+    comparison = compare(desired, live.body, remembered, hints)
+    if comparison.verdict is Verdict.ADOPT and not wishes.adopts:
+        return comparison, Action.NONE
+    if live.has_failed and comparison.verdict is Verdict.IN_SYNC:
+        comparison = replace(comparison, verdict=Verdict.DRIFTED)
+    must = bool(comparison.differences) or live.has_failed or wishes.always_put
+    return comparison, Action.UPDATE if must else Action.NONE
+
+
+def unseen(desired: Mapping[str, Any], remembered: Remembered | None) -> tuple[Comparison, Action]:
+    """The resource is there, and its kind can only be asked whether it is: what git changed is all that can differ."""
+    if remembered is None:
+        return Comparison(verdict=Verdict.ADOPT), Action.NONE
+    if remembered.applied == desired:
+        return Comparison(verdict=Verdict.IN_SYNC), Action.NONE
+    return Comparison(verdict=Verdict.PENDING), Action.UPDATE
+
+
+def claim_of(record: Record | None, *, sent: bool, existed: bool, differed: bool) -> Claim:
+    """By which right a resource is ours, now that it is.
+
+    Where a run was cut off after its first write, the record only says that a create was expected: a resource that is
+    just what git asks for is then taken to be its work.
+    """
+    if record is not None and record.claim.is_ours:
+        return record.claim
+    if sent and not existed:
+        return Claim.CREATED
+    expected = record is not None and record.claim is Claim.EXPECTED
+    return Claim.CREATED if expected and not differed else Claim.ADOPTED
+
+
+def mends_by_waiting(error: ArmError, *, missed_is_ours: bool, granted: bool) -> bool:
+    """Tell whether to look again in this run (DESIGN §4, Retries).
+
+    `missed_is_ours`: this run created what the resource depends on. `granted`: this run wrote a role assignment.
+    """
+    return (
+        error.outcome_unknown
+        or error.code in MENDS_BY_WAITING
+        or (missed_is_ours and error.code in NOT_YET_THERE)
+        or (granted and error.status == 403 and error.code in NOT_ALLOWED)
+    )
+
+
+def hints_of(kind: Kind) -> Hints:
+    """What the facts tell a comparison: every spelling of an enumeration that the kind knows."""
+    fields = (field for type_facts in kind.types.values() for field in type_facts.get("fields", {}).values())
+    values = (value for field in fields for value in _enum_values(field.get("type")))
+    return Hints(enum_values=frozenset(values))
+
+
+def _enum_values(field_type: Any) -> list[str]:
+    if not isinstance(field_type, Mapping):
+        return []
+    if "enum" in field_type:
+        return [value for value in field_type["enum"] if isinstance(value, str)]
+    return [value for inner in field_type.values() if isinstance(inner, Mapping) for value in _enum_values(inner)]

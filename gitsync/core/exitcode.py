@@ -1,0 +1,30 @@
+"""How a run ends, as a number: the first that applies (DESIGN §5, Exit codes)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from gitsync.model.problem import Problem
+from gitsync.model.result import Result
+from gitsync.model.verdict import Action, Verdict
+
+FINE, NOT_READY, REFUSED, PENDING, DRIFT, FAULT, INTERRUPTED = 0, 1, 2, 3, 4, 70, 130
+
+_DRIFTED = frozenset({Verdict.DRIFTED, Verdict.MISSING, Verdict.CONFLICT})
+_PENDING = frozenset({Verdict.CREATE, Verdict.PENDING, Verdict.DELETE, Verdict.DETACH})
+
+
+def exit_code(results: Sequence[Result], problems: Iterable[Problem], *, writes: bool, detailed: bool) -> int:
+    """`writes`: a sync, else a plan. `detailed`: a plan tells drift and pending changes apart."""
+    if any(problem.is_error for problem in problems) or any(not result.is_fine for result in results):
+        return NOT_READY
+    if writes or not detailed:
+        return FINE
+    if any(result.verdict in _DRIFTED for result in results):
+        return DRIFT
+    return PENDING if any(_is_pending(result) for result in results) else FINE
+
+
+def _is_pending(result: Result) -> bool:
+    adopts = result.verdict is Verdict.ADOPT and (bool(result.differences) or result.action is not Action.NONE)
+    return result.verdict in _PENDING or adopts

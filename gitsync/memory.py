@@ -1,0 +1,63 @@
+"""What one run did so far, for the nodes that come after: all that nodes share besides the client.
+
+Mutable, and made once a run. Everything here can be lost without harm: it saves requests and tells waits from failures.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+
+from gitsync.arm.conversation import Conversation
+from gitsync.core.armpath import is_below, same_id
+from gitsync.model.live import Live
+
+
+class Memory:
+    def __init__(self) -> None:
+        self.granted = False  # a role assignment was written: rights may take a while to spread
+        self._created: set[str] = set()
+        self._fresh: dict[str, Live] = {}
+        self._reading: dict[str, asyncio.Lock] = {}
+        self._conversations: list[Conversation] = []
+        self._stopped_at: float | None = None
+
+    def joins(self, conversation: Conversation) -> None:
+        """Let a stop of the run reach a node that begins."""
+        self._conversations.append(conversation)
+        if self._stopped_at is not None:
+            conversation.deadline = self._stopped_at
+
+    def stop(self, now: float) -> None:
+        """End every wait: what is under way is left to the next run. `now` is in monotonic seconds."""
+        self._stopped_at = now
+        for conversation in self._conversations:
+            conversation.deadline = now
+
+    def wrote(self, arm_id: str) -> None:
+        """Forget what a write may have changed: the resource, and all that it lies in."""
+        stale = [known for known in self._fresh if same_id(known, arm_id) or is_below(arm_id, known)]
+        for known in stale:
+            del self._fresh[known]
+
+    def created(self, arm_id: str) -> None:
+        self._created.add(arm_id.casefold())
+
+    def created_any(self, arm_ids: Iterable[str]) -> bool:
+        """Tell whether this run created one of these resources."""
+        return any(arm_id.casefold() in self._created for arm_id in arm_ids)
+
+    def saw(self, arm_id: str, live: Live) -> None:
+        """Keep what was just read, for those that this resource owns."""
+        self._fresh[arm_id.casefold()] = live
+
+    async def fresh(self, arm_id: str, read: Callable[[], Awaitable[Live | None]]) -> Live | None:
+        """Return what was read after this run's last write to the resource or below it; one read serves all."""
+        known = arm_id.casefold()
+        async with self._reading.setdefault(known, asyncio.Lock()):
+            if known not in self._fresh:
+                live = await read()
+                if live is None:
+                    return None
+                self._fresh[known] = live
+            return self._fresh[known]

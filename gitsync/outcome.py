@@ -1,0 +1,169 @@
+"""What comes of a turn: the result that is reported, and the record that is kept.
+
+Apart from the stages, because a turn ends in one of many of them, and what is remembered must not depend on where.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from gitsync.core.conditions import READY, replaces
+from gitsync.core.decide import claim_of
+from gitsync.model.clock import rfc3339
+from gitsync.model.condition import Condition, Status
+from gitsync.model.plan import Intent, Node
+from gitsync.model.policy import Policy
+from gitsync.model.record import Claim, Operation, Record
+from gitsync.model.result import Result
+from gitsync.model.verdict import Action, Comparison, Verdict
+from gitsync.turn import Turn
+
+_HINDERED = frozenset({Verdict.BLOCKED, Verdict.INVALID, Verdict.UNKNOWN})
+
+PLANNED = Condition(status=Status.UNKNOWN, reason="Planned", message="A plan does not reconcile.")
+NO_TURN = Condition(status=Status.UNKNOWN, reason="NotReached", message="The run ended before this resource's turn.")
+
+
+def finished(turn: Turn) -> Result:
+    """The result of a turn that has come to its end."""
+    comparison = _told(turn)
+    verdict = turn.stop.verdict if turn.stop and turn.stop.verdict else comparison.verdict
+    condition = _condition(turn)
+    writes = turn.run.rules.writes
+    blank = no_turn(turn.node)
+    return replace(
+        blank,
+        arm_id=turn.arm_id or blank.arm_id,
+        verdict=verdict,
+        action=turn.done if writes else turn.action,
+        condition=condition,
+        is_fine=_is_fine(turn, condition, verdict),
+        exists=turn.exists if turn.exists is not None else _was_ours(turn.node),
+        may_mend=turn.stop is not None and turn.stop.may_mend,
+        differences=comparison.differences,
+        unverified=comparison.unverified,
+        attempts=tuple(turn.conversation.attempts),
+        requests=turn.conversation.requests,
+        record=_kept(turn, condition) if writes else turn.node.record,
+    )
+
+
+def _is_fine(turn: Turn, condition: Condition, verdict: Verdict) -> bool:
+    if turn.stop and turn.stop.is_fine:
+        return True
+    return condition.is_ready if turn.run.rules.writes else verdict not in _HINDERED
+
+
+def _kept(turn: Turn, condition: Condition) -> Record | None:
+    """What to remember: an unconfirmed delete stays, or the resource would be lost track of."""
+    if turn.node.intent is Intent.APPLY:
+        return _record(turn, condition)
+    if turn.done in {Action.DELETE, Action.DETACH}:
+        return None
+    if turn.unfinished and turn.node.record:
+        return replace(turn.node.record, condition=condition, operation=_operation(turn))
+    return turn.node.record
+
+
+def no_turn(node: Node) -> Result:
+    """The result of a node that the run had no time for: all that is known of it stays as it is."""
+    prepared, record = node.prepared, node.record
+    return Result(
+        key=node.key,
+        manifest_api_version=prepared.resource.gvk.api_version if prepared else _api_version(record),
+        source=prepared.resource.source if prepared else None,
+        arm_id=(prepared.arm_id if prepared else record.arm_id if record else None) or None,
+        policy=prepared.policy if prepared else record.policy if record else Policy.MANAGE,
+        verdict=Verdict.UNKNOWN,
+        condition=NO_TURN,
+        is_fine=False,
+        exists=_was_ours(node),
+        may_mend=True,
+        record=record,
+    )
+
+
+def _told(turn: Turn) -> Comparison:
+    return turn.told or turn.comparison or Comparison(verdict=Verdict.UNKNOWN)
+
+
+def _was_ours(node: Node) -> bool:
+    return node.record is not None and node.record.claim.is_ours
+
+
+def _api_version(record: Record | None) -> str:
+    return record.manifest_api_version if record else ""
+
+
+def _condition(turn: Turn) -> Condition:
+    if turn.stop:
+        new = turn.stop.condition
+    elif turn.run.rules.writes:
+        new = READY
+    else:
+        return turn.node.record.condition if turn.node.record and turn.node.record.condition else PLANNED
+    return replace(new, generation=_generation(turn), time=rfc3339(turn.run.clock.now()))
+
+
+def _record(turn: Turn, condition: Condition) -> Record:
+    prepared, old = turn.prepared, turn.node.record
+    if turn.stop and turn.stop.condition.reason == "Overlap" and old:
+        return old
+    kept = condition if replaces(condition, old.condition if old else None) else old.condition if old else condition
+    remembered = turn.remembered
+    return Record(
+        key=turn.node.key,
+        manifest_api_version=prepared.resource.gvk.api_version,
+        arm_id=turn.arm_id,
+        arm_api_version=turn.api_version,
+        claim=_claim(turn),
+        policy=turn.policy,
+        generation=_generation(turn),
+        spec_digest=digest(prepared.resource.spec),
+        applied=remembered.applied if remembered else None,
+        baseline=remembered.baseline if remembered else None,
+        operation=_operation(turn),
+        writes=(old.writes if old else 0) + (turn.done is not Action.NONE),
+        owner=prepared.owner.key if prepared.owner else None,
+        depends_on=prepared.depends_on,
+        agent=turn.run.rules.agent,
+        condition=kept,
+    )
+
+
+def _claim(turn: Turn) -> Claim:
+    old = turn.node.record
+    if turn.remembered is None:  # neither written nor agreed with: what was expected still is
+        return old.claim if old else Claim.EXPECTED if turn.policy.allows_modify else Claim.NONE
+    written = turn.done is not Action.NONE
+    existed = turn.existed if written else True
+    return claim_of(old, sent=written, existed=existed, differed=bool(_told(turn).differences))
+
+
+def _operation(turn: Turn) -> Operation | None:
+    if not turn.unfinished:
+        return None
+    old = turn.node.record.operation if turn.node.record else None
+    if old and turn.done is Action.NONE:
+        return old
+    kind = "delete" if turn.node.intent is not Intent.APPLY else "update" if turn.existed else "create"
+    return Operation(kind=kind, started_at=rfc3339(turn.run.clock.now()))
+
+
+def _generation(turn: Turn) -> int:
+    """Counts changes of the spec (spec: semantics §18.1)."""
+    old = turn.node.record
+    if old is None or turn.node.prepared is None:
+        return old.generation if old else 1
+    changed = bool(old.spec_digest) and old.spec_digest != digest(turn.prepared.resource.spec)
+    return old.generation + changed
+
+
+def digest(spec: Mapping[str, Any]) -> str:
+    """A short name for a spec: equal specs have equal ones, whatever the order of their keys."""
+    text = json.dumps(spec, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -1,0 +1,145 @@
+"""Last stages of an apply: send what differs, follow it to its end, and make sure that it is as it should be."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gitsync.arm.reply import Reply
+from gitsync.core.armpath import provider_of, subscription_of
+from gitsync.core.compare import Remembered, baseline_of, public
+from gitsync.core.conditions import RECONCILING, refused, unreadable, warning
+from gitsync.core.decide import mends_by_waiting
+from gitsync.core.mergepatch import merge_patch
+from gitsync.core.status import config_map_exports
+from gitsync.errors import ArmError
+from gitsync.model.result import Stage
+from gitsync.model.template import Request
+from gitsync.model.verdict import Action, Verdict
+from gitsync.stages.observing import settled
+from gitsync.turn import Turn
+
+ROLE_ASSIGNMENT = ("authorization.azure.com", "RoleAssignment")
+UPDATE_METHOD = "gitsync/update-method"
+
+
+async def act(turn: Turn) -> Turn:
+    """Send what differs and wait for its end. A lane keeps other writes to the same parent out until then."""
+    if turn.action is Action.NONE:
+        return _agreed(_owned_up(turn))
+    request = turn.request
+    if request is None:
+        raise AssertionError("nothing is sent before it is compared")
+    turn = turn if turn.tried else replace(turn, tried=True, existed=bool(turn.exists))
+    async with turn.run.arm.lane(request.arm_id):
+        try:
+            reply = await _send(turn, request)
+            turn = _written(turn, request, turn.action)
+            finished = await turn.at(Stage.POLL).writer.wait(reply)
+        except ArmError as failure:
+            return await _refused(turn, request, failure)
+    return turn if finished else replace(turn, unfinished=True).stopped(RECONCILING)
+
+
+async def _send(turn: Turn, request: Request) -> Reply:
+    if turn.live is not None and turn.prepared.resource.annotations.get(UPDATE_METHOD) == "patch":
+        patch = merge_patch(request.body, turn.live.body)
+        return await turn.writer.patch(request.arm_id, request.api_version, patch)
+    body = turn.run.registry.modified(request.body, turn.subject())
+    return await turn.writer.put(request.arm_id, request.api_version, body)
+
+
+def _owned_up(turn: Turn) -> Turn:
+    """A write whose answer was lost turns out to have been done."""
+    if turn.sent is None or turn.done is not Action.NONE:
+        return turn
+    return _written(turn, turn.sent, Action.UPDATE if turn.existed else Action.CREATE)
+
+
+def _written(turn: Turn, request: Request, action: Action) -> Turn:
+    memory, key = turn.run.memory, turn.node.key
+    memory.wrote(request.arm_id)
+    if not turn.existed:
+        memory.created(request.arm_id)
+    memory.granted = memory.granted or (key.group, key.kind) == ROLE_ASSIGNMENT
+    remembered = Remembered(applied=public(request.body), baseline=None)
+    return replace(turn, sent=request, done=action, remembered=remembered)
+
+
+async def _refused(turn: Turn, request: Request, failure: ArmError) -> Turn:
+    """Azure said no, or nothing: register, look again, or give up."""
+    rules, memory, key = turn.run.rules, turn.run.memory, turn.node.key
+    memory.wrote(request.arm_id)
+    if failure.code == "MissingSubscriptionRegistration" and rules.registers and await _register(turn, failure):
+        return turn.stopped(RECONCILING, waits=True)
+    needed = [result.arm_id for result in turn.before.values() if result.arm_id]
+    waits = mends_by_waiting(failure, missed_is_ours=memory.created_any(needed), granted=memory.granted)
+    sent = request if failure.outcome_unknown else None
+    classification = turn.run.registry.classify(failure, (key.group, key.kind))
+    return replace(turn, sent=sent).stopped(
+        refused(failure, classification), waits=waits, may_mend=not classification.is_fatal
+    )
+
+
+async def _register(turn: Turn, failure: ArmError) -> bool:
+    named = next((detail.get("target") for detail in failure.details if detail.get("target")), None)
+    namespace = str(named or provider_of(turn.arm_id))
+    subscription = subscription_of(turn.arm_id) or turn.run.rules.subscription
+    return await turn.writer.register(namespace, subscription)
+
+
+async def poll(turn: Turn) -> Turn:
+    """Read what Azure made of what was sent: the baseline that later runs hold it to.
+
+    Where it cannot be read, the operation counts as unfinished: the next run goes on from there.
+    """
+    if turn.action is Action.NONE:
+        return turn
+    if not turn.kind.can_get:
+        return _agreed(replace(turn, exists=True))
+    try:
+        live = await turn.reader.get(turn.arm_id, turn.api_version)
+    except ArmError as failure:
+        return replace(turn, unfinished=True).stopped(unreadable(failure))
+    if live is None:
+        text = f"{turn.arm_id} was written, and does not show yet."
+        return turn.stopped(warning("AzureResourceNotFound", text), waits=True)
+    turn = await settled(replace(turn, live=live, exists=True))
+    if turn.stop:
+        return turn
+    if turn.live is not None and turn.live.has_failed:
+        text = f"Azure says that the resource's provisioningState is {turn.live.provisioning_state}."
+        return turn.stopped(warning("Failed", text))
+    return _agreed(turn)
+
+
+def _agreed(turn: Turn) -> Turn:
+    """Remember what Azure says of what git asks, unless the resource was only looked at."""
+    if turn.live is None or turn.request is None:
+        applied = public(turn.request.body) if turn.request and turn.exists and turn.policy.allows_modify else None
+        return replace(turn, remembered=Remembered(applied=applied, baseline=None)) if applied else turn
+    turn.run.memory.saw(turn.arm_id, turn.live)
+    comparison = turn.comparison
+    reported = comparison is not None and comparison.verdict is Verdict.ADOPT and not turn.run.rules.adopts
+    if reported or not turn.policy.allows_modify:
+        return turn
+    body = turn.request.body
+    remembered = Remembered(applied=public(body), baseline=baseline_of(body, turn.live.body))
+    return replace(turn, remembered=remembered)
+
+
+async def post_check(turn: Turn) -> Turn:
+    """Ask the extensions whether it is as it should be; the run looks again where they say "not yet"."""
+    comparison = turn.comparison
+    if comparison and comparison.verdict is Verdict.ADOPT and comparison.differences and not turn.run.rules.adopts:
+        text = f"It exists, {len(comparison.differences)} of its values differ from git, and --adopt is report."
+        return turn.stopped(warning("NotAdopted", text))
+    answer = await turn.run.registry.post_check(turn.subject(), turn.reader)
+    return turn if answer.agrees else turn.stopped(warning("PostReconciliationFailure", answer.reason), waits=True)
+
+
+async def export(turn: Turn) -> Turn:
+    """Let those that come after have the values that the manifest exports to config maps."""
+    if turn.live is not None:
+        values = config_map_exports(turn.kind, turn.prepared.resource.spec, turn.live.body)
+        turn.run.values.export(turn.node.key.namespace, values)
+    return turn

@@ -1,0 +1,103 @@
+"""Middle stages: what Azure says of the resource, whether it may be acted on, and what differs from git."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gitsync.core.compare import public
+from gitsync.core.conditions import RECONCILING, warning
+from gitsync.core.decide import Wishes, absent, hints_of, present, unseen
+from gitsync.core.fill import Values, fill
+from gitsync.core.groups import is_group
+from gitsync.model.condition import Condition
+from gitsync.model.template import Request
+from gitsync.model.verdict import Action, Comparison, Verdict
+from gitsync.stages.ownership import blocked
+from gitsync.turn import Turn
+from gitsync.vault.values import Foreseen
+
+
+async def observe(turn: Turn) -> Turn:
+    """Read the resource, unless it cannot be there yet."""
+    if _is_below_something_new(turn):
+        return replace(turn, exists=False)
+    if not turn.kind.can_get:
+        return replace(turn, exists=await turn.reader.exists(turn.arm_id, turn.api_version))
+    live = await turn.reader.get(turn.arm_id, turn.api_version)
+    if live is None and turn.is_resumed and turn.run.rules.writes:
+        return replace(turn, exists=False).stopped(RECONCILING, waits=True)  # a create may not show before its end
+    return replace(turn, live=live, exists=live is not None)
+
+
+def _is_below_something_new(turn: Turn) -> bool:
+    """Tell whether this run created the owner, or a plan would: what it owns is not there."""
+    owner = turn.prepared.owner
+    result = turn.before.get(owner.key) if owner and owner.key else None
+    return result is not None and result.action is Action.CREATE and turn.sent is None
+
+
+async def pre_check(turn: Turn) -> Turn:
+    """Ask the extensions, and wait for an operation that is under way."""
+    if not turn.policy.allows_modify:
+        return turn if turn.exists else turn.stopped(_not_found(turn), Verdict.SKIP)
+    resumes = turn.is_resumed and turn.live is not None and turn.live.is_moving
+    if not resumes:
+        answer = await turn.run.registry.pre_check(turn.subject(), turn.reader)
+        if not answer.agrees:
+            return blocked(turn, answer.reason)
+    return await settled(turn) if turn.run.rules.writes else turn
+
+
+def _not_found(turn: Turn) -> Condition:
+    code = "ResourceGroupNotFound" if is_group(turn.node.key) else "ResourceNotFound"
+    text = f'error getting status for resource ID "{turn.arm_id}": getting resource with ID: "{turn.arm_id}": {code}'
+    return warning("AzureResourceNotFound", text)
+
+
+async def settled(turn: Turn) -> Turn:
+    """Nothing is sent to a resource that is moving: wait for it, or leave it to the next run."""
+    if turn.live is None or not turn.live.is_moving:
+        return turn
+    live = await turn.reader.settle(turn.arm_id, turn.api_version, turn.live)
+    turn = replace(turn, live=live, exists=live is not None)
+    if live is not None and live.is_moving:
+        return replace(turn, unfinished=True).stopped(RECONCILING)
+    return turn
+
+
+async def compare(turn: Turn) -> Turn:
+    """Say what differs, and what is to be done about it."""
+    turn = replace(turn, request=_request(turn))
+    comparison, action = _judged(turn)
+    told = turn.told or (comparison if action is not Action.NONE else None)
+    return replace(turn, comparison=comparison, action=action, told=told)
+
+
+def _request(turn: Turn) -> Request:
+    template = turn.prepared.template
+    if template is None:
+        raise AssertionError("a valid manifest has a template")
+    values: Values = turn.run.values
+    if not turn.run.rules.writes and any(result.action is Action.CREATE for result in turn.before.values()):
+        values = Foreseen(turn.run.values)
+    return fill(template, turn.node.key.namespace, values)
+
+
+def _judged(turn: Turn) -> tuple[Comparison, Action]:
+    record, request, live = turn.node.record, turn.request, turn.live
+    if request is None:
+        raise AssertionError("the request is made before it is judged")
+    if not turn.policy.allows_modify:
+        return Comparison(verdict=Verdict.SKIP), Action.NONE
+    if not turn.exists:
+        return absent(record)
+    if live is None:
+        return unseen(public(request.body), turn.remembered)
+    if turn.sent and not turn.existed and not live.has_failed:  # the answer was lost, and the create was not
+        return Comparison(verdict=Verdict.CREATE), Action.NONE
+    unchanged = turn.remembered is not None and turn.remembered.applied == public(request.body)
+    if turn.is_resumed and unchanged and not live.has_failed:  # what an earlier run began is done
+        return Comparison(verdict=Verdict.IN_SYNC), Action.NONE
+    rules = turn.run.rules
+    wishes = Wishes(adopts=rules.adopts, always_put=rules.always_put and turn.done is Action.NONE)
+    return present(request.body, live, turn.remembered, wishes, hints_of(turn.kind))

@@ -1,0 +1,123 @@
+"""First stages: is the resource ours to touch, is it still the same one, and is everything there that it needs?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gitsync.core.armpath import same_id, subscription_of
+from gitsync.core.conditions import error, waiting_for_owner, warning
+from gitsync.model.condition import Condition
+from gitsync.model.gvk import GVK
+from gitsync.model.live import Live
+from gitsync.model.problem import Problem
+from gitsync.model.record import Claim
+from gitsync.model.result import Result
+from gitsync.model.verdict import Verdict
+from gitsync.turn import Turn
+
+
+async def check_policy(turn: Turn) -> Turn:
+    """Stop what is invalid, another agent's, in another subscription, or no longer the resource that it was."""
+    prepared, record, rules = turn.prepared, turn.node.record, turn.run.rules
+    if not prepared.is_valid or prepared.arm_id is None:
+        return turn.stopped(_invalid(turn), Verdict.INVALID, may_mend=False)
+    if record and record.agent and record.agent != rules.agent:
+        text = f'Operators in "{rules.agent}" and "{record.agent}" are both configured to manage this resource'
+        return turn.stopped(warning("Overlap", text), Verdict.SKIP, may_mend=False)
+    subscription = subscription_of(prepared.arm_id)
+    if subscription and subscription.casefold() != rules.subscription.casefold():
+        text = (
+            f'SubscriptionID "{subscription}" for "{prepared.arm_id}" resource does not match with Client Credential: '
+            f'"{rules.subscription}"'
+        )
+        return turn.stopped(error("SubscriptionMismatch", text), Verdict.BLOCKED, may_mend=False)
+    if record and record.claim is not Claim.NONE and not same_id(record.arm_id, prepared.arm_id):
+        return await _check_identity(turn)
+    return turn
+
+
+def _invalid(turn: Turn) -> Condition:
+    errors: list[Problem] = sorted((p for p in turn.prepared.problems if p.is_error), key=lambda p: p.order)
+    missing = next((p for p in errors if p.code in _MISSING), None)
+    if missing:
+        return warning(_MISSING[missing.code], missing.message)
+    more = f" ({len(errors) - 1} more problems)" if len(errors) > 1 else ""
+    return error("Failed", f"The manifest is invalid: {errors[0].message}{more}" if errors else "It cannot be built.")
+
+
+_MISSING = {"OwnerNotFound": "WaitingForOwner", "ReferenceNotFound": "ReferenceNotFound"}
+"""Problems of manifests that ASO would only meet at run time, by the reason that it gives then."""
+
+
+async def _check_identity(turn: Turn) -> Turn:
+    """A name and an owner are frozen once Azure has the resource (spec: semantics §5.7, DESIGN §6)."""
+    record, prepared = turn.node.record, turn.prepared
+    if record is None:
+        raise AssertionError("asked about a resource that is recorded")
+    if await turn.reader.get(record.arm_id, record.arm_api_version) is None:
+        unclaimed = replace(record, claim=Claim.EXPECTED, applied=None, baseline=None, operation=None)
+        return replace(turn, node=replace(turn.node, record=unclaimed), remembered=None)
+    owner = prepared.owner.key if prepared.owner else None
+    field = "spec.azureName" if owner == record.owner else "spec.owner.name" if owner else "spec.owner.armId"
+    text = f"updating '{field}' is not allowed for '{prepared.resource.gvk} : {prepared.key.name}"
+    return turn.stopped(error("Failed", text), Verdict.BLOCKED, may_mend=False)
+
+
+async def check_owner(turn: Turn) -> Turn:
+    """Stop what waits for another resource.
+
+    A resource that is recorded as ours needs only that the others exist; one that was never ours needs them Ready.
+    """
+    ours = turn.node.record is not None and turn.node.record.claim.is_ours
+    for result in (turn.before[key] for key in turn.prepared.depends_on if key in turn.before):
+        if not result.is_fine and not (ours and result.exists):
+            return turn.stopped(_waits_for(turn, result), Verdict.BLOCKED, may_mend=result.may_mend)
+    if not turn.run.registry.checks_owner(turn.node.key.group, turn.node.key.kind):
+        return turn
+    return await _ask_about_owner(turn)
+
+
+def _waits_for(turn: Turn, result: Result) -> Condition:
+    owner = turn.prepared.owner
+    if owner and owner.key == result.key:
+        return waiting_for_owner(result.key)
+    text = f"{result.key} is not ready ({result.condition.reason}), and this resource refers to it."
+    return warning("ReferenceNotFound", text)
+
+
+async def _ask_about_owner(turn: Turn) -> Turn:
+    address = _owner_address(turn)
+    if address is None:
+        return turn
+    arm_id, api_version = address
+
+    async def read() -> Live | None:
+        return await turn.reader.get(arm_id, api_version)
+
+    turn = replace(turn, owner=await turn.run.memory.fresh(arm_id, read))
+    if turn.owner is None and turn.run.rules.writes:
+        text = f"The owner {arm_id} does not exist in Azure, so it cannot be checked."
+        return turn.stopped(warning("Failed", text), Verdict.BLOCKED, waits=True)
+    answer = await turn.run.registry.owner_check(turn.subject(), turn.reader)
+    return turn if answer.agrees else blocked(turn, answer.reason)
+
+
+def _owner_address(turn: Turn) -> tuple[str, str] | None:
+    """ARM id and api-version to read the owner with; None where there is none.
+
+    An owner given by id is read at the newest api-version of its kind (extensions.md §1.1).
+    """
+    owner, catalog, rule = turn.prepared.owner, turn.run.catalog, turn.kind.owner
+    if owner is None or rule is None:
+        return None
+    if owner.arm_id:
+        kind = catalog.kind(GVK(rule[0], catalog.versions(*rule)[-1], rule[1]))
+        return (owner.arm_id, kind.api_version) if kind else None
+    result = turn.before.get(owner.key) if owner.key else None
+    kind = catalog.kind(GVK.parse(result.manifest_api_version, rule[1])) if result else None
+    return (result.arm_id, kind.api_version) if result and result.arm_id and kind else None
+
+
+def blocked(turn: Turn, reason: str) -> Turn:
+    """The answer of a check that says "not now"."""
+    return turn.stopped(warning("ReconciliationBlocked", reason), Verdict.BLOCKED, waits=True)

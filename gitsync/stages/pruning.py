@@ -1,0 +1,126 @@
+"""The stages of a resource that left git: forget it, hold it back, or delete it (DESIGN §4, Prune; semantics §1.5)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gitsync.core.armpath import subscription_of
+from gitsync.core.conditions import DELETING, DELETION_NOT_SUPPORTED, error, not_deleted, warning
+from gitsync.core.decide import mends_by_waiting
+from gitsync.core.groups import is_group, strangers
+from gitsync.errors import ArmError
+from gitsync.model.condition import Condition, Status
+from gitsync.model.facts import Kind
+from gitsync.model.gvk import GVK
+from gitsync.model.plan import Intent
+from gitsync.model.record import Record
+from gitsync.model.result import Stage
+from gitsync.model.verdict import Action, Comparison, Verdict
+from gitsync.turn import Turn
+
+DELETED = Condition(status=Status.TRUE, reason="Deleted", message="It left git and is deleted in Azure.")
+DETACHED = Condition(status=Status.TRUE, reason="Detached", message="It left git and stays in Azure.")
+KEPT = Condition(status=Status.TRUE, reason="NotPruned", message="It left git. Run with --prune to delete it in Azure.")
+
+RESOURCES_API_VERSION = "2021-04-01"
+"""Of the list of what a resource group holds."""
+
+
+def record_of(turn: Turn) -> Record:
+    if turn.node.record is None:
+        raise AssertionError("only what is recorded is pruned")
+    return turn.node.record
+
+
+def kind_of(turn: Turn) -> Kind | None:
+    """The kind that the record's manifest was of; None where the catalog no longer has it."""
+    return turn.run.catalog.kind(GVK.parse(record_of(turn).manifest_api_version, turn.node.key.kind))
+
+
+async def check_prune(turn: Turn) -> Turn:
+    """Stop what is to stay: policy first, then everything that stands against a delete."""
+    rules, record = turn.run.rules, record_of(turn)
+    detaches = turn.node.intent is Intent.DETACH
+    turn = replace(turn, comparison=Comparison(verdict=Verdict.DETACH if detaches else Verdict.DELETE))
+    if turn.node.held:
+        return turn.stopped(warning("PruneHeld", turn.node.held), Verdict.BLOCKED, is_fine=True)
+    if record.agent and record.agent != rules.agent:
+        text = f'Operators in "{rules.agent}" and "{record.agent}" are both configured to manage this resource'
+        return turn.stopped(warning("Overlap", text), Verdict.SKIP, may_mend=False)
+    if not rules.prune:
+        return turn.stopped(KEPT)
+    if detaches:
+        return replace(turn, action=Action.DETACH, done=Action.DETACH).stopped(DETACHED)
+    subscription = subscription_of(record.arm_id)
+    if subscription and subscription.casefold() != rules.subscription.casefold():
+        text = (
+            f'SubscriptionID "{subscription}" for "{record.arm_id}" resource does not match with Client Credential: '
+            f'"{rules.subscription}"'
+        )
+        return turn.stopped(error("SubscriptionMismatch", text), Verdict.BLOCKED)
+    return replace(turn, action=Action.DELETE)
+
+
+async def wait_for_dependents(turn: Turn) -> Turn:
+    """What depends on it goes first; what lies in a group that is deleted goes with it."""
+    if not turn.run.rules.writes:
+        return turn
+    left = [result for result in turn.before.values() if result.record is not None]
+    if left:
+        return turn.stopped(warning("PruneHeld", f"{left[0].key} is still there, and goes first."), Verdict.BLOCKED)
+    if turn.node.within is not None:
+        return replace(turn, done=Action.DELETE, exists=False).stopped(DELETED)
+    return turn
+
+
+async def observe_prune(turn: Turn) -> Turn:
+    """Read it once more: gone already is done, and what is moving is waited for."""
+    record, kind = record_of(turn), kind_of(turn)
+    if not turn.run.rules.writes:
+        return turn
+    if kind is not None and not kind.can_get:
+        exists = await turn.reader.exists(record.arm_id, record.arm_api_version)
+        return replace(turn, exists=exists) if exists else _gone(turn)
+    live = await turn.reader.get(record.arm_id, record.arm_api_version)
+    if live is not None and live.is_moving:
+        live = await turn.reader.settle(record.arm_id, record.arm_api_version, live)
+    if live is None:
+        return _gone(turn)
+    if live.is_moving:
+        return replace(turn, live=live, exists=True, unfinished=True).stopped(DELETING)
+    return replace(turn, live=live, exists=True)
+
+
+def _gone(turn: Turn) -> Turn:
+    return replace(turn, done=Action.DELETE, exists=False).stopped(DELETED)
+
+
+async def delete(turn: Turn) -> Turn:
+    """Send the DELETE and wait for its end; refusals are warnings, so that the next run tries again."""
+    record, kind = record_of(turn), kind_of(turn)
+    if kind is not None and not kind.can_delete:
+        return turn.stopped(DELETION_NOT_SUPPORTED)
+    if is_group(turn.node.key):
+        turn = await _check_content(turn)
+    if turn.stop:
+        return turn
+    async with turn.run.arm.lane(record.arm_id):
+        try:
+            reply = await turn.at(Stage.ACT).writer.delete(record.arm_id, record.arm_api_version)
+            turn.run.memory.wrote(record.arm_id)
+            finished = await turn.at(Stage.POLL).writer.wait(reply)
+        except ArmError as failure:
+            waits = mends_by_waiting(failure, missed_is_ours=False, granted=turn.run.memory.granted)
+            return turn.stopped(not_deleted(failure), waits=waits)
+    return _gone(turn) if finished else replace(turn, unfinished=True).stopped(DELETING)
+
+
+async def _check_content(turn: Turn) -> Turn:
+    """A group takes along all that it holds, so one look decides right before it goes."""
+    listed = await turn.reader.list(f"{record_of(turn).arm_id}/resources", RESOURCES_API_VERSION)
+    others = strangers([str(entry.get("id", "")) for entry in listed], turn.node.carries)
+    if not others:
+        return turn
+    more = f" and {len(others) - 1} more" if len(others) > 1 else ""
+    text = f"The group holds what is not ours to delete: {others[0]}{more}."
+    return turn.stopped(warning("PruneHeld", text), Verdict.BLOCKED, is_fine=True)

@@ -1,0 +1,195 @@
+"""One node's turn: what the run shares with it, what is known of it so far, and why it stopped.
+
+Apart from the stages, which are functions from one turn to the next: a turn is a frozen value, and grows by `replace`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from gitsync.arm.client import Arm, Reader, Writer
+from gitsync.arm.conversation import Conversation
+from gitsync.core.catalog import Catalog
+from gitsync.core.compare import Remembered
+from gitsync.core.decide import remembered_of
+from gitsync.extensions.points import Subject
+from gitsync.extensions.registry import Registry
+from gitsync.memory import Memory
+from gitsync.model.clock import Clock
+from gitsync.model.condition import Condition
+from gitsync.model.facts import Kind
+from gitsync.model.gvk import Key
+from gitsync.model.live import Live
+from gitsync.model.plan import Node
+from gitsync.model.policy import Policy
+from gitsync.model.resource import Prepared
+from gitsync.model.result import Result, Stage
+from gitsync.model.template import Request
+from gitsync.model.verdict import Action, Comparison, Verdict
+from gitsync.vault.values import RunValues
+
+LONGEST_PAUSE = 30.0
+"""Seconds between two tries of a node at most; the first pause is one second (spec: semantics §4.5)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """What the run may do. Timeouts are in seconds, the deadline in the clock's monotonic seconds."""
+
+    writes: bool  # False: a plan
+    prune: bool = False
+    adopts: bool = True
+    always_put: bool = False
+    registers: bool = True
+    node_timeout: float = 1800.0
+    deadline: float
+    agent: str = "gitsync"
+    subscription: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """What all nodes of one run share."""
+
+    arm: Arm
+    registry: Registry
+    catalog: Catalog
+    clock: Clock
+    values: RunValues
+    rules: Rules
+    memory: Memory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stop:
+    """Why a turn ended before its last stage.
+
+    `waits`: it may mend by itself, so look again in this run. `may_mend`: another run may go better without a change
+    of the manifest. `is_fine`: all is as it should be, though the condition is not True.
+    """
+
+    condition: Condition
+    verdict: Verdict | None = None
+    waits: bool = False
+    may_mend: bool = True
+    is_fine: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """What is known of one node.
+
+    `exists` is None before Azure was asked. `told` is the comparison that led to a write: what the report shows, also
+    where later looks find nothing more to do. `sent` is the request whose effect is not known to be undone, `done` the
+    write that was accepted; `existed` tells whether the resource was there before the first try. `unfinished`: an
+    operation goes on after the run.
+    """
+
+    node: Node
+    run: Run
+    conversation: Conversation
+    before: Mapping[Key, Result]
+    remembered: Remembered | None = None
+    live: Live | None = None
+    owner: Live | None = None
+    exists: bool | None = None
+    request: Request | None = None
+    comparison: Comparison | None = None
+    told: Comparison | None = None
+    action: Action = Action.NONE
+    done: Action = Action.NONE
+    sent: Request | None = None
+    tried: bool = False
+    existed: bool = False
+    unfinished: bool = False
+    stop: Stop | None = None
+
+    @property
+    def reader(self) -> Reader:
+        return self.run.arm.reader(self.conversation)
+
+    @property
+    def writer(self) -> Writer:
+        return self.run.arm.writer(self.conversation)
+
+    @property
+    def prepared(self) -> Prepared:
+        if self.node.prepared is None:
+            raise AssertionError("only an apply has a manifest")
+        return self.node.prepared
+
+    @property
+    def policy(self) -> Policy:
+        """The reconcile policy of an apply."""
+        return self.prepared.policy
+
+    @property
+    def kind(self) -> Kind:
+        kind = self.run.catalog.kind(self.prepared.resource.gvk)
+        if kind is None:
+            raise AssertionError("a valid manifest is of a known kind")
+        return kind
+
+    @property
+    def arm_id(self) -> str:
+        """The id as far as it is known; an apply's alone."""
+        if self.request:
+            return self.request.arm_id
+        return (self.node.prepared.arm_id if self.node.prepared else None) or ""
+
+    @property
+    def api_version(self) -> str:
+        return self.prepared.api_version or ""
+
+    @property
+    def is_resumed(self) -> bool:
+        """An earlier run began an operation, and this one has sent nothing."""
+        return self.node.record is not None and self.node.record.operation is not None and self.sent is None
+
+    def at(self, stage: Stage) -> Turn:
+        self.conversation.stage = stage
+        return self
+
+    def stopped(self, condition: Condition, verdict: Verdict | None = None, **more: Any) -> Turn:
+        """The turn with a reason to end it; `more` are further members of `Stop`."""
+        return replace(self, stop=Stop(condition=condition, verdict=verdict, **more))
+
+    def again(self) -> Turn:
+        """The same turn, to be taken from its first stage; what was sent and told is kept."""
+        return replace(self, stop=None, live=None, owner=None, comparison=None, action=Action.NONE, unfinished=False)
+
+    def subject(self) -> Subject:
+        """What extensions see of this turn."""
+        owner = self.prepared.owner.key.name if self.prepared.owner and self.prepared.owner.key else ""
+        return Subject(
+            key=self.node.key,
+            gvk=self.prepared.resource.gvk,
+            spec=self.prepared.resource.spec,
+            arm_id=self.arm_id,
+            api_version=self.api_version,
+            live=self.live,
+            owner=self.owner,
+            owner_name=owner,
+        )
+
+
+def begin(node: Node, before: Mapping[Key, Result], run: Run) -> Turn:
+    """Start a node's turn: its time runs from now, and ends with the run's."""
+    deadline = min(run.clock.monotonic() + run.rules.node_timeout, run.rules.deadline)
+    conversation = Conversation(deadline=deadline)
+    run.memory.joins(conversation)
+    api_version = node.prepared.api_version if node.prepared else None
+    remembered = remembered_of(node.record, api_version or "")
+    return Turn(node=node, run=run, conversation=conversation, before=before, remembered=remembered)
+
+
+async def pause(turn: Turn, tries: int) -> bool:
+    """Wait before another try: 1 s, 2 s, 4 s … Returns False where the time is up first."""
+    seconds = min(2.0**tries, LONGEST_PAUSE)
+    clock = turn.run.clock
+    if clock.monotonic() + seconds >= turn.conversation.deadline:
+        return False
+    await clock.sleep(seconds)
+    return clock.monotonic() < turn.conversation.deadline
