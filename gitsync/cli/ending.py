@@ -12,11 +12,9 @@ import platform
 import sys
 import traceback
 from collections.abc import Callable, Iterator
-from importlib.metadata import PackageNotFoundError, version
 
 from gitsync import __version__
 from gitsync.errors import GitsyncError
-from gitsync.logs import Redactions, visible
 
 FAULT = 70
 INTERRUPTED = 130
@@ -25,16 +23,16 @@ NOBODY_READS = 141
 _NAMED_PACKAGES = ("aiohttp", "azure-core", "azure-identity", "azure-mgmt-resource", "GitPython", "PyYAML")
 
 
-def guarded(body: Callable[[], int], redactions: Redactions) -> int:
-    """The exit code of `body`, or of how it broke off; what a person must know goes to stderr."""
+def guarded(body: Callable[[], int], mask: Callable[[str], str]) -> int:
+    """The exit code of `body`, or of how it broke off; what a person must know goes to stderr, with secrets masked."""
     try:
         code = body()
         sys.stdout.flush()
     except GitsyncError as error:
-        _say([f"gitsync: {error.message}", *([error.hint] if error.hint else [])], redactions)
+        _say([f"gitsync: {error.message}", *([error.hint] if error.hint else [])], mask)
         return error.exit_code
     except KeyboardInterrupt:
-        _say(["gitsync: interrupted."], redactions)
+        _say(["gitsync: interrupted."], mask)
         return INTERRUPTED
     except BrokenPipeError:
         # The interpreter flushes stdout once more at its end, and must not complain then.
@@ -43,7 +41,7 @@ def guarded(body: Callable[[], int], redactions: Redactions) -> int:
     except SystemExit as end:  # argparse, after --help
         return end.code if isinstance(end.code, int) else 0
     except Exception as fault:  # noqa: BLE001 - the outermost frame: whatever else comes here is a fault of ours
-        _say(fault_report(fault), redactions)
+        _say(fault_report(fault), mask)
         return FAULT
     return code
 
@@ -73,15 +71,19 @@ def _places(fault: BaseException) -> Iterator[str]:
 
 
 def _version(package: str) -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         return version(package)
     except PackageNotFoundError:
         return "absent"
 
 
-def _say(lines: list[str], redactions: Redactions) -> None:
+def _say(lines: list[str], mask: Callable[[str], str]) -> None:
+    from gitsync.logs import visible
+
     text = "\n".join(visible(line) for part in lines for line in part.splitlines())
     try:
-        print(redactions.mask(text), file=sys.stderr, flush=True)
+        print(mask(text), file=sys.stderr, flush=True)
     except OSError:
         return  # nobody reads stderr; the exit code is said all the same

@@ -1,6 +1,6 @@
 """The command line's frame: which command, and with which settings. How it ends is in `gitsync.cli.ending`.
 
-Only the chosen command is imported, and nothing but this module for `--help`, which therefore takes no time.
+Only the chosen command is imported, and no library at all for `--help`, which therefore takes no time.
 """
 
 from __future__ import annotations
@@ -8,10 +8,12 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from gitsync import __version__
+from gitsync.cli.ending import guarded
 
 if TYPE_CHECKING:
     from gitsync.cli.command import Command
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
     from gitsync.logs import Redactions
 
 USAGE_ERROR = 2
+
+_VERSION = frozenset({"-V", "--version"})
+_SHOWN = _VERSION | {"-h", "--help", "help"}
 
 
 class Entry(NamedTuple):
@@ -42,18 +47,25 @@ COMMANDS = {
 def run(argv: list[str] | None = None) -> int:
     """Run one command line and give its exit code. No exception leaves it."""
     arguments = sys.argv[1:] if argv is None else argv
-    if not arguments or arguments[0] in {"-h", "--help", "help"}:
-        print(_help(), file=sys.stdout if arguments else sys.stderr)
-        return 0 if arguments else USAGE_ERROR
-    if arguments[0] in {"-V", "--version"}:
-        print(f"gitsync {__version__}")
-        return 0
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # a terminal that has no arrow shows its code, and the run goes on
+            stream.reconfigure(errors="backslashreplace")
+    if not arguments or arguments[0] in _SHOWN:
+        return guarded(lambda: _show(arguments), mask=str)
 
-    from gitsync.cli.ending import guarded
     from gitsync.logs import Redactions
 
     redactions = Redactions()
-    return guarded(lambda: _run_command(arguments[0], arguments[1:], redactions), redactions)
+    return guarded(lambda: _run_command(arguments[0], arguments[1:], redactions), redactions.mask)
+
+
+def _show(arguments: list[str]) -> int:
+    """What needs no command: help and version. Nothing at all is a mistake, and the help the answer to it."""
+    if not arguments:
+        print(_help(), file=sys.stderr)
+        return USAGE_ERROR
+    print(f"gitsync {__version__}" if arguments[0] in _VERSION else _help())
+    return 0
 
 
 def _help() -> str:

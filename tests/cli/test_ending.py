@@ -1,0 +1,81 @@
+"""How a command ends: exit codes, and what is said on stderr."""
+
+import sys
+
+import pytest
+
+from gitsync.cli.ending import fault_report, guarded
+from gitsync.errors import (
+    CatalogError,
+    ConfigError,
+    GitsyncError,
+    PublishError,
+    SourceError,
+    StateError,
+    UnsafePlanError,
+)
+from gitsync.logs import Redactions
+
+
+def raising(error):
+    def body():
+        raise error
+
+    return body
+
+
+ENDS = [
+    (ConfigError("a"), 2, "a wrong setting: nothing was touched"),
+    (SourceError("a"), 2, "no source: nothing was touched"),
+    (StateError("a"), 2, "no state: nothing was touched"),
+    (UnsafePlanError("a"), 2, "a limit: nothing was touched"),
+    (PublishError("a"), 1, "the work was done, and not written back"),
+    (GitsyncError("a"), 1, "any other failure"),
+    (CatalogError("a"), 70, "damaged facts are a fault of ours"),
+    (RuntimeError("a"), 70, "a fault of ours"),
+    (ExceptionGroup("a", [KeyError("b")]), 70, "several at once"),
+    (KeyboardInterrupt(), 130, "Ctrl-C"),
+    (SystemExit(0), 0, "--help"),
+]
+
+
+@pytest.mark.parametrize(("error", "code", "why"), ENDS, ids=[e[-1] for e in ENDS])
+def test_every_end_has_its_exit_code(error, code, why, capsys):
+    assert guarded(raising(error), str) == code, why
+
+
+def test_the_code_of_a_command_is_passed_on():
+    assert guarded(lambda: 4, str) == 4
+
+
+def test_a_message_and_its_hint_stand_on_lines_of_their_own(capsys):
+    guarded(raising(ConfigError("What is wrong.\nAnd what else.", hint="How to mend it.")), str)
+    assert capsys.readouterr() == ("", "gitsync: What is wrong.\nAnd what else.\nHow to mend it.\n")
+
+
+def test_foreign_text_moves_no_cursor_and_shows_no_secret(capsys):
+    guarded(raising(SourceError("a\x1b[2Jb s3cret-value")), Redactions(["s3cret-value"]).mask)
+    assert capsys.readouterr().err == "gitsync: a\\x1b[2Jb <secret>\n"
+
+
+def test_a_fault_is_told_by_places_and_versions_without_values():
+    password = "hunter2-in-a-variable"
+    try:
+        try:
+            int(password)
+        except ValueError as error:
+            raise KeyError(password) from error
+    except KeyError as fault:
+        told = "\n".join(fault_report(fault))
+    assert password not in told.replace(f'password = "{password}"', "")
+    assert "builtins.ValueError, raised at:" in told
+    assert told.index("ValueError") < told.index("KeyError"), "the cause stands first"
+    assert 'test_ending.py", line' in told
+    assert "Please report it" in told
+    assert f"Python {sys.version_info.major}." in told
+    assert "azure-mgmt-resource " in told
+
+
+def test_every_member_of_a_group_is_told():
+    told = "\n".join(fault_report(ExceptionGroup("x", [KeyError("a"), OSError("b")])))
+    assert all(name in told for name in ("KeyError", "OSError", "ExceptionGroup"))

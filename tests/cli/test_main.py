@@ -1,0 +1,123 @@
+"""The frame, by running the command as people do."""
+
+import json
+import os
+import subprocess
+import sys
+from importlib import import_module
+from importlib.metadata import version
+
+import pytest
+
+import gitsync
+from gitsync.cli.main import COMMANDS
+from gitsync.config import SETTINGS, Form
+
+
+def run(*arguments, folder, **variables):
+    kept = {
+        name: value for name, value in os.environ.items() if not name.startswith(("GITSYNC_", "AZURE_", "NO_COLOR"))
+    }
+    return subprocess.run(
+        [sys.executable, "-m", "gitsync", *arguments],
+        cwd=folder,
+        env={**kept, **variables},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_help_lists_every_command(tmp_path):
+    ended = run("--help", folder=tmp_path)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    listed = {line.split()[0]: line.split(maxsplit=1)[1] for line in ended.stdout.splitlines() if line.startswith("  ")}
+    assert listed == {name: entry.summary for name, entry in COMMANDS.items()}
+
+
+def test_help_imports_no_more_than_the_frame(tmp_path):
+    code = (
+        "import sys; from gitsync.cli.main import run; run(['--help']);"
+        "heavy = {'azure', 'git', 'rich', 'loguru', 'yaml', 'aiohttp', 'argparse', 'asyncio'};"
+        "print(sorted(heavy & set(sys.modules)), file=sys.stderr)"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert ended.stderr.strip() == "[]"
+
+
+def test_nothing_at_all_is_a_usage_error_that_shows_the_help(tmp_path):
+    ended = run(folder=tmp_path)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert "usage: gitsync COMMAND" in ended.stderr
+
+
+def test_version_is_the_packages(tmp_path):
+    assert run("--version", folder=tmp_path).stdout == f"gitsync {gitsync.__version__}\n"
+    assert version("gitsync") == gitsync.__version__
+
+
+REFUSED = [
+    (["stauts"], {}, "There is no command 'stauts'. Did you mean status?", "a slip"),
+    (["--strict", "sync"], {}, "The command comes first, before --strict.", "the order"),
+    (["status", "--outptu", "json"], {}, "Did you mean --output?", "a flag's slip"),
+    (["status", "--output", "xml"], {}, "--output: expected text or json or yaml, not 'xml'", "a wrong value"),
+    (["status"], {"GITSYNC_STRICT": "maybe"}, "the variable GITSYNC_STRICT", "a wrong variable"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "variables", "message", "why"), REFUSED, ids=[r[-1] for r in REFUSED])
+def test_what_is_refused_ends_with_2(arguments, variables, message, why, tmp_path):
+    ended = run(*arguments, folder=tmp_path, **variables)
+    assert (ended.returncode, ended.stdout) == (2, ""), why
+    assert message in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_a_wrong_file_in_the_working_folder_is_told_with_its_line(tmp_path):
+    (tmp_path / "gitsync.yaml").write_text("\nprunes: true\n")
+    ended = run("status", folder=tmp_path)
+    assert ended.returncode == 2
+    assert "gitsync.yaml:2: there is no setting 'prunes'. Did you mean prune?" in ended.stderr
+
+
+def test_a_misspelt_variable_is_a_warning_in_the_log(tmp_path):
+    ended = run("status", folder=tmp_path, GITSYNC_MAX_DELETE="1")
+    lines = [json.loads(line) for line in ended.stderr.splitlines() if line.startswith("{")]
+    assert {
+        "level": "warning",
+        "message": "GITSYNC_MAX_DELETE is not a setting. Did you mean GITSYNC_MAX_DELETES?",
+    } in [{"level": line["level"], "message": line["message"]} for line in lines]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_keeps_the_contract(name, tmp_path):
+    command = import_module(COMMANDS[name].module)
+    assert command.__doc__
+    assert set(command.SETTINGS) <= {s.name for s in SETTINGS.values() if s.form is not Form.SECRET}
+    assert bool(command.OUTPUTS) == ("output" in command.SETTINGS)
+    ended = run(name, "--help", folder=tmp_path)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert f"usage: gitsync {name}" in ended.stdout
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["explain"]], ids=" ".join)
+def test_a_closed_pipe_is_no_fault(arguments, tmp_path):
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w") as gone:
+        ended = subprocess.run(
+            [sys.executable, "-m", "gitsync", *arguments],
+            cwd=tmp_path,
+            stdout=gone,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    assert (ended.returncode, ended.stderr) == (141, "")
+
+
+def test_a_terminal_without_arrows_is_no_fault(tmp_path):
+    ended = run("explain", "ResourceGroup", folder=tmp_path, PYTHONIOENCODING="ascii", PYTHONUTF8="0", LC_ALL="C")
+    assert ended.returncode == 0

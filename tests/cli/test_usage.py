@@ -1,0 +1,67 @@
+"""What a command line may say, and how it is told what it may not."""
+
+import argparse
+from types import SimpleNamespace
+
+import pytest
+
+from gitsync.cli.usage import read_arguments
+from gitsync.errors import ConfigError
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("target", metavar="KIND/NAME")
+
+
+COMMAND = SimpleNamespace(
+    __doc__="Describe it.",
+    SETTINGS=("source", "only", "prune", "emulator", "output"),
+    OUTPUTS=("text", "json"),
+    arguments=arguments,
+)
+
+
+@pytest.mark.parametrize(
+    ("line", "expected", "why"),
+    [
+        ("A/b ./repo", {"target": "A/b", "source": "./repo"}, "a command's own argument stands before SOURCE"),
+        ("A/b --output json ./repo", {"target": "A/b", "output": "json", "source": "./repo"}, "flags in between"),
+        ("--prune A/b", {"target": "A/b", "prune": True}, "flags in front"),
+        ("A/b --no-prune", {"target": "A/b", "prune": False}, "a switch taken back"),
+        ("A/b --only x --only y", {"target": "A/b", "only": ["x", "y"]}, "a list"),
+        ("A/b --emulator", {"target": "A/b", "emulator": "true"}, "a flag with an optional value"),
+        ("A/b", {"target": "A/b"}, "what is not given leaves no trace"),
+    ],
+)
+def test_what_is_read(line, expected, why):
+    assert vars(read_arguments("describe", COMMAND, line.split())) == expected, why
+
+
+@pytest.mark.parametrize(
+    ("line", "message", "why"),
+    [
+        ("", "The following arguments are required: KIND/NAME. See gitsync describe --help.", "argparse's own"),
+        ("A/b --pruen", "There is no flag --pruen here. Did you mean --prune?", "a slip"),
+        ("A/b --outptu=json", "There is no flag --outptu here. Did you mean --output?", "with a value"),
+        ("A/b --pru", "There is no flag --pru here. Did you mean --prune?", "a flag is never guessed"),
+        ("A/b --strict", "There is no flag --strict here.", "another command's flag"),
+        ("A/b c d", "The argument 'd' is one too many.", "SOURCE is one"),
+        ("A/b --git-token abc", "Give the variable GITSYNC_GIT_TOKEN.", "a secret is no flag"),
+        ("A/b --only", "Argument --only: expected one argument.", "a value is missing"),
+    ],
+)
+def test_what_is_refused(line, message, why):
+    with pytest.raises(ConfigError) as caught:
+        read_arguments("describe", COMMAND, line.split())
+    assert message in str(caught.value), why
+
+
+def test_help_shows_what_the_command_does_and_each_flag_with_default_and_variable(capsys):
+    with pytest.raises(SystemExit) as end:
+        read_arguments("describe", COMMAND, ["--help"])
+    text = " ".join(capsys.readouterr().out.split())
+    assert end.value.code == 0
+    assert "Describe it." in text
+    assert "[default false, GITSYNC_PRUNE]" in text
+    assert "--output {text,json} What is printed on stdout. [default text, GITSYNC_OUTPUT]" in text
+    assert "--config FILE" in text
