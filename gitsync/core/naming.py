@@ -18,14 +18,13 @@ from gitsync.model.facts import Kind, Scope
 from gitsync.model.problem import Level
 from gitsync.model.resource import Resource
 
-UUID_NAMED: Final = frozenset(
+_UUID_NAMED: Final = frozenset(
     {
         ("authorization.azure.com", "RoleAssignment"),
         ("authorization.azure.com", "RoleDefinition"),
         ("documentdb.azure.com", "SqlRoleAssignment"),
     }
 )
-"""Kinds whose name is derived where the manifest gives none (semantics §5.9)."""
 
 _LONGEST_NAME, _LONGEST_GROUP, _LONGEST_LABEL, _LONGEST_OBJECT = 260, 90, 63, 253
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
@@ -33,6 +32,11 @@ _OBJECT = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-
 _FILE = re.compile(r"[A-Za-z0-9_][\w.-]*", re.ASCII)
 _NEVER = re.compile(r"[<>%&\\?/#\x00-\x1f\x7f]")
 """ARM's contract forbids `:` as well, but real names have it: keys of App Configuration."""
+
+
+def is_uuid_named(kind: Kind) -> bool:
+    """Whether the name is derived where the manifest gives none (semantics §5.9)."""
+    return (kind.gvk.group, kind.gvk.kind) in _UUID_NAMED
 
 
 def azure_name(resource: Resource, kind: Kind) -> tuple[Path, str] | None:
@@ -44,7 +48,7 @@ def azure_name(resource: Resource, kind: Kind) -> tuple[Path, str] | None:
     given: Any = resource.spec.get("azureName")
     if given:
         return (("spec", "azureName"), given) if isinstance(given, str) else None
-    if resource.spec.get("azureNameFromConfig") or (resource.key.group, resource.key.kind) in UUID_NAMED:
+    if resource.spec.get("azureNameFromConfig") or is_uuid_named(kind):
         return None
     return ("metadata", "name"), resource.key.name
 

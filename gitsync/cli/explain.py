@@ -1,0 +1,86 @@
+"""Tell what a kind, or a field of it, may say: types, constraints, and where it stands in ARM's body. Offline.
+
+KIND is a kind (StorageAccount), a kind and its group (Account.batch.azure.com) or all of it
+(storage.azure.com/v20230101/StorageAccount); fields follow after dots: StorageAccount.spec.sku.name.
+Without KIND the kinds that there are.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from gitsync.config import Config
+
+if TYPE_CHECKING:
+    from gitsync.core.catalog import Catalog
+    from gitsync.core.explain import Explanation
+
+SETTINGS = ("output",)
+OUTPUTS = ("text", "json")
+
+_INDENT = 2
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("kind", metavar="KIND", nargs="?", default="", help="The kind, and the fields inside it.")
+    parser.add_argument("--api-version", metavar="VERSION", help="A version of the kind. [default the newest release]")
+    parser.add_argument("--recursive", action="store_true", help="Show the fields inside the fields as well.")
+
+
+def run(options: argparse.Namespace, config: Config) -> int:
+    from gitsync.core.catalog import open_catalog
+    from gitsync.core.explain import explain
+    from gitsync.core.kind_names import ask
+
+    catalog = open_catalog()
+    if not options.kind:
+        _print_kinds(catalog, config)
+        return 0
+    asked = ask(options.kind, catalog, options.api_version)
+    explanation = explain(asked, catalog, recursive=options.recursive)
+    if config.output == "json":
+        print(json.dumps(_document(explanation), indent=2))
+    else:
+        print("\n".join(_lines(explanation)))
+    return 0
+
+
+def _print_kinds(catalog: Catalog, config: Config) -> None:
+    kinds = {group: catalog.kinds(group) for group in catalog.groups()}
+    if config.output == "json":
+        print(json.dumps(kinds, indent=2))
+        return
+    for group, names in kinds.items():
+        for name in names:
+            print(f"{name}.{group}")
+
+
+def _lines(explanation: Explanation) -> Iterator[str]:
+    from gitsync.cli.output import terminal_width
+    from gitsync.report.table import table
+
+    width = max(len(heading) for heading, _ in explanation.facts) + _INDENT
+    yield from (f"{heading + ':':<{width}}{text}" for heading, text in explanation.facts)
+    yield ""
+    yield f"{explanation.field}: {explanation.type}"
+    yield from (f"{' ' * _INDENT}{note}" for note in explanation.notes)
+    if explanation.rows:
+        yield ""
+        rows = [(" " * _INDENT * row.depth + row.name, row.type, "; ".join(row.notes)) for row in explanation.rows]
+        yield from table(("FIELD", "TYPE", "RULES"), rows, width=terminal_width())
+
+
+def _document(explanation: Explanation) -> dict[str, object]:
+    return {
+        **dict(explanation.facts),
+        "field": explanation.field,
+        "type": explanation.type,
+        "rules": list(explanation.notes),
+        "fields": [
+            {"depth": row.depth, "name": row.name, "type": row.type, "rules": list(row.notes)}
+            for row in explanation.rows
+        ],
+    }

@@ -1,0 +1,202 @@
+"""What a kind, or a field of it, may say: types, constraints, and where it stands in ARM's body.
+
+From the facts alone. Apart from showing it, which is the command's business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gitsync.core.asotypes import ASO_TYPES
+from gitsync.core.catalog import Catalog
+from gitsync.core.kind_names import Asked
+from gitsync.core.naming import is_uuid_named
+from gitsync.core.nearest import nearest
+from gitsync.core.typewords import either, type_words
+from gitsync.errors import ConfigError
+from gitsync.model.facts import Field, FieldType, Kind, Scope, TypeFacts
+
+_ALL = 1000
+_TOP = ("spec", "status")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One field: how deep it stands below what was asked for, its type in a word, and all that holds for it."""
+
+    depth: int
+    name: str
+    type: str
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """`facts` are pairs of a heading and a text, about the kind; `field` is the field that was asked for ("spec" for
+    the kind itself), `notes` what holds for it, and `rows` are the fields inside it.
+    """
+
+    facts: tuple[tuple[str, str], ...]
+    field: str
+    type: str
+    notes: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Place:
+    """A field with where it stands: its path in the manifest, and in ARM's body ("" where it is not sent)."""
+
+    path: str
+    arm: str
+    field: Field
+
+
+def explain(asked: Asked, catalog: Catalog, *, recursive: bool = False) -> Explanation:
+    """Tell what may be said. `spec` may be left out of the fields. ConfigError for a field that is not there."""
+    kind = asked.kind
+    place = _descend(kind, asked.fields if asked.fields and asked.fields[0] in _TOP else ("spec", *asked.fields))
+    return Explanation(
+        facts=tuple(_kind_facts(kind, catalog)),
+        field=place.path,
+        type=type_words(place.field["type"]),
+        notes=_notes(place, kind),
+        rows=tuple(_rows(place, kind, deep=recursive)),
+    )
+
+
+def _descend(kind: Kind, fields: tuple[str, ...]) -> _Place:
+    field: Field = {"type": {"ref": kind.spec if fields[0] == "spec" else kind.status}}
+    place = _Place(path=fields[0], arm="", field=field)
+    for name in fields[1:]:
+        inside = {each.path.rpartition(".")[2]: each for each in _inside(place, kind)}
+        if name not in inside:
+            raise _no_field(place.path, name, inside)
+        place = inside[name]
+    return place
+
+
+def _inside(place: _Place, kind: Kind) -> Iterator[_Place]:
+    """The fields inside a field, sorted. On the wire a union is what its one member holds, and has no place itself."""
+    type_ = place.field["type"]
+    facts = _type_facts(type_, kind)
+    if facts is None:
+        return
+    within = _many(type_)
+    for name, field in sorted(facts["fields"].items()):
+        own = "" if facts.get("oneOf") and not field.get("meta") else field.get("arm", "")
+        is_sent = bool(field.get("arm")) and (bool(place.arm) or "." not in place.path)
+        arm = "/".join(filter(None, (place.arm + within, own))) if is_sent else ""
+        yield _Place(path=f"{place.path}.{name}", arm=arm, field=field)
+
+
+def _many(type_: FieldType) -> str:
+    """How ARM's path shows that a list or a map lies between."""
+    if isinstance(type_, str) or "ref" in type_:
+        return ""
+    return _many(type_["base"]) if "base" in type_ else "[]" if "list" in type_ else "/*"
+
+
+def _no_field(path: str, name: str, known: Iterable[str]) -> ConfigError:
+    close = nearest(name, known)
+    if close:
+        hint = f"Did you mean {path}.{close}?"
+    else:
+        hint = f"Fields there are {either(sorted(known), _ALL)}." if known else f"{path} has no fields of its own."
+    return ConfigError(f"There is no field {path}.{name}.", hint=hint)
+
+
+def _type_facts(type_: FieldType, kind: Kind) -> TypeFacts | None:
+    """The named fields of a type, or of the members of a list or map; None for a scalar."""
+    while isinstance(type_, Mapping) and "ref" not in type_:
+        type_ = next(type_[word] for word in ("base", "list", "map") if word in type_)
+    if isinstance(type_, str):
+        return ASO_TYPES.get(type_)
+    return kind.types[type_["ref"]]
+
+
+def _rows(place: _Place, kind: Kind, *, deep: bool, above: tuple[TypeFacts, ...] = ()) -> Iterator[Row]:
+    """Fields inside a field; where `deep`, with what is inside them, until a type comes round again."""
+    facts = _type_facts(place.field["type"], kind)
+    if facts is None or any(facts is each for each in above):
+        return
+    for each in _inside(place, kind):
+        name = each.path.rpartition(".")[2]
+        yield Row(depth=len(above), name=name, type=type_words(each.field["type"]), notes=_notes(each, kind))
+        if deep:
+            yield from _rows(each, kind, deep=True, above=(*above, facts))
+
+
+def _notes(place: _Place, kind: Kind) -> tuple[str, ...]:
+    rules: dict[str, Any] = dict(place.field)
+    type_ = rules["type"]
+    while isinstance(type_, Mapping) and "base" in type_:
+        rules |= {name: limit for name, limit in type_.items() if name != "base"}
+        type_ = type_["base"]
+    notes = [*_rule_notes(rules)]
+    facts = _type_facts(type_, kind)
+    if facts and facts.get("oneOf"):
+        notes.append(f"exactly one of {either(_members(facts), _ALL)}")
+    if rules.get("optionalConfigMapPair"):
+        name = place.path.rpartition(".")[2]
+        other = name.removesuffix("FromConfig") if name.endswith("FromConfig") else f"{name}FromConfig"
+        notes.append(f"either this or {other}")
+    if place.arm:
+        notes.append(f"ARM: {place.arm}")
+    return tuple(notes)
+
+
+def _members(facts: TypeFacts) -> list[str]:
+    return [name for name, field in sorted(facts["fields"].items()) if not field.get("meta")]
+
+
+def _rule_notes(rules: Mapping[str, Any]) -> Iterator[str]:
+    if rules.get("required"):
+        yield "required"
+    if "enum" in rules:
+        yield f"{'one of' if len(rules['enum']) > 1 else 'always'} {either(rules['enum'], _ALL)}"
+    for least, most, unit in (("minLength", "maxLength", " characters"), ("minItems", "maxItems", " items")):
+        yield from _range(rules.get(least), rules.get(most), unit)
+    yield from _range(rules.get("minimum"), rules.get("maximum"), "")
+    if "multipleOf" in rules:
+        yield f"a multiple of {rules['multipleOf']}"
+    if "pattern" in rules:
+        yield f"matches {rules['pattern']}"
+
+
+def _range(least: Any, most: Any, unit: str) -> Iterator[str]:
+    if least is not None and most is not None:
+        yield f"{least} to {most}{unit}"
+    elif least is not None:
+        yield f"at least {least}{unit}"
+    elif most is not None:
+        yield f"at most {most}{unit}"
+
+
+def _kind_facts(kind: Kind, catalog: Catalog) -> Iterator[tuple[str, str]]:
+    yield "kind", kind.gvk.kind
+    yield "apiVersion", kind.gvk.api_version
+    others = [v for v in reversed(catalog.versions(kind.gvk.group, kind.gvk.kind)) if v != kind.gvk.version]
+    if others:
+        yield "also", ", ".join(others)
+    yield "ARM", f"{kind.arm_type}, api-version {kind.api_version}"
+    yield "owner", _owner(kind)
+    yield "name", _name(kind)
+    yield "Azure can", ", ".join(sorted(operation.lower() for operation in kind.operations))
+
+
+def _owner(kind: Kind) -> str:
+    if kind.any_owner:
+        return "any resource, by group, kind and name, or by armId"
+    if kind.owner is not None:
+        return f"a {kind.owner[1]} ({kind.owner[0]}) by name, or by armId"
+    return "none: it stands in the subscription" if kind.scope is Scope.LOCATION else "none: it stands in the tenant"
+
+
+def _name(kind: Kind) -> str:
+    if kind.fixed_azure_name is not None:
+        return f"always {kind.fixed_azure_name}"
+    otherwise = "a UUID made of the owner and metadata.name" if is_uuid_named(kind) else "metadata.name"
+    return "; ".join([f"spec.azureName, else {otherwise}", *_rule_notes(kind.azure_name)])

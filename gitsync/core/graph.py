@@ -1,0 +1,92 @@
+"""Owners and references of a set of manifests, as a value that can be drawn.
+
+Apart from the graph of a run, which knows only what must come first: here it counts why, and what is named and is not
+there is shown as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from gitsync.core.catalog import Catalog
+from gitsync.core.references import named_references
+from gitsync.core.typewords import short
+from gitsync.model.gvk import Key
+from gitsync.model.resource import Prepared
+
+
+class Presence(StrEnum):
+    MANIFEST = "manifest"
+    INVALID = "invalid"  # a manifest with errors
+    MISSING = "missing"  # named, and declared by no manifest
+    AZURE = "azure"  # named by its ARM id
+
+
+class Relation(StrEnum):
+    OWNER = "owner"
+    REFERENCE = "reference"
+    ORDER = "order"  # waits for a value, or lies below by its ARM id
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Vertex:
+    """One resource. `id` is its key, or its ARM id where it is known by nothing else."""
+
+    id: str
+    label: str
+    namespace: str
+    presence: Presence
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Edge:
+    """`source` depends on `target`; both are ids of vertices."""
+
+    source: str
+    target: str
+    relation: Relation
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """Sorted vertices, and sorted edges between them: at most one for each pair, the closest relation."""
+
+    vertices: tuple[Vertex, ...]
+    edges: tuple[Edge, ...]
+
+
+def graph_of(prepared: Sequence[Prepared], catalog: Catalog) -> Graph:
+    """The graph of all manifests. A key that stands twice is one vertex."""
+    vertices = {str(p.key): _vertex(p) for p in prepared}
+    edges: dict[tuple[str, str], Edge] = {}
+    for each in prepared:
+        for target, relation in _targets(each, catalog):
+            vertices.setdefault(target.id, target)
+            edges.setdefault((str(each.key), target.id), Edge(str(each.key), target.id, relation))
+    return Graph(tuple(sorted(vertices.values())), tuple(sorted(edges.values())))
+
+
+def _vertex(prepared: Prepared) -> Vertex:
+    presence = Presence.MANIFEST if prepared.is_valid else Presence.INVALID
+    return Vertex(str(prepared.key), short(prepared.key), prepared.key.namespace, presence)
+
+
+def _targets(prepared: Prepared, catalog: Catalog) -> Iterator[tuple[Vertex, Relation]]:
+    """What a manifest depends on, the closest relation first. A vertex of what is there already is not used."""
+    owner = prepared.owner
+    if owner is not None and owner.arm_id is not None:
+        yield Vertex(owner.arm_id.casefold(), owner.arm_id, "", Presence.AZURE), Relation.OWNER
+    elif owner is not None and owner.key is not None:
+        yield _absent(owner.key), Relation.OWNER
+    kind = catalog.kind(prepared.resource.gvk)
+    if kind is not None:
+        for _path, key in named_references(kind, prepared.resource.spec, prepared.key.namespace):
+            yield _absent(key), Relation.REFERENCE
+    for key in prepared.depends_on:
+        yield _absent(key), Relation.ORDER
+
+
+def _absent(key: Key) -> Vertex:
+    return Vertex(str(key), short(key), key.namespace, Presence.MISSING)
