@@ -72,6 +72,11 @@ def _is_scalar(value: Any) -> bool:
     return isinstance(value, str | int | float)
 
 
+def _exact(number: Any) -> Fraction:
+    """A number as it is written, so that three tenths are a multiple of a tenth; limits may be texts."""
+    return Fraction(number if isinstance(number, int) else str(number))
+
+
 _Rule = tuple[Callable[[Any], bool], Callable[[Any, Any], bool], Callable[[Any, Any], str]]
 
 _RULES: Final[Mapping[str, _Rule]] = {
@@ -82,17 +87,17 @@ _RULES: Final[Mapping[str, _Rule]] = {
     ),
     "minimum": (
         _is_number,
-        lambda value, limit: Fraction(value) >= Fraction(limit),
+        lambda value, limit: _exact(value) >= _exact(limit),
         lambda value, limit: f"must be at least {limit}, but is {quoted(value)}",
     ),
     "maximum": (
         _is_number,
-        lambda value, limit: Fraction(value) <= Fraction(limit),
+        lambda value, limit: _exact(value) <= _exact(limit),
         lambda value, limit: f"must be at most {limit}, but is {quoted(value)}",
     ),
     "multipleOf": (
         _is_number,
-        lambda value, limit: Fraction(str(value)) % Fraction(limit) == 0,
+        lambda value, limit: _exact(value) % _exact(limit) == 0,
         lambda value, limit: f"must be a multiple of {limit}, but is {quoted(value)}",
     ),
     "minLength": (
