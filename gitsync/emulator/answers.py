@@ -1,0 +1,61 @@
+"""Answers, and the envelope of an error (resource-provider contract, common-api-details).
+
+What the errors say is in `gitsync.emulator.codes`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from gitsync.emulator.codes import CODES
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One HTTP answer. `body` is JSON, or None for none."""
+
+    status: int
+    body: Any = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    def but(self, headers: Mapping[str, str]) -> Answer:
+        """The same answer with further headers."""
+        return replace(self, headers={**self.headers, **headers})
+
+
+class _Blank(dict[str, Any]):
+    """Words that nobody gave show as what they would have named."""
+
+    def __missing__(self, word: str) -> str:
+        return word
+
+
+def refusal(
+    code: str,
+    *,
+    status: int = 0,
+    message: str = "",
+    details: Sequence[Mapping[str, Any]] = (),
+    **words: Any,
+) -> Answer:
+    """The answer that stands for an ARM code; a code that is not in the table needs a status, or is a 400."""
+    usual, text = CODES.get(code, (400, code))
+    error: dict[str, Any] = {"code": code, "message": message or text.format_map(_Blank(words))}
+    if details:
+        error["details"] = list(details)
+    return Answer(status or usual, {"error": error}, {"x-ms-failure-cause": "gateway"})
+
+
+class Refused(Exception):  # noqa: N818 - it is an answer, not a fault
+    """ARM says no; carries the answer that says so. What was stored before it stays stored."""
+
+    def __init__(self, answer: Answer) -> None:
+        super().__init__(answer.body)
+        self.answer = answer
+
+
+def refuse(code: str, *, headers: Mapping[str, str] | None = None, **words: Any) -> Refused:
+    """What to raise to answer with an ARM code."""
+    return Refused(refusal(code, **words).but(headers or {}))

@@ -1,0 +1,25 @@
+"""The machine's own time: where a caller brings no other."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from datetime import UTC, datetime
+
+
+class SystemClock:
+    """Satisfies `gitsync.model.clock.Clock`."""
+
+    def now(self) -> datetime:
+        return datetime.now(tz=UTC)  # noqa: TID251 - this is the edge where time comes in
+
+    def monotonic(self) -> float:
+        return time.monotonic()
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
+
+def stamp(moment: datetime) -> str:
+    """A time as ARM writes it, to the microsecond."""
+    return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")

@@ -1,0 +1,143 @@
+"""The errors of ARM that the emulator knows: for every code its HTTP status and its words.
+
+The words are Azure's own, since people read them in reports; programs go by the code. Names in braces are filled in by
+whoever refuses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+CODES: Mapping[str, tuple[int, str]] = {
+    "AnotherOperationInProgress": (
+        409,
+        (
+            "Another operation on this or dependent resource is in progress. To retrieve status of the operation use "
+            "uri: {uri}."
+        ),
+    ),
+    "AuthenticationFailed": (401, "Authentication failed. The 'Authorization' header is missing."),
+    "AuthorizationFailed": (
+        403,
+        (
+            "The client '{client}' with object id '{object}' does not have authorization to perform action '{action}'"
+            " over scope '{scope}' or the scope is invalid. If access was recently granted, please refresh your "
+            "credentials."
+        ),
+    ),
+    "Conflict": (
+        409,
+        (
+            "The resource '{id}' is busy processing a previous update request or is undergoing system maintenance. As"
+            " such, it is currently unable to accept the update request. Please try again later."
+        ),
+    ),
+    "ExpiredAuthenticationToken": (
+        401,
+        "The access token expiry UTC time '{expiry}' is earlier than current UTC time '{now}'.",
+    ),
+    "GatewayTimeout": (
+        504,
+        "The gateway did not receive a response from '{namespace}' within the specified time period.",
+    ),
+    "InternalServerError": (500, "Encountered internal server error."),
+    "InvalidApiVersionParameter": (
+        400,
+        "The api-version '{version}' is invalid. The supported versions are '2021-04-01,2022-09-01,2024-03-01'.",
+    ),
+    "InvalidAuthenticationToken": (401, "The access token is invalid."),
+    "InvalidAuthenticationTokenAudience": (
+        401,
+        (
+            "The access token has been obtained for wrong audience or resource '{audience}'. It should exactly match "
+            "with one of the allowed audiences {allowed}."
+        ),
+    ),
+    "InvalidFilterInQueryString": (400, "Invalid $filter '{filter}' specified in the query string."),
+    "InvalidRequestContent": (400, "The request content was invalid and could not be deserialized: '{reason}'."),
+    "InvalidResourceGroupLocation": (
+        409,
+        ("Invalid resource group location '{location}'. The Resource group already exists in location '{existing}'."),
+    ),
+    "InvalidResourceLocation": (
+        409,
+        (
+            "The resource '{name}' already exists in location '{existing}' in resource group '{group}'. A resource "
+            "with the same name cannot be created in location '{location}'. Please select a new resource name."
+        ),
+    ),
+    "InvalidResourceNamespace": (404, "The resource namespace '{namespace}' is invalid."),
+    "InvalidResourceType": (
+        404,
+        (
+            "The resource type '{type}' could not be found in the namespace '{namespace}' for api version "
+            "'{version}'. The supported api-versions are '{versions}'."
+        ),
+    ),
+    "LocationRequired": (400, "The location property is required for this definition."),
+    "MethodNotAllowed": (405, "The resource type '{type}' does not support the HTTP method '{method}'."),
+    "MissingApiVersionParameter": (
+        400,
+        "The api-version query parameter (?api-version=) is required for all requests.",
+    ),
+    "MissingSubscriptionRegistration": (
+        409,
+        (
+            "The subscription is not registered to use namespace '{namespace}'. See https://aka.ms/rps-not-found for "
+            "how to register subscriptions."
+        ),
+    ),
+    "NoRegisteredProviderFound": (
+        400,
+        (
+            "No registered resource provider found for location '{location}' and API version '{version}' for type "
+            "'{type}'. The supported api-versions are '{versions}'."
+        ),
+    ),
+    "NotFound": (404, "The requested path '{path}' does not exist."),
+    "OperationNotFound": (404, "The operation '{operation}' was not found."),
+    "ParentResourceNotFound": (
+        404,
+        (
+            "Failed to perform '{verb}' on resource(s) of type '{type}', because the parent resource '{parent}' could"
+            " not be found."
+        ),
+    ),
+    "PreconditionFailed": (412, "The condition '{condition}' of the request is not met by the resource '{id}'."),
+    "RequestContentTooLarge": (413, "The request content size exceeds the maximum size of 4 MB."),
+    "ResourceGroupBeingDeleted": (
+        409,
+        "The resource group '{group}' is in deprovisioning state and cannot perform this operation.",
+    ),
+    "ResourceGroupNotFound": (404, "Resource group '{group}' could not be found."),
+    "ResourceNotFound": (
+        404,
+        (
+            "The Resource '{type}/{name}' under resource group '{group}' was not found. For more details please go to"
+            " https://aka.ms/ARMResourceNotFoundFix"
+        ),
+    ),
+    "ScopeLocked": (
+        409,
+        (
+            "The scope '{scope}' cannot perform {verb} operation because following scope(s) are locked: '{locked}'. "
+            "Please remove the lock and try again."
+        ),
+    ),
+    "ServiceUnavailable": (503, "The service is unavailable now. Please retry the request later."),
+    "SubscriptionNotFound": (404, "The subscription '{subscription}' could not be found."),
+    "SubscriptionRequestsThrottled": (
+        429,
+        (
+            "Number of '{kind}' requests for subscription '{subscription}' actor '{actor}' exceeded. Please try again"
+            " after '{seconds}' seconds."
+        ),
+    ),
+    "TooManyRequests": (
+        429,
+        (
+            "The request is being throttled as the limit has been reached for operation type '{kind}'. Please try "
+            "again after '{seconds}' seconds."
+        ),
+    ),
+}

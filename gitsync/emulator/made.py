@@ -1,0 +1,152 @@
+"""What a provider adds to a resource by itself: endpoints, principal ids, states.
+
+The same id always gives the same values, so that two runs against one Azure see the same. Only values that people
+export, or that a client waits for, are here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID, uuid5
+
+from gitsync.emulator.patch import change, overlay
+
+_SPACE = UUID("6f0c7a52-5d0a-4c55-9f6e-2f0f9d9f7f10")
+
+_MADE: Mapping[str, Mapping[str, str]] = {
+    "microsoft.app/containerapps": {
+        "/properties/latestRevisionFqdn": "{name}--1.{location}.azurecontainerapps.io",
+        "/properties/eventStreamEndpoint": "https://{location}.azurecontainerapps.dev{id}/eventstream",
+    },
+    "microsoft.appconfiguration/configurationstores": {"/properties/endpoint": "https://{name}.azconfig.io"},
+    "microsoft.batch/batchaccounts": {"/properties/accountEndpoint": "{name}.{location}.batch.azure.com"},
+    "microsoft.cache/redis": {"/properties/hostName": "{name}.redis.cache.windows.net"},
+    "microsoft.communication/communicationservices": {
+        "/properties/hostName": "{name}.unitedstates.communication.azure.com"
+    },
+    "microsoft.containerregistry/registries": {"/properties/loginServer": "{name}.azurecr.io"},
+    "microsoft.containerservice/managedclusters": {
+        "/properties/fqdn": "{name}.hcp.{location}.azmk8s.io",
+        "/properties/nodeResourceGroup": "MC_{group}_{name}_{location}",
+        "/properties/oidcIssuerProfile/issuerURL": "https://{location}.oic.prod-aks.azure.com/{tenant}/{uuid:issuer}/",
+    },
+    "microsoft.dbformysql/flexibleservers": {
+        "/properties/fullyQualifiedDomainName": "{name}.mysql.database.azure.com",
+        "/properties/state": "Ready",
+    },
+    "microsoft.dbforpostgresql/flexibleservers": {
+        "/properties/fullyQualifiedDomainName": "{name}.postgres.database.azure.com",
+        "/properties/state": "Ready",
+    },
+    "microsoft.devices/iothubs": {"/properties/hostName": "{name}.azure-devices.net"},
+    "microsoft.documentdb/databaseaccounts": {
+        "/properties/documentEndpoint": "https://{name}.documents.azure.com:443/"
+    },
+    "microsoft.eventgrid/topics": {
+        "/properties/endpoint": "https://{name}.{location}-1.eventgrid.azure.net/api/events"
+    },
+    "microsoft.eventhub/namespaces": {
+        "/properties/serviceBusEndpoint": "https://{name}.servicebus.windows.net:443/",
+        "/properties/status": "Active",
+    },
+    "microsoft.insights/components": {
+        "/properties/InstrumentationKey": "{uuid:instrumentation}",
+        "/properties/ConnectionString": "InstrumentationKey={uuid:instrumentation};ApplicationId={uuid:application}",
+        "/properties/AppId": "{uuid:application}",
+    },
+    "microsoft.keyvault/vaults": {"/properties/vaultUri": "https://{name}.vault.azure.net/"},
+    "microsoft.kubernetesconfiguration/extensions": {
+        "/properties/aksAssignedIdentity/principalId": "{uuid:principal}",
+        "/properties/aksAssignedIdentity/tenantId": "{tenant}",
+    },
+    "microsoft.kusto/clusters": {
+        "/properties/state": "Running",
+        "/properties/uri": "https://{name}.{location}.kusto.windows.net",
+        "/properties/dataIngestionUri": "https://ingest-{name}.{location}.kusto.windows.net",
+    },
+    "microsoft.machinelearningservices/registries": {
+        "/properties/discoveryUrl": "https://{location}.api.azureml.ms/registrymanagement/v1.0/registries/{name}",
+        "/properties/mlFlowRegistryUri": "azureml://{location}.api.azureml.ms/mlflow/v1.0/registries/{name}",
+    },
+    "microsoft.managedidentity/userassignedidentities": {
+        "/properties/tenantId": "{tenant}",
+        "/properties/principalId": "{uuid:principal}",
+        "/properties/clientId": "{uuid:client}",
+    },
+    "microsoft.network/privatelinkservices": {
+        "/properties/alias": "{name}.{uuid:alias}.{location}.azure.privatelinkservice"
+    },
+    "microsoft.network/trafficmanagerprofiles": {"/properties/dnsConfig/fqdn": "{name}.trafficmanager.net"},
+    "microsoft.notificationhubs/namespaces": {
+        "/properties/serviceBusEndpoint": "https://{name}.servicebus.windows.net:443/"
+    },
+    "microsoft.operationalinsights/workspaces": {"/properties/customerId": "{uuid:customer}"},
+    "microsoft.search/searchservices": {"/properties/status": "running"},
+    "microsoft.sql/servers": {
+        "/properties/fullyQualifiedDomainName": "{name}.database.windows.net",
+        "/properties/state": "Ready",
+    },
+    "microsoft.storage/storageaccounts": {
+        **{
+            f"/properties/primaryEndpoints/{service}": f"https://{{name}}.{service}.core.windows.net/"
+            for service in ("blob", "dfs", "file", "queue", "table")
+        },
+        "/properties/primaryEndpoints/web": "https://{name}.z6.web.core.windows.net/",
+        "/properties/primaryLocation": "{location}",
+        "/properties/statusOfPrimary": "available",
+    },
+}
+
+
+def uuid_of(key: str, purpose: str) -> str:
+    """The identifier that a resource has for a purpose: the same one each time."""
+    return str(uuid5(_SPACE, f"{purpose}:{key}"))
+
+
+def with_made(kind: str, path: str, body: Mapping[str, Any], tenant: str) -> Mapping[str, Any]:
+    """A body with what its provider adds; `path` is the resource's id, `tenant` the directory's."""
+    rows = _MADE.get(kind.casefold())
+    if rows is None and "identity" not in body:
+        return body
+    key = path.casefold()
+    words = {
+        "id": path,
+        "name": path.rpartition("/")[2],
+        "group": path.split("/")[4] if path.count("/") > 3 else "",
+        "location": str(body.get("location") or "global").casefold().replace(" ", ""),
+        "tenant": tenant,
+        "uuid": _Purpose(key),
+    }
+    made: Any = {}
+    for pointer, text in (rows or {}).items():
+        made = change(made, pointer, text.format_map(words))
+    if isinstance(body.get("identity"), Mapping):
+        made = change(made, "/identity", _identity(body["identity"], key, tenant))
+    return overlay(body, made)
+
+
+def _identity(identity: Mapping[str, Any], key: str, tenant: str) -> dict[str, Any]:
+    made: dict[str, Any] = {}
+    if "systemassigned" in str(identity.get("type")).casefold():
+        made |= {"principalId": uuid_of(key, "principal"), "tenantId": tenant}
+    assigned = identity.get("userAssignedIdentities")
+    if isinstance(assigned, Mapping):
+        made["userAssignedIdentities"] = {
+            path: {
+                "clientId": uuid_of(path.casefold(), "client"),
+                "principalId": uuid_of(path.casefold(), "principal"),
+            }
+            for path in assigned
+        }
+    return made
+
+
+class _Purpose:
+    """Lets a template write `{uuid:principal}`."""
+
+    def __init__(self, key: str) -> None:
+        self._key = key
+
+    def __format__(self, purpose: str) -> str:
+        return uuid_of(self._key, purpose)

@@ -1,0 +1,216 @@
+"""PUT, PATCH, GET, HEAD and DELETE of one resource or group (resource-provider contract, resource-api-reference).
+
+What is asked for is stored as it came; how it is shown is decided when it is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from gitsync.emulator import begin, children, operations, roles
+from gitsync.emulator.access import refuse_busy
+from gitsync.emulator.answers import Answer, refuse
+from gitsync.emulator.call import Call
+from gitsync.emulator.cloud import DELETING, Cloud, not_found
+from gitsync.emulator.patch import merge
+from gitsync.emulator.shown import shown
+from gitsync.emulator.stored import Operation, Stored
+from gitsync.emulator.target import Shape, parse
+from gitsync.emulator.ways import Reply, Style, Ways, ways_of
+
+Verb = Callable[[Cloud, Call], Answer]
+
+_READ_ONLY = frozenset({"id", "name", "type", "etag", "eTag", "systemData"})
+"""Members that the URL or the provider decides; what a body says of them is not looked at."""
+
+
+def get(cloud: Cloud, call: Call) -> Answer:
+    """200 with the resource as it stands, or 404. A read moves an operation on, as a poll does."""
+    if not ways_of(call.target.type).gets and call.method == "GET":
+        return Answer(405, {"Message": "The requested resource does not support http method 'GET'."})
+    cloud.demand_place(call)
+    resource = _read(cloud, call.target.key)
+    if resource is None:
+        role = roles.one(call.target)
+        if role is None:
+            raise not_found(call.target)
+        return Answer(200, role)
+    if call.method == "HEAD":
+        return Answer(204)
+    return Answer(200, shown(cloud, call.target, resource), _etag(resource))
+
+
+def _read(cloud: Cloud, key: str) -> Stored | None:
+    found = cloud.look(key)
+    if found is not None and found.operation:
+        operation = cloud.store.operation(found.operation)
+        if operation is not None:
+            operations.ask(cloud.store, operation, cloud.clock.now().timestamp())
+        found = cloud.store.resource(key)
+    if found is None or not found.visible:
+        return None
+    if found.hidden > 0:
+        cloud.store.put_resource(key, replace(found, hidden=found.hidden - 1))
+        return None
+    return found
+
+
+def put(cloud: Cloud, call: Call) -> Answer:
+    """Create, or replace the whole of it: what the body leaves out is gone."""
+    cloud.demand_place(call)
+    body = _body(call)
+    before = cloud.look(call.target.key)
+    _check_write(cloud, call, before)
+    if call.target.shape is Shape.GROUP and not body.get("location"):
+        raise refuse("LocationRequired")
+    _check_location(call, before, body)
+    return _write(cloud, call, before, body)
+
+
+def patch(cloud: Cloud, call: Call) -> Answer:
+    """Merge into what is there (RFC 7386); tags are replaced as a whole."""
+    cloud.demand_place(call)
+    body = _body(call)
+    before = cloud.find(call.target)
+    if before is None:
+        raise not_found(call.target)
+    _check_write(cloud, call, before)
+    merged = merge(before.body, {name: value for name, value in body.items() if name != "tags"})
+    if "tags" in body:
+        merged["tags"] = body["tags"] or {}
+    return _write(cloud, call, before, merged)
+
+
+def delete(cloud: Cloud, call: Call) -> Answer:
+    """Take it away with all that is nested in it; 204 where it is not there."""
+    target = call.target
+    cloud.demand_place(call)
+    ways = ways_of(target.type)
+    if not ways.deletes:
+        raise refuse("MethodNotAllowed", type=target.type, method="DELETE")
+    before = cloud.look(target.key)
+    if before is None:
+        if target.shape is Shape.GROUP:
+            raise not_found(target)
+        return Answer(204)
+    under_way = cloud.store.operation(before.operation) if before.operation else None
+    if under_way is not None and under_way.verb == "DELETE":
+        return Answer(202, None, operations.headers(under_way, call.base))
+    _check_write(cloud, call, before)
+    operation = begin.deletion(cloud, call, ways)
+    if operation is None:
+        operations.drop(cloud.store, target.key)
+        return Answer(200)
+    cloud.change(target.key, replace(before, state=DELETING, operation=operation.id))
+    return Answer(202, _reply(cloud, call, ways, operation, None), operations.headers(operation, call.base))
+
+
+def _write(cloud: Cloud, call: Call, before: Stored | None, body: dict[str, Any]) -> Answer:
+    ways = ways_of(call.target.type)
+    created = before is None or not before.visible
+    operation, style = begin.writing(cloud, call, ways, created=created)
+    body = _store_children(cloud, call, body)
+    resource = _stored(cloud, call, before, body)
+    if operation is not None and not operation.over:
+        state = ways.creating if created else ways.updating
+        hidden = created and style.is_accepted
+        resource = replace(resource, state=state, operation=operation.id, visible=not hidden)
+    cloud.store.put_resource(call.target.key, resource)
+    headers = operations.headers(operation, call.base) if operation is not None else {}
+    if style.is_accepted:
+        return Answer(202, _reply(cloud, call, ways, operation, resource), headers)
+    body = shown(cloud, call.target, resource)
+    if style is Style.RELATIVE and created:
+        headers["Location"] = body["id"]
+    return Answer(201 if created else 200, body, headers | _etag(resource))
+
+
+def _stored(cloud: Cloud, call: Call, before: Stored | None, body: Mapping[str, Any]) -> Stored:
+    if before is not None:
+        made = replace(before, body=body, api_version=call.api_version, state=operations.SUCCEEDED, operation="")
+        return replace(made, version=before.version + 1, changed=cloud.time(), visible=True)
+    now = cloud.time()
+    return Stored(
+        id=call.target.path,
+        body=body,
+        api_version=call.api_version,
+        number=cloud.number(),
+        created=now,
+        changed=now,
+        by=call.caller.actor,
+        hidden=call.course.hide,
+    )
+
+
+def _store_children(cloud: Cloud, call: Call, body: dict[str, Any]) -> dict[str, Any]:
+    """Store what a parent's body embeds as resources of their own; the body without them."""
+    for embedded in children.of(call.target.type):
+        body, wanted = children.taken_out(body, embedded)
+        if wanted is None and (call.method == "PATCH" or not embedded.removes):
+            continue
+        kept = {f"{call.target.key}/{embedded.type.casefold()}/{child['name'].casefold()}" for child in wanted or ()}
+        for key, _ in children.stored(cloud.store, call.target.key, embedded):
+            if key not in kept:
+                operations.drop(cloud.store, key)
+        for child in wanted or ():
+            path = f"{call.target.path}/{embedded.type}/{child['name']}"
+            inner = replace(call, target=parse(path), body=child)
+            before = cloud.look(inner.target.key)
+            cloud.store.put_resource(inner.target.key, _stored(cloud, inner, before, _body(inner)))
+    return body
+
+
+def _reply(cloud: Cloud, call: Call, ways: Ways, operation: Operation | None, resource: Stored | None) -> Any:
+    """The body of a 202."""
+    if operation is None:
+        return None
+    if ways.reply is Reply.RESOURCE and resource is not None:
+        return shown(cloud, call.target, resource)
+    if ways.reply is Reply.OPERATION:
+        verb = "Upsert" if call.method == "PUT" else "Drop"
+        return {"operation": f"{verb}{call.target.types[-1]}ManagementOperation", "startTime": cloud.time()}
+    return {"status": "Enqueued"} if ways.reply is Reply.STATUS else None
+
+
+def _body(call: Call) -> dict[str, Any]:
+    if not isinstance(call.body, Mapping):
+        raise refuse("InvalidRequestContent", reason="The request content is not a JSON object.")
+    body = {name: value for name, value in call.body.items() if name not in _READ_ONLY}
+    properties = body.get("properties")
+    if isinstance(properties, Mapping) and "provisioningState" in properties:
+        body["properties"] = {name: value for name, value in properties.items() if name != "provisioningState"}
+    return body
+
+
+def _check_write(cloud: Cloud, call: Call, before: Stored | None) -> None:
+    refuse_busy(cloud, call, before)
+    wanted, unwanted = call.headers.get("If-Match"), call.headers.get("If-None-Match")
+    there = before is not None and before.visible
+    etag = before.etag if before is not None and there else ""
+    if wanted and (not there or wanted not in {"*", etag}):
+        raise refuse("PreconditionFailed", condition=f"If-Match: {wanted}", id=call.target.path)
+    if unwanted and there and unwanted in {"*", etag}:
+        raise refuse("PreconditionFailed", condition=f"If-None-Match: {unwanted}", id=call.target.path)
+
+
+def _check_location(call: Call, before: Stored | None, body: Mapping[str, Any]) -> None:
+    """A region never changes; case and blanks do not count."""
+    old, new = before.body.get("location") if before else None, body.get("location")
+    if not old or not new or _region(old) == _region(new):
+        return
+    words = {"location": new, "existing": old, "group": call.target.group, "name": call.target.name}
+    code = "InvalidResourceGroupLocation" if call.target.shape is Shape.GROUP else "InvalidResourceLocation"
+    raise refuse(code, **words)
+
+
+def _region(name: Any) -> str:
+    return str(name).replace(" ", "").casefold()
+
+
+def _etag(resource: Stored) -> dict[str, str]:
+    return {"ETag": resource.etag} if ways_of(parse(resource.id).type).etag else {}
+
+
+VERBS: Mapping[str, Verb] = {"GET": get, "HEAD": get, "PUT": put, "PATCH": patch, "DELETE": delete}

@@ -1,0 +1,41 @@
+"""Which values Azure takes and never gives back.
+
+Names were collected from what providers declare as secret and from what they were recorded to leave out; they are
+matched whole, so that `secretName` and `disablePasswordAuthentication` stay.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+_TEXT = re.compile(
+    r".*password$|.*sharedkey$|.*(access|account|sas|private|api|primary|secondary|workspace|master|admin)key$"
+    r"|(client|server|app|serverapp|radiusserver|pull|shared)?secret$|secret(key|value|accesskey)$|secure(value|string)$"
+    r"|.*(sas|security|refresh|access|developer|migration|databricksaccess)token$|token|pat|pem|.*privatekeydata$"
+    r"|.*connectionstring$|customdata|certificate(value|data)$"
+)
+_WHOLE = frozenset({"protectedsettings", "protectedsettingsfromkeyvault"})
+_EMPTIED = frozenset({"configurationprotectedsettings"})
+"""Objects whose members are shown, each with nothing in it."""
+
+
+def without_secrets(value: Any) -> Any:
+    """A body as a GET shows it."""
+    if isinstance(value, Mapping):
+        return {name: _shown(name, member) for name, member in value.items() if not _is_secret(name, member)}
+    if isinstance(value, list):
+        return [without_secrets(item) for item in value]
+    return value
+
+
+def _shown(name: str, member: Any) -> Any:
+    if isinstance(member, Mapping) and name.casefold() in _EMPTIED:
+        return dict.fromkeys(member, "")
+    return without_secrets(member) if isinstance(member, (Mapping, list)) else member
+
+
+def _is_secret(name: str, member: Any) -> bool:
+    lower = name.casefold()
+    return (isinstance(member, str) and _TEXT.fullmatch(lower) is not None) or lower in _WHOLE

@@ -1,0 +1,78 @@
+"""What the emulator keeps: resources and operations, as frozen values.
+
+A value that is stored is never changed in place; a change is a new value under the same key. So a store may hold the
+values themselves, and a transaction is one assignment a key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Self
+
+
+class _Flat:
+    """A value as plain JSON and back; the members are JSON already."""
+
+    __slots__ = ()
+
+    def to_json(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in _names(type(self))}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        return cls(**data)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stored(_Flat):
+    """One resource. `body` is what was asked for, secrets and all, without id, name, type and provisioningState.
+
+    `number` counts creations, so that children keep their order; `version` counts the changes of this one. It is not
+    `visible` while an operation that answered 202 creates it; `hidden` is how many more reads answer "not found".
+    """
+
+    id: str
+    body: Mapping[str, Any]
+    api_version: str
+    number: int
+    created: str
+    changed: str
+    by: str = ""
+    version: int = 1
+    state: str = "Succeeded"
+    visible: bool = True
+    hidden: int = 0
+    operation: str = ""  # the id of the one under way
+
+    @property
+    def etag(self) -> str:
+        return f'W/"{self.number:08x}-0000-4000-8000-{self.version:012x}"'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation(_Flat):
+    """One long-running operation. `started` is in seconds since 1970; it is over once it was asked for `polls` times
+    and `seconds` have passed. `result` is what it ends in.
+    """
+
+    id: str
+    key: str  # of the resource
+    path: str  # of the resource
+    verb: str  # PUT, PATCH, DELETE or POST
+    style: str
+    api_version: str
+    started: float
+    polls: int = 0
+    seconds: float = 0.0
+    retry_after: int = 0
+    running: str = "InProgress"
+    result: str = "Succeeded"
+    error: Mapping[str, Any] | None = None
+    host: str = ""  # where the URLs point instead of here
+    location: str = "global"
+    over: bool = False
+
+
+def _names(cls: type) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(cls))

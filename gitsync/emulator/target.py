@@ -1,0 +1,147 @@
+"""Says what the path of a request names: a subscription, a group, a resource, a collection, an action.
+
+The emulator reads ids by itself, so that a mistake in the client's reading cannot hide here. Nothing is looked up: what
+a path names need not exist.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import lru_cache
+from urllib.parse import unquote
+
+
+class Shape(StrEnum):
+    SUBSCRIPTIONS = "subscriptions"  # the collection
+    SUBSCRIPTION = "subscription"
+    GROUPS = "groups"
+    GROUP = "group"
+    RESOURCES = "resources"  # what a subscription or a group holds
+    PROVIDERS = "providers"
+    PROVIDER = "provider"  # a namespace, below a subscription or the tenant
+    RESOURCE = "resource"
+    COLLECTION = "collection"  # resources of one type; as a POST, the word is an action
+    UNKNOWN = "unknown"
+
+
+GROUP_TYPE = "Microsoft.Resources/resourceGroups"
+_SHAPES = {
+    (1, ("subscriptions",)): Shape.SUBSCRIPTIONS,
+    (2, ("subscriptions",)): Shape.SUBSCRIPTION,
+    (3, ("subscriptions", "resourcegroups")): Shape.GROUPS,
+    (3, ("subscriptions", "resources")): Shape.RESOURCES,
+    (4, ("subscriptions", "resourcegroups")): Shape.GROUP,
+    (5, ("subscriptions", "resourcegroups", "resources")): Shape.RESOURCES,
+}
+_WORDS = {"subscriptions": "subscriptions", "resourcegroups": "resourceGroups", "providers": "providers"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """`path` keeps the case it was asked in, but for ARM's own words; `key` is the same without case.
+
+    `scope` is what stands before the last `/providers/`: a group, a subscription, the tenant (""), or the resource that
+    an extension hangs on. A collection has one more type than names.
+    """
+
+    shape: Shape
+    path: str
+    key: str
+    subscription: str = ""
+    group: str = ""
+    scope: str = ""
+    namespace: str = ""
+    types: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+
+    @property
+    def type(self) -> str:
+        if self.shape is Shape.GROUP:
+            return GROUP_TYPE
+        return "/".join((self.namespace, *self.types))
+
+    @property
+    def name(self) -> str:
+        return self.names[-1] if self.names else self.path.rpartition("/")[2]
+
+    @property
+    def group_path(self) -> str:
+        return f"/subscriptions/{self.subscription}/resourceGroups/{self.group}"
+
+    @property
+    def parent(self) -> Target | None:
+        """The resource that this one is nested in or extends; None for one that stands in a group or higher."""
+        pairs = list(zip(self.types, self.names, strict=False))
+        if self.shape is Shape.RESOURCE:
+            pairs = pairs[:-1]
+        if pairs:
+            return parse(
+                "/".join((f"{self.scope}/providers", self.namespace, *(word for pair in pairs for word in pair)))
+            )
+        above = parse(self.scope) if self.scope else None
+        return above if above is not None and above.shape is Shape.RESOURCE else None
+
+    @property
+    def ancestors(self) -> tuple[Target, ...]:
+        """Every resource above this one, the outermost first."""
+        return tuple(reversed(list(self._upwards())))
+
+    def _upwards(self) -> Iterator[Target]:
+        above = self.parent
+        while above is not None:
+            yield above
+            above = above.parent
+
+    @property
+    def owner(self) -> Target:
+        """For an action or a collection: what its last word is asked of."""
+        return parse(self.path.rpartition("/")[0])
+
+
+@lru_cache(maxsize=8192)
+def parse(path: str) -> Target:
+    """Read a path as it stands in a URL, without the query; a path that ARM does not know has the shape UNKNOWN."""
+    words = [unquote(word) for word in path.split("/") if word]
+    cut = _last_providers(words)
+    clean = _clean(words)
+    subscription, group = _place(words if cut is None else words[:cut])
+    shape = _shape(words) if cut is None else Shape.PROVIDERS
+    place = Target(shape=shape, path=clean, key=clean.casefold(), subscription=subscription, group=group)
+    if cut is None or cut == len(words) - 1:
+        return place
+    namespace, types, names = words[cut + 1], tuple(words[cut + 2 :: 2]), tuple(words[cut + 3 :: 2])
+    place = replace(place, scope=_clean(words[:cut]), namespace=namespace, types=types, names=names)
+    if not types:
+        return replace(place, shape=Shape.PROVIDER)
+    return replace(place, shape=Shape.RESOURCE if len(types) == len(names) else Shape.COLLECTION)
+
+
+def _shape(words: list[str]) -> Shape:
+    """What a path without a provider names; every second word must be ARM's own."""
+    own = tuple(word.casefold() for word in words[::2])
+    return _SHAPES.get((len(words), own), Shape.UNKNOWN)
+
+
+def _place(words: list[str]) -> tuple[str, str]:
+    """Subscription and group that the words begin with."""
+    if len(words) < 2 or words[0].casefold() != "subscriptions":
+        return "", ""
+    grouped = len(words) > 3 and words[2].casefold() == "resourcegroups"
+    return words[1], words[3] if grouped else ""
+
+
+def _last_providers(words: list[str]) -> int | None:
+    found = [index for index, word in enumerate(words) if word.casefold() == "providers"]
+    return found[-1] if found else None
+
+
+def _clean(words: list[str]) -> str:
+    """The path with ARM's own words in their usual case; they stand at even places only."""
+    return "".join(f"/{_known(word, index)}" for index, word in enumerate(words))
+
+
+def _known(word: str, index: int) -> str:
+    lower = word.casefold()
+    return _WORDS.get(lower, word) if index in {0, 2} or lower == "providers" else word
