@@ -13,7 +13,7 @@ from gitsync.core.catalog import NOT_ARM, Catalog
 from gitsync.core.fieldpath import Path, spell
 from gitsync.core.finding import Finding
 from gitsync.core.nearest import nearest
-from gitsync.core.typewords import quoted
+from gitsync.core.typewords import both, quoted
 from gitsync.core.visit import Visit, visits
 from gitsync.model.facts import Kind, Scope
 from gitsync.model.gvk import Key
@@ -81,12 +81,12 @@ def _form(visit: Visit, said: dict[str, str]) -> Iterator[Finding]:
     """One of two forms, and all of it."""
     wanted = [name for name in _NAMED if name in visit.fields]
     here = [name for name in wanted if name in said]
-    field, fields = spell(visit.path), _with_and(wanted)
+    field, fields = spell(visit.path), both(wanted)
     if "armId" in said and here:
         yield _malformed(
             visit,
             "the 'ARMID' field is mutually exclusive with 'Group', 'Kind', 'Namespace', and 'Name' for "
-            f"ResourceReference: {field} has armId and {_with_and(here)}.",
+            f"ResourceReference: {field} has armId and {both(here)}.",
             f"Keep either armId or {fields}.",
         )
     elif "armId" not in said and not here:
@@ -98,7 +98,7 @@ def _form(visit: Visit, said: dict[str, str]) -> Iterator[Finding]:
             f"Set {fields} of a manifest in this namespace, {well_known}or armId.",
         )
     elif "armId" not in said and len(here) < len(wanted):
-        missing = _with_and([name for name in wanted if name not in said])
+        missing = both([name for name in wanted if name not in said])
         yield _malformed(
             visit,
             "when referencing a Kubernetes resource, 'Group', 'Kind', 'Namespace', and 'Name' must all be specified "
@@ -181,7 +181,3 @@ def _target(visit: Visit, group: str, kind: str, catalog: Catalog) -> Iterator[F
         hint = f"Did you mean {close}?" if close else "`gitsync explain` lists the kinds that there are."
     message = f"{spell(visit.path)}: group {quoted(group)}, kind {quoted(kind)} is not an ARM kind that ASO serves."
     yield Finding(code="ReferenceKind", path=path, message=message, hint=hint)
-
-
-def _with_and(names: list[str]) -> str:
-    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)

@@ -12,10 +12,11 @@ from typing import Any
 from gitsync.core.fieldpath import Path, spell
 from gitsync.core.finding import Finding
 from gitsync.core.nearest import nearest
-from gitsync.core.typewords import asked_for, either, quoted, told
+from gitsync.core.typewords import asked_for, both, either, quoted, told
 from gitsync.core.visit import Visit
-from gitsync.model.facts import Field
+from gitsync.model.facts import Field, Kind
 from gitsync.model.problem import Level
+from gitsync.model.resource import Resource
 
 _OWNER_HINTS = {
     "knownOwner": "Add `owner: {name: …}`, or `owner: {armId: …}` for an owner that no manifest declares.",
@@ -41,6 +42,15 @@ def check_shape(visit: Visit, unknown: Level) -> Iterator[Finding]:
         if field.get("required") and name not in present
     )
     yield from _union(visit, present)
+
+
+def missing_spec(resource: Resource, kind: Kind) -> Iterator[Finding]:
+    """A finding where a manifest has no spec at all and its kind cannot do without: one, not one for every field."""
+    needed = sorted(name for name, field in kind.types[kind.spec]["fields"].items() if field.get("required"))
+    if needed and not any(problem.field == "spec" for problem in resource.problems):
+        yield Finding(
+            code="MissingField", path=("spec",), message="spec is required.", hint=f"Add spec, with {both(needed)}."
+        )
 
 
 def _wrong_type(visit: Visit) -> Finding:
@@ -132,7 +142,7 @@ def _union(visit: Visit, present: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _member_count(path: Path, present: list[str], fields: list[str]) -> Finding:
-    said = f"it sets {' and '.join(present)}" if present else "it sets none"
+    said = f"it sets {both(present)}" if present else "it sets none"
     message = f"{spell(path)} must set exactly one of its members; {said}."
     hint = f"Members are {either(fields)}." if not present else "Split it into one entry for each."
     return Finding(code="UnionMembers", path=path, message=message, hint=hint)

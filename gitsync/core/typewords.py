@@ -6,7 +6,7 @@ Apart, so that all messages name a type alike, and so that only one place decide
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from gitsync.core.asotypes import SECRET_TYPES
@@ -82,6 +82,11 @@ def either(choices: Iterable[Any], most: int = _MOST_CHOICES) -> str:
     if len(words) > most:
         return f"{', '.join(words[:most])} or {len(words) - most} more"
     return f"{', '.join(words[:-1])} or {words[-1]}" if len(words) > 1 else "".join(words)
+
+
+def both(words: Sequence[str]) -> str:
+    """`a, b and c`."""
+    return f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else "".join(words)
 
 
 def short(key: Key) -> str:

@@ -22,7 +22,7 @@ from gitsync.core.naming import check_names, check_object_name
 from gitsync.core.pairs import check_pairs
 from gitsync.core.presence import check_presence
 from gitsync.core.references import OWNERS, REFERENCES, check_reference
-from gitsync.core.shape import check_shape
+from gitsync.core.shape import check_shape, missing_spec
 from gitsync.core.unknown_kind import unknown_kind
 from gitsync.core.visit import Visit, visits
 from gitsync.model.facts import Kind
@@ -66,15 +66,24 @@ def validate_set(
 
 
 def _of_known_kind(resource: Resource, kind: Kind, catalog: Catalog, unknown: Level) -> Iterator[Finding]:
-    seen = list(visits(kind, resource.spec))
-    for visit in seen:
-        yield from check_shape(visit, unknown)
-        if visit.fits:
-            yield from _of_value(visit, kind, catalog)
-    yield from check_destinations(seen)
+    if _has_spec(resource):
+        seen = list(visits(kind, resource.spec))
+        for visit in seen:
+            yield from check_shape(visit, unknown)
+            if visit.fits:
+                yield from _of_value(visit, kind, catalog)
+        yield from check_destinations(seen)
+    else:
+        yield from missing_spec(resource, kind)
     yield from check_names(resource, kind)
     yield from check_kind_rules(resource, kind)
     yield from check_annotations(resource)
+
+
+def _has_spec(resource: Resource) -> bool:
+    """There is a spec to look at: it is written, and whoever read the file has not complained of it already."""
+    is_there = "spec" in resource.lines or bool(resource.spec)
+    return is_there and not any(problem.field == "spec" for problem in resource.problems)
 
 
 def _of_value(visit: Visit, kind: Kind, catalog: Catalog) -> Iterator[Finding]:
