@@ -28,6 +28,7 @@ from gitsync.model.resource import Prepared
 from gitsync.model.result import Result, Stage
 from gitsync.model.template import Request
 from gitsync.model.verdict import Action, Comparison, Verdict
+from gitsync.report.progress import Progress
 from gitsync.vault.values import RunValues
 
 LONGEST_PAUSE = 30.0
@@ -60,6 +61,7 @@ class Run:
     values: RunValues
     rules: Rules
     memory: Memory
+    progress: Progress
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,6 +152,7 @@ class Turn:
 
     def at(self, stage: Stage) -> Turn:
         self.conversation.stage = stage
+        self.run.progress.started(self.node.key, stage)
         return self
 
     def stopped(self, condition: Condition, verdict: Verdict | None = None, **more: Any) -> Turn:

@@ -18,6 +18,7 @@ from gitsync.model.policy import Policy
 from gitsync.model.problem import Problem
 from gitsync.model.record import Claim, Record
 from gitsync.model.resource import Prepared
+from gitsync.model.result import Result
 
 MOST_DELETES = 10
 SHARE_OF_DELETES = 0.2
@@ -133,6 +134,22 @@ def _dependents(key: Key, pruned: Mapping[Key, Record]) -> Iterable[Key]:
         for other, record in pruned.items()
         if other != key and (key in record.depends_on or is_below(record.arm_id, arm_id))
     )
+
+
+def hold_back(prunes: Mapping[Key, Node], applies: Mapping[Key, Node], results: Iterable[Result]) -> dict[Key, Node]:
+    """Hold what a resource that is not Ready used to depend on: its last good state in Azure may still need it."""
+    needed_by = {
+        key: result.key
+        for result in results
+        if not result.is_fine and (record := applies[result.key].record) is not None
+        for key in record.depends_on
+    }
+    held = {
+        key: replace(node, held=f"{needed_by[key]} depended on it, and is not Ready.")
+        for key, node in prunes.items()
+        if key in needed_by and node.intent is Intent.PRUNE and not node.held
+    }
+    return {**prunes, **held}
 
 
 def refuse_unsafe(plan: Plan, inventory: int, most: int | None) -> None:

@@ -39,6 +39,9 @@ async def check_policy(turn: Turn) -> Turn:
 def _invalid(turn: Turn) -> Condition:
     errors: list[Problem] = sorted((p for p in turn.prepared.problems if p.is_error), key=lambda p: p.order)
     missing = next((p for p in errors if p.code in _MISSING), None)
+    owner = turn.prepared.owner
+    if missing and missing.code == "OwnerNotFound" and owner and owner.key:
+        return waiting_for_owner(owner.key)
     if missing:
         return warning(_MISSING[missing.code], missing.message)
     more = f" ({len(errors) - 1} more problems)" if len(errors) > 1 else ""

@@ -1,0 +1,24 @@
+"""Show what sync would do, and write nothing.
+
+The same run with the acting stages left out: it needs no more than the right to read.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from gitsync.cli.running import AZURE, DECIDING, OUTPUTS, READING, TELLING, execute
+from gitsync.config import Config
+
+__all__ = ["OUTPUTS", "SETTINGS", "arguments", "run"]
+
+SETTINGS = (*READING, *AZURE, *DECIDING, *TELLING, "detailed_exitcode")
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Everything is a setting."""
+
+
+def run(_options: argparse.Namespace, config: Config) -> int:
+    """Run a plan and give its exit code."""
+    return execute(config, writes=False)

@@ -1,0 +1,91 @@
+"""What sync and plan share: a run under the eyes of whoever started it, with signals, progress and the report at the end."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from dataclasses import dataclass
+
+from gitsync.cli.output import REPORT_OUTPUTS, print_report, show_progress, write_report
+from gitsync.config import Config
+from gitsync.core.exitcode import INTERRUPTED, NOT_READY
+from gitsync.model.report import Report
+
+OUTPUTS = REPORT_OUTPUTS
+
+READING = (
+    "source",
+    "ref",
+    "path",
+    "only",
+    "namespace",
+    "target_namespaces",
+    "git_timeout",
+    "git_username",
+    "git_token",
+    "unknown_fields",
+    "default_policy",
+    "strict",
+)
+AZURE = (
+    "subscription",
+    "tenant_id",
+    "client_id",
+    "client_secret",
+    "federated_token_file",
+    "additional_tenants",
+    "credential",
+    "endpoint",
+    "audience",
+    "authority",
+    "user_agent_suffix",
+    "ca_bundle",
+    "emulator",
+    "emulator_script",
+    "concurrency",
+    "resource_timeout",
+    "run_timeout",
+)
+DECIDING = ("prune", "max_deletes", "adopt", "always_put", "agent")
+TELLING = ("status_branch", "status_dir", "report_dir", "output")
+
+
+@dataclass(slots=True)
+class Interruption:
+    """Which signal ended the run, if one did."""
+
+    by: signal.Signals | None = None
+
+    def exit_code(self, report: Report) -> int:
+        """130 for Ctrl-C; at least 1 where the run was told to stop; else the report's own."""
+        if self.by is signal.SIGINT:
+            return INTERRUPTED
+        return report.exit_code or NOT_READY if self.by else report.exit_code
+
+
+def execute(config: Config, *, writes: bool) -> int:
+    """Run once, print the report and give the exit code. Raises GitsyncError where the run is refused."""
+    report, interruption = asyncio.run(_supervised(config, writes=writes))
+    print_report(report, config)
+    if config.report_dir:
+        write_report(report, config.report_dir)
+    return interruption.exit_code(report)
+
+
+async def _supervised(config: Config, *, writes: bool) -> tuple[Report, Interruption]:
+    """SIGTERM and Ctrl-C let the run end in order: no new work, status written."""
+    from gitsync.edges import open_edges
+    from gitsync.sync import run
+
+    stop, interruption = asyncio.Event(), Interruption()
+
+    def end(by: signal.Signals) -> None:
+        interruption.by = by
+        stop.set()
+
+    loop = asyncio.get_running_loop()
+    for one in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(one, end, one)
+    with show_progress() as progress:
+        async with open_edges(config, stop, progress) as edges:
+            return await run(config, edges, writes=writes), interruption

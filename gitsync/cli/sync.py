@@ -1,0 +1,25 @@
+"""Bring Azure to what git says, and write the status back.
+
+Reads one revision of SOURCE, takes every resource through the staged checks in the order of their owners, sends what
+differs, and records what came of it on the status branch or in the status folder.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from gitsync.cli.running import AZURE, DECIDING, OUTPUTS, READING, TELLING, execute
+from gitsync.config import Config
+
+__all__ = ["OUTPUTS", "SETTINGS", "arguments", "run"]
+
+SETTINGS = (*READING, "allow_dirty", *AZURE, *DECIDING, "register_providers", *TELLING)
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Everything is a setting."""
+
+
+def run(_options: argparse.Namespace, config: Config) -> int:
+    """Run the main job and give its exit code."""
+    return execute(config, writes=True)

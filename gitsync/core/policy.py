@@ -1,0 +1,20 @@
+"""Which reconcile policy a resource has (spec: semantics §2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gitsync.model.policy import RECONCILE_POLICY, Policy
+from gitsync.model.resource import Resource
+
+
+def policy_of(resource: Resource, namespaces: Mapping[str, Mapping[str, str]], default: Policy) -> Policy | None:
+    """The resource's own annotation, else its Namespace's, else the default; None where the text is no policy.
+
+    `namespaces` has the annotations of Namespace manifests by name. An empty text counts as absent.
+    """
+    own = resource.annotations.get(RECONCILE_POLICY, "")
+    text = own or namespaces.get(resource.key.namespace, {}).get(RECONCILE_POLICY, "")
+    if not text:
+        return default
+    return next((policy for policy in Policy if policy.value == text), None)

@@ -1,0 +1,128 @@
+"""The edges of a run, opened from the settings: git, the recorded state, Azure (or the emulator), the clock.
+
+Apart from the run, which is handed them: a test hands it others.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from gitsync.arm.access import Access, Method, Network, SignIn
+from gitsync.arm.client import Arm, open_arm
+from gitsync.arm.clock import SystemClock
+from gitsync.arm.cloud import Cloud
+from gitsync.config import Config
+from gitsync.core.catalog import Catalog, open_catalog
+from gitsync.extensions.registry import Registry
+from gitsync.model.clock import Clock
+from gitsync.repo.checkout import Checkout
+from gitsync.repo.store import StateStore
+from gitsync.report.progress import Progress, Silent
+
+NOBODYS_SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
+"""The subscription on the emulator where none is given."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edges:
+    """What a run works with. `stop` is set when the run is to begin nothing more and end its waits."""
+
+    source: Checkout
+    store: StateStore
+    arm: Arm
+    clock: Clock
+    stop: asyncio.Event
+    subscription: str
+    catalog: Catalog
+    registry: Registry
+    progress: Progress
+
+
+class StoppableClock(SystemClock):
+    """The real clock, whose sleeps end when the run is told to stop."""
+
+    def __init__(self, stop: asyncio.Event) -> None:
+        self._stop = stop
+
+    async def sleep(self, seconds: float) -> None:
+        try:
+            await asyncio.wait_for(self._stop.wait(), seconds)
+        except TimeoutError:
+            return
+        await asyncio.sleep(0)
+
+
+@asynccontextmanager
+async def open_edges(config: Config, stop: asyncio.Event, progress: Progress | None = None) -> AsyncIterator[Edges]:
+    """Open what a run of these settings works with, and close it afterwards.
+
+    Raises ConfigError, SourceError or StateError where one of them cannot be opened.
+    """
+    clock = StoppableClock(stop)
+    with _checkout(config) as source, _store(config, source, clock) as store:
+        async with _azure(config) as access, open_arm(access, clock) as arm:
+            yield Edges(
+                source=source,
+                store=store,
+                arm=arm,
+                clock=clock,
+                stop=stop,
+                subscription=subscription_of(config),
+                catalog=open_catalog(),
+                registry=Registry.load(),
+                progress=progress or Silent(),
+            )
+
+
+def subscription_of(config: Config) -> str:
+    """Return the subscription of the run; ConfigError where Azure needs one and none is given."""
+    if config.subscription:
+        return config.subscription
+    if config.emulator is not None:
+        return NOBODYS_SUBSCRIPTION
+    raise ConfigError(
+        "No subscription is given, so ARM ids cannot be built.",
+        hint="Set AZURE_SUBSCRIPTION_ID, or give --subscription.",
+    )
+
+
+@asynccontextmanager
+async def _azure(config: Config) -> AsyncIterator[Access]:
+    """How to reach Azure; with --emulator, one of our own that lives as long as the run."""
+    if config.emulator is None:
+        yield _access(config, cloud_of(config.endpoint, config.audience, config.authority))
+        return
+    from gitsync.emulator.server import Emulator  # noqa: PLC0415 - most runs speak to Azure
+    from gitsync.emulator.settings import read_settings
+    from gitsync.emulator.store import MemoryStore, SqliteStore
+
+    settings = read_settings(Path(config.emulator_script)) if config.emulator_script else Settings()
+    store = SqliteStore(Path(config.emulator)) if config.emulator else MemoryStore()
+    async with Emulator(settings, store) as emulator:
+        yield _access(replace(config, credential="anonymous"), cloud_of(emulator.url))
+
+
+def _access(config: Config, cloud: Cloud) -> Access:
+    return Access(
+        cloud=cloud,
+        sign_in=SignIn(
+            method=Method(config.credential),
+            tenant=config.tenant_id or "",
+            client=config.client_id or "",
+            client_secret=config.client_secret,
+            token_file=config.federated_token_file or "",
+            additional_tenants=config.additional_tenants,
+            environment=os.environ,
+        ),
+        network=Network(
+            ca_bundle=Path(config.ca_bundle) if config.ca_bundle else None,
+            environment=os.environ,
+            in_flight=config.concurrency,
+        ),
+        user_agent_suffix=config.user_agent_suffix or "",
+    )

@@ -1,0 +1,50 @@
+"""Write-back: what may be created before the first write, and what came of the run after the last."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from gitsync.core.exitcode import NOT_READY
+from gitsync.edges import Edges
+from gitsync.errors import PublishError
+from gitsync.model.gvk import Key
+from gitsync.model.problem import Problem
+from gitsync.model.record import Record, State
+from gitsync.model.report import Report
+from gitsync.repo.store import Update
+from gitsync.report import headline, json, summary
+
+
+def expect(edges: Edges, records: Mapping[Key, Record]) -> None:
+    """Put on record what the run may create. Raises PublishError where the state cannot be written: nothing was sent."""
+    edges.store.check_writable()
+    if records:
+        edges.store.save(
+            Update(
+                records=records,
+                revision=edges.source.revision,
+                summary=None,
+                report=None,
+                headline=f"Expect {headline.plural(len(records), 'new resource')}",
+            )
+        )
+
+
+def publish(edges: Edges, before: State, report: Report) -> Report:
+    """Record what the run came to. Where that fails, the report says so: Azure is as it is."""
+    records = {result.key: result.record for result in report.results}
+    kept = {**before.records, **records}
+    update = Update(
+        records=records,
+        revision=report.revision,
+        summary=summary.render([r for r in kept.values() if r], revision=report.revision, problems=report.problems),
+        report=json.render(report),
+        headline=headline.subject(report),
+    )
+    try:
+        edges.store.save(update)
+    except PublishError as error:
+        problem = Problem(code="StatusNotWritten", message=error.message, hint=error.hint)
+        return replace(report, exit_code=report.exit_code or NOT_READY, problems=(*report.problems, problem))
+    return report
