@@ -1,0 +1,97 @@
+"""What an ARM path says and how it is written into a URL.
+
+Ids come from manifests, which are not trusted: a `?` or `#` in one would cut the path and drop the api-version, a `..`
+would reach another resource. So every id is checked and quoted here, before anything is sent.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from urllib.parse import quote, urlencode
+
+from gitsync.errors import ArmError
+
+_FORBIDDEN = re.compile(r"[?#\\\x00-\x1f\x7f]")
+_SUBSCRIPTION = re.compile(r"^/subscriptions/([^/]+)", re.IGNORECASE)
+_CONTAINER = re.compile(
+    r"^(/subscriptions/[^/]+(/resourceGroups/[^/]+)?|/providers/Microsoft\.Management/managementGroups/[^/]+)"
+    r"(?=/providers/)",
+    re.IGNORECASE,
+)
+_VERBS = {"GET": "read", "HEAD": "read", "PUT": "write", "PATCH": "write", "DELETE": "delete", "POST": "action"}
+
+
+def target(path: str, api_version: str, query: Mapping[str, str] | None = None) -> str:
+    """Path and query of a request, quoted: `/a b` becomes `/a%20b?api-version=…`.
+
+    Raises ArmError (code InvalidResourceId) for a path that is not absolute, has an empty, `.` or `..` segment, or a
+    character that means something else in a URL.
+    """
+    _check(path)
+    parameters = {"api-version": api_version, **(query or {})}
+    return f"{quote(path, safe=_SAFE)}?{urlencode(parameters, quote_via=quote, safe=_SAFE)}"
+
+
+_SAFE = "/:@!$'()*,;-._~"
+
+
+def _check(path: str) -> None:
+    segments = path.split("/")[1:]
+    if path.startswith("/") and not _FORBIDDEN.search(path) and not {"", ".", ".."} & set(segments):
+        return
+    raise ArmError(
+        f"{path!r} is not an id that can be sent to Azure.",
+        code="InvalidResourceId",
+        resource_id=path,
+        hint="An id starts with '/', has no empty, '.' or '..' segment, and none of the characters ? # \\.",
+    )
+
+
+def subscription_of(path: str) -> str:
+    """The subscription that a path lies in, in lower case; "" for one of the tenant."""
+    found = _SUBSCRIPTION.match(path)
+    return found[1].casefold() if found else ""
+
+
+def namespace_of(path: str) -> str:
+    """The provider that answers for a path ("microsoft.network"), in lower case; "" for a group or subscription."""
+    _, marker, rest = path.casefold().rpartition("/providers/")
+    return rest.partition("/")[0] if marker else ""
+
+
+def same(one: str, other: str) -> bool:
+    """Whether two paths name the same thing: ARM compares names without case."""
+    return one.rstrip("/").casefold() == other.rstrip("/").casefold()
+
+
+def lane_of(arm_id: str) -> str:
+    """The name of the write lane of a resource: its top-most ancestor that is a resource, or itself.
+
+    So a virtual network and its subnets exclude each other, and so do sibling agent pools and their cluster, at any
+    depth: providers lock the top resource while an operation runs below it (Network, Kusto, Cosmos DB, AKS) and answer
+    409 or 429 to all others. A resource group, a subscription and a management group are containers, not resources:
+    what lies directly in one goes in parallel. An extension resource (role assignment, flux configuration) lies in
+    the lane of what it extends; at a container it has its own.
+    """
+    container = _CONTAINER.match(arm_id)
+    prefix = container[0] if container else ""
+    segments = arm_id[len(prefix) :].strip("/").split("/")
+    is_resource = segments[0].casefold() == "providers"
+    kept = segments[:4] if is_resource else segments  # providers, namespace, type, name
+    return "/".join((prefix, *kept)).casefold()
+
+
+def action_of(method: str, path: str) -> str:
+    """The right that a request needs, in Azure's words: `Microsoft.Network/virtualNetworks/write`."""
+    verb = _VERBS[method]
+    _, marker, rest = path.rpartition("/providers/")
+    if not marker:
+        depth = "subscriptions/resourceGroups" if "/resourcegroups/" in path.casefold() else "subscriptions"
+        return f"Microsoft.Resources/{depth}/{verb}"
+    namespace, *names = rest.strip("/").split("/")
+    if not names:
+        return f"Microsoft.Resources/subscriptions/providers/{verb}"
+    if verb == "action":
+        return "/".join((namespace, *names[:-1:2], names[-1], verb))
+    return "/".join((namespace, *names[::2], verb))

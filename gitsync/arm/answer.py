@@ -1,0 +1,68 @@
+"""What came back over the wire, before anyone judges it: status, headers, JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+from gitsync.arm.principal import Principal
+
+_SECONDS = re.compile(r"\d+(\.\d+)?")
+_MILLISECONDS = ("retry-after-ms", "x-ms-retry-after-ms")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """One HTTP answer. Header names are in lower case. Headers and content are not shown: either may hold secrets.
+
+    `principal` is whom the refused token spoke for; only read where the status is 401 or 403.
+    """
+
+    status: int
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    content: bytes = field(default=b"", repr=False)
+    principal: Principal | None = None
+
+    def json(self) -> Any:
+        """The body; None where there is none, or it is not JSON."""
+        try:
+            return json.loads(self.content) if self.content else None
+        except ValueError:
+            return None
+
+    def mapping(self) -> Mapping[str, Any]:
+        """The body where it is a JSON object, else an empty one."""
+        body = self.json()
+        return body if isinstance(body, dict) else {}
+
+    @property
+    def request_id(self) -> str:
+        """What Azure's support asks for."""
+        return self.headers.get("x-ms-request-id") or self.headers.get("x-ms-correlation-request-id") or ""
+
+    def retry_after(self, now: datetime) -> float | None:
+        """Seconds to wait, from `Retry-After` (RFC 9110 §10.2.3: seconds or a date) or Azure's in milliseconds.
+
+        None where nothing, nonsense, or no time at all is asked for: then the caller's own back-off applies.
+        """
+        for name in _MILLISECONDS:
+            if _SECONDS.fullmatch(self.headers.get(name, "")):
+                return float(self.headers[name]) / 1000 or None
+        value = self.headers.get("retry-after", "").strip()
+        if _SECONDS.fullmatch(value):
+            return float(value) or None
+        return _until(value, now)
+
+
+def _until(date: str, now: datetime) -> float | None:
+    try:
+        moment = parsedate_to_datetime(date)
+    except ValueError:
+        return None
+    seconds = (moment.replace(tzinfo=moment.tzinfo or UTC) - now).total_seconds()
+    return seconds if seconds > 0 else None

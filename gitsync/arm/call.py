@@ -1,0 +1,47 @@
+"""One request as a value: what is asked, of what, and which answers are no failure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from gitsync.arm.answer import Answer
+from gitsync.arm.payload import Payload
+
+_READS = frozenset({"GET", "HEAD"})
+_SHOW_A_RESOURCE = frozenset({"GET", "PUT", "PATCH"})
+_WITH_RESOURCE = frozenset({200, 201, 404})
+_NOT_ABSENT = frozenset({"invalidresourcetype", "invalidresourcenamespace", "subscriptionnotfound"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """`path` is the ARM path as it is meant, `target` path and query as they are sent (relative to the endpoint).
+
+    `target` is not shown: that of a poll may be signed. `resource_id` is what messages name.
+    """
+
+    method: str
+    path: str
+    target: str = field(repr=False)
+    resource_id: str
+    accepts: frozenset[int]
+    headers: Mapping[str, str] = field(default_factory=dict)
+    payload: Payload | None = None
+    is_poll: bool = False
+
+    @property
+    def is_write(self) -> bool:
+        return self.method not in _READS
+
+    def takes(self, answer: Answer, code: str) -> bool:
+        """Whether an answer is one that was asked for.
+
+        A 404 that speaks of the type, the provider or the subscription does not say that the resource is absent: it
+        could not be looked for, and whoever prunes must not take it for gone. What is not JSON was not said by Azure
+        Resource Manager, but by something in between.
+        """
+        if answer.status not in self.accepts or (answer.status == 404 and code.casefold() in _NOT_ABSENT):
+            return False
+        is_resource = self.method in _SHOW_A_RESOURCE and answer.status in _WITH_RESOURCE
+        return not (is_resource and answer.content) or isinstance(answer.json(), dict)

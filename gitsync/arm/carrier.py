@@ -1,0 +1,123 @@
+"""Brings requests over the wire with azure-mgmt-resource: the only module that imports it.
+
+The SDK's client is used as a carrier of policies: it signs in, and nothing else. Its retries, its registration of
+providers and its own following of redirects and operations are left out, since each would send requests that nobody
+counts (spec: deps §1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+from typing import Any, cast
+
+import aiohttp
+from azure.core.exceptions import AzureError
+from azure.core.pipeline.policies import HeadersPolicy, ProxyPolicy, RequestIdPolicy
+from azure.core.rest import HttpRequest
+from azure.mgmt.core.policies import AsyncARMChallengeAuthenticationPolicy
+from azure.mgmt.resource.resources.aio import ResourceManagementClient
+
+from gitsync.arm.access import Access, Credential
+from gitsync.arm.answer import Answer
+from gitsync.arm.call import Call
+from gitsync.arm.cloud import Cloud
+from gitsync.arm.credentials import open_credential
+from gitsync.arm.failures import CredentialError, TransportError, scrubbed
+from gitsync.arm.network import Way, open_way
+from gitsync.arm.principal import Principal, principal_of
+from gitsync.model.clock import Clock
+
+_NEVER_SENT = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError, aiohttp.ClientHttpProxyError)
+_REFUSED = frozenset({401, 403})
+
+
+@asynccontextmanager
+async def open_carrier(access: Access, clock: Clock, credential: Credential | None = None) -> AsyncIterator[SdkCarrier]:
+    """Raises ConfigError where the settings cannot work; nothing is sent yet."""
+    async with (
+        open_way(access.network) as way,
+        open_credential(access, way, clock, credential) as signed,
+        _client(access, way, signed) as client,
+    ):
+        yield SdkCarrier(client, signed, access.cloud)
+
+
+def _client(access: Access, way: Way, credential: Credential | None) -> ResourceManagementClient:
+    cloud = access.cloud
+    agent = f"gitsync/{version('gitsync')} {access.user_agent_suffix}".strip()
+    policies: list[Any] = [  # in the order of their work
+        RequestIdPolicy(),
+        HeadersPolicy({"Accept": "application/json", "User-Agent": agent}),
+        ProxyPolicy({} if cloud.is_loopback else way.proxies(cloud.endpoint)),
+    ]
+    if credential is not None:
+        policies.append(AsyncARMChallengeAuthenticationPolicy(cast("Any", credential), cloud.scope))
+    return ResourceManagementClient(
+        cast("Any", credential or "nobody"),  # the client insists on one; only the policy above asks it
+        "-",  # the subscription is part of every path
+        base_url=cloud.endpoint,
+        credential_scopes=[cloud.scope],
+        policies=policies,
+        transport=way.transport,
+    )
+
+
+class SdkCarrier:
+    """Sends calls to the endpoint of a cloud, and nowhere else."""
+
+    def __init__(self, client: ResourceManagementClient, credential: Credential | None, cloud: Cloud) -> None:
+        self._client = client
+        self._credential = credential
+        self._cloud = cloud
+        # the policy that signs in takes this option, and nobody does where there is none
+        self._options = {"enforce_https": not cloud.is_loopback} if credential is not None else {}
+
+    async def send(self, call: Call, *, read_timeout: float) -> Answer:
+        """Raises TransportError where no answer came, CredentialError where there is no token."""
+        try:
+            response = await self._client.send_request(
+                self._request(call),
+                read_timeout=read_timeout,
+                **self._options,
+            )
+        except CredentialError as error:
+            error.method, error.resource_id = call.method, call.resource_id
+            raise
+        except AzureError as error:
+            raise _transport_error(error, call) from error
+        refused = response.status_code in _REFUSED
+        return Answer(
+            status=response.status_code,
+            headers={name.lower(): value for name, value in response.headers.items()},
+            content=response.content,
+            principal=principal_of(response.request.headers.get("Authorization", "")) if refused else None,
+        )
+
+    async def sign_in(self) -> Principal | None:
+        """Get a token; CredentialError where there is none. None for nobody in particular."""
+        if self._credential is None:
+            return None
+        token = await self._credential.get_token_info(self._cloud.scope)
+        return principal_of(token.token)
+
+    def _request(self, call: Call) -> HttpRequest:
+        at = call.target.replace("{", "%7B").replace("}", "%7D")  # the SDK takes URLs for templates
+        content = call.payload.content if call.payload else None
+        return HttpRequest(call.method, f"{self._cloud.endpoint}{at}", headers=dict(call.headers), content=content)
+
+
+def _transport_error(error: AzureError, call: Call) -> TransportError:
+    cause = error.inner_exception
+    was_sent = not isinstance(cause, _NEVER_SENT)
+    distrusted = isinstance(cause, aiohttp.ClientSSLError)
+    return TransportError(
+        scrubbed(f"Azure Resource Manager did not answer: {cause or error}"),
+        was_sent=was_sent,
+        may_mend=not distrusted,
+        resource_id=call.resource_id,
+        method=call.method,
+        outcome_unknown=was_sent and call.is_write,
+        hint="Where its certificate is of a private authority, name that with --ca-bundle." if distrusted else "",
+    )

@@ -1,0 +1,274 @@
+"""What a node may ask of Azure: an `Arm` for the run, a `Reader` or `Writer` for each node.
+
+Extensions and plans are handed readers, so that nothing there can write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from gitsync.arm.access import Access, Credential
+from gitsync.arm.address import target
+from gitsync.arm.answer import Answer
+from gitsync.arm.call import Call
+from gitsync.arm.cloud import Cloud
+from gitsync.arm.conversation import Conversation
+from gitsync.arm.exchange import Carrier, Exchange
+from gitsync.arm.lanes import Lanes
+from gitsync.arm.operations import Operations
+from gitsync.arm.payload import to_payload
+from gitsync.arm.principal import Principal
+from gitsync.arm.registration import Registrations
+from gitsync.arm.reply import Reply, live_of
+from gitsync.arm.throttle import Throttle
+from gitsync.errors import ArmError, ConfigError
+from gitsync.model.clock import Clock
+from gitsync.model.live import Live
+from gitsync.model.report import Requests
+
+_GET = frozenset({200, 404})
+_HEAD = frozenset({200, 204, 404})
+_LIST = frozenset({200})
+_ACCEPTS = {
+    "PUT": frozenset({200, 201, 202}),
+    "PATCH": frozenset({200, 201, 202}),
+    "DELETE": frozenset({200, 202, 204, 404}),
+    "POST": frozenset({200, 201, 202, 204}),
+}
+_JSON = {"Content-Type": "application/json"}
+
+
+@asynccontextmanager
+async def open_arm(access: Access, clock: Clock, credential: Credential | None = None) -> AsyncIterator[Arm]:
+    """An `Arm` for the length of a run. `credential` stands in for what `access.sign_in` would give.
+
+    Raises ConfigError where the settings cannot work: nothing was sent then.
+    """
+    from gitsync.arm.carrier import open_carrier  # noqa: PLC0415 - azure and aiohttp take a fifth of a second to import
+
+    async with open_carrier(access, clock, credential) as carrier:
+        yield Arm(carrier, access, clock)
+
+
+class Arm:
+    """Azure Resource Manager for one run, as one principal."""
+
+    def __init__(self, carrier: SignedCarrier, access: Access, clock: Clock) -> None:
+        self._carrier = carrier
+        self._lanes = Lanes()
+        network, throttle = access.network, Throttle(clock, access.limits)
+        exchange = Exchange(carrier, throttle, clock, in_flight=network.in_flight, read_timeout=network.read_timeout)
+        self._parts = _Parts(
+            cloud=access.cloud,
+            exchange=exchange,
+            operations=Operations(exchange, clock, access.cloud, access.interval),
+            registrations=Registrations(exchange, clock, access.interval),
+        )
+
+    async def sign_in(self) -> Principal | None:
+        """Get a token now, so that a run without one is refused before it begins. None when anonymous.
+
+        Raises ConfigError: which credential failed, why, and how to mend it.
+        """
+        try:
+            return await self._carrier.sign_in()
+        except ArmError as error:
+            raise ConfigError(error.message, hint=error.hint) from error
+
+    def reader(self, conversation: Conversation) -> Reader:
+        return Reader(self._parts, conversation)
+
+    def writer(self, conversation: Conversation) -> Writer:
+        return Writer(self._parts, conversation)
+
+    def lane(self, arm_id: str) -> AbstractAsyncContextManager[None]:
+        """Exclude other writes to the same resource, to what it lies in and to what lies in it.
+
+        Hold it from the write until its operation has ended. Which resources share a lane: `address.lane_of`.
+        """
+        return self._lanes.hold(arm_id)
+
+    @property
+    def requests(self) -> Requests:
+        """What the run has sent so far."""
+        return self._parts.exchange.requests
+
+
+class SignedCarrier(Carrier, Protocol):
+    """A carrier that has a credential."""
+
+    async def sign_in(self) -> Principal | None: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Parts:
+    cloud: Cloud
+    exchange: Exchange
+    operations: Operations
+    registrations: Registrations
+
+
+class Reader:
+    """What may be asked without changing anything. Every method raises ArmError where Azure gave no usable answer."""
+
+    def __init__(self, parts: _Parts, conversation: Conversation) -> None:
+        self._parts = parts
+        self._conversation = conversation
+
+    async def get(self, arm_id: str, api_version: str) -> Live | None:
+        """The resource; None where Azure says that it is not there."""
+        answer = await self._read(arm_id, api_version, _GET)
+        return None if answer.status == 404 else live_of(answer)
+
+    async def exists(self, arm_id: str, api_version: str) -> bool:
+        """For kinds that can only be asked by HEAD: 2xx is yes, 404 is no."""
+        return (await self._read(arm_id, api_version, _HEAD, method="HEAD")).status != 404
+
+    async def list(
+        self, path: str, api_version: str, query: Mapping[str, str] | None = None
+    ) -> list[Mapping[str, Any]]:
+        """All pages of a collection. A page may be empty and still not be the last (resource-provider contract)."""
+        found: list[Mapping[str, Any]] = []
+        asked: set[str] = set()
+        step: str | None = target(path, api_version, query)
+        while step is not None and step not in asked:
+            asked.add(step)
+            answer = await self._read(path, api_version, _LIST, at=step)
+            page = answer.mapping()
+            found.extend(entry for entry in page.get("value") or () if isinstance(entry, dict))
+            step = self._next(page.get("nextLink"), path)
+        return found
+
+    async def settle(self, arm_id: str, api_version: str, live: Live) -> Live | None:
+        """Poll a resource that an earlier operation still moves, until it stands still or the deadline comes.
+
+        Gives the resource as last seen (at the deadline still moving), None when it vanished.
+        """
+        return await self._parts.operations.settle(arm_id, api_version, live, self._conversation)
+
+    async def _read(
+        self, path: str, api_version: str, accepts: frozenset[int], *, method: str = "GET", at: str | None = None
+    ) -> Answer:
+        call = Call(
+            method=method,
+            path=path,
+            target=at or target(path, api_version),
+            resource_id=path,
+            accepts=accepts,
+        )
+        return await self._parts.exchange.read(call, self._conversation)
+
+    def _next(self, link: object, path: str) -> str | None:
+        """Path and query of the next page. The token goes with it, so it must lead to the same endpoint."""
+        if not isinstance(link, str) or not link:
+            return None
+        step = self._parts.cloud.target_of(link)
+        if step is None:
+            raise ArmError(
+                f"The list of {path} goes on at another host; no token is sent there.",
+                code="ForeignNextLink",
+                resource_id=path,
+                method="GET",
+            )
+        return step
+
+
+class Writer(Reader):
+    """What changes Azure. Hold the resource's lane while a write and its operation last.
+
+    An ArmError with `outcome_unknown` means that the write may have been done: read before writing again.
+    """
+
+    async def put(
+        self,
+        arm_id: str,
+        api_version: str,
+        body: Mapping[str, Any],
+        *,
+        if_match: str | None = None,
+        if_none_match: str | None = None,
+    ) -> Reply:
+        """Send the whole resource. Even a 200 may only begin the work: hand the reply to `wait`."""
+        conditions = _conditions(if_match, if_none_match)
+        return await self._write("PUT", arm_id, api_version, body, headers=conditions)
+
+    async def patch(
+        self,
+        arm_id: str,
+        api_version: str,
+        body: Mapping[str, Any],
+        *,
+        if_match: str | None = None,
+        if_none_match: str | None = None,
+    ) -> Reply:
+        """Send a merge patch (RFC 7396)."""
+        conditions = _conditions(if_match, if_none_match)
+        return await self._write("PATCH", arm_id, api_version, body, headers=conditions)
+
+    async def delete(
+        self, arm_id: str, api_version: str, *, if_match: str | None = None, query: Mapping[str, str] | None = None
+    ) -> Reply:
+        """Delete; what is not there is deleted already."""
+        return await self._write("DELETE", arm_id, api_version, headers=_conditions(if_match), query=query)
+
+    async def post(
+        self,
+        path: str,
+        api_version: str,
+        body: Mapping[str, Any] | None = None,
+        *,
+        query: Mapping[str, str] | None = None,
+    ) -> Reply:
+        """Call an action: the id of a resource and the action's name."""
+        return await self._write("POST", path, api_version, body, query=query)
+
+    async def wait(self, reply: Reply) -> bool:
+        """Follow what a write began to its end: True when it is done, False when the deadline came first.
+
+        Raises ArmError where it failed, with the operation's own code and message.
+        """
+        return await self._parts.operations.follow(reply, self._conversation)
+
+    async def register(self, namespace: str, subscription: str) -> bool:
+        """Register a resource provider and wait for it: one POST a run, however many ask. False at the deadline."""
+        return await self._parts.registrations.register(namespace, subscription, self._conversation)
+
+    async def _write(
+        self,
+        method: str,
+        path: str,
+        api_version: str,
+        body: Mapping[str, Any] | None = None,
+        *,
+        headers: Mapping[str, str] | None = None,
+        query: Mapping[str, str] | None = None,
+    ) -> Reply:
+        payload = None if body is None else to_payload(body)
+        call = Call(
+            method=method,
+            path=path,
+            target=target(path, api_version, query),
+            resource_id=path,
+            accepts=_ACCEPTS[method],
+            headers={**(headers or {}), **({} if payload is None else _JSON)},
+            payload=payload,
+        )
+        answer = await self._parts.exchange.write(call, self._conversation)
+        live = live_of(answer)
+        return Reply(
+            arm_id=path,
+            api_version=api_version,
+            status=answer.status,
+            body=live.body,
+            etag=live.etag,
+            call=call,
+            answer=answer,
+        )
+
+
+def _conditions(if_match: str | None, if_none_match: str | None = None) -> Mapping[str, str]:
+    given = {"If-Match": if_match, "If-None-Match": if_none_match}
+    return {name: value for name, value in given.items() if value is not None}

@@ -1,0 +1,25 @@
+"""The real clock. Everything else takes a `Clock`, so that tests wait hours in no time."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from datetime import UTC, datetime
+
+
+class SystemClock:
+    """Time of day in UTC, seconds since an arbitrary start, and asyncio's sleep."""
+
+    def now(self) -> datetime:
+        return datetime.now(UTC)  # noqa: TID251 - this is the clock that others are handed
+
+    def monotonic(self) -> float:
+        return time.monotonic()
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
+
+def rfc3339(moment: datetime) -> str:
+    """UTC with whole seconds, as Kubernetes writes times (RFC 3339)."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

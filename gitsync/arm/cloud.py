@@ -1,0 +1,149 @@
+"""Which Azure: endpoint, token audience and authority, checked once (DESIGN §5; settings: semantics §11).
+
+Apart from credentials, because the endpoint also decides where a token may go: to this scheme, host and port and to
+nothing else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from ipaddress import ip_address
+from urllib.parse import SplitResult, urljoin, urlsplit
+
+from gitsync.errors import ConfigError
+
+PUBLIC_ENDPOINT = "https://management.azure.com"
+_PORTS = {"http": 80, "https": 443}
+
+_KNOWN = {
+    "management.azure.com": ("https://management.core.windows.net/", "https://login.microsoftonline.com"),
+    "management.usgovcloudapi.net": ("https://management.core.usgovcloudapi.net/", "https://login.microsoftonline.us"),
+    "management.chinacloudapi.cn": ("https://management.core.chinacloudapi.cn/", "https://login.chinacloudapi.cn"),
+}
+"""Host of the endpoint → audience and authority: public, US Government, China (21Vianet)."""
+
+Origin = tuple[str, str, int]
+"""Scheme, host and port, in lower case: what decides whether a token may be sent."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cloud:
+    """Where Azure Resource Manager is (`endpoint`, without a path), what tokens are asked for, and of whom."""
+
+    endpoint: str
+    audience: str
+    authority: str
+
+    @property
+    def origin(self) -> Origin:
+        origin = origin_of(self.endpoint)
+        if origin is None:
+            raise ConfigError(f"{self.endpoint!r} is not an http(s) URL.", hint=_ENDPOINT_HINT)
+        return origin
+
+    @property
+    def is_loopback(self) -> bool:
+        return _is_loopback(self.origin[1])
+
+    def target_of(self, url: str, asked: str = "/") -> str | None:
+        """Path and query of a URL that Azure gave in answer to `asked`; None where it leads elsewhere.
+
+        Elsewhere is any other scheme, host or port: a token is not sent there.
+        """
+        absolute = urljoin(f"{self.endpoint}{asked}", url)
+        if origin_of(absolute) != self.origin:
+            return None
+        parts = urlsplit(absolute)
+        return f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
+
+    @property
+    def scope(self) -> str:
+        """What a token is asked for; the audience verbatim, so that `https://x/` gives `https://x//.default`."""
+        return f"{self.audience}/.default"
+
+    @property
+    def knows_authority(self) -> bool:
+        """False for an authority of a private cloud, which Entra's instance discovery would not find."""
+        return self.authority.rstrip("/") in {authority for _, authority in _KNOWN.values()}
+
+
+_ENDPOINT_HINT = f"Set AZURE_RESOURCE_MANAGER_ENDPOINT to a URL such as {PUBLIC_ENDPOINT}."
+
+
+def cloud_of(endpoint: str = PUBLIC_ENDPOINT, audience: str | None = None, authority: str | None = None) -> Cloud:
+    """Check the settings of a cloud, and work out audience and authority where only a known endpoint is given.
+
+    Raises ConfigError: the endpoint is no URL, has more than scheme, host and port, is plain http to another machine,
+    or is one whose audience and authority nobody but the user can know; the authority is not https.
+    """
+    origin = _checked(endpoint)
+    known = _KNOWN.get(origin[1])
+    if known is None and _is_loopback(origin[1]):
+        known = (endpoint.rstrip("/"), _KNOWN["management.azure.com"][1])
+    if known is None and not (audience and authority):
+        raise ConfigError(
+            f"{endpoint} is not the endpoint of a cloud that gitsync knows.",
+            hint="Set AZURE_RESOURCE_MANAGER_AUDIENCE and AZURE_AUTHORITY_HOST as well.",
+        )
+    default_audience, default_authority = known or ("", "")
+    cloud = Cloud(
+        endpoint=endpoint.rstrip("/"),
+        audience=audience or default_audience,
+        authority=_with_scheme(authority or default_authority),
+    )
+    if not cloud.authority.startswith("https://"):
+        raise ConfigError(f"Authority {authority!r} is not https.", hint="Set AZURE_AUTHORITY_HOST to an https URL.")
+    return cloud
+
+
+def origin_of(url: str) -> Origin | None:
+    """Scheme, host and port of an absolute http(s) URL; None for anything else."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        return None
+    if parts.scheme.lower() not in _PORTS or not parts.hostname or parts.username or parts.password:
+        return None
+    return parts.scheme.lower(), parts.hostname.lower(), port or _PORTS[parts.scheme.lower()]
+
+
+def is_safe(url: str) -> bool:
+    """Whether a secret may be sent to a URL: https, or this machine."""
+    origin = origin_of(url)
+    return origin is not None and (origin[0] == "https" or _is_loopback(origin[1]))
+
+
+def _checked(endpoint: str) -> Origin:
+    origin = origin_of(endpoint)
+    if origin is None or _has_more(urlsplit(endpoint)):
+        raise ConfigError(f"Endpoint {_shown(endpoint)!r} is not a plain http(s) URL.", hint=_ENDPOINT_HINT)
+    if origin[0] == "http" and not _is_loopback(origin[1]):
+        raise ConfigError(
+            f"Endpoint {endpoint} is plain http to another machine.",
+            hint="Use https; http is for an emulator on this machine (127.0.0.1, ::1 or localhost).",
+        )
+    return origin
+
+
+def _has_more(parts: SplitResult) -> bool:
+    return parts.path not in {"", "/"} or bool(parts.query or parts.fragment)
+
+
+def _shown(endpoint: str) -> str:
+    """The endpoint without what may be a password."""
+    return endpoint.rpartition("@")[2]
+
+
+def _with_scheme(authority: str) -> str:
+    """azure-identity takes `login.microsoftonline.com` as well as the URL; so do we."""
+    return authority.rstrip("/") if "://" in authority else f"https://{authority.rstrip('/')}"
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False

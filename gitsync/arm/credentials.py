@@ -1,0 +1,179 @@
+"""As whom gitsync speaks to Azure: azure-identity's credentials, chosen by setting.
+
+Each method is one function; the default is a chain of those that the settings allow for. A failure to get a token names
+the method and how to mend it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from azure.core.exceptions import AzureError, ClientAuthenticationError
+from azure.identity.aio import (
+    AzureCliCredential,
+    AzureDeveloperCliCredential,
+    AzurePowerShellCredential,
+    ChainedTokenCredential,
+    ClientSecretCredential,
+    ManagedIdentityCredential,
+    WorkloadIdentityCredential,
+)
+
+from gitsync.arm.access import Access, Credential, Method, SignIn
+from gitsync.arm.cloud import Cloud
+from gitsync.arm.failures import CredentialError, TransportError, scrubbed
+from gitsync.arm.federation import FederatedCredential, job_tokens
+from gitsync.arm.network import Way
+from gitsync.errors import ConfigError
+from gitsync.model.clock import Clock
+
+_ASO_TOKEN_FILE = "/var/run/secrets/tokens/azure-identity"  # noqa: S105 - a path; spec: semantics §10.2
+
+_MEND = {
+    Method.DEFAULT: "Sign in with `az login`, or set AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_CLIENT_SECRET.",
+    Method.WORKLOAD_IDENTITY: "Check AZURE_TENANT_ID, AZURE_CLIENT_ID, and the federated credential of that identity.",
+    Method.MANAGED_IDENTITY: "Check that this machine has a managed identity, and AZURE_CLIENT_ID if it has several.",
+    Method.CLIENT_SECRET: "Check AZURE_TENANT_ID and AZURE_CLIENT_ID, and that AZURE_CLIENT_SECRET has not expired.",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Desk:
+    """What the builders of credentials need."""
+
+    sign_in: SignIn
+    cloud: Cloud
+    way: Way
+    clock: Clock
+
+    def options(self) -> dict[str, Any]:
+        """For credentials that ask the authority themselves."""
+        return {
+            "authority": self.cloud.authority,
+            "disable_instance_discovery": not self.cloud.knows_authority,
+            "additionally_allowed_tenants": list(self.sign_in.additional_tenants),
+            "transport": self.way.transport,
+            "proxies": self.way.proxies(self.cloud.authority),
+        }
+
+
+@asynccontextmanager
+async def open_credential(
+    access: Access, way: Way, clock: Clock, given: Credential | None = None
+) -> AsyncIterator[Credential | None]:
+    """The credential of a run, None for nobody in particular; `given` stands in for what the settings say.
+
+    Raises ConfigError where the settings of the method are incomplete, or anonymous access is asked of another machine.
+    """
+    method = access.sign_in.method
+    if given is None and method is Method.ANONYMOUS:
+        if not access.cloud.is_loopback:
+            raise ConfigError(
+                f"Anonymous access to {access.cloud.endpoint} is refused.",
+                hint="It is for an emulator on this machine; choose another --credential.",
+            )
+        yield None
+        return
+    if given is not None:
+        yield _Explained(given, method)
+        return
+    credential = _BUILDERS[method](_Desk(sign_in=access.sign_in, cloud=access.cloud, way=way, clock=clock))
+    try:
+        yield _Explained(credential, method)
+    finally:
+        await credential.close()
+
+
+class _Explained:
+    """A credential whose failures say what failed and how to mend it."""
+
+    def __init__(self, credential: Credential, method: Method) -> None:
+        self._credential = credential
+        self._method = method
+
+    async def get_token_info(self, *scopes: str, options: Any = None) -> Any:
+        try:
+            return await self._credential.get_token_info(*scopes, options=options)
+        except ClientAuthenticationError as error:
+            raise CredentialError(
+                f"No token could be had with --credential {self._method}: {scrubbed(str(error.message))}",
+                status=401,
+                code="AuthenticationFailed",
+                hint=_MEND[self._method],
+            ) from error
+        except AzureError as error:
+            raise TransportError(
+                f"The authority that issues tokens did not answer: {scrubbed(str(error.message))}",
+                was_sent=False,
+                hint="Check AZURE_AUTHORITY_HOST, the network and the proxy.",
+            ) from error
+
+
+def _client_secret(desk: _Desk) -> Any:
+    sign_in = desk.sign_in
+    _require(sign_in, {"AZURE_CLIENT_SECRET": sign_in.client_secret})
+    secret = sign_in.client_secret.reveal() if sign_in.client_secret else ""
+    return ClientSecretCredential(sign_in.tenant, sign_in.client, secret, **desk.options())
+
+
+def _workload_identity(desk: _Desk) -> Any:
+    """A token file where there is one, else the identity token of the CI job."""
+    sign_in = desk.sign_in
+    _require(sign_in, {})
+    tokens = None if sign_in.token_file else job_tokens(sign_in.environment, desk.way)
+    if tokens is not None:
+        return FederatedCredential(tokens, sign_in.tenant, sign_in.client, desk.clock, **desk.options())
+    file = sign_in.token_file or _ASO_TOKEN_FILE
+    if Path(file).exists():
+        return WorkloadIdentityCredential(
+            tenant_id=sign_in.tenant, client_id=sign_in.client, token_file_path=file, **desk.options()
+        )
+    raise ConfigError(
+        f"There is no federated token: no file {file}, and no variables of GitHub Actions or Azure Pipelines.",
+        hint="Set AZURE_FEDERATED_TOKEN_FILE; or grant the job `id-token: write` (GitHub); or give it "
+        "SYSTEM_ACCESSTOKEN and AZURESUBSCRIPTION_SERVICE_CONNECTION_ID (Azure Pipelines).",
+    )
+
+
+def _managed_identity(desk: _Desk) -> Any:
+    return ManagedIdentityCredential(client_id=desk.sign_in.client or None, transport=desk.way.transport)
+
+
+def _default(desk: _Desk) -> Any:
+    """The first that can: secret, federated token, the machine's identity, who is signed in to the Azure CLI or others.
+
+    As azure-identity's DefaultAzureCredential, but for settings instead of variables, and with the CI systems' tokens.
+    """
+    sign_in, tenants = desk.sign_in, list(desk.sign_in.additional_tenants)
+    chain: list[Any] = []
+    if sign_in.tenant and sign_in.client:
+        chain += [_client_secret(desk)] if sign_in.client_secret else []
+        chain += [_workload_identity(desk)] if _has_federation(desk) else []
+    signed_in = (AzureCliCredential, AzurePowerShellCredential, AzureDeveloperCliCredential)
+    chain += [_managed_identity(desk)]
+    chain += [tool(tenant_id=sign_in.tenant, additionally_allowed_tenants=tenants) for tool in signed_in]
+    return ChainedTokenCredential(*chain)
+
+
+def _has_federation(desk: _Desk) -> bool:
+    file = Path(desk.sign_in.token_file or _ASO_TOKEN_FILE)
+    return file.exists() or job_tokens(desk.sign_in.environment, desk.way) is not None
+
+
+def _require(sign_in: SignIn, more: dict[str, object]) -> None:
+    needed = {"AZURE_TENANT_ID": sign_in.tenant, "AZURE_CLIENT_ID": sign_in.client, **more}
+    missing = sorted(name for name, value in needed.items() if not value)
+    if missing:
+        raise ConfigError(f"--credential {sign_in.method} needs {', '.join(missing)}.", hint="Set what is missing.")
+
+
+_BUILDERS: dict[Method, Callable[[_Desk], Any]] = {
+    Method.DEFAULT: _default,
+    Method.WORKLOAD_IDENTITY: _workload_identity,
+    Method.MANAGED_IDENTITY: _managed_identity,
+    Method.CLIENT_SECRET: _client_secret,
+}

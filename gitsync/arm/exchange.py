@@ -1,0 +1,162 @@
+"""One question to Azure with everything that belongs to it: its turn, its count, its tries, its failure.
+
+The only place that retries (DESIGN §4, Requests: one retry owner). Reads are tried until the deadline; a write is sent
+again only where it surely was not done: a 429, or a connection that never stood.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable
+from typing import Protocol
+
+from loguru import logger
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_exponential_jitter
+
+from gitsync.arm.answer import Answer
+from gitsync.arm.call import Call
+from gitsync.arm.clock import rfc3339
+from gitsync.arm.conversation import Conversation
+from gitsync.arm.failures import DeadlineError, TransportError, failure_of, read_error
+from gitsync.arm.throttle import Throttle, kind_of
+from gitsync.errors import ArmError
+from gitsync.model.clock import Clock
+from gitsync.model.report import Requests
+from gitsync.model.result import Attempt
+
+_BACK_OFF = wait_exponential_jitter(initial=1, max=60, jitter=1)
+
+
+class Carrier(Protocol):
+    """Whatever brings one request over the wire."""
+
+    async def send(self, call: Call, *, read_timeout: float) -> Answer:
+        """Raises TransportError where no answer came, CredentialError where there is no token."""
+        ...
+
+
+class Exchange:
+    """Sends the calls of all nodes of a run. What is limited is requests in flight, not nodes."""
+
+    def __init__(
+        self, carrier: Carrier, throttle: Throttle, clock: Clock, *, in_flight: int, read_timeout: float
+    ) -> None:
+        self._carrier = carrier
+        self._throttle = throttle
+        self._clock = clock
+        self._slots = asyncio.Semaphore(in_flight)
+        self._read_timeout = read_timeout
+        self._counts: Counter[str] = Counter()
+
+    @property
+    def requests(self) -> Requests:
+        return Requests(**self._counts)
+
+    async def read(self, call: Call, conversation: Conversation) -> Answer:
+        """Ask until there is an answer that was asked for, the failure is final, or the deadline is too near."""
+        return await self._retrying(conversation, may_read_again)(self.once, call, conversation)
+
+    async def write(self, call: Call, conversation: Conversation) -> Answer:
+        """Send, and again only if it surely was not done. `ArmError.outcome_unknown`: read before writing again."""
+        return await self._retrying(conversation, may_write_again)(self.once, call, conversation)
+
+    async def once(self, call: Call, conversation: Conversation) -> Answer:
+        """One try. A failed one is kept in the conversation, and raised."""
+        await self._admit(call, conversation)
+        try:
+            answer = await self._send(call, conversation)
+            self._raise_for(answer, call)
+        except ArmError as error:
+            self.remember(error, conversation)
+            raise
+        return answer
+
+    async def _admit(self, call: Call, conversation: Conversation) -> None:
+        """Wait for the request's turn; DeadlineError where that would be too late."""
+        if conversation.deadline > self._clock.monotonic() and await self._throttle.admit(
+            call.method, call.path, conversation.deadline
+        ):
+            return
+        raise DeadlineError(
+            f"No time was left to ask Azure about {call.resource_id}.",
+            code="DeadlineExceeded",
+            resource_id=call.resource_id,
+            method=call.method,
+            at=rfc3339(self._clock.now()),
+        )
+
+    async def _send(self, call: Call, conversation: Conversation) -> Answer:
+        async with self._slots:
+            self._counts["polls" if call.is_poll else kind_of(call.method)] += 1
+            conversation.requests += 1
+            timeout = min(self._read_timeout, max(1.0, conversation.deadline - self._clock.monotonic()))
+            try:
+                answer = await self._carrier.send(call, read_timeout=timeout)
+            except ArmError as error:
+                error.at = rfc3339(self._clock.now())
+                raise
+        self._throttle.learn(call.method, call.path, answer)
+        return answer
+
+    def _raise_for(self, answer: Answer, call: Call) -> None:
+        code, _, _ = read_error(answer) if answer.status >= 400 else ("", "", ())
+        if call.takes(answer, code):
+            return
+        now = self._clock.now()
+        retry_after = answer.retry_after(now)
+        if answer.status == 429 and retry_after:
+            self._throttle.hold(call.method, call.path, answer, code, retry_after)
+        error = failure_of(answer, call, rfc3339(now), retry_after)
+        error.outcome_unknown |= call.is_write and answer.status < 300  # accepted, but by whom?
+        raise error
+
+    def remember(self, error: ArmError, conversation: Conversation) -> None:
+        """Keep a failed try in the conversation, so that it shows even if a later one succeeds."""
+        conversation.attempts.append(
+            Attempt(
+                at=error.at,
+                stage=conversation.stage,
+                status=error.status,
+                code=error.code,
+                message=error.message,
+                request_id=error.request_id,
+            )
+        )
+        seen = logger.bind(status=error.status, code=error.code, method=error.method, resource=error.resource_id)
+        seen.debug("Azure refused or did not answer")
+
+    def _retrying(self, conversation: Conversation, may_try_again: MayTryAgain) -> AsyncRetrying:
+        def is_too_late(state: RetryCallState) -> bool:
+            return self._clock.monotonic() + state.upcoming_sleep > conversation.deadline
+
+        return AsyncRetrying(
+            retry=retry_if_exception(may_try_again),
+            wait=_wait,
+            stop=is_too_late,
+            sleep=self._clock.sleep,
+            reraise=True,
+        )
+
+
+MayTryAgain = Callable[[BaseException], bool]
+
+
+def may_read_again(error: BaseException) -> bool:
+    """Transport, 408, 429 and 5xx mend by themselves; a wrong certificate or a refusal does not."""
+    if isinstance(error, TransportError):
+        return error.may_mend
+    return isinstance(error, ArmError) and (error.status in {408, 429} or error.status >= 500)
+
+
+def may_write_again(error: BaseException) -> bool:
+    """Only what surely was not done. Not every 429 is a quota; all of them say that nothing was begun."""
+    if isinstance(error, TransportError):
+        return error.may_mend and not error.was_sent
+    return isinstance(error, ArmError) and error.status == 429
+
+
+def _wait(state: RetryCallState) -> float:
+    error = state.outcome.exception() if state.outcome else None
+    asked = error.retry_after if isinstance(error, ArmError) else None
+    return asked or _BACK_OFF(state)

@@ -1,0 +1,139 @@
+"""What Azure refused, in one shape: every answer that was not asked for becomes an `ArmError` here.
+
+Both shapes of ARM's error bodies are read (spec: semantics §4.1). Whatever a person or a file may see is bounded and
+scrubbed of tokens, and of the secrets that were sent.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from gitsync.arm.address import action_of
+from gitsync.arm.answer import Answer
+from gitsync.arm.call import Call
+from gitsync.arm.payload import masked
+from gitsync.arm.principal import Principal
+from gitsync.errors import ArmError
+
+UNKNOWN_CODE = "UnknownError"
+UNKNOWN_MESSAGE = "There was an unknown deployment error"
+"""ASO's words where a body has no code or no message (spec: semantics §4.1)."""
+
+OUTCOME_UNKNOWN = frozenset({408, 500, 502, 503, 504})
+"""Statuses after which a write may have been done all the same: ARM gives up on a provider after 60 s, the provider
+goes on."""
+
+_LONGEST = 4000  # of one text; ARM's longest real ones have some 2,000 characters
+_MOST_DETAILS = 20
+_TOKEN = re.compile(r"eyJ[\w-]{8,}\.[\w-]+(\.[\w-]*)?|(?<=://)[^/@\s]+(?=@)|(?i:bearer\s+[\w.~+/-]{16,}=*)")
+_DENIED = re.compile(r"perform action '(?P<action>[^']+)' over scope '(?P<scope>[^']+)'")
+
+
+class TransportError(ArmError):
+    """No answer came. `was_sent` is False where the request surely never left; `may_mend` where a retry makes sense."""
+
+    def __init__(self, message: str, *, was_sent: bool, may_mend: bool = True, **known: Any) -> None:
+        super().__init__(message, **known)
+        self.was_sent = was_sent
+        self.may_mend = may_mend
+
+
+class DeadlineError(ArmError):
+    """The conversation's deadline left no time to ask; nothing was sent."""
+
+
+class CredentialError(ArmError):
+    """No token could be had; nothing was sent to Azure Resource Manager."""
+
+
+def failure_of(answer: Answer, call: Call, at: str, retry_after: float | None = None) -> ArmError:
+    """The error that an answer stands for, whatever its body is."""
+    secrets = call.payload.secrets if call.payload else ()
+    code, message, details = read_error(answer, secrets)
+    return ArmError(
+        scrubbed(message),
+        status=answer.status,
+        code=code,
+        details=details,
+        request_id=answer.request_id,
+        resource_id=call.resource_id,
+        method=call.method,
+        at=at,
+        retry_after=retry_after,
+        outcome_unknown=call.is_write and answer.status in OUTCOME_UNKNOWN,
+        hint=_hint(answer, call, message),
+    )
+
+
+def read_error(answer: Answer, secrets: tuple[str, ...] = ()) -> tuple[str, str, tuple[Mapping[str, Any], ...]]:
+    """Code, message and details of an error body: `{"error": {…}}` before top-level members, names without case.
+
+    The secrets that were sent are masked in all of it.
+    """
+    body = masked(answer.json(), secrets)
+    if not isinstance(body, dict):
+        return UNKNOWN_CODE, _plain(answer, secrets), ()
+    outer = _folded(body)
+    inner = outer.get("error")
+    error = outer | (_folded(inner) if isinstance(inner, dict) else {})
+    details = error.get("details")
+    return (
+        _text(error.get("code")) or UNKNOWN_CODE,
+        _text(error.get("message")) or UNKNOWN_MESSAGE,
+        _details(details) if isinstance(details, list) else (),
+    )
+
+
+def scrubbed(text: str) -> str:
+    """A text fit to be shown: no bearer token, no credentials in a URL, and of bounded length."""
+    text = _TOKEN.sub("<hidden>", text)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({len(text)} characters)"
+
+
+def _folded(body: Mapping[str, Any]) -> dict[str, Any]:
+    return {name.casefold(): value for name, value in body.items() if value}
+
+
+def _text(value: object) -> str:
+    """Some providers send numbers as codes, as `{"code": 429}`."""
+    return str(value).strip() if isinstance(value, (str, int)) else ""
+
+
+def _details(details: list[Any]) -> tuple[Mapping[str, Any], ...]:
+    return tuple(_bounded(detail) for detail in details[:_MOST_DETAILS] if isinstance(detail, dict))
+
+
+def _plain(answer: Answer, secrets: tuple[str, ...]) -> str:
+    """An answer that is no ARM error: a proxy's page, a load balancer's text, nothing at all."""
+    text = masked(" ".join(answer.content.decode(errors="replace").split()), secrets)
+    return f"HTTP {answer.status}: {text[:500]}" if text else f"HTTP {answer.status} without a body"
+
+
+def _bounded(value: Any) -> Any:
+    if isinstance(value, str):
+        return scrubbed(value)
+    if isinstance(value, dict):
+        return {key: _bounded(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_bounded(item) for item in value[:_MOST_DETAILS]]
+    return value
+
+
+def _hint(answer: Answer, call: Call, message: str) -> str:
+    if answer.status == 403:
+        denied = _DENIED.search(message)
+        action = denied["action"] if denied else action_of(call.method, call.path)
+        scope = denied["scope"] if denied else call.resource_id
+        return f"{_who(answer.principal)} needs the right {action} on {scope}: assign a role that has it."
+    if answer.status == 401:
+        return (
+            f"{_who(answer.principal)} was not let in to {call.resource_id}: check that the tenant is that of the "
+            "subscription, and AZURE_RESOURCE_MANAGER_AUDIENCE."
+        )
+    return ""
+
+
+def _who(principal: Principal | None) -> str:
+    return f"The identity ({principal})" if principal and str(principal) else "The identity (no token was sent)"

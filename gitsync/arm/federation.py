@@ -1,0 +1,120 @@
+"""Signs in with the identity token of a CI job: GitHub Actions and Azure Pipelines.
+
+These tokens live for minutes, a run for an hour: the job's token is asked for anew whenever Azure's has to be renewed.
+azure-identity has a credential for Azure Pipelines, but it asks the network in the event loop and reads the process's
+own environment.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+from urllib.parse import quote
+
+import aiohttp
+from azure.core.exceptions import ClientAuthenticationError, ServiceRequestError
+from azure.identity.aio import ClientAssertionCredential
+
+from gitsync.arm.cloud import is_safe
+from gitsync.arm.network import Way
+from gitsync.errors import ConfigError
+from gitsync.model.clock import Clock
+
+_AUDIENCE = "api://AzureADTokenExchange"
+_SPARE = 60  # seconds that a job's token must still be good for
+
+JobTokens = Callable[[], Awaitable[str]]
+
+
+class FederatedCredential:
+    """Exchanges the job's token for one of Azure. A credential as azure-identity's are."""
+
+    def __init__(self, tokens: JobTokens, tenant: str, client: str, clock: Clock, **options: Any) -> None:
+        self._tokens = tokens
+        self._clock = clock
+        self._token = ""
+        self._exchange = ClientAssertionCredential(tenant, client, lambda: self._token, **options)
+
+    async def get_token_info(self, *scopes: str, options: Any = None) -> Any:
+        if _expiry(self._token) < self._clock.now().timestamp() + _SPARE:
+            self._token = await self._tokens()
+        return await self._exchange.get_token_info(*scopes, options=options)
+
+    async def close(self) -> None:
+        await self._exchange.close()
+
+
+def job_tokens(environment: Mapping[str, str], way: Way) -> JobTokens | None:
+    """How the job that we run in gives out its tokens; None outside of one, or where it may not."""
+    for find in (_github, _azure_pipelines):
+        request = find(environment)
+        if request is not None:
+            return _asker(way, *request)
+    return None
+
+
+_Request = tuple[str, str, dict[str, str], str]
+"""Method, URL, headers, and the member of the answer that is the token."""
+
+
+def _github(environment: Mapping[str, str]) -> _Request | None:
+    url, token = environment.get("ACTIONS_ID_TOKEN_REQUEST_URL"), environment.get("ACTIONS_ID_TOKEN_REQUEST_TOKEN")
+    if not url or not token:
+        return None
+    joint = "&" if "?" in url else "?"
+    at = f"{url}{joint}audience={quote(_AUDIENCE, safe='')}"
+    return "GET", at, {"Authorization": f"Bearer {token}", "Accept": "application/json"}, "value"
+
+
+def _azure_pipelines(environment: Mapping[str, str]) -> _Request | None:
+    url, token = environment.get("SYSTEM_OIDCREQUESTURI"), environment.get("SYSTEM_ACCESSTOKEN")
+    connection = environment.get("AZURESUBSCRIPTION_SERVICE_CONNECTION_ID")
+    if not url or not token or not connection:
+        return None
+    headers = {
+        "Authorization": f"Bearer {token}",
+        "Accept": "application/json",
+        "X-TFS-FedAuthRedirect": "Suppress",  # 401 instead of a redirect to a page
+    }
+    return "POST", f"{url}?api-version=7.1&serviceConnectionId={quote(connection, safe='')}", headers, "oidcToken"
+
+
+def _asker(way: Way, method: str, url: str, headers: dict[str, str], member: str) -> JobTokens:
+    if not is_safe(url):
+        raise ConfigError("The CI system names a token address that is plain http.", hint="It must be https.")
+    proxy = next(iter(way.proxies(url).values()), None)
+
+    async def ask() -> str:
+        try:
+            async with way.session.request(
+                method, url, headers=headers, proxy=proxy, allow_redirects=False
+            ) as response:
+                status, body = response.status, await response.read()
+        except aiohttp.ClientError as error:
+            raise ServiceRequestError(f"the CI system did not answer for its token: {error}") from error
+        return _token(status, body, member)
+
+    return ask
+
+
+def _token(status: int, body: bytes, member: str) -> str:
+    try:
+        answer = json.loads(body)
+    except ValueError:
+        answer = None
+    token = answer.get(member) if isinstance(answer, dict) else None
+    if status != 200 or not isinstance(token, str) or not token:
+        raise ClientAuthenticationError(f"the CI system gave no identity token (HTTP {status})")
+    return token
+
+
+def _expiry(token: str) -> float:
+    """The claim `exp` of a JWT (RFC 7519), seconds since 1970; 0 where there is none."""
+    try:
+        payload = token.split(".")[1]
+        expiry = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))["exp"]
+    except (IndexError, KeyError, TypeError, ValueError):
+        return 0
+    return float(expiry) if isinstance(expiry, (int, float)) else 0

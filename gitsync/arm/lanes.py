@@ -1,0 +1,26 @@
+"""Write lanes: one write at a time where Azure would refuse the second (DESIGN §3; which resources share one: address).
+
+A lane is held from the write until its operation has ended; reads need none.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from gitsync.arm.address import lane_of
+
+
+class Lanes:
+    """Locks by the name of the lane, served in the order of asking; they live as long as the run."""
+
+    def __init__(self) -> None:
+        self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+
+    @asynccontextmanager
+    async def hold(self, arm_id: str) -> AsyncIterator[None]:
+        """Wait for the lane of a resource and keep it for the body of the `async with`."""
+        async with self._locks[lane_of(arm_id)]:
+            yield

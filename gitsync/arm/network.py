@@ -1,0 +1,107 @@
+"""The way to Azure: one HTTP session with one TLS context for everything, and which proxy a host is reached by.
+
+Proxies and certificates are read once. Left to the SDK they are looked up for every request, and a private CA costs a
+new TLS context and connection each time (spec: deps §2).
+"""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import aiohttp
+from azure.core.pipeline.transport import AioHttpTransport
+
+from gitsync.arm.access import Network
+from gitsync.errors import ConfigError
+
+
+class ConnectionLostError(aiohttp.ClientError):
+    """The connection broke after the request was sent: whether it was done is not known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Way:
+    """The open session, and the SDK's transport over it (which does not own it)."""
+
+    session: aiohttp.ClientSession
+    transport: AioHttpTransport
+    environment: Mapping[str, str]
+
+    def proxies(self, url: str) -> dict[str, str]:
+        """As the SDK takes them: scheme → proxy; empty where the host of a URL is reached directly."""
+        proxy = proxy_for(url, self.environment)
+        return {urlsplit(url).scheme: proxy} if proxy else {}
+
+
+@asynccontextmanager
+async def open_way(network: Network) -> AsyncIterator[Way]:
+    """Raises ConfigError for a CA bundle that cannot be read."""
+    connector = aiohttp.TCPConnector(limit=0, ssl=_trust(network.ca_bundle))  # the exchange limits what is in flight
+    async with aiohttp.ClientSession(
+        connector=connector, cookie_jar=aiohttp.DummyCookieJar(), middlewares=(_never_twice,)
+    ) as session:
+        transport = AioHttpTransport(
+            session=session,
+            session_owner=False,
+            connection_timeout=network.connect_timeout,
+            read_timeout=network.read_timeout,
+        )
+        yield Way(session=session, transport=transport, environment=network.environment)
+
+
+async def _never_twice(request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:
+    """Keep aiohttp from sending a request again by itself, as it does for PUT and DELETE when a connection breaks.
+
+    It does so for two exceptions only, hence the third. We decide what is sent again, and count it.
+    """
+    try:
+        return await handler(request)
+    except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError):
+        raise
+    except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
+        raise ConnectionLostError(f"the connection broke: {error}") from error
+
+
+def _trust(ca_bundle: Path | None) -> ssl.SSLContext:
+    try:
+        return ssl.create_default_context(cafile=str(ca_bundle) if ca_bundle else None)
+    except (OSError, ssl.SSLError) as error:
+        raise ConfigError(
+            f"The CA bundle {ca_bundle} cannot be read: {error}.", hint="It must be a file of certificates in PEM."
+        ) from error
+
+
+def proxy_for(url: str, environment: Mapping[str, str]) -> str | None:
+    """The proxy that the environment names for a URL (`HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`, in either case).
+
+    `NO_PROXY` is a list of hosts, domains (with or without a leading dot) and `host:port`; `*` is all.
+    Raises ConfigError for a proxy that is not http(s).
+    """
+    parts = urlsplit(url)
+    proxy = _variable(environment, f"{parts.scheme}_proxy")
+    if not proxy or _is_exempt(parts.hostname or "", parts.port, _variable(environment, "no_proxy")):
+        return None
+    proxy = proxy if "://" in proxy else f"http://{proxy}"
+    if urlsplit(proxy).scheme not in {"http", "https"}:
+        raise ConfigError(
+            f"{parts.scheme.upper()}_PROXY names a proxy that is not http.", hint="gitsync speaks http(s) to proxies."
+        )
+    return proxy
+
+
+def _variable(environment: Mapping[str, str], name: str) -> str:
+    return (environment.get(name) or environment.get(name.upper()) or "").strip()
+
+
+def _is_exempt(host: str, port: int | None, exempt: str) -> bool:
+    for entry in (part.strip().casefold() for part in exempt.split(",")):
+        name, _, only = entry.partition(":") if entry.count(":") == 1 else (entry, "", "")
+        name = name.removeprefix("*").removeprefix(".")
+        if entry == "*" or (name and (host == name or host.endswith(f".{name}")) and only in {"", str(port or "")}):
+            return True
+    return False

@@ -1,0 +1,154 @@
+"""Where to look how an operation goes, and what an answer says of it: the rules, without any waiting.
+
+Sources: ARM's resource-provider contract (async-api-reference, Addendum) and spec, semantics §8 with the corrections of
+DESIGN §6. A poll URL is only taken if it leads to the endpoint itself, for the token goes with it; any other is ignored
+and the resource is polled instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum, StrEnum, auto
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from gitsync.arm.address import same
+from gitsync.arm.answer import Answer
+from gitsync.arm.cloud import Cloud
+from gitsync.arm.reply import Reply
+from gitsync.model.live import Live
+
+_FAILED = frozenset({"failed", "canceled"})
+_CHANGES = frozenset({"PUT", "PATCH"})
+
+
+class Watch(StrEnum):
+    """What is polled."""
+
+    STATUS = "status"  # an operation with a `status` (Azure-AsyncOperation, Operation-Location)
+    LOCATION = "location"  # 202 until the final answer
+    RESOURCE = "resource"  # its provisioningState
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where to poll: path and query on the endpoint, "" for the resource. Not shown: it may be signed."""
+
+    watch: Watch
+    target: str = field(default="", repr=False)
+
+
+class Progress(Enum):
+    RUNNING = auto()
+    DONE = auto()
+    FAILED = auto()
+    UNREADABLE = auto()  # says nothing of the operation: look at the resource
+
+
+_HEADERS = (
+    ("azure-asyncoperation", Watch.STATUS),
+    ("operation-location", Watch.STATUS),
+    ("location", Watch.LOCATION),
+)
+"""In the order of preference."""
+
+
+def first_progress(reply: Reply) -> Progress:
+    """What the answer to the write itself says.
+
+    A terminal provisioningState in a 200 or 201 ends the matter, whatever the headers offer, as the contract has it.
+    """
+    method, answer = reply.call.method, reply.answer
+    if answer.status in {204, 404} or (answer.status == 200 and method == "DELETE" and not _has_place(answer)):
+        return Progress.DONE
+    if method in _CHANGES and answer.status in {200, 201}:
+        return _of_change(reply)
+    is_open = _has_place(answer) or (answer.status == 202 and method != "POST")
+    return Progress.RUNNING if is_open else Progress.DONE
+
+
+def _of_change(reply: Reply) -> Progress:
+    state = reply.live.provisioning_state
+    if state is not None:
+        return _of_state(state)
+    if _leads_home(reply) or not _has_place(reply.answer):
+        return Progress.DONE  # `201 Created` with a Location means "here it is" (RFC 9110 §15.3.2)
+    return Progress.RUNNING
+
+
+def _leads_home(reply: Reply) -> bool:
+    """The only place offered is the resource itself."""
+    offered = [reply.answer.headers[name] for name, _ in _HEADERS if reply.answer.headers.get(name)]
+    return bool(offered) and all(_is_resource(url, reply) for url in offered)
+
+
+def _has_place(answer: Answer) -> bool:
+    return any(answer.headers.get(name) for name, _ in _HEADERS)
+
+
+def _is_resource(url: str, reply: Reply) -> bool:
+    return same(unquote(urlsplit(url).path), reply.arm_id)
+
+
+def first_place(reply: Reply, cloud: Cloud) -> Place:
+    """Where to poll, from the headers of the write's answer; the resource if they offer nothing to be followed."""
+    offered = _offered(reply.answer, reply.call.target, cloud)
+    if offered is None or _is_resource(offered.target, reply):
+        return Place(Watch.RESOURCE)
+    return offered
+
+
+def next_place(place: Place, answer: Answer, cloud: Cloud) -> Place:
+    """Where to poll next: an operation may move, and says so in the header that named it first."""
+    offered = _offered(answer, place.target, cloud)
+    return offered if offered is not None and offered.watch is place.watch else place
+
+
+def _offered(answer: Answer, asked: str, cloud: Cloud) -> Place | None:
+    for name, watch in _HEADERS:
+        url = answer.headers.get(name)
+        place = cloud.target_of(url, asked) if url else None
+        if place is not None:
+            return Place(watch, place)
+    return None
+
+
+def progress(watch: Watch, method: str, answer: Answer) -> Progress:
+    """What the answer to a poll says of an operation that `method` began."""
+    body = answer.mapping()
+    if watch is Watch.STATUS:
+        state = body.get("status")
+        return _of_state(state) if isinstance(state, str) and state else Progress.UNREADABLE
+    if watch is Watch.LOCATION:
+        return _at_location(answer, body)
+    return _of_resource(method, answer, body)
+
+
+def _at_location(answer: Answer, body: Mapping[str, Any]) -> Progress:
+    state = body.get("status")
+    if isinstance(state, str) and state.casefold() in _FAILED:
+        return Progress.FAILED
+    if answer.status == 202:
+        return Progress.RUNNING
+    if answer.status == 404:
+        return Progress.UNREADABLE
+    return _of_state(_provisioning_state(body) or "Succeeded")
+
+
+def _of_resource(method: str, answer: Answer, body: Mapping[str, Any]) -> Progress:
+    if answer.status == 404:  # a create that is not visible yet, or a delete that is done
+        return Progress.DONE if method == "DELETE" else Progress.RUNNING
+    seen = _of_state(_provisioning_state(body) or "Succeeded")
+    return Progress.RUNNING if method == "DELETE" and seen is Progress.DONE else seen
+
+
+def _of_state(state: str) -> Progress:
+    """Every word but the terminal ones means "still running" (contract)."""
+    if state.casefold() in _FAILED:
+        return Progress.FAILED
+    return Progress.DONE if state.casefold() == "succeeded" else Progress.RUNNING
+
+
+def _provisioning_state(body: Mapping[str, Any]) -> str | None:
+    return Live(body=body).provisioning_state

@@ -1,0 +1,44 @@
+"""Who a token speaks for, read from the token itself, so that a refusal can name the identity.
+
+The token is not verified: Azure does that, and nothing is decided by what is read here.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """Ids as the token's claims have them; "" where there is no such claim."""
+
+    tenant: str
+    client: str
+    object: str
+
+    def __str__(self) -> str:
+        named = {"client": self.client, "object": self.object, "tenant": self.tenant}
+        return ", ".join(f"{what} {value}" for what, value in named.items() if value)
+
+
+def principal_of(token: str) -> Principal | None:
+    """The claims `tid`, `appid` or `azp`, and `oid` of a JWT (RFC 7519); None for anything else."""
+    try:
+        payload = token.removeprefix("Bearer ").split(".")[1]
+        claims = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
+    except (IndexError, ValueError, binascii.Error):
+        return None
+    if not isinstance(claims, dict):
+        return None
+    return Principal(
+        tenant=_text(claims.get("tid")),
+        client=_text(claims.get("appid") or claims.get("azp")),
+        object=_text(claims.get("oid")),
+    )
+
+
+def _text(claim: object) -> str:
+    return claim if isinstance(claim, str) else ""

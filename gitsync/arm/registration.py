@@ -1,0 +1,127 @@
+"""Registers a resource provider with a subscription: one POST a run, however many nodes ask, then polling.
+
+Apart from writes, because many nodes wait for one answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from dataclasses import dataclass, field, replace
+
+from gitsync.arm.address import target
+from gitsync.arm.answer import Answer
+from gitsync.arm.call import Call
+from gitsync.arm.clock import rfc3339
+from gitsync.arm.conversation import Conversation
+from gitsync.arm.exchange import Exchange, may_read_again
+from gitsync.arm.failures import DeadlineError
+from gitsync.arm.operations import Interval
+from gitsync.errors import ArmError
+from gitsync.model.clock import Clock
+
+API_VERSION = "2021-04-01"
+_ACCEPTS = frozenset({200, 202})
+
+
+@dataclass(slots=True)
+class _Registration:
+    """One namespace in one subscription. Whoever holds the lock works for all; the others find what came of it."""
+
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    was_asked: bool = False
+    is_done: bool = False
+    refusal: ArmError | None = None
+
+
+class Registrations:
+    """All registrations of a run."""
+
+    def __init__(self, exchange: Exchange, clock: Clock, interval: Interval) -> None:
+        self._exchange = exchange
+        self._clock = clock
+        self._interval = interval
+        self._known: defaultdict[tuple[str, str], _Registration] = defaultdict(_Registration)
+
+    async def register(self, namespace: str, subscription: str, conversation: Conversation) -> bool:
+        """True once the provider is registered, False at the deadline.
+
+        Raises ArmError, to every caller, where Azure refuses; its hint names the right that is missing.
+        """
+        path = f"/subscriptions/{subscription}/providers/{namespace}"
+        known = self._known[namespace.casefold(), subscription.casefold()]
+        async with known.lock:
+            if known.refusal:
+                raise known.refusal
+            try:
+                known.is_done = known.is_done or await self._carry_out(path, known, conversation)
+            except DeadlineError:
+                return False
+            except ArmError as error:
+                known.refusal = None if may_read_again(error) else error
+                raise
+            return known.is_done
+
+    async def _carry_out(self, path: str, known: _Registration, conversation: Conversation) -> bool:
+        polls = 0
+        state, wait = await self._ask(path, known, conversation)
+        while state != "registered":
+            if state == "registrationfailed":
+                raise self._refused(path)
+            left = conversation.deadline - self._clock.monotonic()
+            seconds = wait or min(self._interval.after(polls), left)
+            if left <= 0 or seconds > left:
+                return False
+            await self._clock.sleep(seconds)
+            polls += 1
+            state, wait = self._state(await self._exchange.read(_look_at(path), conversation))
+        return True
+
+    async def _ask(self, path: str, known: _Registration, conversation: Conversation) -> tuple[str, float | None]:
+        """The POST, or where it was sent before, nothing. Whether an unanswered one arrived shows when polled."""
+        if known.was_asked:
+            return "", None
+        call = replace(
+            _look_at(path),
+            method="POST",
+            path=f"{path}/register",
+            target=target(f"{path}/register", API_VERSION),
+            is_poll=False,
+        )
+        try:
+            answer = await self._exchange.write(call, conversation)
+        except ArmError as error:
+            known.was_asked = error.outcome_unknown
+            if not error.outcome_unknown:
+                raise
+            return "", error.retry_after
+        known.was_asked = True
+        return self._state(answer)
+
+    def _state(self, answer: Answer) -> tuple[str, float | None]:
+        state = answer.mapping().get("registrationState")
+        return str(state or "").casefold(), answer.retry_after(self._clock.now())
+
+    def _refused(self, path: str) -> ArmError:
+        _, _, subscription, _, namespace = path.split("/")
+        return ArmError(
+            f"Azure could not register the resource provider {namespace} with subscription {subscription}.",
+            status=200,
+            code="RegistrationFailed",
+            resource_id=f"/subscriptions/{subscription}",
+            method="POST",
+            at=rfc3339(self._clock.now()),
+            hint=f"The right for it is {namespace}/register/action; try: az provider register -n {namespace}",
+        )
+
+
+def _look_at(path: str) -> Call:
+    """GET of the provider. What is refused is refused on the subscription."""
+    return Call(
+        method="GET",
+        path=path,
+        target=target(path, API_VERSION),
+        resource_id=path.partition("/providers/")[0],
+        accepts=_ACCEPTS,
+        is_poll=True,
+    )

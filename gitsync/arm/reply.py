@@ -1,0 +1,39 @@
+"""What Azure answered to a write, with what is needed to follow the operation that it began."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from gitsync.arm.answer import Answer
+from gitsync.arm.call import Call
+from gitsync.model.live import Live
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """An accepted write. `body` may hold secrets and is not shown; nor is where to poll, which may be signed.
+
+    `status` is 404 for a DELETE of what was not there. Hand it to `Writer.wait`, which tells how it ended.
+    """
+
+    arm_id: str
+    api_version: str
+    status: int
+    body: Mapping[str, Any] = field(repr=False)
+    etag: str | None = None
+    call: Call = field(repr=False)
+    answer: Answer = field(repr=False)
+
+    @property
+    def live(self) -> Live:
+        """The resource as the answer shows it; without properties where the answer has none."""
+        return Live(body=self.body, etag=self.etag)
+
+
+def live_of(answer: Answer) -> Live:
+    """The resource that a GET or PUT shows; the ETag of the header, or where a provider keeps it in the body, that."""
+    body = answer.mapping()
+    own = body.get("etag")
+    return Live(body=body, etag=answer.headers.get("etag") or (own if isinstance(own, str) and own else None))

@@ -1,0 +1,171 @@
+"""When a request may go: Azure's request limits, kept on our side so that they are not hit (spec: peers §C1).
+
+One `Throttle` serves one principal (an `Arm` has one credential). It keeps a token bucket for each subscription and
+kind of request, sized as ARM's and corrected by what its answers say is left; a 429 holds all of a bucket's requests
+back, or those to one provider where the provider alone is tired. Waiting is first come, first served.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from gitsync.arm.address import namespace_of, subscription_of
+from gitsync.arm.answer import Answer
+from gitsync.model.clock import Clock
+
+_ANOTHER_OPERATION = "retryableerror"
+"""Begins the codes of 429s that speak of one resource's other operation and not of a limit: nobody else need wait."""
+
+
+class Kind(StrEnum):
+    """What a request counts as; an action (POST) is a write."""
+
+    READS = "reads"
+    WRITES = "writes"
+    DELETES = "deletes"
+
+
+KINDS = {"GET": Kind.READS, "HEAD": Kind.READS, "DELETE": Kind.DELETES}
+
+
+def kind_of(method: str) -> Kind:
+    return KINDS.get(method, Kind.WRITES)
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A token bucket: how many requests at once, and how many more each second."""
+
+    burst: float
+    per_second: float
+
+
+ARM_LIMITS: Mapping[Kind, Limit] = {
+    Kind.READS: Limit(250, 25),
+    Kind.WRITES: Limit(200, 10),
+    Kind.DELETES: Limit(200, 10),
+}
+"""ARM's, per principal and subscription, and the same for a tenant (Microsoft's request-limits-and-throttling)."""
+
+
+_ROUNDING = 1e-6
+"""Of a token: what adding up fractions of seconds may lose."""
+
+
+class Throttle:
+    """All buckets of one principal."""
+
+    def __init__(self, clock: Clock, limits: Mapping[Kind, Limit] = ARM_LIMITS) -> None:
+        self._clock = clock
+        self._limits = limits
+        self._buckets: dict[tuple[str, Kind], _Bucket] = {}
+        self._tired: defaultdict[tuple[str, str, Kind], _Pause] = defaultdict(_Pause)
+
+    async def admit(self, method: str, path: str, deadline: float) -> bool:
+        """Wait until a request may go. False, at once where that is foreseeable, if it may not before the deadline."""
+        if not await self._bucket(method, path).take(deadline):
+            return False
+        pause = self._tired[self._provider(method, path)]
+        while (seconds := pause.until - self._clock.monotonic()) > 0:
+            if pause.until > deadline:
+                return False
+            await self._clock.sleep(seconds)
+        return True
+
+    def learn(self, method: str, path: str, answer: Answer) -> None:
+        """Take in what an answer says of the bucket that its request was counted against."""
+        bucket, kind = self._bucket(method, path), kind_of(method)
+        scope = "subscription" if subscription_of(path) else "tenant"
+        for middle, is_ours in ((scope, True), (f"{scope}-global", False)):
+            left = answer.headers.get(f"x-ms-ratelimit-remaining-{middle}-{kind}", "")
+            if left.isdecimal():
+                bucket.correct(int(left), is_ours=is_ours)
+
+    def hold(self, method: str, path: str, answer: Answer, code: str, seconds: float) -> None:
+        """A 429: keep everyone off for the time that it asks for; asking earlier would restart the wait."""
+        if code.casefold().startswith(_ANOTHER_OPERATION):
+            return
+        until = self._clock.monotonic() + seconds
+        if answer.headers.get("x-ms-failure-cause", "").casefold() == "service" and namespace_of(path):
+            self._tired[self._provider(method, path)].extend(until)
+        else:
+            self._bucket(method, path).hold(until)
+
+    def _bucket(self, method: str, path: str) -> _Bucket:
+        key = (subscription_of(path), kind_of(method))
+        if key not in self._buckets:
+            self._buckets[key] = _Bucket(self._clock, self._limits[key[1]])
+        return self._buckets[key]
+
+    def _provider(self, method: str, path: str) -> tuple[str, str, Kind]:
+        return subscription_of(path), namespace_of(path), kind_of(method)
+
+
+@dataclass(slots=True)
+class _Pause:
+    until: float = float("-inf")
+
+    def extend(self, until: float) -> None:
+        self.until = max(self.until, until)
+
+
+class _Bucket:
+    """Tokens that come back with time. Only the head of the queue sleeps, for one token's time or a pause.
+
+    asyncio's lock is the queue: it serves in the order of asking. A pause is a filling that starts in the future.
+    """
+
+    def __init__(self, clock: Clock, limit: Limit) -> None:
+        self._clock = clock
+        self._burst = limit.burst
+        self._per_second = limit.per_second
+        self._tokens = limit.burst
+        self._filled_at = clock.monotonic()
+        self._turn = asyncio.Lock()
+        self._waiting = 0
+
+    async def take(self, deadline: float) -> bool:
+        """One token, waiting its turn; False if that would be later than the deadline."""
+        if self._wait(ahead=self._waiting) > deadline - self._clock.monotonic():
+            return False
+        self._waiting += 1
+        try:
+            async with self._turn:
+                return await self._take_next(deadline)
+        finally:
+            self._waiting -= 1
+
+    async def _take_next(self, deadline: float) -> bool:
+        while (seconds := self._wait()) > 0:
+            if seconds > deadline - self._clock.monotonic():
+                return False
+            await self._clock.sleep(seconds)
+        self._tokens -= 1
+        return True
+
+    def _wait(self, ahead: int = 0) -> float:
+        """Seconds until there is a token for whoever comes after `ahead` others; 0 for at once."""
+        now = self._clock.monotonic()
+        self._tokens = min(self._burst, self._tokens + max(0.0, now - self._filled_at) * self._per_second)
+        self._filled_at = max(self._filled_at, now)
+        missing = max(0.0, ahead + 1 - self._tokens - _ROUNDING)
+        return self._filled_at - now + missing / self._per_second
+
+    def correct(self, left: int, *, is_ours: bool) -> None:
+        """What Azure counted. Others may spend of the same bucket, so less than we believed is believed at once.
+
+        More is believed only of the principal's own bucket and only beyond its known size: then Azure grants us a
+        larger one. The global bucket is shared by all principals, and says nothing of ours while it is full.
+        """
+        if is_ours and left > self._burst:
+            self._burst = self._tokens = float(left)
+        self._tokens = min(self._tokens, float(left))
+
+    def hold(self, until: float) -> None:
+        """No request before `until`, and no burst after it."""
+        self._tokens = 0.0
+        self._filled_at = max(self._filled_at, until)

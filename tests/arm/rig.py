@@ -1,0 +1,100 @@
+"""The real client against a scripted server, with a clock that moves when slept on."""
+
+import asyncio
+import base64
+import json
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from fake_clock import FakeClock
+from scripted_server import ScriptedServer, serving
+
+from gitsync.arm.access import Access, Method, Network, SignIn
+from gitsync.arm.client import Arm, Reader, Writer, open_arm
+from gitsync.arm.cloud import cloud_of
+from gitsync.arm.conversation import Conversation
+
+API = "2024-05-01"
+SUBSCRIPTION = "11111111-1111-1111-1111-111111111111"
+GROUP = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/rg"
+VNET = f"{GROUP}/providers/Microsoft.Network/virtualNetworks/hub"
+OPERATION = f"/subscriptions/{SUBSCRIPTION}/providers/Microsoft.Network/locations/westus/operations/op1"
+TENANT, CLIENT, OBJECT = "tenant-id", "client-id", "object-id"
+
+
+@dataclass
+class Rig:
+    server: ScriptedServer
+    clock: FakeClock
+    arm: Arm
+    conversation: Conversation
+    access: Access
+
+    @property
+    def reader(self) -> Reader:
+        return self.arm.reader(self.conversation)
+
+    @property
+    def writer(self) -> Writer:
+        return self.arm.writer(self.conversation)
+
+    def talk(self, seconds: float = 1800) -> Conversation:
+        return Conversation(deadline=self.clock.monotonic() + seconds)
+
+
+@asynccontextmanager
+async def rigged(*, seconds: float = 1800, credential: Any = None, access: Callable[[str], Access] | None = None):
+    """`access` makes the settings from the server's URL; anonymous where neither is given."""
+    clock = FakeClock()
+    async with serving() as server:
+        made = access(server.url) if access else anonymous(server.url)
+        async with open_arm(made, clock, credential) as arm:
+            yield Rig(server, clock, arm, Conversation(deadline=clock.monotonic() + seconds), made)
+
+
+def anonymous(url: str, **network: Any) -> Access:
+    return Access(
+        cloud=cloud_of(url),
+        sign_in=SignIn(method=Method.ANONYMOUS),
+        network=Network(**{"read_timeout": 5, **network}),
+    )
+
+
+def run(test: Callable[[Rig], Awaitable[None]], **options: Any) -> None:
+    """Run one test in a loop of its own."""
+
+    async def with_rig() -> None:
+        async with rigged(**options) as rig:
+            await test(rig)
+
+    asyncio.run(with_rig())
+
+
+def jwt(**claims: Any) -> str:
+    """A token with these claims and no signature worth the name."""
+
+    def part(value: Any) -> str:
+        return base64.urlsafe_b64encode(json.dumps(value).encode()).decode().rstrip("=")
+
+    return f"{part({'alg': 'none'})}.{part(claims)}.c2lnbmF0dXJl"
+
+
+class StaticCredential:
+    """Hands out one token; counts how often."""
+
+    def __init__(self, token: str | None = None) -> None:
+        self.token = token or jwt(tid=TENANT, appid=CLIENT, oid=OBJECT)
+        self.asked: list[str] = []
+
+    async def get_token_info(self, *scopes: str, options: Any = None) -> Any:
+        from azure.core.credentials import AccessTokenInfo
+
+        self.asked.extend(scopes)
+        return AccessTokenInfo(self.token, int(time.time()) + 3600)
+
+
+def moving(state: str = "Updating", **members: Any) -> dict[str, Any]:
+    return {"id": VNET, "name": "hub", "properties": {"provisioningState": state}, **members}

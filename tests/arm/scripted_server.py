@@ -1,0 +1,104 @@
+"""An HTTP(S) server on a real socket that answers by script, and remembers what it was asked."""
+
+import asyncio
+import json
+import ssl
+from collections import defaultdict, deque
+from collections.abc import Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from aiohttp import web
+
+BREAK = "break the connection"
+HANG = "never answer"
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One request: path and query as they came, headers with names in lower case."""
+
+    method: str
+    path: str
+    query: str
+    headers: Mapping[str, str]
+    body: Any
+
+    @property
+    def line(self) -> str:
+        return f"{self.method} {self.path}"
+
+
+@dataclass(frozen=True)
+class Say:
+    """One answer."""
+
+    status: int = 200
+    body: Any = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    fault: str = ""
+
+
+class ScriptedServer:
+    """`script[(method, path)]` is a queue of answers; the last one is repeated. Paths compare without case."""
+
+    def __init__(self) -> None:
+        self.seen: list[Seen] = []
+        self.url = ""
+        self._script: defaultdict[tuple[str, str], deque[Say]] = defaultdict(deque)
+
+    def on(self, method: str, path: str, *answers: Say) -> None:
+        self._script[method, path.casefold()].extend(answers)
+
+    @property
+    def lines(self) -> list[str]:
+        return [seen.line for seen in self.seen]
+
+    async def answer(self, request: web.Request) -> web.StreamResponse:
+        raw = await request.read()
+        path, _, query = request.raw_path.partition("?")
+        self.seen.append(
+            Seen(
+                method=request.method,
+                path=path,
+                query=query,
+                headers={name.lower(): value for name, value in request.headers.items()},
+                body=json.loads(raw) if raw else None,
+            )
+        )
+        queue = self._script.get((request.method, path.casefold()))
+        if not queue:
+            return web.json_response({"error": {"code": "ResourceNotFound", "message": "not scripted"}}, status=404)
+        say = queue.popleft() if len(queue) > 1 else queue[0]
+        if say.fault == BREAK:
+            request.transport.close()
+            return web.Response()
+        if say.fault == HANG:
+            await asyncio.sleep(3600)
+        return self._response(say)
+
+    def _response(self, say: Say) -> web.Response:
+        headers = {name: value.replace("{url}", self.url) for name, value in say.headers.items()}
+        if say.body is None:
+            return web.Response(status=say.status, headers=headers)
+        if isinstance(say.body, str):
+            return web.Response(status=say.status, text=say.body, headers=headers)
+        text = json.dumps(say.body).replace("{url}", self.url)
+        return web.Response(status=say.status, text=text, content_type="application/json", headers=headers)
+
+
+@asynccontextmanager
+async def serving(tls: ssl.SSLContext | None = None):
+    """A server on a free port of 127.0.0.1 for the length of the block."""
+    server = ScriptedServer()
+    runner = web.ServerRunner(web.Server(server.answer), shutdown_timeout=0.1)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0, ssl_context=tls)
+    await site.start()
+    port = runner.addresses[0][1]
+    server.url = f"{'https' if tls else 'http'}://127.0.0.1:{port}"
+    try:
+        yield server
+    finally:
+        await runner.cleanup()

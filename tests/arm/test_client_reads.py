@@ -1,0 +1,291 @@
+"""Reading over a real socket: what is asked, what counts as absent, what is tried again."""
+
+import asyncio
+
+import pytest
+from rig import API, CLIENT, GROUP, OBJECT, SUBSCRIPTION, TENANT, VNET, Rig, StaticCredential, moving, run
+from scripted_server import BREAK, Say
+
+from gitsync.arm.failures import DeadlineError
+from gitsync.errors import ArmError
+from gitsync.model.report import Requests
+from gitsync.model.result import Stage
+
+
+def error(code: str, message: str = "no") -> dict:
+    return {"error": {"code": code, "message": message}}
+
+
+def test_a_resource_comes_with_its_body_and_etag():
+    async def test(rig: Rig) -> None:
+        rig.server.on("GET", VNET, Say(200, moving("Succeeded", odd=[1, 2**70]), {"ETag": '"7"'}))
+        live = await rig.reader.get(VNET, API)
+        assert live is not None
+        assert live.body == moving("Succeeded", odd=[1, 2**70])
+        assert live.etag == '"7"'
+        asked = rig.server.seen[0]
+        assert asked.query == f"api-version={API}"
+        assert asked.headers["user-agent"].startswith("gitsync/")
+        assert asked.headers["accept"] == "application/json"
+        assert "authorization" not in asked.headers
+        assert rig.arm.requests == Requests(reads=1)
+        assert rig.conversation.requests == 1
+
+    run(test)
+
+
+def test_an_etag_in_the_body_serves_where_there_is_no_header():
+    async def test(rig: Rig) -> None:
+        rig.server.on("GET", VNET, Say(200, {"etag": 'W/"body"'}))
+        live = await rig.reader.get(VNET, API)
+        assert live is not None
+        assert live.etag == 'W/"body"'
+
+    run(test)
+
+
+def test_what_is_not_there_is_none():
+    async def test(rig: Rig) -> None:
+        rig.server.on("GET", VNET, Say(404, error("ResourceNotFound")))
+        assert await rig.reader.get(VNET, API) is None
+        assert rig.conversation.attempts == []
+
+    run(test)
+
+
+@pytest.mark.parametrize(
+    ("answer", "code", "why"),
+    [
+        (Say(404, error("InvalidResourceType")), "InvalidResourceType", "the type is not known at this api-version"),
+        (Say(404, error("SubscriptionNotFound")), "SubscriptionNotFound", "the subscription is not ours to see"),
+        (Say(404, "<html>nothing here</html>"), "UnknownError", "a proxy's page does not speak for Azure"),
+        (Say(200, "<html>please sign in</html>"), "UnknownError", "neither does a portal's"),
+        (Say(403, error("AuthorizationFailed")), "AuthorizationFailed", "may not be read"),
+        (Say(302, None, {"Location": "https://elsewhere.invalid/"}), "UnknownError", "redirects are not followed"),
+    ],
+)
+def test_what_cannot_be_read_is_never_taken_for_absent(answer: Say, code: str, why: str):
+    async def test(rig: Rig) -> None:
+        rig.server.on("GET", VNET, answer)
+        with pytest.raises(ArmError) as caught:
+            await rig.reader.get(VNET, API)
+        assert caught.value.code == code, why
+        assert caught.value.status == answer.status
+        assert [attempt.code for attempt in rig.conversation.attempts] == [code]
+        assert len(rig.server.seen) == 1
+
+    run(test)
+
+
+@pytest.mark.parametrize(("status", "there"), [(200, True), (204, True), (404, False)])
+def test_head_tells_whether_a_resource_is_there(status: int, *, there: bool):
+    async def test(rig: Rig) -> None:
+        rig.server.on("HEAD", VNET, Say(status))
+        assert await rig.reader.exists(VNET, API) is there
+
+    run(test)
+
+
+def test_a_list_is_followed_to_its_last_page():
+    path = f"{GROUP}/resources"
+
+    async def test(rig: Rig) -> None:
+        rig.server.on(
+            "GET",
+            path,
+            Say(200, {"value": [{"id": "a"}], "nextLink": f"{{url}}{path}?api-version={API}&$skiptoken=%7B1%7D"}),
+            Say(200, {"value": [], "nextLink": f"{{url}}{path}?api-version={API}&$skiptoken=2"}),
+            Say(200, {"value": [{"id": "b"}], "nextLink": None}),
+        )
+        found = await rig.reader.list(path, API, {"$filter": "tagName eq 'x'"})
+        assert found == [{"id": "a"}, {"id": "b"}], "an empty page is not the last one"
+        assert rig.server.seen[0].query == f"api-version={API}&$filter=tagName%20eq%20'x'"
+        assert rig.server.seen[1].query == f"api-version={API}&$skiptoken=%7B1%7D"
+
+    run(test)
+
+
+def test_a_next_page_on_another_host_is_not_followed():
+    async def test(rig: Rig) -> None:
+        rig.server.on("GET", GROUP, Say(200, {"value": [], "nextLink": "http://127.0.0.1:1/steal"}))
+        with pytest.raises(ArmError, match="another host"):
+            await rig.reader.list(GROUP, API)
+
+    run(test)
+
+
+def test_a_list_that_goes_round_in_circles_ends():
+    async def test(rig: Rig) -> None:
+        rig.server.on("GET", GROUP, Say(200, {"value": [{"id": "a"}], "nextLink": f"{{url}}{GROUP}?api-version={API}"}))
+        assert await rig.reader.list(GROUP, API) == [{"id": "a"}]
+
+    run(test)
+
+
+@pytest.mark.parametrize(
+    ("trouble", "why"),
+    [
+        (Say(408), "a timeout on the way"),
+        (Say(429, error("TooManyRequests")), "throttled, without a Retry-After"),
+        (Say(500, error("InternalServerError")), "a fault of theirs"),
+        (Say(503, "<html>unavailable</html>"), "a load balancer's page"),
+        (Say(504, error("GatewayTimeout")), "the provider took too long"),
+        (Say(fault=BREAK), "the connection broke"),
+    ],
+)
+def test_reads_are_tried_again_by_themselves(trouble: Say, why: str):
+    async def test(rig: Rig) -> None:
+        rig.conversation.stage = Stage.OWNER_CHECK
+        rig.server.on("GET", VNET, trouble, trouble, Say(200, moving()))
+        assert await rig.reader.get(VNET, API) is not None, why
+        assert len(rig.server.seen) == 3
+        assert rig.arm.requests == Requests(reads=3)
+        assert [attempt.stage for attempt in rig.conversation.attempts] == [Stage.OWNER_CHECK] * 2
+        assert all(attempt.at.startswith("2026-03-01T12:00:") for attempt in rig.conversation.attempts)
+        assert 1 <= rig.clock.slept[0] <= 2, "the back-off begins at a second, with jitter"
+        assert 2 <= rig.clock.slept[1] <= 3
+
+    run(test)
+
+
+def test_retry_after_is_honoured():
+    async def test(rig: Rig) -> None:
+        rig.server.on("GET", VNET, Say(503, None, {"Retry-After": "37"}), Say(200, moving()))
+        await rig.reader.get(VNET, API)
+        assert rig.clock.slept == [37]
+
+    run(test)
+
+
+def test_a_retry_after_beyond_the_deadline_ends_the_reading_at_once():
+    async def test(rig: Rig) -> None:
+        rig.server.on("GET", VNET, Say(503, error("Busy"), {"Retry-After": "61"}))
+        with pytest.raises(ArmError) as caught:
+            await rig.reader.get(VNET, API)
+        assert caught.value.retry_after == 61
+        assert rig.clock.slept == []
+
+    run(test, seconds=60)
+
+
+def test_nothing_is_sent_after_the_deadline():
+    async def test(rig: Rig) -> None:
+        with pytest.raises(DeadlineError):
+            await rig.reader.get(VNET, API)
+        assert rig.server.seen == []
+        assert rig.conversation.requests == 0
+
+    run(test, seconds=0)
+
+
+def test_reading_goes_on_until_the_deadline():
+    async def test(rig: Rig) -> None:
+        rig.server.on("GET", VNET, Say(500))
+        with pytest.raises(ArmError):
+            await rig.reader.get(VNET, API)
+        assert 240 < rig.clock.elapsed <= 300
+        assert max(rig.clock.slept) <= 61
+
+    run(test, seconds=300)
+
+
+@pytest.mark.parametrize(
+    ("bad", "why"),
+    [
+        (f"{VNET}?x=y", "would replace the api-version"),
+        (f"{VNET}#x", "would drop it"),
+        (f"{VNET}/../../other", "would reach another resource"),
+        (f"{GROUP}//providers", "an empty segment"),
+        (f"{VNET}\\x", "a backslash"),
+        (f"{VNET}\n", "a control character"),
+        ("subscriptions/x", "not absolute"),
+    ],
+)
+def test_ids_that_would_ask_something_else_are_refused(bad: str, why: str):
+    async def test(rig: Rig) -> None:
+        with pytest.raises(ArmError, match="not an id that can be sent") as caught:
+            await rig.reader.get(bad, API)
+        assert caught.value.code == "InvalidResourceId", why
+        assert rig.server.seen == []
+
+    run(test)
+
+
+@pytest.mark.parametrize(
+    ("name", "sent"),
+    [("a b", "a%20b"), ("a%2e%2e", "a%252e%252e"), ("{x}", "%7Bx%7D"), ("grün", "gr%C3%BCn"), ("a&b=c+d", "a&b=c%2Bd")],
+)
+def test_names_are_quoted(name: str, sent: str):
+    async def test(rig: Rig) -> None:
+        await rig.reader.get(f"{GROUP}/providers/Microsoft.Network/virtualNetworks/{name}", API)
+        assert rig.server.seen[0].path.endswith(f"/virtualNetworks/{sent}")
+        assert rig.server.seen[0].query == f"api-version={API}"
+
+    run(test)
+
+
+def test_a_token_is_sent_and_asked_for_once():
+    credential = StaticCredential()
+
+    async def test(rig: Rig) -> None:
+        rig.server.on("GET", VNET, Say(200, moving()))
+        await rig.reader.get(VNET, API)
+        await rig.reader.get(VNET, API)
+        assert rig.server.seen[1].headers["authorization"] == f"Bearer {credential.token}"
+        assert credential.asked == [f"{rig.access.cloud.audience}/.default"]
+
+    run(test, credential=credential)
+
+
+def test_403_names_the_identity_the_scope_and_the_right():
+    credential = StaticCredential()
+    message = (
+        "The client 'client-id' does not have authorization to perform action "
+        f"'Microsoft.Network/virtualNetworks/subnets/join/action' over scope '{VNET}/subnets/s'."
+    )
+
+    async def test(rig: Rig) -> None:
+        rig.server.on("GET", VNET, Say(403, error("LinkedAuthorizationFailed", message), {"x-ms-request-id": "r-1"}))
+        rig.server.on("GET", GROUP, Say(403, error("AuthorizationFailed", "not you")))
+        with pytest.raises(ArmError) as linked:
+            await rig.reader.get(VNET, API)
+        for named in (TENANT, CLIENT, OBJECT, "virtualNetworks/subnets/join/action", f"{VNET}/subnets/s"):
+            assert named in linked.value.hint
+        assert linked.value.request_id == "r-1"
+        assert credential.token not in f"{linked.value!r} {linked.value}"
+        with pytest.raises(ArmError) as plain:
+            await rig.reader.get(GROUP, API)
+        assert f"Microsoft.Resources/subscriptions/resourceGroups/read on {GROUP}" in plain.value.hint
+
+    run(test, credential=credential)
+
+
+def test_401_names_the_identity():
+    async def test(rig: Rig) -> None:
+        rig.server.on("GET", VNET, Say(401, error("InvalidAuthenticationTokenTenant", "wrong tenant")))
+        with pytest.raises(ArmError) as caught:
+            await rig.reader.get(VNET, API)
+        assert TENANT in caught.value.hint
+        assert OBJECT in caught.value.hint
+        assert len(rig.server.seen) == 1
+
+    run(test, credential=StaticCredential())
+
+
+def test_many_readers_keep_within_the_limit_of_requests_in_flight():
+    async def test(rig: Rig) -> None:
+        rig.server.on("GET", VNET, Say(200, moving()))
+        conversations = [rig.talk() for _ in range(100)]
+        await asyncio.gather(*(rig.arm.reader(talk).get(VNET, API) for talk in conversations))
+        assert rig.arm.requests == Requests(reads=100)
+        assert {talk.requests for talk in conversations} == {1}
+
+    run(test)
+
+
+def test_the_subscription_is_named_in_lower_case_for_the_bucket_only():
+    async def test(rig: Rig) -> None:
+        await rig.reader.get(GROUP.replace(SUBSCRIPTION, "ABC"), API)
+        assert "/subscriptions/ABC/" in rig.server.seen[0].path
+
+    run(test)

@@ -1,0 +1,249 @@
+"""Writing over a real socket: what is sent, what is sent again, and when the outcome is unknown."""
+
+import asyncio
+
+import pytest
+from rig import API, GROUP, VNET, Rig, StaticCredential, anonymous, moving, run
+from scripted_server import BREAK, HANG, Say
+
+from gitsync.arm.failures import TransportError
+from gitsync.errors import ArmError
+from gitsync.model.report import Requests
+from gitsync.model.secret import Secret
+
+BODY = {"location": "westus", "properties": {"addressSpace": {"addressPrefixes": ["10.0.0.0/16"]}}}
+
+
+def error(code: str, message: str = "no") -> dict:
+    return {"error": {"code": code, "message": message}}
+
+
+def test_a_put_sends_the_body_and_the_conditions():
+    async def test(rig: Rig) -> None:
+        rig.server.on("PUT", VNET, Say(201, moving("Succeeded"), {"ETag": '"1"'}))
+        reply = await rig.writer.put(VNET, API, BODY, if_match='"0"', if_none_match="*")
+        assert (reply.status, reply.live.body, reply.live.etag) == (201, moving("Succeeded"), '"1"')
+        asked = rig.server.seen[0]
+        assert asked.body == BODY
+        assert asked.headers["content-type"] == "application/json"
+        assert (asked.headers["if-match"], asked.headers["if-none-match"]) == ('"0"', "*")
+        assert rig.arm.requests == Requests(writes=1)
+
+    run(test)
+
+
+def test_patch_post_and_delete_say_what_they_mean():
+    async def test(rig: Rig) -> None:
+        rig.server.on("PATCH", VNET, Say(200, moving("Succeeded")))
+        rig.server.on("POST", f"{VNET}/start", Say(200, {"answer": 1}))
+        rig.server.on("DELETE", VNET, Say(204))
+        await rig.writer.patch(VNET, API, {"tags": {"a": None}})
+        assert (await rig.writer.post(f"{VNET}/start", API)).body == {"answer": 1}
+        await rig.writer.delete(VNET, API, if_match="*", query={"deleteSubscriptions": "true"})
+        patch, post, delete = rig.server.seen
+        assert patch.body == {"tags": {"a": None}}
+        assert post.body is None
+        assert "content-type" not in post.headers
+        assert delete.query == f"api-version={API}&deleteSubscriptions=true"
+        assert delete.headers["if-match"] == "*"
+        assert rig.arm.requests == Requests(writes=2, deletes=1)
+
+    run(test)
+
+
+def test_deleting_what_is_not_there_is_done():
+    async def test(rig: Rig) -> None:
+        rig.server.on("DELETE", VNET, Say(404, error("ResourceGroupNotFound")))
+        reply = await rig.writer.delete(VNET, API)
+        assert reply.status == 404
+        assert await rig.writer.wait(reply) is True
+        assert rig.conversation.attempts == []
+
+    run(test)
+
+
+def test_secrets_are_revealed_on_the_wire_and_nowhere_else():
+    body = {"properties": {"password": Secret('pä"ss'), "all": {"k": Secret("other")}}}
+
+    async def test(rig: Rig) -> None:
+        rig.server.on(
+            "PUT",
+            VNET,
+            Say(
+                400,
+                {
+                    "error": {
+                        "code": "PasswordNotComplex",
+                        "message": 'pä"ss is too short; we got {"password": "p\\u00e4\\"ss"}',
+                        "details": [{"code": "x", "message": "so is other"}],
+                    }
+                },
+            ),
+        )
+        with pytest.raises(ArmError) as caught:
+            await rig.writer.put(VNET, API, body)
+        assert rig.server.seen[0].body == {"properties": {"password": 'pä"ss', "all": {"k": "other"}}}
+        shown = f"{caught.value} {caught.value.details} {rig.conversation.attempts!r}"
+        assert "<secret> is too short" in shown
+        for leak in ('pä"ss', "other", 'p\\u00e4\\"ss'):
+            assert leak not in shown
+
+    run(test)
+
+
+def test_a_reply_does_not_show_what_azure_answered():
+    async def test(rig: Rig) -> None:
+        where = {"Azure-AsyncOperation": "{url}/poll?sig=hidden"}
+        rig.server.on("POST", f"{VNET}/listKeys", Say(200, {"key": "hidden"}, where))
+        reply = await rig.writer.post(f"{VNET}/listKeys", API, {"a": Secret("hidden")})
+        assert "hidden" not in repr(reply)
+
+    run(test)
+
+
+@pytest.mark.parametrize(
+    ("code", "headers", "why"),
+    [
+        ("TooManyRequests", {"Retry-After": "7"}, "a quota"),
+        ("RetryableError", {"Retry-After": "7"}, "another operation holds the resource"),
+        ("429", {}, "no Retry-After: the back-off applies"),
+    ],
+)
+def test_a_throttled_write_was_not_done_and_is_sent_again(code: str, headers: dict, why: str):
+    async def test(rig: Rig) -> None:
+        rig.server.on("PUT", VNET, Say(429, error(code), headers), Say(200, moving("Succeeded")))
+        reply = await rig.writer.put(VNET, API, BODY)
+        assert reply.status == 200, why
+        assert rig.clock.elapsed >= (7 if headers else 1)
+        assert [(a.status, a.code) for a in rig.conversation.attempts] == [(429, code)]
+        assert rig.arm.requests == Requests(writes=2)
+
+    run(test)
+
+
+@pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE", "POST"])
+@pytest.mark.parametrize("status", [408, 500, 502, 503, 504])
+def test_a_write_that_azure_stumbled_over_has_an_unknown_outcome(method: str, status: int):
+    async def test(rig: Rig) -> None:
+        rig.server.on(method, VNET, Say(status, error("Stumbled"), {"Retry-After": "3"}))
+        with pytest.raises(ArmError) as caught:
+            await write(rig, method)
+        assert caught.value.outcome_unknown
+        assert caught.value.retry_after == 3
+        assert len(rig.server.seen) == 1, "never sent again unread"
+
+    run(test)
+
+
+@pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE", "POST"])
+@pytest.mark.parametrize("fault", [BREAK, HANG])
+def test_a_write_without_an_answer_has_an_unknown_outcome(method: str, fault: str):
+    async def test(rig: Rig) -> None:
+        rig.server.on(method, VNET, Say(fault=fault))
+        with pytest.raises(TransportError) as caught:
+            await write(rig, method)
+        assert caught.value.outcome_unknown
+        assert caught.value.status == 0
+        assert rig.server.lines == [f"{method} {VNET}"], "not even the HTTP library sends it again"
+
+    run(test, access=lambda url: anonymous(url, read_timeout=0.2))
+
+
+def test_a_broken_connection_that_was_kept_open_is_not_a_reason_to_send_a_put_twice():
+    async def test(rig: Rig) -> None:
+        rig.server.on("GET", VNET, Say(200, moving("Succeeded")))
+        rig.server.on("PUT", VNET, Say(fault=BREAK))
+        await rig.reader.get(VNET, API)
+        with pytest.raises(TransportError):
+            await rig.writer.put(VNET, API, BODY)
+        assert rig.server.lines == [f"GET {VNET}", f"PUT {VNET}"]
+
+    run(test)
+
+
+def test_a_write_that_could_not_connect_was_not_sent_and_is_tried_again():
+    async def test(rig: Rig) -> None:
+        with pytest.raises(TransportError) as caught:
+            await rig.writer.put(VNET, API, BODY)
+        assert not caught.value.outcome_unknown
+        assert not caught.value.was_sent
+        assert len(rig.conversation.attempts) > 3
+        assert rig.clock.elapsed > 20
+
+    run(test, seconds=60, access=lambda _url: anonymous("http://127.0.0.1:9"))
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "why"),
+    [
+        (400, "InvalidParameter", "git has to change"),
+        (404, "ResourceGroupNotFound", "a PUT below nothing"),
+        (409, "AnotherOperationInProgress", "the driver decides when to try again"),
+        (412, "PreconditionFailed", "someone else wrote"),
+    ],
+)
+def test_a_refused_write_is_raised_at_once(status: int, code: str, why: str):
+    async def test(rig: Rig) -> None:
+        answer = Say(status, error(code, "because"), {"Retry-After": "5", "x-ms-request-id": "r-9"})
+        rig.server.on("PUT", VNET, answer)
+        with pytest.raises(ArmError) as caught:
+            await rig.writer.put(VNET, API, BODY)
+        found = caught.value
+        assert (found.status, found.code, found.message, found.request_id) == (status, code, "because", "r-9"), why
+        assert (found.method, found.resource_id, found.at) == ("PUT", VNET, "2026-03-01T12:00:00Z")
+        assert (found.retry_after, found.outcome_unknown) == (5, False)
+        assert len(rig.server.seen) == 1
+
+    run(test)
+
+
+def test_a_put_that_a_portal_answers_was_perhaps_not_done():
+    async def test(rig: Rig) -> None:
+        rig.server.on("PUT", VNET, Say(200, "<html>sign in</html>"))
+        with pytest.raises(ArmError) as caught:
+            await rig.writer.put(VNET, API, BODY)
+        assert caught.value.outcome_unknown
+
+    run(test)
+
+
+def test_403_of_a_write_names_the_right_that_is_missing():
+    async def test(rig: Rig) -> None:
+        rig.server.on("DELETE", VNET, Say(403, error("AuthorizationFailed")))
+        with pytest.raises(ArmError) as caught:
+            await rig.writer.delete(VNET, API)
+        assert f"Microsoft.Network/virtualNetworks/delete on {VNET}" in caught.value.hint
+
+    run(test, credential=StaticCredential())
+
+
+def test_writes_below_one_resource_take_turns_and_others_do_not():
+    async def test(rig: Rig) -> None:
+        order: list[str] = []
+
+        async def hold(arm_id: str, name: str) -> None:
+            async with rig.arm.lane(arm_id):
+                order.append(f"{name} in")
+                await asyncio.sleep(0.01)
+                order.append(f"{name} out")
+
+        await asyncio.gather(
+            hold(VNET, "vnet"),
+            hold(f"{VNET.upper()}/subnets/a", "subnet"),
+            hold(f"{GROUP}/providers/Microsoft.Network/virtualNetworks/other", "other"),
+        )
+        assert order.index("vnet out") < order.index("subnet in")
+        assert order.index("other in") < order.index("vnet out")
+
+    run(test)
+
+
+async def write(rig: Rig, method: str) -> None:
+    if method == "DELETE":
+        await rig.writer.delete(VNET, API)
+    elif method == "POST":
+        await rig.writer.post(VNET, API)
+    elif method == "PATCH":
+        await rig.writer.patch(VNET, API, BODY)
+    else:
+        await rig.writer.put(VNET, API, BODY)
