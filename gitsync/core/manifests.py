@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gitsync.core.documents import Document, read_documents
+from gitsync.core.fieldpath import spell
 from gitsync.core.metadata import Header, is_object, read_header
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import Manifests
@@ -196,8 +197,8 @@ def _texts(sorter: _Sorter, document: Document, member: str) -> dict[str, str]:
         sorter.problems.append(_problem(document, "InvalidData", member, f"{member} is not a mapping."))
         return {}
     for key in [key for key, value in found.items() if not isinstance(value, str)]:
-        message = f"The value of {key!r} under {member} is not text."
-        sorter.problems.append(_problem(document, "InvalidData", f"{member}.{key}", message, "Put it in quotes."))
+        message = f"The value of {key} under {member} is not text."
+        sorter.problems.append(_problem(document, "InvalidData", spell((member, key)), message, "Put it in quotes."))
     return {key: value for key, value in found.items() if isinstance(value, str)}
 
 
@@ -209,11 +210,11 @@ def _decoded(sorter: _Sorter, document: Document) -> dict[str, Secret]:
             made[key] = Secret(base64.b64decode("".join(text.split()), validate=True).decode())
         except binascii.Error:
             hint = "Encode it, or write it under stringData as it is."
-            message = f"The value of {key!r} under data is not base64."
-            sorter.problems.append(_problem(document, "InvalidData", f"data.{key}", message, hint))
+            message = f"The value of {key} under data is not base64."
+            sorter.problems.append(_problem(document, "InvalidData", spell(("data", key)), message, hint))
         except UnicodeDecodeError:
-            message = f"The value of {key!r} under data is not text in UTF-8; no resource can take it."
-            problem = _problem(document, "BinarySecret", f"data.{key}", message)
+            message = f"The value of {key} under data is not text in UTF-8; no resource can take it."
+            problem = _problem(document, "BinarySecret", spell(("data", key)), message)
             sorter.problems.append(replace(problem, level=Level.WARNING))
     return made
 

@@ -12,21 +12,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from gitsync.core.documents import Document
+from gitsync.core.fieldpath import spell
+from gitsync.core.typewords import quoted
 from gitsync.model.gvk import GVK
 from gitsync.model.problem import Problem
 
 LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
-DNS_LABEL = re.compile(LABEL)  # RFC 1123, at most 63 characters
-DNS_SUBDOMAIN = re.compile(rf"{LABEL}(\.{LABEL})*")  # at most 253 characters
+GROUP = re.compile(rf"{LABEL}(\.{LABEL})*")
 KIND = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 VERSION = re.compile(r"[a-z][a-z0-9]*")
 
-NAME_RULE = (
-    "A name has at most 253 lower-case letters, digits, '-' and '.', and starts and ends with a letter or digit."
-)
-NAMESPACE_RULE = (
-    "A namespace has at most 63 lower-case letters, digits and '-', and starts and ends with one of the first."
-)
+NAME = re.compile(r"[^/\x00-\x20\x7f.][^/\x00-\x20\x7f]*")
+"""What a key can hold. The stricter rules of Kubernetes are a matter of validation, which can say more of a resource."""
+
+NAME_RULE = "Use lower-case letters, digits, '-' and '.', and at most 253 of them."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +51,7 @@ def read_header(document: Document, namespace: str) -> Header | Problem:
     gvk = GVK.parse(value["apiVersion"], value["kind"])
     metadata = value.get("metadata")
     if not _is_gvk(gvk):
-        message = f"{value['apiVersion']!r} and {value['kind']!r} are no apiVersion and kind."
+        message = f"{quoted(value['apiVersion'])} and {quoted(value['kind'])} are no apiVersion and kind."
         return _problem(document, "InvalidKind", "apiVersion", message, "Write apiVersion as group/version.")
     if not isinstance(metadata, dict):
         return _problem(
@@ -64,12 +63,10 @@ def read_header(document: Document, namespace: str) -> Header | Problem:
         return _problem(
             document, "MissingName", "metadata.name", message, "generateName does not do: git needs a name."
         )
-    if not _matches(DNS_SUBDOMAIN, name, 253):
-        message = f"{name!r} is no name of a {gvk.kind}."
-        return _problem(document, "InvalidName", "metadata.name", message, NAME_RULE)
-    if not _matches(DNS_LABEL, space, 63):
-        message = f"{space!r} is no namespace."
-        return _problem(document, "InvalidNamespace", "metadata.namespace", message, NAMESPACE_RULE)
+    for member, text in (("name", name), ("namespace", space)):
+        if not _matches(NAME, text, 253):
+            message = f"metadata.{member} of a {gvk.kind} is {quoted(text)}."
+            return _problem(document, "InvalidName", f"metadata.{member}", message, NAME_RULE)
     problems: list[Problem] = []
     annotations = _strings(document, "annotations", problems)
     labels = _strings(document, "labels", problems)
@@ -77,7 +74,7 @@ def read_header(document: Document, namespace: str) -> Header | Problem:
 
 
 def _is_gvk(gvk: GVK) -> bool:
-    is_group = not gvk.group or _matches(DNS_SUBDOMAIN, gvk.group, 253)
+    is_group = not gvk.group or _matches(GROUP, gvk.group, 253)
     return is_group and _matches(VERSION, gvk.version, 63) and _matches(KIND, gvk.kind, 63)
 
 
@@ -97,8 +94,9 @@ def _strings(document: Document, member: str, problems: list[Problem]) -> dict[s
         return {}
     for key, value in found.items():
         if not isinstance(value, str):
-            message = f"The value of {key!r} under {where} is not text."
-            problems.append(_problem(document, "InvalidMetadata", f"{where}.{key}", message, "Put it in quotes."))
+            message = f"The value of {key} under {where} is not text."
+            path = spell(("metadata", member, key))
+            problems.append(_problem(document, "InvalidMetadata", path, message, "Put it in quotes."))
     return {key: value for key, value in found.items() if isinstance(value, str)}
 
 

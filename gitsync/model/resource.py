@@ -35,12 +35,6 @@ class Resource:
     lines: Mapping[str, int] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
 
-    def line(self, path: str) -> int:
-        """The line of a field, or of the nearest field around it that the manifest has."""
-        while path and path not in self.lines:
-            path = path[: max(path.rfind("."), path.rfind("["), 0)]
-        return self.lines.get(path, self.source.line)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
