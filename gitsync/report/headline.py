@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from gitsync.model.report import Report
+from gitsync.model.result import Result
 from gitsync.model.verdict import Action
 
 _PAST = {
@@ -20,7 +21,7 @@ _PAST = {
 def subject(report: Report) -> str:
     """One line for a commit: the revision, how many are Ready, and what was done."""
     ready = sum(r.condition.is_ready for r in report.results)
-    parts = [f"{ready} of {len(report.results)} Ready", *_acts(report, _PAST)]
+    parts = [f"{ready} of {len(report.results)} Ready", *_done(report)]
     return f"Status of {short_revision(report.revision)}: {', '.join(parts)}"
 
 
@@ -31,11 +32,11 @@ def found(report: Report) -> str:
 
 
 def done(report: Report) -> str:
-    """What was done, or would be by a sync."""
+    """What was done, or would be by a sync. What was tried and failed is not counted as done."""
     if report.command == "plan":
-        acts = _acts(report, {action: action.value for action in _PAST})
+        acts = _acts(report.results, {action: action.value for action in _PAST})
         return f"a sync would {', '.join(acts)}" if acts else "a sync would change nothing"
-    return ", ".join(_acts(report, _PAST)) or "nothing changed"
+    return ", ".join(_done(report)) or "nothing changed"
 
 
 def cost(report: Report) -> str:
@@ -54,8 +55,12 @@ def plural(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
-def _acts(report: Report, words: Mapping[Action, str]) -> list[str]:
-    times = Counter(r.action for r in report.results)
+def _done(report: Report) -> list[str]:
+    return _acts([result for result in report.results if result.is_fine], _PAST)
+
+
+def _acts(results: Iterable[Result], words: Mapping[Action, str]) -> list[str]:
+    times = Counter(result.action for result in results)
     return [f"{word} {times[action]}" for action, word in words.items() if times[action]]
 
 

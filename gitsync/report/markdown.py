@@ -62,7 +62,7 @@ def _left_out(count: int, noun: str) -> list[str]:
 def _head(report: Report) -> str:
     ready = sum(r.condition.is_ready for r in report.results)
     paragraphs = [
-        f"{MARKER}\n### gitsync {report.command} of {code(short_revision(report.revision))}",
+        f"{MARKER}\n### gitsync {report.command} of {revision(report.revision)}",
         f"{found(report)}.",
         f"{ready} of {len(report.results)} Ready; {done(report)}; {cost(report)}.",
     ]
@@ -71,14 +71,20 @@ def _head(report: Report) -> str:
     return "\n\n".join(paragraphs)
 
 
+def revision(commit: str | None) -> str:
+    """What a report speaks of, as Markdown."""
+    return short_revision(None) if commit is None else code(short_revision(commit))
+
+
 def _problems(problems: Sequence[Problem]) -> list[str]:
     if not problems:
         return []
-    lines = [_problem(p) for p in sorted(problems, key=lambda p: p.order)]
+    lines = [problem_item(p) for p in sorted(problems, key=lambda p: p.order)]
     return [f"#### Problems ({len(problems)})", "\n".join(_fitting(lines, _PROBLEMS_ROOM, "problem"))]
 
 
-def _problem(problem: Problem) -> str:
+def problem_item(problem: Problem) -> str:
+    """One problem as an item of a list."""
     place = code(f"{problem.path}:{problem.line}" if problem.line else problem.path)
     parts = (place, f"**{problem.level.value}**", code(problem.field), code(problem.message), code(problem.hint))
     return "- " + " ".join(part for part in parts if part)
@@ -148,4 +154,5 @@ def _sides(difference: Difference) -> list[str]:
 
 def _attempt(attempt: Attempt) -> str:
     request = f" (request {attempt.request_id})" if attempt.request_id else ""
-    return f"{attempt.at} {attempt.stage.value} {attempt.status or ''} {attempt.code}: {attempt.message}{request}"
+    answer = f"{attempt.status or ''} {attempt.code}: {shortened(attempt.message, _SHORT_MESSAGE)}"
+    return f"{attempt.at} {attempt.stage.value} {answer}{request}"

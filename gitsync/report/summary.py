@@ -12,7 +12,9 @@ from collections.abc import Iterable, Sequence
 from gitsync.model.problem import Problem
 from gitsync.model.record import Record
 from gitsync.report.escape import code, shortened
-from gitsync.report.headline import plural, short_revision
+from gitsync.report.headline import plural
+from gitsync.report.markdown import problem_item
+from gitsync.report.markdown import revision as shown
 from gitsync.report.names import short_names
 
 _LONGEST_MESSAGE = 500  # characters; the file of the resource has the whole
@@ -24,7 +26,7 @@ def render(records: Iterable[Record], *, revision: str | None, problems: Sequenc
     ready = sum(map(_is_ready, ordered))
     parts = [
         "# Status",
-        f"Revision {code(short_revision(revision))}: {ready} of {plural(len(ordered), 'resource')} Ready.",
+        f"{ready} of {plural(len(ordered), 'resource')} Ready at {shown(revision)}.",
         *_problems(problems),
         *_table(ordered),
         *_claims(ordered),
@@ -37,9 +39,8 @@ def _is_ready(record: Record) -> bool:
 
 
 def _problems(problems: Sequence[Problem]) -> list[str]:
-    ordered = sorted(problems, key=lambda problem: problem.order)
-    lines = [f"- {code(f'{p.path}:{p.line}')} {p.level.value} {code(p.field)} {code(p.message)}" for p in ordered]
-    return ["## Problems", "\n".join(lines)] if lines else []
+    items = [problem_item(problem) for problem in sorted(problems, key=lambda problem: problem.order)]
+    return ["## Problems", "\n".join(items)] if items else []
 
 
 def _table(records: Sequence[Record]) -> list[str]:

@@ -1,0 +1,141 @@
+"""Reports in a few words: a result for each kind of end, and two reports made of them."""
+
+from dataclasses import replace
+
+from gitsync.model.condition import Condition, Severity, Status
+from gitsync.model.gvk import Key
+from gitsync.model.policy import Policy
+from gitsync.model.problem import Level, Problem, Source
+from gitsync.model.record import Claim, Operation, Record
+from gitsync.model.report import Report, Requests
+from gitsync.model.result import Attempt, Result, Stage
+from gitsync.model.verdict import Action, Difference, Verdict
+
+GROUP_ID = "/subscriptions/0000/resourceGroups/core"
+NET = "network.azure.com"
+
+
+def key(kind, name, group="resources.azure.com", namespace="default"):
+    return Key(group, kind, namespace, name)
+
+
+READY = Condition(status=Status.TRUE, reason="Succeeded")
+
+
+def failed(reason, message, severity=Severity.ERROR, request_id=""):
+    return Condition(
+        status=Status.FALSE, severity=severity, reason=reason, message=message, request_id=request_id, generation=2
+    )
+
+
+def result(of, verdict=Verdict.IN_SYNC, action=Action.NONE, condition=READY, **more):
+    values = {
+        "key": of,
+        "manifest_api_version": f"{of.group}/v1api20200601",
+        "source": Source("azure.yaml", 3),
+        "arm_id": f"{GROUP_ID}/{of.name}",
+        "policy": Policy.MANAGE,
+        "verdict": verdict,
+        "action": action,
+        "condition": condition,
+        "is_fine": condition.is_ready,
+        "requests": 1,
+    }
+    return Result(**values | more)
+
+
+IN_SYNC = result(key("ResourceGroup", "core"))
+DRIFTED = result(
+    key("VirtualNetwork", "hub", NET),
+    Verdict.DRIFTED,
+    Action.UPDATE,
+    source=Source("net/hub.yaml", 1),
+    differences=(
+        Difference("/tags/env", "prod", None, "changed in Azure since it was last seen"),
+        Difference("/properties/addressSpace/addressPrefixes/0", "10.0.0.0/16", "10.1.0.0/16", "changed in Azure"),
+    ),
+    unverified=("/properties/secret",),
+)
+REFUSED = result(
+    key("StorageAccount", "logs", "storage.azure.com"),
+    Verdict.CREATE,
+    Action.CREATE,
+    failed("AccountNameInvalid", "logs is not a valid storage account name.", request_id="11-22"),
+    is_fine=False,
+    attempts=(
+        Attempt(
+            at="2026-01-02T03:04:06Z",
+            stage=Stage.ACT,
+            status=429,
+            code="TooManyRequests",
+            message="Wait.",
+            request_id="99",
+        ),
+        Attempt(at="2026-01-02T03:04:09Z", stage=Stage.ACT, status=0, code="UnknownError", message="connection reset"),
+    ),
+    requests=3,
+)
+ORPHAN = result(
+    key("VirtualNetworksSubnet", "old", NET, "network"),
+    Verdict.DELETE,
+    Action.DELETE,
+    failed("Deleting", "The resource is being deleted", Severity.INFO),
+    source=None,
+    is_fine=True,
+)
+
+PROBLEMS = (
+    Problem(
+        code="UnknownField",
+        message="spec.locatoin is not a field of ResourceGroup.",
+        hint="Did you mean spec.location?",
+        level=Level.WARNING,
+        path="azure.yaml",
+        line=9,
+        field="spec.locatoin",
+    ),
+    Problem(code="NotYaml", message="This is not YAML.", path="a.yaml"),
+)
+
+
+def report(*results, command="sync", problems=(), exit_code=0, **more):
+    values = {
+        "command": command,
+        "revision": "0123456789abcdef0123456789abcdef01234567",
+        "started": "2026-01-02T03:04:05Z",
+        "finished": "2026-01-02T03:05:17Z",
+        "exit_code": exit_code,
+        "requests": Requests(reads=4, writes=1, deletes=0, polls=2),
+        "problems": tuple(problems),
+        "results": tuple(results),
+    }
+    return Report(**values | more)
+
+
+FULL = report(IN_SYNC, DRIFTED, REFUSED, ORPHAN, problems=PROBLEMS, exit_code=1)
+PLAN = replace(FULL, command="plan", revision=None, exit_code=4, problems=())
+
+
+def record(of, condition=READY, **more):
+    values = {
+        "key": of,
+        "manifest_api_version": f"{of.group}/v1api20200601",
+        "arm_id": f"{GROUP_ID}/{of.name}",
+        "arm_api_version": "2020-06-01",
+        "claim": Claim.CREATED,
+        "condition": condition,
+    }
+    return Record(**values | more)
+
+
+RECORDS = (
+    record(key("ResourceGroup", "core")),
+    record(
+        key("VirtualNetwork", "hub", NET),
+        failed("Reconciling", "The resource is being reconciled", Severity.INFO),
+        claim=Claim.EXPECTED,
+        operation=Operation("create", "2026-01-02T03:04:05Z"),
+        owner=key("ResourceGroup", "core"),
+    ),
+    record(key("Vault", "kv", "keyvault.azure.com", "sec"), None, claim=Claim.NONE, policy=Policy.SKIP),
+)

@@ -1,0 +1,85 @@
+"""report.json: its schema, its bytes."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import jsonschema
+import pytest
+from report_builders import DRIFTED, FULL, IN_SYNC, PLAN, failed, report, result
+
+from gitsync.model.condition import Severity, Status
+from gitsync.model.policy import Policy
+from gitsync.model.problem import Level
+from gitsync.model.result import Stage
+from gitsync.model.verdict import Action, Verdict
+from gitsync.report.json import render
+
+SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "report.schema.json").read_text())
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def closed(schema):
+    """The schema without leave for members that it does not name: what we write, it describes."""
+    if isinstance(schema, list):
+        return [closed(member) for member in schema]
+    if not isinstance(schema, dict):
+        return schema
+    inner = {name: closed(member) for name, member in schema.items()}
+    return {"additionalProperties": False, **inner} if isinstance(schema.get("properties"), dict) else inner
+
+
+def complain(value):
+    validator = jsonschema.Draft202012Validator(closed(SCHEMA))
+    return [f"{error.json_path}: {error.message}" for error in validator.iter_errors(json.loads(render(value)))]
+
+
+def test_the_schema_is_one():
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+
+
+@pytest.mark.parametrize("value", [FULL, PLAN, report()], ids=["sync", "plan", "empty"])
+def test_a_report_keeps_the_schema(value):
+    assert complain(value) == []
+
+
+def test_the_schema_refuses_what_is_no_report():
+    assert complain(replace(FULL, command="render")) != []
+    assert complain(replace(FULL, started="yesterday")) != []
+
+
+def test_the_schema_knows_every_word_of_the_model():
+    words = {
+        "verdict": (SCHEMA["$defs"]["verdict"], Verdict),
+        "action": (SCHEMA["$defs"]["resource"]["properties"]["action"], Action),
+        "policy": (SCHEMA["$defs"]["resource"]["properties"]["policy"], Policy),
+        "ready": (SCHEMA["$defs"]["resource"]["properties"]["ready"], Status),
+        "condition": (SCHEMA["$defs"]["resource"]["properties"]["severity"], Severity),
+        "problem": (SCHEMA["$defs"]["problem"]["properties"]["severity"], Level),
+        "stage": (SCHEMA["$defs"]["attempt"]["properties"]["stage"], Stage),
+    }
+    for name, (schema, enum) in words.items():
+        assert set(schema["enum"]) == {member.value for member in enum}, name
+
+
+def test_the_bytes_are_what_they_were():
+    assert render(FULL) == (GOLDEN / "sync.json").read_text(encoding="utf-8")
+
+
+def test_the_order_of_what_was_put_in_does_not_matter():
+    turned = replace(
+        FULL,
+        problems=FULL.problems[::-1],
+        results=tuple(replace(r, differences=r.differences[::-1]) for r in FULL.results[::-1]),
+    )
+    assert render(turned) == render(FULL)
+
+
+def test_a_side_that_is_absent_is_null():
+    sides = [(d["path"], d["live"]) for d in json.loads(render(report(DRIFTED)))["resources"][0]["differences"]]
+    assert ("/tags/env", None) in sides
+
+
+def test_any_text_of_azure_can_be_written():
+    odd = result(IN_SYNC.key, condition=failed("Failed", "lone \ud800 surrogate, \x1b, \u2028"))
+    assert json.loads(render(report(odd)).encode("ascii"))["resources"][0]["message"].startswith("lone \ud800")

@@ -1,0 +1,113 @@
+"""The report as Markdown: golden text, room, and foreign text that stays text."""
+
+import re
+from dataclasses import replace
+from html import unescape
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from report_builders import DRIFTED, FULL, IN_SYNC, NET, PLAN, PROBLEMS, REFUSED, failed, key, report, result
+
+from gitsync.logs import visible
+from gitsync.model.verdict import Difference, Verdict
+from gitsync.report.escape import block, code
+from gitsync.report.markdown import LIMIT, MARKER, render
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+@pytest.mark.parametrize(("name", "value"), [("sync.md", FULL), ("plan.md", PLAN)])
+def test_a_report_reads_as_it_should(name, value):
+    assert render(value) == (GOLDEN / name).read_text(encoding="utf-8")
+
+
+def test_a_workflow_finds_its_comment_by_the_first_line():
+    assert render(FULL).splitlines()[0] == MARKER
+
+
+def test_a_run_without_anything_to_say_is_short():
+    assert "|" not in render(report(IN_SYNC))
+    assert "details" not in render(report(IN_SYNC))
+
+
+def test_an_interrupted_run_says_so():
+    assert "**Interrupted**" in render(replace(FULL, interrupted=True))
+
+
+def many(count, of):
+    return [replace(of, key=key("VirtualNetwork", f"hub-{number:05}", NET)) for number in range(count)]
+
+
+HUGE = [
+    (report(*many(5000, DRIFTED)), "many resources"),
+    (report(*many(3, replace(REFUSED, condition=failed("Failed", "x|`<" * 50_000)))), "endless messages"),
+    (report(problems=PROBLEMS * 5000), "many problems"),
+    (
+        report(replace(DRIFTED, differences=tuple(Difference(f"/a/{n}", "y" * 900, n, "x") for n in range(9999)))),
+        "many differences",
+    ),
+    (report(*many(400, REFUSED), *many(400, DRIFTED), problems=PROBLEMS * 400), "all of it"),
+]
+
+
+@pytest.mark.parametrize(("value", "why"), HUGE, ids=[h[-1] for h in HUGE])
+def test_a_comment_is_never_refused_for_its_length(value, why):
+    text = render(value)
+    assert len(text) < LIMIT, why
+    assert "…" in text, "and it says that something was left out"
+    assert text.count("<details>") == text.count("</details>")
+    assert text.count("```") % 2 == 0
+
+
+def test_what_is_left_out_is_counted():
+    text = render(report(*many(5000, DRIFTED)))
+    rows = text.count("| <code>VirtualNetwork/hub-")
+    assert f"… and {5000 - rows} more resources, left out" in text
+    assert f"… and {5000 - text.count('<details>')} more resources with details, left out" in text
+
+
+EVIL = [
+    ("a | b", "closes a cell"),
+    ("a\\| b", "closes a cell behind a backslash"),
+    ("</code></summary><img src=x>", "HTML"),
+    ("`code` ``` fence", "closes a span"),
+    ("@admin please", "calls a person"),
+    ("#1 fixes GH-2", "refers to an issue"),
+    ("[x](javascript:y) ![i](https://e.test/p.png)", "a link and an image"),
+    ("https://evil.test and www.evil.test", "links of themselves"),
+    ("_a_ **b** ~~c~~ $d$", "emphasis and formulas"),
+    ("# head\n- list\n> quote\n| row |", "several lines"),
+    ("x\x1b[2J\u202e", "control characters"),
+]
+
+
+@pytest.mark.parametrize(("text", "why"), EVIL, ids=[e[-1] for e in EVIL])
+def test_foreign_text_stays_text(text, why):
+    span = code(text)
+    inner = span.removeprefix("<code>").removesuffix("</code>")
+    assert re.findall(r"[<>|`@\[\]*_~\\\n]|#(?!\d+;)|://|www\.", inner) == [], why
+    assert unescape(inner) == visible(" ".join(text.split())), "and it is shown whole"
+
+
+@given(st.text(max_size=80))
+def test_no_text_leaves_its_code(text):
+    inner = code(text).removeprefix("<code>").removesuffix("</code>")
+    assert not set(inner) & set("<>|`@[]*_~\\\n\r$")
+    fenced = block([text], "diff").split("\n")
+    assert len(fenced) == 3
+    assert fenced[0].removesuffix("diff") == fenced[2]
+    assert fenced[2] not in fenced[1]
+
+
+def test_foreign_names_break_no_table():
+    evil = result(
+        key("Kind", "a|b\n<x>", NET, "n|s"),
+        Verdict.DRIFTED,
+        condition=failed("R|x", "m | m"),
+        differences=(Difference("/`` ```", "```", "```` x", "x"),),
+        is_fine=False,
+    )
+    rows = [line for line in render(report(evil)).splitlines() if line.startswith("| ")]
+    assert {row.count("|") for row in rows} == {8}

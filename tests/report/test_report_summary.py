@@ -1,0 +1,36 @@
+"""SUMMARY.md and the headline of the status branch: the same bytes for the same records."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from report_builders import FULL, PROBLEMS, RECORDS, failed, record, report, result
+
+from gitsync.report.headline import subject
+from gitsync.report.summary import render
+
+GOLDEN = Path(__file__).parent / "golden"
+REVISION = "0123456789abcdef"
+
+
+def test_the_summary_reads_as_it_should():
+    expected = (GOLDEN / "SUMMARY.md").read_text(encoding="utf-8")
+    assert render(RECORDS, revision=REVISION, problems=PROBLEMS) == expected
+
+
+def test_order_times_and_request_ids_do_not_matter():
+    later = [replace(r, condition=r.condition and replace(r.condition, time="2027", request_id="1")) for r in RECORDS]
+    assert render(later[::-1], revision=REVISION) == render(RECORDS, revision=REVISION)
+
+
+def test_nothing_recorded_is_a_summary_too():
+    assert render([], revision=None) == "# Status\n\n0 of 0 resources Ready at the folder as it lies.\n"
+
+
+def test_foreign_text_breaks_no_table():
+    evil = record(RECORDS[0].key, failed("a|b", "c | d\n<e>"))
+    assert {line.count("|") for line in render([evil], revision=None).splitlines() if "|" in line} == {7}
+
+
+def test_the_headline_counts_what_was_done():
+    assert subject(FULL) == "Status of 0123456789ab: 2 of 4 Ready, updated 1, deleted 1"
+    assert subject(report(result(RECORDS[0].key))) == "Status of 0123456789ab: 1 of 1 Ready"

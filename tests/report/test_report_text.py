@@ -1,0 +1,126 @@
+"""The report for a person: golden texts, and what it never does."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from report_builders import DRIFTED, FULL, IN_SYNC, NET, PLAN, REFUSED, failed, key, report, result
+
+from gitsync.model.verdict import Difference, Verdict
+from gitsync.report.text import problem_lines, render
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+@pytest.mark.parametrize(("name", "value"), [("sync.txt", FULL), ("plan.txt", PLAN)])
+def test_a_report_reads_as_it_should(name, value):
+    assert render(value) == (GOLDEN / name).read_text(encoding="utf-8")
+
+
+def test_the_order_of_results_and_problems_does_not_matter():
+    turned = replace(FULL, results=FULL.results[::-1], problems=FULL.problems[::-1])
+    assert render(turned) == render(FULL)
+
+
+def test_colour_changes_no_character():
+    painted = render(FULL, colour=True)
+    assert "\x1b[31mdrifted\x1b[0m" in painted
+    assert "\x1b[32mTrue\x1b[0m" in painted
+    plain = painted
+    for code in ("0", "1", "31", "32", "33"):
+        plain = plain.replace(f"\x1b[{code}m", "")
+    assert plain == render(FULL)
+
+
+def test_a_terminal_wraps_words_and_cuts_none():
+    words = " ".join(f"word{number}" for number in range(30))
+    arm_id = "/subscriptions/" + "x" * 200
+    value = report(replace(REFUSED, condition=failed("Failed", words), arm_id=arm_id))
+    wrapped = render(value, width=100)
+    assert max(len(line) for line in wrapped.splitlines() if "word" in line) <= 100
+    assert " ".join(wrapped.split()).count("word") == 30
+    assert arm_id in wrapped
+
+
+def test_a_narrow_terminal_gives_messages_a_line_of_their_own():
+    lines = render(FULL, width=60).splitlines()
+    assert "    logs is not a valid storage account name." in lines
+
+
+def test_many_resources_are_counted_where_nothing_is_to_be_said_of_them():
+    quiet = [result(key("ResourceGroup", f"rg-{number}")) for number in range(60)]
+    text = render(report(*quiet, DRIFTED))
+    assert "60 resources in sync and Ready, not listed." in text
+    assert "rg-1" not in text
+    assert "VirtualNetwork/hub" in text
+
+
+def test_a_few_resources_are_all_listed():
+    assert "ResourceGroup/core" in render(report(IN_SYNC))
+
+
+def test_an_empty_run_says_so():
+    assert render(report()).startswith("sync of 0123456789ab: 0 resources\n0 of 0 Ready; nothing changed; ")
+
+
+def test_an_interrupted_run_says_so():
+    assert "Interrupted: what was not reached" in render(replace(FULL, interrupted=True))
+
+
+def test_groups_and_namespaces_are_shown_where_they_tell_something():
+    twins = [result(key("Cluster", "a", group)) for group in ("kusto.azure.com", "redis.azure.com")]
+    text = render(report(*twins))
+    assert "Cluster.kusto.azure.com/a" in text
+    assert "NAMESPACE" not in text
+    assert "NAMESPACE" in render(report(twins[0], result(key("Cluster", "a", namespace="other"))))
+
+
+def test_a_long_value_is_cut_and_says_how_long_it_is():
+    long = replace(DRIFTED, differences=(Difference("/properties/customData", "x" * 5000, 1, "changed in git"),))
+    assert "… (5,002 characters)" in render(report(long))
+
+
+STEPS = [
+    (report(replace(DRIFTED), command="plan"), "write it into the manifest", "drift has two ways out"),
+    (report(result(key("A", "b"), Verdict.UNKNOWN), command="plan"), "could not be read", "nothing was decided"),
+    (report(result(key("A", "b"), Verdict.ADOPT), command="plan"), "--adopt report", "the delta comes first"),
+    (report(result(key("A", "b"), Verdict.DELETE), command="plan"), "gitsync sync --prune", "prune is off"),
+    (report(result(key("A", "b"), Verdict.CREATE), command="plan"), "`gitsync sync` makes these", "the next command"),
+    (report(REFUSED), "gitsync describe KIND/NAME", "where to look"),
+    (FULL, "`gitsync validate` shows", "problems can be seen offline"),
+]
+
+
+@pytest.mark.parametrize(("value", "advice", "why"), STEPS, ids=[s[-1] for s in STEPS])
+def test_what_to_do_next_is_said(value, advice, why):
+    assert advice in render(value), why
+
+
+def test_a_quiet_run_gives_no_advice():
+    assert render(report(IN_SYNC)).count("\n\n") == 1
+
+
+@given(st.text(max_size=60))
+def test_foreign_text_never_reaches_the_terminal_as_it_is(text):
+    foreign = result(
+        key("A", "b", NET),
+        Verdict.DRIFTED,
+        condition=failed("Failed", text),
+        is_fine=False,
+        arm_id=text,
+        differences=(Difference("/" + text, text, {text: [text]}, "x"),),
+    )
+    lines = render(report(foreign), width=80, colour=False).split("\n")
+    assert all(line.isprintable() for line in lines)
+
+
+def test_problems_alone_are_lines_with_place_and_hint():
+    assert problem_lines(FULL.problems) == [
+        "a.yaml: error: NotYaml",
+        "    This is not YAML.",
+        "azure.yaml:9: warning: UnknownField spec.locatoin",
+        "    spec.locatoin is not a field of ResourceGroup.",
+        "    Did you mean spec.location?",
+    ]
