@@ -11,8 +11,8 @@ from typing import Any
 
 from gitsync.logs import visible
 
-_MEANINGFUL = re.compile(r"(?<=:)//|(?<=www)\.|[^\w \-,.:;/?%'\"()=+!]|_", re.IGNORECASE)
-"""What markup, links, mentions and formulas are made of: all but letters, digits and plain punctuation."""
+_MEANINGFUL = re.compile(r"(?<=:)//|(?<=www)\.|[<>&|`*_\[\]{}#@~\\$^]", re.IGNORECASE)
+"""What markup, links, mentions and formulas are made of."""
 
 _LONGEST = 1000  # characters of one value; an ARM id is shorter
 
