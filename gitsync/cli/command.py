@@ -17,8 +17,8 @@ class Command(Protocol):
     """A module `gitsync.cli.<name>`. Its docstring is what `gitsync <name> --help` says above the flags."""
 
     SETTINGS: tuple[str, ...]
-    """Names of the fields of `Config` that it takes as flags. `source` is the positional SOURCE. The flags about logs
-    and colour, and `--config`, are every command's and not named here."""
+    """Names of the fields of `Config` that it uses: they are its flags, secrets apart, which have none. `source` is the
+    positional SOURCE. The flags about logs and colour, and `--config`, are every command's and not named here."""
 
     OUTPUTS: tuple[str, ...]
     """Choices of `--output`, the default first; empty for a command that does not take the setting `output`."""
@@ -28,7 +28,9 @@ class Command(Protocol):
         ...
 
     def run(self, options: argparse.Namespace, config: Config) -> int:
-        """Do it, and give the exit code. `options` holds what `arguments` added; a GitsyncError may leave it."""
+        """Do it, and give the exit code. `options` holds what `arguments` added, and `redactions` (`gitsync.logs`),
+        for a secret that is read on the way. A GitsyncError may leave it.
+        """
         ...
 
 

@@ -45,8 +45,8 @@ class Given:
 
 
 def add_flags(parser: argparse.ArgumentParser, names: Iterable[str], outputs: tuple[str, ...]) -> None:
-    """Give a parser the flags of settings. A flag that is not given leaves no trace in the namespace."""
-    for name in (*names, *EVERYWHERE):
+    """Give a parser the flags of settings; a secret has none. A flag that is not given leaves no trace."""
+    for name in (name for name in (*names, *EVERYWHERE) if SETTINGS[name].form is not Form.SECRET):
         _add_flag(parser, SETTINGS[name], outputs if name == "output" else SETTINGS[name].choices)
     parser.add_argument(
         "--config",
