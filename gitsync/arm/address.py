@@ -13,7 +13,6 @@ from urllib.parse import quote, urlencode
 from gitsync.errors import ArmError
 
 _FORBIDDEN = re.compile(r"[?#\\\x00-\x1f\x7f]")
-_SUBSCRIPTION = re.compile(r"^/subscriptions/([^/]+)", re.IGNORECASE)
 _CONTAINER = re.compile(
     r"^(/subscriptions/[^/]+(/resourceGroups/[^/]+)?|/providers/Microsoft\.Management/managementGroups/[^/]+)"
     r"(?=/providers/)",
@@ -46,23 +45,6 @@ def _check(path: str) -> None:
         resource_id=path,
         hint="An id starts with '/', has no empty, '.' or '..' segment, and none of the characters ? # \\.",
     )
-
-
-def subscription_of(path: str) -> str:
-    """The subscription that a path lies in, in lower case; "" for one of the tenant."""
-    found = _SUBSCRIPTION.match(path)
-    return found[1].casefold() if found else ""
-
-
-def namespace_of(path: str) -> str:
-    """The provider that answers for a path ("microsoft.network"), in lower case; "" for a group or subscription."""
-    _, marker, rest = path.casefold().rpartition("/providers/")
-    return rest.partition("/")[0] if marker else ""
-
-
-def same(one: str, other: str) -> bool:
-    """Whether two paths name the same thing: ARM compares names without case."""
-    return one.rstrip("/").casefold() == other.rstrip("/").casefold()
 
 
 def lane_of(arm_id: str) -> str:

@@ -18,8 +18,3 @@ class SystemClock:
 
     async def sleep(self, seconds: float) -> None:
         await asyncio.sleep(seconds)
-
-
-def rfc3339(moment: datetime) -> str:
-    """UTC with whole seconds, as Kubernetes writes times (RFC 3339)."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

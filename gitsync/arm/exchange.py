@@ -16,12 +16,11 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_exp
 
 from gitsync.arm.answer import Answer
 from gitsync.arm.call import Call
-from gitsync.arm.clock import rfc3339
 from gitsync.arm.conversation import Conversation
 from gitsync.arm.failures import DeadlineError, TransportError, failure_of, read_error
 from gitsync.arm.throttle import Throttle, kind_of
 from gitsync.errors import ArmError
-from gitsync.model.clock import Clock
+from gitsync.model.clock import Clock, rfc3339
 from gitsync.model.report import Requests
 from gitsync.model.result import Attempt
 
@@ -75,7 +74,7 @@ class Exchange:
     async def _admit(self, call: Call, conversation: Conversation) -> None:
         """Wait for the request's turn; DeadlineError where that would be too late."""
         if conversation.deadline > self._clock.monotonic() and await self._throttle.admit(
-            call.method, call.path, conversation.deadline
+            call.method, call.path, conversation
         ):
             return
         raise DeadlineError(

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from gitsync.arm.address import target
 from gitsync.arm.answer import Answer
 from gitsync.arm.call import Call
-from gitsync.arm.clock import rfc3339
 from gitsync.arm.cloud import Cloud
 from gitsync.arm.conversation import Conversation
 from gitsync.arm.exchange import Exchange, may_read_again
@@ -20,7 +19,7 @@ from gitsync.arm.failures import UNKNOWN_CODE, DeadlineError, failure_of
 from gitsync.arm.poll import Place, Progress, Watch, first_place, first_progress, next_place, progress
 from gitsync.arm.reply import Reply, live_of
 from gitsync.errors import ArmError
-from gitsync.model.clock import Clock
+from gitsync.model.clock import Clock, rfc3339
 from gitsync.model.live import Live
 
 _POLL_ACCEPTS = frozenset({200, 201, 202, 204, 404})

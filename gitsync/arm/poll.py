@@ -13,10 +13,10 @@ from enum import Enum, StrEnum, auto
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from gitsync.arm.address import same
 from gitsync.arm.answer import Answer
 from gitsync.arm.cloud import Cloud
 from gitsync.arm.reply import Reply
+from gitsync.core.armpath import same_id
 from gitsync.model.live import Live
 
 _FAILED = frozenset({"failed", "canceled"})
@@ -88,7 +88,7 @@ def _has_place(answer: Answer) -> bool:
 
 
 def _is_resource(url: str, reply: Reply) -> bool:
-    return same(unquote(urlsplit(url).path), reply.arm_id)
+    return same_id(unquote(urlsplit(url).path), reply.arm_id)
 
 
 def first_place(reply: Reply, cloud: Cloud) -> Place:

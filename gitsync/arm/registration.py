@@ -12,13 +12,12 @@ from dataclasses import dataclass, field, replace
 from gitsync.arm.address import target
 from gitsync.arm.answer import Answer
 from gitsync.arm.call import Call
-from gitsync.arm.clock import rfc3339
 from gitsync.arm.conversation import Conversation
 from gitsync.arm.exchange import Exchange, may_read_again
 from gitsync.arm.failures import DeadlineError
 from gitsync.arm.operations import Interval
 from gitsync.errors import ArmError
-from gitsync.model.clock import Clock
+from gitsync.model.clock import Clock, rfc3339
 
 API_VERSION = "2021-04-01"
 _ACCEPTS = frozenset({200, 202})

@@ -13,8 +13,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from gitsync.arm.address import namespace_of, subscription_of
 from gitsync.arm.answer import Answer
+from gitsync.arm.conversation import Conversation
+from gitsync.core.armpath import provider_of, subscription_of
 from gitsync.model.clock import Clock
 
 _ANOTHER_OPERATION = "retryableerror"
@@ -65,13 +66,16 @@ class Throttle:
         self._buckets: dict[tuple[str, Kind], _Bucket] = {}
         self._tired: defaultdict[tuple[str, str, Kind], _Pause] = defaultdict(_Pause)
 
-    async def admit(self, method: str, path: str, deadline: float) -> bool:
-        """Wait until a request may go. False, at once where that is foreseeable, if it may not before the deadline."""
-        if not await self._bucket(method, path).take(deadline):
+    async def admit(self, method: str, path: str, conversation: Conversation) -> bool:
+        """Wait until a request may go. False, at once where that is foreseeable, if it may not before the deadline.
+
+        The deadline is looked at again after every wait: a run that is told to stop brings it forward.
+        """
+        if not await self._bucket(method, path).take(conversation):
             return False
         pause = self._tired[self._provider(method, path)]
         while (seconds := pause.until - self._clock.monotonic()) > 0:
-            if pause.until > deadline:
+            if pause.until > conversation.deadline:
                 return False
             await self._clock.sleep(seconds)
         return True
@@ -90,19 +94,19 @@ class Throttle:
         if code.casefold().startswith(_ANOTHER_OPERATION):
             return
         until = self._clock.monotonic() + seconds
-        if answer.headers.get("x-ms-failure-cause", "").casefold() == "service" and namespace_of(path):
+        if answer.headers.get("x-ms-failure-cause", "").casefold() == "service":
             self._tired[self._provider(method, path)].extend(until)
         else:
             self._bucket(method, path).hold(until)
 
     def _bucket(self, method: str, path: str) -> _Bucket:
-        key = (subscription_of(path), kind_of(method))
+        key = ((subscription_of(path) or "").casefold(), kind_of(method))
         if key not in self._buckets:
             self._buckets[key] = _Bucket(self._clock, self._limits[key[1]])
         return self._buckets[key]
 
     def _provider(self, method: str, path: str) -> tuple[str, str, Kind]:
-        return subscription_of(path), namespace_of(path), kind_of(method)
+        return (subscription_of(path) or "").casefold(), provider_of(path).casefold(), kind_of(method)
 
 
 @dataclass(slots=True)
@@ -128,20 +132,20 @@ class _Bucket:
         self._turn = asyncio.Lock()
         self._waiting = 0
 
-    async def take(self, deadline: float) -> bool:
+    async def take(self, conversation: Conversation) -> bool:
         """One token, waiting its turn; False if that would be later than the deadline."""
-        if self._wait(ahead=self._waiting) > deadline - self._clock.monotonic():
+        if self._wait(ahead=self._waiting) > conversation.deadline - self._clock.monotonic():
             return False
         self._waiting += 1
         try:
             async with self._turn:
-                return await self._take_next(deadline)
+                return await self._take_next(conversation)
         finally:
             self._waiting -= 1
 
-    async def _take_next(self, deadline: float) -> bool:
+    async def _take_next(self, conversation: Conversation) -> bool:
         while (seconds := self._wait()) > 0:
-            if seconds > deadline - self._clock.monotonic():
+            if seconds > conversation.deadline - self._clock.monotonic():
                 return False
             await self._clock.sleep(seconds)
         self._tokens -= 1
