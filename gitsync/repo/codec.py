@@ -1,0 +1,137 @@
+"""A record as a file, shaped as the Kubernetes object that ASO would leave behind (DESIGN §4, Status branch).
+
+What is ours and not ASO's stands under `gitsync`, with the number of the schema. Reading trusts nothing: a branch can
+be pushed to by others, and a record decides what may be deleted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gitsync.model.condition import Condition, Severity, Status
+from gitsync.model.gvk import GVK, Key
+from gitsync.model.policy import Policy
+from gitsync.model.record import Claim, Operation, Record
+from gitsync.repo.fields import Fields
+from gitsync.repo.places import place_of
+from gitsync.repo.yaml_text import dump, ordered
+
+SCHEMA = 1
+RESOURCE_ID = "serviceoperator.azure.com/resource-id"
+
+
+def encode(record: Record) -> bytes:
+    """The file of a record: the same bytes for the same record."""
+    document = {
+        "apiVersion": record.manifest_api_version,
+        "kind": record.key.kind,
+        "metadata": _metadata(record),
+        "status": {"conditions": [_conditions(record.condition)] if record.condition else []},
+        "gitsync": _own(record),
+    }
+    return dump(document)
+
+
+def _metadata(record: Record) -> Mapping[str, Any]:
+    """As ASO leaves it: a resource has its id once it is claimed (spec: semantics §1.2)."""
+    claimed = record.arm_id and record.claim is not Claim.NONE
+    annotations = {"annotations": {RESOURCE_ID: record.arm_id}} if claimed else {}
+    place = {"name": record.key.name, "namespace": record.key.namespace}
+    return {**annotations, "generation": record.generation, **place}
+
+
+def _conditions(condition: Condition) -> Mapping[str, Any]:
+    """As Kubernetes prints it; empty fields are left out (spec: semantics §3.1)."""
+    fields = {
+        "lastTransitionTime": condition.time,
+        "message": condition.message,
+        "observedGeneration": condition.generation,
+        "reason": condition.reason,
+        "severity": condition.severity.value,
+        "status": condition.status.value,
+        "type": condition.type,
+    }
+    return {name: value for name, value in fields.items() if value}
+
+
+def _own(record: Record) -> Mapping[str, Any]:
+    """What ASO has no place for, sorted. The last field is always there, so that a file cut off anywhere is refused."""
+    condition, operation = record.condition, record.operation
+    always = {
+        "armApiVersion": record.arm_api_version,
+        "armId": record.arm_id,
+        "claim": record.claim.value,
+        "generation": record.generation,
+        "policy": record.policy.value,
+        "schema": SCHEMA,
+        "writes": record.writes,
+    }
+    where_not_empty = {
+        "agent": record.agent,
+        "dependsOn": [str(key) for key in record.depends_on],
+        "operation": {"kind": operation.kind, "startedAt": operation.started_at} if operation else {},
+        "owner": str(record.owner) if record.owner else "",
+        "requestId": condition.request_id if condition else "",
+        "specDigest": record.spec_digest,
+    }
+    where_known = {"applied": record.applied, "baseline": record.baseline}
+    own = always | {name: value for name, value in where_not_empty.items() if value}
+    own |= {name: body for name, body in where_known.items() if body is not None}
+    sorted_own: Mapping[str, Any] = ordered(own)
+    return sorted_own
+
+
+def decode(path: str, content: bytes) -> Record:
+    """Read a file of the status tree. StateError (file, line, how to mend) for what `encode` did not write."""
+    document = Fields.read(path, content)
+    own = document.within("gitsync")
+    own.check_schema(SCHEMA)
+    metadata = document.within("metadata")
+    gvk = GVK.parse(document.text("apiVersion"), document.text("kind"))
+    key = Key(gvk.group, gvk.kind, metadata.text("namespace"), metadata.text("name"))
+    if place_of(key) != path:
+        raise document.refusal("metadata", f"speaks of {key}, whose file is {place_of(key)}")
+    if metadata.count("generation") != own.count("generation"):
+        raise own.refusal("generation", "is not that of metadata")
+    return Record(
+        key=key,
+        manifest_api_version=gvk.api_version,
+        arm_id=own.text("armId"),
+        arm_api_version=own.text("armApiVersion"),
+        claim=own.one_of("claim", Claim),
+        policy=own.one_of("policy", Policy),
+        generation=own.count("generation"),
+        spec_digest=own.text("specDigest", ""),
+        applied=own.mapping("applied"),
+        baseline=own.mapping("baseline"),
+        operation=_operation(own),
+        writes=own.count("writes"),
+        owner=own.key("owner"),
+        depends_on=own.keys("dependsOn"),
+        agent=own.text("agent", ""),
+        condition=_ready(document, own),
+    )
+
+
+def _operation(own: Fields) -> Operation | None:
+    if own.mapping("operation") is None:
+        return None
+    operation = own.within("operation")
+    return Operation(operation.text("kind"), operation.text("startedAt"))
+
+
+def _ready(document: Fields, own: Fields) -> Condition | None:
+    """The condition Ready; others are not ours to keep."""
+    for condition in document.within("status").each("conditions"):
+        if condition.text("type") == Condition.type:
+            return Condition(
+                status=condition.one_of("status", Status),
+                severity=condition.one_of("severity", Severity, Severity.NONE),
+                reason=condition.text("reason", ""),
+                message=condition.text("message", ""),
+                generation=condition.count("observedGeneration", 0),
+                time=condition.text("lastTransitionTime", ""),
+                request_id=own.text("requestId", ""),
+            )
+    return None

@@ -1,0 +1,118 @@
+"""Read one document of the status tree, field by field: each is checked where it is used, and a refusal says where."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Self, TypeVar
+
+from gitsync.core.documents import Document, read_documents
+from gitsync.errors import StateError
+from gitsync.model.gvk import Key
+
+_Choice = TypeVar("_Choice", bound=StrEnum)
+
+_MEND = (
+    "Restore the file as it was (git log of the status branch shows how), or remove it: "
+    "its resource is then treated as one that was never recorded."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """A mapping somewhere in a document. `where` is its path in it, "" for the top."""
+
+    document: Document
+    values: Mapping[str, Any]
+    where: str = ""
+
+    @classmethod
+    def read(cls, path: str, content: bytes) -> Self:
+        """The one document of a file, a mapping. StateError for anything else."""
+        found = read_documents(path, content)
+        problems = [*found.problems, *(problem for document in found.documents for problem in document.problems)]
+        if problems:
+            first = min(problems, key=lambda problem: problem.order)
+            raise StateError(f"{path}:{first.line}: {first.message}", hint=_MEND)
+        whole = len(found.documents) == 1 and content.endswith(b"\n")
+        if not whole or not isinstance(found.documents[0].value, Mapping):
+            raise StateError(f"{path}:1: The file is not one mapping, or was cut off.", hint=_MEND)
+        return cls(found.documents[0], found.documents[0].value)
+
+    def refusal(self, name: str, what: str) -> StateError:
+        """The error for a field: `what` completes a sentence that begins with its name."""
+        path = self._path(name)
+        known = path if path in self.document.lines else self.where
+        return StateError(f"{self.document.path}:{self.document.line(known)}: {path} {what}.", hint=_MEND)
+
+    def check_schema(self, ours: int) -> None:
+        """StateError where the file is of another schema: a newer one needs a newer gitsync."""
+        schema = self.count("schema")
+        if schema > ours:
+            raise StateError(
+                f"{self.document.path}: written by a newer gitsync (schema {schema}; this one reads {ours}).",
+                hint="Upgrade gitsync.",
+            )
+        if schema != ours:
+            raise self.refusal("schema", f"is {schema}, not {ours}")
+
+    def within(self, name: str) -> Fields:
+        """The mapping under `name`."""
+        values = self.mapping(name)
+        if values is None:
+            raise self.refusal(name, "is missing")
+        return Fields(self.document, values, self._path(name))
+
+    def each(self, name: str) -> Iterator[Fields]:
+        """The mappings of a list; nothing where it is absent."""
+        for number, value in enumerate(self._list(name)):
+            if not isinstance(value, Mapping):
+                raise self.refusal(f"{name}[{number}]", "must be a mapping")
+            yield Fields(self.document, value, self._path(f"{name}[{number}]"))
+
+    def mapping(self, name: str) -> Mapping[str, Any] | None:
+        value = self.values.get(name)
+        if value is not None and not isinstance(value, Mapping):
+            raise self.refusal(name, "must be a mapping")
+        return value
+
+    def text(self, name: str, default: str | None = None) -> str:
+        value = self.values.get(name, default)
+        if not isinstance(value, str):
+            raise self.refusal(name, "is missing" if value is None else "must be text")
+        return value
+
+    def count(self, name: str, default: int | None = None) -> int:
+        value = self.values.get(name, default)
+        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+            raise self.refusal(name, "is missing" if value is None else "must be a whole number")
+        return value
+
+    def one_of(self, name: str, choices: type[_Choice], default: _Choice | None = None) -> _Choice:
+        text = self.text(name, default)
+        try:
+            return choices(text)
+        except ValueError:
+            raise self.refusal(name, f"is {text!r}, not one of {', '.join(filter(None, choices))}") from None
+
+    def key(self, name: str) -> Key | None:
+        return self._key(name, self.text(name)) if name in self.values else None
+
+    def keys(self, name: str) -> tuple[Key, ...]:
+        return tuple(self._key(f"{name}[{number}]", text) for number, text in enumerate(self._list(name)))
+
+    def _key(self, name: str, text: Any) -> Key:
+        try:
+            return Key.parse(text)
+        except (AttributeError, ValueError):
+            raise self.refusal(name, "must read Kind.group/namespace/name") from None
+
+    def _list(self, name: str) -> list[Any]:
+        value = self.values.get(name, [])
+        if not isinstance(value, list):
+            raise self.refusal(name, "must be a list")
+        return value
+
+    def _path(self, name: str) -> str:
+        return f"{self.where}.{name}" if self.where else name

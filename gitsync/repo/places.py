@@ -1,0 +1,41 @@
+"""Where the record of a resource stands: `<namespace>/<group>/<Kind>/<name>.yaml`.
+
+Names are data, and so is a status branch: a name can lead neither out of the tree, nor to a hidden file, nor over one
+of the files that stand at its top. A place is only ever computed from a key, never read back into one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import PurePosixPath
+from urllib.parse import quote
+
+from gitsync.model.gvk import Key
+
+INVENTORY = "inventory.yaml"
+SUMMARY = "SUMMARY.md"
+REPORT = "report.json"
+
+_LONGEST = 200  # file systems take 255 bytes; Kubernetes allows names of 253
+_DEPTH = 4
+
+
+def place_of(key: Key) -> str:
+    """The path of a key's record; another key has another path."""
+    parts = (_safe(key.namespace).replace(".", "%2E"), _safe(key.group), _safe(key.kind), _safe(key.name))
+    return "/".join(parts) + ".yaml"
+
+
+def is_place(path: str) -> bool:
+    """Whether a path is where a record could stand: other files are none of our business."""
+    parts = PurePosixPath(path).parts
+    return len(parts) == _DEPTH and path.endswith(".yaml") and not any(part.startswith(".") for part in parts)
+
+
+def _safe(text: str) -> str:
+    """Percent-encoded, without a leading dot; what is too long is cut and told apart by a digest."""
+    escaped = quote(text, safe="").replace("~", "%7E") or "%"
+    escaped = "%2E" + escaped[1:] if escaped.startswith(".") else escaped
+    if len(escaped) <= _LONGEST:
+        return escaped
+    return f"{escaped[:_LONGEST]}%{hashlib.sha256(text.encode()).hexdigest()[:32]}"

@@ -1,0 +1,291 @@
+"""A record survives the file, and a file that we did not write is refused with its line."""
+
+from dataclasses import replace
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gitsync.core.documents import read_documents
+from gitsync.errors import StateError
+from gitsync.model.condition import Condition, Severity, Status
+from gitsync.model.gvk import Key
+from gitsync.model.policy import Policy
+from gitsync.model.record import Claim, Operation, Record
+from gitsync.model.secret import Secret
+from gitsync.repo.codec import decode, encode
+from gitsync.repo.places import is_place, place_of
+from gitsync.repo.yaml_text import dump
+
+AWKWARD = [
+    "", "~", "null", "y", "Y", "n", "NO", "on", "true", "1", "-1", "08", "0o17", "0x1F", "0b1", "1_000", "1e3", "6e5", "+.5", ".5", "5.",
+    "1.0", ".inf", ".nan", "12:30:45", "1:30", "2020-01-01", "2020-13-45", "=", "<<", "- a", "a: b", "#", "a #b", "*a", "&a", "!a", "%a",
+    "@a", "`a", "'", '"', "|", ">", "?", "? a", ":", "---", "...", "a\n---\nb", " a", "a ", "\ta", "a\r\nb", "a\x00b", "\x85", "\u2028",
+    "\ufeff", "\ud7ff", "😀", "é", "{}", "[]", "{a", "a\\b", "x" * 300,
+]  # fmt: skip
+
+texts = st.one_of(st.sampled_from(AWKWARD), st.text(max_size=20))
+names = st.text(st.characters(blacklist_characters="/", blacklist_categories=("Cs",)), min_size=1, max_size=20)
+groups = st.from_regex(r"[a-z]{1,8}\.azure\.com", fullmatch=True)
+kinds = st.from_regex(r"[A-Z][A-Za-z]{0,12}", fullmatch=True)
+keys = st.builds(Key, group=groups, kind=kinds, namespace=names, name=names)
+numbers = st.one_of(st.integers(-(2**63), 2**64 - 1), st.floats(allow_nan=False, allow_infinity=False))
+values = st.recursive(
+    st.one_of(st.none(), st.booleans(), numbers, texts),
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(texts, inner, max_size=3)),
+    max_leaves=12,
+)
+bodies = st.one_of(st.none(), st.dictionaries(texts, values, max_size=4))
+conditions = st.builds(
+    Condition,
+    status=st.sampled_from(Status),
+    severity=st.sampled_from(Severity),
+    reason=texts,
+    message=texts,
+    generation=st.integers(0, 10**6),
+    time=texts,
+    request_id=texts,
+)
+
+
+@st.composite
+def records(draw):
+    key = draw(keys)
+    return Record(
+        key=key,
+        manifest_api_version=f"{key.group}/{draw(st.sampled_from(['v1api20200601', 'v20240101']))}",
+        arm_id=draw(texts),
+        arm_api_version=draw(texts),
+        claim=draw(st.sampled_from(Claim)),
+        policy=draw(st.sampled_from(Policy)),
+        generation=draw(st.integers(0, 10**6)),
+        spec_digest=draw(texts),
+        applied=draw(bodies),
+        baseline=draw(bodies),
+        operation=draw(st.none() | st.builds(Operation, texts, texts)),
+        writes=draw(st.integers(0, 10**6)),
+        owner=draw(st.none() | keys),
+        depends_on=tuple(draw(st.lists(keys, max_size=3))),
+        agent=draw(texts),
+        condition=draw(st.none() | conditions),
+    )
+
+
+@given(records())
+def test_a_record_survives_the_file(record):
+    assert decode(place_of(record.key), encode(record)) == record
+
+
+@given(records())
+def test_the_same_record_has_the_same_bytes_after_any_number_of_trips(record):
+    once = encode(record)
+    assert encode(decode(place_of(record.key), once)) == once
+
+
+@given(st.dictionaries(texts, values, max_size=4))
+def test_order_of_keys_does_not_reach_the_file(body):
+    turned = dict(reversed(body.items()))
+    assert encode(replace(RECORD, applied=body)) == encode(replace(RECORD, applied=turned))
+
+
+@pytest.mark.parametrize("text", AWKWARD)
+def test_text_comes_back_as_text_in_kubernetes_and_in_python(text):
+    written = dump({"key": text, text: ["x", text]})
+    (document,) = read_documents("a.yaml", written).documents
+    assert document.value == {"key": text, text: ["x", text]}
+    assert yaml.safe_load(written) == document.value
+
+
+def test_half_of_a_surrogate_pair_does_not_stop_the_writing():
+    assert yaml.safe_load(dump({"message": "a\ud800b"})) == {"message": "a?b"}
+
+
+RECORD = Record(
+    key=Key("resources.azure.com", "ResourceGroup", "default", "core"),
+    manifest_api_version="resources.azure.com/v1api20200601",
+    arm_id="/subscriptions/0/resourceGroups/core",
+    arm_api_version="2020-06-01",
+    claim=Claim.CREATED,
+    policy=Policy.DETACH_ON_DELETE,
+    generation=2,
+    spec_digest="1e3",
+    applied={"location": "westeurope", "tags": {"on": "y", "count": 1}},
+    baseline={"location": "westeurope"},
+    operation=Operation("update", "2024-05-01T10:00:00Z"),
+    writes=1,
+    owner=Key("a.azure.com", "A", "default", "a"),
+    depends_on=(Key("b.azure.com", "B", "default", "b"),),
+    agent="gitsync",
+    condition=Condition(
+        status=Status.FALSE,
+        severity=Severity.WARNING,
+        reason="ReferenceNotFound",
+        message="first line\nsecond: line",
+        generation=2,
+        time="2024-05-01T10:00:00Z",
+        request_id="abc",
+    ),
+)
+PLACE = "default/resources.azure.com/ResourceGroup/core.yaml"
+TEXT = """\
+apiVersion: resources.azure.com/v1api20200601
+kind: ResourceGroup
+metadata:
+  annotations:
+    serviceoperator.azure.com/resource-id: /subscriptions/0/resourceGroups/core
+  generation: 2
+  name: core
+  namespace: default
+status:
+  conditions:
+  - lastTransitionTime: '2024-05-01T10:00:00Z'
+    message: "first line\\nsecond: line"
+    observedGeneration: 2
+    reason: ReferenceNotFound
+    severity: Warning
+    status: 'False'
+    type: Ready
+gitsync:
+  agent: gitsync
+  applied:
+    location: westeurope
+    tags:
+      count: 1
+      'on': 'y'
+  armApiVersion: '2020-06-01'
+  armId: /subscriptions/0/resourceGroups/core
+  baseline:
+    location: westeurope
+  claim: created
+  dependsOn:
+  - B.b.azure.com/default/b
+  generation: 2
+  operation:
+    kind: update
+    startedAt: '2024-05-01T10:00:00Z'
+  owner: A.a.azure.com/default/a
+  policy: detach-on-delete
+  requestId: abc
+  schema: 1
+  specDigest: '1e3'
+  writes: 1
+"""
+
+
+def test_the_file_is_the_kubernetes_object():
+    assert encode(RECORD).decode() == TEXT
+
+
+def test_a_resource_that_is_not_claimed_has_no_id_yet():
+    assert "annotations" not in yaml.safe_load(encode(replace(RECORD, claim=Claim.NONE)))["metadata"]
+
+
+def test_a_secret_is_never_written():
+    with pytest.raises(TypeError, match="Secret"):
+        encode(replace(RECORD, applied={"password": Secret("hunter2")}))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message", "why"),
+    [
+        ("schema: 1", "schema: 2", r"newer gitsync \(schema 2.*Upgrade", "a newer gitsync wrote it"),
+        ("schema: 1", "schema: 0", r"core\.yaml:39: gitsync\.schema is 0", "a schema that never was"),
+        ("schema: 1", "schema: one", r"core\.yaml:39: gitsync\.schema must be a whole", "no number"),
+        ("  schema: 1\n", "", r"gitsync\.schema is missing", "not ours"),
+        ("gitsync:\n", "other:\n", "gitsync is missing", "not ours"),
+        ("claim: created", "claim: stolen", r"core\.yaml:29: gitsync\.claim is 'stolen', not one of none,", "a word"),
+        ("policy: detach-on-delete", "policy: Manage", r"gitsync\.policy is 'Manage'", "a word in another case"),
+        ("claim: created", "claim: [created]", r"gitsync\.claim must be text", "a wrong type"),
+        ("  claim: created\n", "", r"core\.yaml:18: gitsync\.claim is missing", "a field is gone"),
+        ("name: core", "name: other", r"speaks of .*core\.yaml|speaks of", "content and path disagree"),
+        ("namespace: default", "namespace: ../../etc", "speaks of", "a name that would lead elsewhere"),
+        (
+            "  generation: 2\n  operation",
+            "  generation: 3\n  operation",
+            "is not that of metadata",
+            "edited in one place",
+        ),
+        ("  writes: 1", "  writes: -1", "must be a whole number", "below nothing"),
+        ("  writes: 1", "  writes: true", "must be a whole number", "a truth is no number"),
+        ("A.a.azure.com/default/a", "A", r"gitsync\.owner must read", "no key"),
+        ("  - B.b.azure.com/default/b", "  - 5", r"gitsync\.dependsOn\[0\] must read", "no key"),
+        ("dependsOn:\n  - B.b.azure.com/default/b", "dependsOn: x", "must be a list", "a wrong type"),
+        ("    startedAt: '2024-05-01T10:00:00Z'\n", "", r"operation\.startedAt is missing", "half an operation"),
+        (
+            "  - lastTransitionTime",
+            "  - x\n  - lastTransitionTime",
+            r"conditions\[0\] must be a mapping",
+            "no condition",
+        ),
+        ("    status: 'False'", "    status: False", r"core\.yaml:16: status.*must be text", "a truth is no status"),
+        ("    location: westeurope\n    tags", "    location: &a\n    tags", "", "an anchor alone does no harm"),
+        ("  claim: created", "  claim: created\n  claim: adopted", "stands twice", "which of them counts?"),
+        ("gitsync:", "  gitsync: {", r"core\.yaml:\d+: ", "it does not parse"),
+        ("kind: ResourceGroup", "kind: !!python/object:os.system x", "tag", "a tag that makes objects"),
+    ],
+)
+def test_what_was_edited_is_refused_with_its_line(old, new, message, why):
+    assert old in TEXT
+    changed = TEXT.replace(old, new, 1).encode()
+    if not message:
+        assert decode(PLACE, changed).key == RECORD.key, why
+        return
+    with pytest.raises(StateError, match=message) as refused:
+        decode(PLACE, changed)
+    assert refused.value.hint, why
+
+
+@pytest.mark.parametrize("size", range(len(TEXT)))
+def test_a_file_that_was_cut_off_is_refused(size):
+    with pytest.raises(StateError):
+        decode(PLACE, TEXT[:size].encode())
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_a_record_or_refused(content):
+    with pytest.raises(StateError):
+        decode(PLACE, content)
+
+
+def test_a_bomb_of_aliases_is_refused():
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 9)]
+    with pytest.raises(StateError):
+        decode(PLACE, "\n".join(lines).encode())
+
+
+@given(keys, keys)
+def test_another_key_has_another_place(one, other):
+    assert (place_of(one) == place_of(other)) == (one == other)
+
+
+@given(keys)
+def test_a_place_is_a_path_that_leads_nowhere_else(key):
+    place = place_of(key)
+    assert is_place(place)
+    parts = place.split("/")
+    assert len(parts) == 4
+    assert all(part and not part.startswith(".") and len(part) < 255 for part in parts)
+    assert place.isascii()
+    assert place.isprintable()
+
+
+@pytest.mark.parametrize(
+    ("key", "place"),
+    [
+        (Key("g.azure.com", "Kind", "default", "name"), "default/g.azure.com/Kind/name.yaml"),
+        (Key("g", "K", "ns", "a.b-c_d"), "ns/g/K/a.b-c_d.yaml"),
+        (Key("g", "K", "..", ".git"), "%2E%2E/g/K/%2Egit.yaml"),
+        (Key("g", "K", "inventory.yaml", "git~1"), "inventory%2Eyaml/g/K/git%7E1.yaml"),
+        (Key("g", "K", "", "a\x00 b"), "%/g/K/a%00%20b.yaml"),
+    ],
+)
+def test_places(key, place):
+    assert place_of(key) == place
+
+
+def test_long_names_are_told_apart_and_fit_a_file_system():
+    one, other = (Key("g", "K", "default", "n" * 252 + last) for last in "ab")
+    assert place_of(one) != place_of(other)
+    assert len(place_of(one).rpartition("/")[2]) < 255
