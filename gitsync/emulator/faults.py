@@ -7,13 +7,32 @@ processes that share one Azure share its script too.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from fnmatch import fnmatchcase
-from typing import Any, Literal
+from typing import Any
 
 from gitsync.emulator.answers import Answer, refusal
 from gitsync.emulator.call import Call, Course
+from gitsync.emulator.document import Node, Reader, fields
 from gitsync.emulator.store import Store
+from gitsync.emulator.ways import Style
+
+
+class Drop(StrEnum):
+    """When the connection breaks."""
+
+    BEFORE = "before"  # nothing was done
+    AFTER = "after"  # the work was done
+    NEVER = "never"
+
+
+class Ending(StrEnum):
+    """What an operation ends in."""
+
+    SUCCEEDED = "Succeeded"
+    FAILED = "Failed"
+    CANCELED = "Canceled"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +107,7 @@ class Rule:
 
     match: Match = Match()
     answer: Canned | None = None
-    drop: Literal["before", "after", ""] = ""
+    drop: Drop = Drop.NEVER
     timeout: bool = False  # the work is done, the answer is 504
     delay: float = 0.0
     course: Course | None = None
@@ -107,3 +126,106 @@ def met(rules: Sequence[Rule], store: Store, call: Call, kind: str, *, poll: boo
         if rule.match.strikes(count):
             striking.append(rule)
     return striking
+
+
+def read_rule(node: Node) -> Rule:
+    """One rule of a file: what it matches, and at least one thing that it does."""
+    given = fields(node, _RULE)
+    if not set(given) - {"match"}:
+        raise node.wrong("A rule does something.", f"Give one of {', '.join(sorted(set(_RULE) - {'match'}))}.")
+    hide = given.pop("hide", 0)
+    if hide:
+        given["course"] = replace(given.get("course") or Course(), hide=hide)
+    return Rule(**given, where=node.where)
+
+
+def _lower(node: Node) -> str:
+    return node.text().casefold()
+
+
+def _methods(node: Node) -> frozenset[str]:
+    return frozenset(method.upper() for method in node.texts())
+
+
+def _numbers(node: Node) -> frozenset[int]:
+    return frozenset(item.count() for item in node.items())
+
+
+def _match(node: Node) -> Match:
+    return Match(**fields(node, _MATCH))
+
+
+def _canned(node: Node) -> Canned:
+    given = fields(node, _ANSWER)
+    if not {"status", "code"} & set(given):
+        raise node.wrong("An answer needs a status or a code.")
+    return Canned(**given)
+
+
+def _course(node: Node) -> Course:
+    return Course(**fields(node, _OPERATION))
+
+
+def _error(node: Node) -> dict[str, Any]:
+    members = node.members("code", "message", "details", "target")
+    if not {"code", "message"} <= set(members):
+        raise node.wrong("An error needs a code and a message.")
+    return {name: value.any() for name, value in members.items()}
+
+
+def _moves(node: Node) -> tuple[Move, ...]:
+    return tuple(_move(item) for item in node.items())
+
+
+def _move(node: Node) -> Move:
+    given = fields(node, _MOVE)
+    if not set(given) - {"id"}:
+        raise node.wrong("A move sets, removes or deletes something.")
+    return Move(**given)
+
+
+def _values(node: Node) -> dict[str, Any]:
+    return {pointer: value.any() for pointer, value in node.members().items()}
+
+
+_MATCH: Mapping[str, Reader] = {
+    "method": ("methods", _methods),
+    "type": ("type", _lower),
+    "path": ("path", _lower),
+    "poll": ("poll", Node.flag),
+    "nth": ("nth", _numbers),
+    "after": ("after", Node.count),
+    "times": ("times", Node.count),
+}
+_ANSWER: Mapping[str, Reader] = {
+    "status": ("status", Node.count),
+    "code": ("code", Node.text),
+    "message": ("message", Node.text),
+    "headers": ("headers", _values),
+    "body": ("body", Node.any),
+}
+_OPERATION: Mapping[str, Reader] = {
+    "style": ("style", lambda node: node.choice(Style)),
+    "polls": ("polls", Node.count),
+    "seconds": ("seconds", Node.number),
+    "retryAfter": ("retry_after", Node.count),
+    "result": ("result", lambda node: node.choice(Ending).value),
+    "error": ("error", _error),
+    "host": ("host", Node.text),
+}
+_MOVE: Mapping[str, Reader] = {
+    "id": ("id", Node.text),
+    "set": ("set", _values),
+    "remove": ("remove", Node.texts),
+    "delete": ("delete", Node.flag),
+}
+_RULE: Mapping[str, Reader] = {
+    "match": ("match", _match),
+    "answer": ("answer", _canned),
+    "drop": ("drop", lambda node: node.choice(Drop)),
+    "timeout": ("timeout", Node.flag),
+    "delay": ("delay", Node.number),
+    "hide": ("hide", Node.count),
+    "operation": ("course", _course),
+    "move": ("move", _moves),
+}

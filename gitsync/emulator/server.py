@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import ssl
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Self
 from urllib.parse import parse_qsl
@@ -21,7 +21,7 @@ from gitsync.emulator.answers import Answer, Refused, refusal, refuse
 from gitsync.emulator.call import Call, Caller, Course
 from gitsync.emulator.clock import SystemClock
 from gitsync.emulator.cloud import Cloud
-from gitsync.emulator.faults import Rule, met
+from gitsync.emulator.faults import Drop, Rule, met
 from gitsync.emulator.hand import Hand
 from gitsync.emulator.record import LoggedRequest, Requests
 from gitsync.emulator.settings import Settings
@@ -45,12 +45,10 @@ class Emulator(Hand):
         settings: Settings | None = None,
         store: Store | None = None,
         clock: Clock | None = None,
-        rules: Sequence[Rule] = (),
     ) -> None:
         settings = settings or Settings()
         super().__init__(Cloud(store or MemoryStore(), settings, clock or SystemClock()))
         self.requests = Requests()
-        self.rules = tuple(rules)
         self.tokens = Tokens(settings, self.cloud.store, self.cloud.clock)
         self.url = ""
         self._throttle = Throttle(settings.limits)
@@ -124,20 +122,20 @@ class Emulator(Hand):
 
     async def _played(self, call: Call) -> Answer | None:
         """The answer as the script would have it; None where the connection breaks instead."""
-        rules = self._met(call) if self.rules else []
+        rules = self._met(call) if self.cloud.settings.rules else []
         if not rules:
             return self._answer(call)
         for rule in rules:
             await self.cloud.clock.sleep(rule.delay)
-        drop = next((rule.drop for rule in rules if rule.drop), "")
-        if drop == "before":
+        drops = {rule.drop for rule in rules}
+        if Drop.BEFORE in drops:
             return None
         canned = next((rule.answer for rule in rules if rule.answer), None)
         course = next((rule.course for rule in rules if rule.course), Course())
         answer = canned.answer(call) if canned else self._answer(replace(call, course=course))
         for rule in rules:
             self.move(call.target, rule.move)
-        if drop == "after":
+        if Drop.AFTER in drops:
             return None
         if any(rule.timeout for rule in rules):
             return refusal("GatewayTimeout", namespace=call.target.namespace or "Microsoft.Resources")
@@ -146,7 +144,7 @@ class Emulator(Hand):
     def _met(self, call: Call) -> list[Rule]:
         kind, poll = self._about(call)
         with self.cloud.store.transaction():
-            return met(self.rules, self.cloud.store, call, kind, poll=poll)
+            return met(self.cloud.settings.rules, self.cloud.store, call, kind, poll=poll)
 
     def _about(self, call: Call) -> tuple[str, bool]:
         """The ARM type that a request is about, and whether it asks for an operation on one."""

@@ -1,6 +1,7 @@
-"""What the emulator may be told: how long operations take, what is registered, locked and denied, how it throttles.
+"""What the emulator may be told: how operations run, what is registered, locked and denied, what goes wrong.
 
-Values alone; they are read from a file in `gitsync.emulator.script`.
+One file says it all: `settings` and `rules` (docs/emulator.md). The values of both are frozen; how each is read stands
+below them.
 """
 
 from __future__ import annotations
@@ -8,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 
+from gitsync.emulator.document import Node, Reader, fields, read
+from gitsync.emulator.faults import Rule, read_rule
 from gitsync.emulator.ways import Style
 
 TENANT = "11111111-1111-4111-8111-111111111111"
@@ -99,3 +103,111 @@ class Settings:
     require_token: bool = False
     principals: tuple[Principal, ...] = ()
     token_seconds: int = 3600
+    rules: tuple[Rule, ...] = ()
+
+
+def read_settings(path: Path) -> Settings:
+    """What a file says; ConfigError, with file and line, for a key that means nothing and a value of the wrong kind."""
+    document = read(path)
+    members = document.members("settings", "rules") if document is not None else {}
+    given = fields(members["settings"], _SETTINGS) if "settings" in members else {}
+    rules = tuple(read_rule(item) for item in members["rules"].items()) if "rules" in members else ()
+    return Settings(**given, rules=rules)
+
+
+def _timing(node: Node) -> Timing:
+    return Timing(**fields(node, _TIMING))
+
+
+def _style(node: Node) -> Style | None:
+    return None if node.text() == "recorded" else node.choice(Style)
+
+
+def _retry_after(node: Node) -> int | None:
+    return None if node.any() == "recorded" else node.count()
+
+
+def _limits(node: Node) -> Limits | None:
+    """`off`, `on`, or the sizes that differ."""
+    if isinstance(node.any(), bool):  # YAML 1.1 reads on and off as truth
+        return Limits() if node.flag() else None
+    return Limits(**fields(node, {kind: (kind, _bucket) for kind in ("reads", "writes", "deletes")}))
+
+
+def _bucket(node: Node) -> Bucket:
+    given = fields(node, {"size": ("size", Node.count), "perSecond": ("per_second", Node.number)})
+    if len(given) < 2:
+        raise node.wrong("A bucket needs both its size and perSecond.")
+    return Bucket(**given)
+
+
+def _locks(node: Node) -> tuple[Lock, ...]:
+    return tuple(_lock(item) for item in node.items())
+
+
+def _lock(node: Node) -> Lock:
+    members = node.members("scope", "level")
+    if "scope" not in members:
+        raise node.wrong("A lock needs a scope.", "Give the id of a group or a resource.")
+    level = members["level"].choice(_Level) if "level" in members else _Level.CAN_NOT_DELETE
+    return Lock(scope=members["scope"].text(), read_only=level is _Level.READ_ONLY)
+
+
+class _Level(StrEnum):
+    CAN_NOT_DELETE = "CanNotDelete"
+    READ_ONLY = "ReadOnly"
+
+
+def _denials(node: Node) -> tuple[Denial, ...]:
+    table = {name: (name, Node.text) for name in ("principal", "scope", "action")}
+    return tuple(Denial(**fields(item, table)) for item in node.items())
+
+
+def _principals(node: Node) -> tuple[Principal, ...]:
+    return tuple(_principal(item) for item in node.items())
+
+
+def _principal(node: Node) -> Principal:
+    given = fields(node, _PRINCIPAL)
+    if "client" not in given:
+        raise node.wrong("A principal needs a clientId.")
+    return Principal(**{"object": given["client"], **given})
+
+
+def _types(node: Node) -> dict[str, tuple[str, ...]]:
+    return {kind: versions.texts() for kind, versions in node.members().items()}
+
+
+def _subscriptions(node: Node) -> tuple[str, ...]:
+    return tuple(name.casefold() for name in node.texts())
+
+
+_PRINCIPAL: Mapping[str, Reader] = {
+    "clientId": ("client", Node.text),
+    "objectId": ("object", Node.text),
+    "secret": ("secret", Node.text),
+    "readOnly": ("read_only", Node.flag),
+}
+_TIMING: Mapping[str, Reader] = {
+    "style": ("style", _style),
+    "polls": ("polls", Node.count),
+    "seconds": ("seconds", Node.number),
+    "retryAfter": ("retry_after", _retry_after),
+}
+_SETTINGS: Mapping[str, Reader] = {
+    "tenant": ("tenant", Node.text),
+    "subscriptions": ("subscriptions", _subscriptions),
+    "types": ("types", _types),
+    "unregistered": ("unregistered", Node.texts),
+    "registrationPolls": ("registration_polls", Node.count),
+    "operations": ("operations", _timing),
+    "busy": ("busy", lambda node: node.choice(Busy)),
+    "locks": ("locks", _locks),
+    "denied": ("denied", _denials),
+    "throttle": ("limits", _limits),
+    "rewrite": ("rewrite", Node.flag),
+    "pageSize": ("page_size", Node.count),
+    "requireToken": ("require_token", Node.flag),
+    "principals": ("principals", _principals),
+    "tokenSeconds": ("token_seconds", Node.count),
+}

@@ -1,0 +1,111 @@
+"""Serve an Azure Resource Manager of our own, for tests and for rehearsals without credentials.
+
+The first line printed is its URL. It runs until it gets SIGTERM or SIGINT. Its script (settings and faults) is
+explained in docs/emulator.md. Anybody who reaches it may do anything, so it listens to this machine alone, unless the
+script requires tokens.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import signal
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gitsync.config import Config
+from gitsync.errors import ConfigError
+
+if TYPE_CHECKING:
+    import ssl
+
+    from gitsync.emulator.server import Emulator
+    from gitsync.emulator.settings import Settings
+
+SETTINGS: tuple[str, ...] = ()
+OUTPUTS: tuple[str, ...] = ()
+
+_LAST_PORT = 65535
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--host", default="127.0.0.1", help="Address to listen at. [default 127.0.0.1]")
+    parser.add_argument("--port", type=_port, default=0, help="Port to listen at; 0 takes a free one. [default 0]")
+    parser.add_argument("--state", metavar="FILE", type=Path, help="Keep the state in an SQLite FILE. [default memory]")
+    parser.add_argument("--script", metavar="FILE", type=Path, help="Settings and faults, in YAML.")
+    parser.add_argument("--tls", action="store_true", help="Serve https, with a certificate made for it.")
+    parser.add_argument(
+        "--certificate",
+        metavar="FILE",
+        type=Path,
+        help="Where to write the certificate that clients must trust. [default a file that goes with the server]",
+    )
+
+
+def run(options: argparse.Namespace, _config: Config) -> int:
+    from gitsync.emulator.settings import Settings, read_settings
+
+    settings = read_settings(options.script) if options.script else Settings()
+    _refuse_strangers(options.host, settings)
+    asyncio.run(_serve(options, settings))
+    return 0
+
+
+def _port(text: str) -> int:
+    if not text.isdigit() or int(text) > _LAST_PORT:
+        raise argparse.ArgumentTypeError(f"{text!r} is no port; give a number from 0 to {_LAST_PORT}.")
+    return int(text)
+
+
+def _refuse_strangers(host: str, settings: Settings) -> None:
+    import ipaddress
+
+    try:
+        near = host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        near = False
+    if near or settings.require_token:
+        return
+    raise ConfigError(
+        f"The emulator would let everybody who reaches {host} do anything.",
+        hint="Listen at 127.0.0.1, or set requireToken and principals in the script.",
+    )
+
+
+async def _serve(options: argparse.Namespace, settings: Settings) -> None:
+    from gitsync.emulator.server import Emulator
+    from gitsync.emulator.store import MemoryStore, SqliteStore
+
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    emulator = Emulator(settings, SqliteStore(options.state) if options.state else MemoryStore())
+    with tempfile.TemporaryDirectory(prefix="gitsync-emulator-") as folder:
+        certificate = options.certificate or Path(folder) / "certificate.pem"
+        try:
+            tls = _tls(options.host, emulator, certificate) if options.tls else None
+            print(await _start(emulator, options, tls), flush=True)
+            if tls is not None:
+                print(f"certificate: {certificate}", flush=True)
+            await stop.wait()
+        finally:
+            await emulator.stop()
+
+
+async def _start(emulator: Emulator, options: argparse.Namespace, tls: ssl.SSLContext | None) -> str:
+    try:
+        return await emulator.start(options.host, options.port, tls)
+    except OSError as error:
+        raise ConfigError(
+            f"The emulator cannot listen at {options.host}:{options.port}: {error.strerror}.",
+            hint="Give another --port, or --port 0 for a free one.",
+        ) from error
+
+
+def _tls(host: str, emulator: Emulator, certificate: Path) -> ssl.SSLContext:
+    try:
+        from gitsync.emulator.certificate import serve_with
+    except ImportError as error:
+        raise ConfigError("--tls needs the package cryptography.", hint="Run `pip install cryptography`.") from error
+    return serve_with(host, emulator.cloud.clock.now(), certificate)

@@ -1,0 +1,62 @@
+"""A certificate for the emulator's own address, made when it starts.
+
+Needed since azure-identity takes no authority without TLS. Apart from the server, because it needs the package
+`cryptography`, and nothing else here does.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import ssl
+import tempfile
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+_LIFE = timedelta(days=30)
+_PEM = serialization.Encoding.PEM
+
+
+def serve_with(host: str, now: datetime, keep: Path) -> ssl.SSLContext:
+    """A server's context for a host, by name or address; the key is in it and nowhere else.
+
+    The certificate (PEM) is written to `keep`, for clients to trust.
+    """
+    key = ec.generate_private_key(ec.SECP256R1())
+    certificate = _certificate(host, now, key).public_bytes(_PEM)
+    keep.write_bytes(certificate)
+    secret = key.private_bytes(_PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    with tempfile.NamedTemporaryFile(suffix=".pem") as both:  # the context reads files only
+        both.write(certificate + secret)
+        both.flush()
+        context.load_cert_chain(both.name)
+    return context
+
+
+def _certificate(host: str, now: datetime, key: ec.EllipticCurvePrivateKey) -> x509.Certificate:
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "gitsync emulator")])
+    hosts = sorted({host, "127.0.0.1", "::1", "localhost"})
+    return (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + _LIFE)
+        .add_extension(x509.SubjectAlternativeName([_name(each) for each in hosts]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+
+
+def _name(host: str) -> x509.GeneralName:
+    try:
+        return x509.IPAddress(ipaddress.ip_address(host))
+    except ValueError:
+        return x509.DNSName(host)
