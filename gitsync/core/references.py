@@ -21,6 +21,7 @@ from gitsync.model.problem import Level
 
 REFERENCES: Final = frozenset({"reference", "wellKnownReference"})
 OWNERS: Final = frozenset({"knownOwner", "arbitraryOwner"})
+_PROVIDERS: Final = "/providers/"
 _NAMED: Final = ("group", "kind", "name")
 
 _ARM_ID = re.compile(
@@ -39,9 +40,9 @@ def is_arm_id(text: str) -> bool:
 
 def arm_type_of(arm_id: str) -> str:
     """The ARM type of an id, in its own case: `Microsoft.Kusto/clusters/databases`; of an extension's id its own."""
-    _scope, found, tail = arm_id.rpartition("/providers/")
-    if found:
-        provider, *rest = tail.split("/")
+    provider_at = arm_id.casefold().rfind(_PROVIDERS)
+    if provider_at >= 0:
+        provider, *rest = arm_id[provider_at + len(_PROVIDERS) :].split("/")
         return "/".join([provider, *rest[::2]])
     return "Microsoft.Resources/" + ("resourceGroups" if "/resourcegroups/" in arm_id.casefold() else "subscriptions")
 

@@ -17,7 +17,7 @@ VERSION = "v20240101"
 def a_kind(fields=None, *, kind="Thing", types=None, arm_type="Microsoft.Things/things", owner=None, **more) -> Kind:
     """A kind whose spec has these fields, and whose other types are given by name."""
     return Kind(
-        gvk=GVK(GROUP, VERSION, kind),
+        gvk=GVK(more.get("group", GROUP), VERSION, kind),
         arm_type=arm_type,
         api_version="2024-01-01",
         scope=more.get("scope", Scope.RESOURCE_GROUP),

@@ -1,0 +1,80 @@
+"""Annotations and labels: a typo must not end in a delete."""
+
+import pytest
+from handmade import a_resource
+
+from gitsync.core.annotations import check_annotations, check_inherited_policy
+
+ASO = "serviceoperator.azure.com"
+POLICY = f"{ASO}/reconcile-policy"
+
+
+def findings(annotations=None, labels=None):
+    return list(check_annotations(a_resource(annotations=annotations or {}, labels=labels or {})))
+
+
+@pytest.mark.parametrize(
+    ("annotations", "why"),
+    [
+        ({POLICY: "manage"}, "known"),
+        ({POLICY: "detach-on-delete"}, "known"),
+        ({POLICY: ""}, "empty means not set"),
+        ({f"{ASO}/credential-from": "my-credential"}, "a secret of the same namespace"),
+        ({"gitsync/update-method": "patch", "gitsync/ignore": "tags"}, "ours"),
+        ({f"{ASO}/resource-id": "/x", f"{ASO}/operator-namespace": "y"}, "written by an operator"),
+        ({"example.com/reconcile-policy": "whatever"}, "somebody else's"),
+        ({"kustomize.toolkit.fluxcd.io/prune": "disabled"}, "somebody else's"),
+    ],
+)
+def test_good_annotations(annotations, why):
+    assert findings(annotations) == [], why
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "code", "hint"),
+    [
+        (POLICY, "Skip", "ReconcilePolicy", "Did you mean skip?"),
+        (POLICY, "detach", "ReconcilePolicy", "Nothing is done for a resource whose policy is not known."),
+        (POLICY, "dettach-on-delete", "ReconcilePolicy", "Did you mean detach-on-delete?"),
+        (f"{ASO}/reconcile-polcy", "skip", "UnknownAnnotation", f"Did you mean {POLICY}?"),
+        (f"{ASO}/Reconcile-Policy", "skip", "UnknownAnnotation", f"Did you mean {POLICY}?"),
+        ("serviceoperators.azure.com/reconcile-policy", "skip", "UnknownAnnotation", f"Did you mean {POLICY}?"),
+        (f"{ASO}/whatever", "x", "UnknownAnnotation", f"Known are {ASO}/credential-from or {POLICY}."),
+        ("gitsync/update-methd", "patch", "UnknownAnnotation", "Did you mean gitsync/update-method?"),
+        ("gitsync/prune", "no", "UnknownAnnotation", "Known are gitsync/ignore or gitsync/update-method."),
+        ("gitsync/update-method", "PATCH", "UpdateMethod", "Did you mean patch?"),
+        ("gitsync/update-method", "merge", "UpdateMethod", "`put` sends the whole resource, `patch` only what differs."),
+        (f"{ASO}/credential-from", "other/cred", "CredentialFrom", "Name a Secret of the resource's own namespace."),
+    ],
+)  # fmt: skip
+def test_bad_annotations(key, value, code, hint):
+    (finding,) = findings({key: value})
+    assert (finding.code, finding.path, finding.hint) == (code, ("metadata", "annotations", key), hint)
+    assert key in finding.message
+
+
+def test_an_unknown_policy_names_the_three():
+    (finding,) = findings({POLICY: "keep"})
+    assert finding.message == f'{POLICY} must be manage, skip or detach-on-delete, but is "keep".'
+
+
+def test_an_annotation_that_stands_among_the_labels_is_told():
+    (finding,) = findings(labels={POLICY: "skip", f"{ASO}/owner-name": "x", "app": "y"})
+    assert (finding.code, finding.path[:2]) == ("LabelForAnnotation", ("metadata", "labels"))
+
+
+@pytest.mark.parametrize(
+    ("own", "namespace", "broken", "why"),
+    [
+        ({}, {}, False, "no policy"),
+        ({}, {POLICY: "skip"}, False, "a known one"),
+        ({}, {POLICY: "skp"}, True, "an unknown one is the problem of all who take it"),
+        ({POLICY: "manage"}, {POLICY: "skp"}, False, "but not of those with one of their own"),
+        ({POLICY: ""}, {POLICY: "skp"}, True, "an empty one is none"),
+        ({}, {POLICY: ""}, False, "in a Namespace as well"),
+    ],
+)
+def test_policies_of_namespaces(own, namespace, broken, why):
+    found = list(check_inherited_policy(a_resource(annotations=own), namespace))
+    assert bool(found) is broken, why
+    assert all("The Namespace default" in f.message and f.code == "ReconcilePolicy" for f in found)

@@ -1,0 +1,83 @@
+"""Names: of the manifest, and in Azure."""
+
+import pytest
+from handmade import a_kind, a_resource
+
+from gitsync.core.kind_rules import check_kind_rules
+from gitsync.core.naming import check_names
+from gitsync.model.facts import Scope
+
+ACCOUNT = a_kind(azure_name={"minLength": "3", "maxLength": "24", "pattern": "^[a-z0-9]+$"})
+ANY = a_kind()
+GROUP = a_kind(scope=Scope.LOCATION)
+
+
+@pytest.mark.parametrize(
+    ("name", "spec", "kind", "expected", "why"),
+    [
+        ("account1", {}, ACCOUNT, [], "a good name by default"),
+        ("my-account", {"azureName": "account1"}, ACCOUNT, [], "a good name of its own"),
+        ("my-account", {}, ACCOUNT, ["metadata.name"], "the default is held to the rules as well"),
+        ("my-account", {"azureName": ""}, ACCOUNT, ["metadata.name"], "an empty name is none"),
+        ("account1", {"azureName": "My"}, ACCOUNT, ["spec.azureName"] * 2, "every rule that is broken"),
+        ("one", {"azureName": 5}, ACCOUNT, [], "what is no text is another check's business"),
+        ("one", {"azureName": "A:b c'(1)"}, ANY, [], "Azure's names may have much"),
+        ("one", {"azureName": "a/b"}, ANY, ["spec.azureName"], "a slash would be another resource"),
+        ("one", {"azureName": "a?b"}, ANY, ["spec.azureName"], "a question mark would end the path"),
+        ("one", {"azureName": "a%20b"}, ANY, ["spec.azureName"], "an escape would be read once more"),
+        ("one", {"azureName": "a\nb"}, ANY, ["spec.azureName"], "a line break"),
+        ("one", {"azureName": ".."}, ANY, ["spec.azureName"], "dots would lead elsewhere"),
+        ("one", {"azureName": "x" * 260}, ANY, [], "as long as ARM takes"),
+        ("one", {"azureName": "x" * 261}, ANY, ["spec.azureName"], "longer"),
+        ("one", {"azureName": "x" * 90}, GROUP, [], "as long as a group may be"),
+        ("one", {"azureName": "x" * 91}, GROUP, ["spec.azureName"], "longer"),
+        ("one", {"azureName": "rg."}, GROUP, ["spec.azureName"], "a group must not end with a dot"),
+        ("one", {"azureName": "x."}, ANY, [], "others may"),
+        ("a/b", {}, a_kind(fixed_azure_name="default"), [], "a fixed name is Azure's own"),
+        ("one", {"azureNameFromConfig": {"name": "a", "key": "b"}}, ACCOUNT, [], "known at run time only"),
+    ],
+)  # fmt: skip
+def test_azure_names(name, spec, kind, expected, why):
+    found = [f for f in check_names(a_resource(spec, name=name), kind) if f.code == "AzureName"]
+    assert [".".join(f.path) for f in found] == expected, why
+
+
+@pytest.mark.parametrize(("spec", "broken"), [({}, False), ({"azureName": "ab"}, True)])
+def test_a_name_that_is_derived_is_not_judged_and_one_that_is_given_is(spec, broken):
+    kind = a_kind(kind="SqlRoleAssignment", group="documentdb.azure.com", azure_name={"maxLength": "1"})
+    assert bool(list(check_names(a_resource(spec, name="assignment"), kind))) is broken
+
+
+def test_a_default_that_azure_does_not_take_tells_where_to_name_it():
+    (finding,) = check_names(a_resource(name="my-account"), ACCOUNT)
+    assert finding.message == 'metadata.name is the name in Azure and must match ^[a-z0-9]+$, but is "my-account".'
+    assert finding.hint == "Set spec.azureName to a name that Azure takes, or rename the manifest."
+
+
+def test_a_name_from_a_config_map_beside_a_name_is_idle():
+    spec = {"azureName": "account1", "azureNameFromConfig": {"name": "a", "key": "b"}}
+    (finding,) = check_names(a_resource(spec), ACCOUNT)
+    assert (finding.code, finding.level) == ("BothOfPair", "warning")
+
+
+COMMUNICATION = "communication.azure.com"
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "spec", "broken", "why"),
+    [
+        ("Domain", "azuremanageddomain", {"domainManagement": "AzureManaged"}, False, "the only name, in any case"),
+        ("Domain", "mine", {"domainManagement": "AzureManaged", "azureName": "AzureManagedDomain"}, False, "as azureName"),
+        ("Domain", "mine", {"domainManagement": "AzureManaged"}, True, "another name"),
+        ("Domain", "mine", {"domainManagement": "CustomerManaged"}, False, "a domain of one's own"),
+        ("SenderUsername", "noreply", {"username": "NoReply"}, False, "the user's name, in any case"),
+        ("SenderUsername", "sender", {"username": "noreply"}, True, "another"),
+        ("SenderUsername", "sender", {}, False, "a user that is missing is another check's business"),
+        ("EmailService", "mine", {"username": "x", "domainManagement": "AzureManaged"}, False, "no rule"),
+    ],
+)  # fmt: skip
+def test_rules_of_single_kinds(kind, name, spec, broken, why):
+    resource = a_resource(spec, name=name, kind=kind, group=COMMUNICATION)
+    found = list(check_kind_rules(resource, a_kind(kind=kind)))
+    assert bool(found) is broken, why
+    assert all(f.code == "AzureName" and f.hint for f in found)
