@@ -6,21 +6,28 @@ The map of the package, in the order in which it is best read:
     errors.py       the exceptions, drawn as a tree
     config.py       every setting
     sync.py         the run: checkout, parse, prepare, plan, refuse, walk, record
-    walk.py         in which order nodes run, and how many requests at once
+    edges.py        what a run works with, opened from the settings
+    walk.py         in which order nodes run
     reconcile.py    one node, stage by stage
+    stages/         the stages, each a function from one turn to the next
+    turn.py         what is known of a node while its stages pass
+    outcome.py      what comes of a turn: the result, and the record
+    memory.py       what one run did so far, for the nodes that come after
+    history.py      the policy of what left git
+    recording.py    write-back, before the first write and after the last
     core/           the decisions: parse, convert, compare, plan, validate; pure functions
     extensions/     what single kinds do besides, and how to add to it
     arm/            the edge to Azure: requests, throttling, operations, credentials
     repo/           the edge to git: checkout, the status branch or folder
     vault/          the edge to secrets and config maps
-    report/         a report as text, JSON and Markdown
+    report/         a report as text, JSON and Markdown, and progress
     emulator/       an Azure Resource Manager of its own, with faults
     cli/            one module a command; main.py is the frame
     logs.py         where logs go
     data/           the packed facts of all kinds
 
-Imports point one way: cli > sync > reconcile, walk > extensions > the edges, report, emulator > core > data > model >
-config, logs, errors. A name has one import path: packages re-export nothing.
+Imports point one way, from cli down to model, config, logs and errors; the layers stand in pyproject.toml. A name has
+one import path: packages re-export nothing.
 """
 
 __version__ = "0.1.0"

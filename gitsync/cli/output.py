@@ -13,7 +13,7 @@ from gitsync.config import Config
 from gitsync.errors import PublishError
 from gitsync.model.report import Report
 from gitsync.report import json, markdown, text
-from gitsync.report.progress import Progress, Tally, live_view, plain_lines
+from gitsync.report.progress import Progress, Tally, plain_lines
 
 REPORT_OUTPUTS = ("text", "json", "markdown")
 """The choices of --output for a command that prints a report."""
@@ -49,6 +49,8 @@ def show_progress() -> AbstractContextManager[Progress]:
 
     tally = Tally(time.monotonic)
     if sys.stderr.isatty():
+        from gitsync.report.live import live_view
+
         return live_view(tally, sys.stderr)
     return plain_lines(tally, lambda line: logger.bind(progress=line).info("Still at work"), _EVERY)
 

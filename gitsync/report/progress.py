@@ -1,4 +1,4 @@
-"""Progress of long work: a live view on a terminal, a plain line now and then elsewhere.
+"""Progress of long work: who is told, how it is counted, and a plain line now and then where there is no terminal.
 
 A pipeline stops a job that says nothing for long, and a resource may take half an hour: the plain line comes by the
 clock, from a thread of its own, and not when something happens.
@@ -9,12 +9,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Protocol, TextIO
+from typing import Protocol
 
 from gitsync.logs import visible
 from gitsync.model.gvk import Key
 from gitsync.model.result import Result, Stage
-from gitsync.report.headline import plural
 
 _MOST_NAMED = 5  # resources named at once
 
@@ -94,24 +93,6 @@ def plain_lines(tally: Tally, say: Callable[[str], None], every: float) -> Itera
     finally:
         stop.set()
         thread.join()
-
-
-@contextmanager
-def live_view(tally: Tally, stream: TextIO) -> Iterator[Progress]:
-    """A bar, and below it what is being worked on; gone at the end."""
-    from rich.console import Console, Group  # noqa: PLC0415 - a tenth of a second that only a terminal needs
-    from rich.live import Live  # noqa: PLC0415
-    from rich.progress_bar import ProgressBar  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
-
-    def view() -> Group:
-        bar = ProgressBar(total=max(tally.total, tally.done, 1), completed=tally.done, width=40)
-        title = f"{tally.done} of {plural(tally.total, 'resource')}"
-        return Group(Text(title, style="bold"), bar, *(Text(f"  {name}") for name in tally.under_way()))
-
-    console = Console(file=stream)
-    with Live(get_renderable=view, console=console, transient=True, refresh_per_second=4, redirect_stdout=False):
-        yield tally
 
 
 def _time(seconds: float) -> str:

@@ -7,7 +7,8 @@ import threading
 from report_builders import DRIFTED, IN_SYNC, REFUSED, key, result
 
 from gitsync.model.result import Stage
-from gitsync.report.progress import Silent, Tally, live_view, plain_lines
+from gitsync.report.live import live_view
+from gitsync.report.progress import Silent, Tally, plain_lines
 
 
 class Ticks:

@@ -1,0 +1,40 @@
+"""Progress on a terminal: a bar, and below it what is being worked on; gone at the end.
+
+Apart from `progress`, since only a terminal needs rich, which takes a tenth of a second to import.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TextIO
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.text import Text
+
+from gitsync.report.headline import plural
+from gitsync.report.progress import Progress, Tally
+
+_TIMES_A_SECOND = 4
+_BAR_WIDTH = 40  # columns
+
+
+@contextmanager
+def live_view(tally: Tally, stream: TextIO) -> Iterator[Progress]:
+    """Show a tally while the context lasts. What else is written to stderr meanwhile appears above it."""
+
+    def view() -> Group:
+        bar = ProgressBar(total=max(tally.total, tally.done, 1), completed=tally.done, width=_BAR_WIDTH)
+        title = f"{tally.done} of {plural(tally.total, 'resource')}"
+        return Group(Text(title, style="bold"), bar, *(Text(f"  {name}") for name in tally.under_way()))
+
+    with Live(
+        get_renderable=view,
+        console=Console(file=stream),
+        transient=True,
+        refresh_per_second=_TIMES_A_SECOND,
+        redirect_stdout=False,
+    ):
+        yield tally

@@ -1,0 +1,156 @@
+"""The house rules that no linter knows: sizes, names, docstrings, one import path a name, words that are not used."""
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gitsync.cli.main import COMMANDS
+from gitsync.config import SETTINGS
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "gitsync"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+TESTS = sorted((ROOT / "tests").rglob("*.py"))
+TOOLS = sorted([*(ROOT / "tools").glob("*.py"), *(ROOT / "bench").rglob("*.py")])
+
+MOST_LINES = 300
+MOST_LINES_OF_A_FUNCTION = 40
+BANNED_NAMES = {"util", "utils", "common", "helper", "helpers", "manager", "managers", "base", "misc", "tools"}
+
+
+def name_of(path):
+    return str(path.relative_to(ROOT))
+
+
+def functions(tree):
+    return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+
+
+def lines_of_code(function):
+    """Lines from the signature to the end, the docstring left out: to explain costs nothing."""
+    first = function.body[0]
+    is_docstring = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
+    documented = first.end_lineno - first.lineno + 1 if is_docstring else 0
+    return function.end_lineno - function.lineno + 1 - documented
+
+
+@pytest.mark.parametrize("path", [*MODULES, *TOOLS], ids=name_of)
+def test_a_module_is_small_and_says_what_it_is_for(path):
+    text = path.read_text(encoding="utf-8")
+    tree = ast.parse(text)
+    assert len(text.splitlines()) <= MOST_LINES
+    assert ast.get_docstring(tree), "every module starts with what it decides or does"
+    long = {f.name: lines_of_code(f) for f in functions(tree) if lines_of_code(f) > MOST_LINES_OF_A_FUNCTION}
+    assert long == {}
+
+
+def test_most_functions_are_short():
+    sizes = sorted(lines_of_code(f) for path in MODULES for f in functions(ast.parse(path.read_text("utf-8"))))
+    assert sizes[len(sizes) // 2] <= 10
+
+
+def test_modules_are_named_after_what_they_are_about():
+    assert [name_of(p) for p in MODULES if set(p.with_suffix("").relative_to(PACKAGE).parts) & BANNED_NAMES] == []
+
+
+@pytest.mark.parametrize("path", [p for p in MODULES if p.name == "__init__.py"], ids=name_of)
+def test_a_package_exports_nothing_again(path):
+    """One import path a name: what a package's own module holds is its docstring, and what is defined there."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    imported = [n for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) and (n.module or "").startswith("gitsync")]
+    at_top = [n for n in imported if n in tree.body]
+    assert at_top == []
+
+
+def test_the_map_names_every_part_of_the_package():
+    text = ast.get_docstring(ast.parse((PACKAGE / "__init__.py").read_text(encoding="utf-8")))
+    named = set(re.findall(r"^    ([a-z_]+(?:/|\.py))  ", text, flags=re.MULTILINE))
+    there = {p.name + ("/" if p.is_dir() else "") for p in PACKAGE.iterdir() if not p.name.startswith(("_", "."))}
+    assert named == there - {"py.typed"}
+
+
+def test_names_of_test_files_are_unique():
+    names = [path.name for path in TESTS if path.name != "conftest.py"]
+    assert sorted(names) == sorted(set(names))
+    assert [name_of(path) for path in TESTS if path.name == "__init__.py"] == []
+
+
+def patched(path):
+    """Names of gitsync that a test replaces; where that is needed, an argument is missing."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    ours = {
+        alias.asname or alias.name.split(".")[0]
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for alias in node.names
+        if (getattr(node, "module", None) or alias.name).startswith("gitsync")
+    }
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and node.args]
+    targets = [
+        ast.unparse(c.args[0]) for c in calls if ast.unparse(c.func).endswith((".setattr", "patch", "patch.object"))
+    ]
+    return [target for target in targets if target.strip("'\"").split(".")[0] in ours | {"gitsync"}]
+
+
+def test_nothing_of_ours_is_patched_in_tests():
+    assert {name_of(path): names for path in TESTS if (names := patched(path))} == {}
+
+
+def comments_with(pattern):
+    found = re.compile(pattern)
+    lines = ((p, n, line) for p in [*MODULES, *TOOLS] for n, line in enumerate(p.read_text("utf-8").splitlines(), 1))
+    return [f"{name_of(path)}:{number}: {line.strip()}" for path, number, line in lines if found.search(line)]
+
+
+def test_nothing_is_left_for_later():
+    assert comments_with(r"\b(TODO|FIXME|XXX|HACK)\b|NotImplementedError") == []
+
+
+def test_an_exception_to_a_rule_gives_its_reason():
+    assert comments_with(r"#\s*noqa(: [A-Z0-9, ]+)?\s*$|#\s*type: ignore(\[[a-z, -]+\])?\s*$") == []
+
+
+def test_every_command_is_a_module_and_every_module_of_that_shape_a_command():
+    shaped = {
+        path.stem
+        for path in (PACKAGE / "cli").glob("*.py")
+        if {"SETTINGS", "OUTPUTS", "arguments", "run"} <= top_level_names(path)
+    }
+    assert {entry.module for entry in COMMANDS.values()} == {f"gitsync.cli.{name}" for name in shaped}
+
+
+def top_level_names(path):
+    """What a module defines, assigns or imports for others to find."""
+    names = set()
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.FunctionDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Assign):
+            names |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+        elif isinstance(node, ast.ImportFrom):
+            names |= {alias.asname or alias.name for alias in node.names}
+    return names
+
+
+def test_every_setting_is_documented():
+    page = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
+    missing = [s.name for s in SETTINGS.values() if f"`{s.variables[0]}`" not in page or s.help not in page]
+    assert missing == []
+
+
+def test_the_page_of_settings_is_in_step_with_the_table():
+    ended = subprocess.run(
+        [sys.executable, "tools/build_settings.py", "--check"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
+def test_every_setting_is_a_flag_of_a_command():
+    """A setting that no command takes would be a promise without a keeper."""
+    taken = {name for entry in COMMANDS.values() for name in __import__(entry.module, fromlist=["SETTINGS"]).SETTINGS}
+    everywhere = {"log_level", "log_format", "color"}
+    assert sorted(set(SETTINGS) - taken - everywhere) == []
