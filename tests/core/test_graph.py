@@ -1,0 +1,154 @@
+"""Owners and references as a graph, and as text that is drawn."""
+
+import json
+import shutil
+import subprocess
+
+import pytest
+from handmade import GROUP, VERSION, a_resource
+
+from gitsync.core.catalog import open_catalog
+from gitsync.core.drawing import document, dot, mermaid
+from gitsync.core.graph import Graph, Presence, Relation, Vertex, graph_of
+from gitsync.model.gvk import Key
+from gitsync.model.policy import Policy
+from gitsync.model.resource import OwnerRef, Prepared
+from gitsync.model.template import Template
+
+NET = "network.azure.com"
+
+
+def prepared(kind, name, *, owner=None, spec=None, group=NET, depends_on=(), valid=True, namespace="default"):
+    return Prepared(
+        resource=a_resource(spec, name=name, kind=kind, group=group, version="v20240301", namespace=namespace),
+        policy=Policy.MANAGE,
+        arm_id=None,
+        api_version=None,
+        owner=owner,
+        template=Template(arm_id="/x", api_version="1", body={}) if valid else None,
+        depends_on=depends_on,
+    )
+
+
+def key(kind, name, group=NET, namespace="default"):
+    return Key(group, kind, namespace, name)
+
+
+GROUP_KEY = key("ResourceGroup", "core", "resources.azure.com")
+TABLE = {"group": NET, "kind": "RouteTable", "name": "routes"}
+SET = [
+    prepared("ResourceGroup", "core", group="resources.azure.com"),
+    prepared("VirtualNetwork", "hub", owner=OwnerRef(key=GROUP_KEY), depends_on=(GROUP_KEY,)),
+    prepared(
+        "VirtualNetworksSubnet",
+        "front",
+        owner=OwnerRef(key=key("VirtualNetwork", "hub")),
+        spec={"routeTable": {"reference": TABLE}},
+        depends_on=(GROUP_KEY, key("VirtualNetwork", "hub")),
+        valid=False,
+    ),
+    prepared("PublicIPAddress", "ip", owner=OwnerRef(arm_id="/subscriptions/0/resourceGroups/RG")),
+]
+
+MERMAID = """\
+flowchart LR
+  n0["/subscriptions/0/resourceGroups/RG"]
+  n1["PublicIPAddress/ip"]
+  n2["ResourceGroup/core"]
+  n3["RouteTable/routes"]
+  n4["VirtualNetwork/hub"]
+  n5["VirtualNetworksSubnet/front"]
+  n1 --> n0
+  n4 --> n2
+  n5 -.-o n2
+  n5 -.-> n3
+  n5 --> n4
+  classDef invalid stroke:#c00,stroke-width:2px
+  class n5 invalid
+  classDef missing stroke:#c00,stroke-dasharray:4
+  class n3 missing
+  classDef azure stroke-dasharray:4
+  class n0 azure
+"""
+
+DOT = """\
+digraph gitsync {
+  rankdir=LR;
+  node [shape=box];
+  n0 [label="/subscriptions/0/resourceGroups/RG", style=dashed];
+  n1 [label="PublicIPAddress/ip"];
+  n2 [label="ResourceGroup/core"];
+  n3 [label="RouteTable/routes", color="#cc0000", style=dashed];
+  n4 [label="VirtualNetwork/hub"];
+  n5 [label="VirtualNetworksSubnet/front", color="#cc0000"];
+  n1 -> n0;
+  n4 -> n2;
+  n5 -> n2 [style=dotted];
+  n5 -> n3 [style=dashed];
+  n5 -> n4;
+}
+"""
+
+
+def drawn():
+    return graph_of(SET, open_catalog())
+
+
+def test_mermaid():
+    assert mermaid(drawn()) == MERMAID
+
+
+def test_dot():
+    assert dot(drawn()) == DOT
+
+
+def test_json_has_all_of_it():
+    told = json.loads(json.dumps(document(drawn())))
+    assert [v["presence"] for v in told["vertices"]].count("manifest") == 3
+    assert {"source": "PublicIPAddress.network.azure.com/default/ip", "relation": "owner"}.items() <= told["edges"][
+        0
+    ].items()
+    assert {e["source"] for e in told["edges"]} | {e["target"] for e in told["edges"]} <= {
+        v["id"] for v in told["vertices"]
+    }
+
+
+def test_the_order_of_manifests_does_not_matter():
+    assert graph_of(SET[::-1], open_catalog()) == drawn()
+
+
+def test_the_closest_relation_counts():
+    relations = {(e.source.partition(".")[0], e.target.partition(".")[0]): e.relation for e in drawn().edges}
+    assert relations["VirtualNetwork", "ResourceGroup"] is Relation.OWNER, "and not that it waits for it as well"
+
+
+def test_several_namespaces_are_boxes():
+    one = prepared("RouteTable", "a")
+    two = prepared("RouteTable", "b", namespace="other")
+    graph = graph_of([one, two], open_catalog())
+    assert '  subgraph g0["default"]\n    n0["RouteTable/a"]\n  end\n' in mermaid(graph)
+    assert '  subgraph "cluster_g1" { label="other";\n    n1 [label="RouteTable/b"];\n  }\n' in dot(graph)
+
+
+def test_a_kind_that_is_not_known_is_drawn_all_the_same():
+    resource = a_resource({"ref": TABLE}, group=GROUP, version=VERSION)
+    unknown = Prepared(
+        resource=resource, policy=Policy.MANAGE, arm_id=None, api_version=None, owner=None, template=None
+    )
+    (vertex,) = graph_of([unknown], open_catalog()).vertices
+    assert vertex.presence is Presence.INVALID
+
+
+NASTY = 'x"]; evil["<b>\n\\'
+
+
+def test_labels_cannot_end_early():
+    graph = Graph((Vertex("a", NASTY, "", Presence.MANIFEST),), ())
+    assert mermaid(graph).splitlines()[1] == '  n0["x#34;#93;#59; evil#91;#34;#60;b#62;#10;#92;"]'
+    assert dot(graph).splitlines()[3] == '  n0 [label="x\\"]; evil[\\"<b> \\\\"];'
+
+
+@pytest.mark.skipif(not shutil.which("dot"), reason="Graphviz is not installed")
+@pytest.mark.parametrize("graph", [drawn(), Graph((Vertex("a", NASTY, "", Presence.MANIFEST),), ())])
+def test_graphviz_reads_it(graph):
+    subprocess.run(["dot", "-Tsvg"], input=dot(graph), text=True, check=True, capture_output=True, timeout=30)

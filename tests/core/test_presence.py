@@ -1,0 +1,130 @@
+"""Owners and references across manifests: there, not there, or below something that is not there."""
+
+import pytest
+from handmade import a_kind, a_resource
+
+from gitsync.core.member import Member
+from gitsync.core.presence import check_presence
+from gitsync.model.gvk import Key
+from gitsync.model.resource import OwnerRef
+
+GROUP = "things.azure.com"
+KIND = a_kind({"ref": {"type": "reference"}, "role": {"type": "wellKnownReference"}}, owner=(GROUP, "Thing"))
+ROOT = a_kind()
+
+
+def key(name, kind="Thing", namespace="default"):
+    return Key(GROUP, kind, namespace, name)
+
+
+def ref(name, kind="Thing"):
+    return {"ref": {"group": GROUP, "kind": kind, "name": name}}
+
+
+def member(name, owner=None, spec=None, *, kind=KIND, **more):
+    named = OwnerRef(key=key(owner, namespace=more.get("namespace", "default"))) if owner else None
+    if owner is None:
+        named = OwnerRef(arm_id="/subscriptions/0/resourceGroups/rg")
+    return Member(resource=a_resource(spec, name=name, **more), kind=kind, owner=named)
+
+
+def found(*members):
+    return [(m.key.name, f.code, f.hint) for m, f in check_presence(members)]
+
+
+def test_what_is_there_is_fine():
+    assert found(member("a"), member("b", "a"), member("c", "b", ref("a"))) == []
+
+
+@pytest.mark.parametrize(
+    ("members", "expected", "why"),
+    [
+        (
+            [member("core-net"), member("x", "core-nett")],
+            [("x", "OwnerNotFound", "Did you mean Thing/core-net?")],
+            "a name that is nearly one",
+        ),
+        (
+            [member("x", "nobody")],
+            [("x", "OwnerNotFound", "Add its manifest, or give its full id in spec.owner.armId.")],
+            "a name that is nothing like one",
+        ),
+        (
+            [member("account", kind=ROOT), member("other", kind=ROOT), member("x", "account", kind=KIND)],
+            [],
+            "an owner of the right kind",
+        ),
+        (
+            [member("hub"), member("x", spec=ref("hubb"))],
+            [("x", "ReferenceNotFound", "Did you mean Thing/hub?")],
+            "a reference",
+        ),
+        (
+            [member("hub", namespace="other"), member("x", "hub")],
+            [
+                (
+                    "x",
+                    "OwnerNotFound",
+                    "It is declared in namespace other, but owners and references stay within a namespace.",
+                )
+            ],
+            "another namespace",
+        ),
+        (
+            [member("x", "missing"), member("y", "x"), member("z", "y")],
+            [
+                ("x", "OwnerNotFound", "Add its manifest, or give its full id in spec.owner.armId."),
+                ("y", "OwnerUnresolved", "Mend that first."),
+                ("z", "OwnerUnresolved", "Mend that first."),
+            ],
+            "what hangs below has no place",
+        ),
+        (
+            [member("x", "missing"), member("y", spec=ref("x"))],
+            [
+                ("x", "OwnerNotFound", "Add its manifest, or give its full id in spec.owner.armId."),
+                ("y", "ReferenceUnresolved", "Mend that first."),
+            ],
+            "nor has what refers to it an id to send",
+        ),
+        (
+            [member("x", "/subscriptions/0/resourceGroups/rg")],
+            [],
+            "an id where a name belongs is told by the check of forms, and once",
+        ),
+        ([member("x", spec={"role": {"wellKnownName": "Reader"}})], [], "a well-known name is no manifest"),
+    ],
+)
+def test_presence(members, expected, why):
+    assert found(*members) == expected, why
+
+
+def test_an_owner_of_the_wrong_kind_is_told():
+    owner = Member(resource=a_resource(name="hub", kind="Other"), kind=ROOT)
+    assert found(owner, member("x", "hub")) == [
+        ("x", "OwnerKind", "Other/hub is there, but a Thing is what is named here.")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("owner", "cause"),
+    [
+        (Member(resource=a_resource(name="a"), kind=None), "Thing/a is not of a known kind"),
+        (Member(resource=a_resource(name="a"), kind=KIND), "Thing/a has no usable owner"),
+    ],
+)
+def test_an_owner_that_has_no_place_itself_is_told_with_the_cause(owner, cause):
+    (found_,) = [f for m, f in check_presence([owner, member("b", "a")]) if m.key.name == "b"]
+    assert found_.message == f"spec.owner names Thing/a, which has no ARM id: {cause}."
+
+
+def test_a_ring_of_owners_is_told_to_those_below_it_and_not_to_itself():
+    members = [member("a", "b"), member("b", "a"), member("c", "a"), member("d", "c")]
+    assert [(m.key.name, f.message) for m, f in check_presence(members)] == [
+        ("c", "spec.owner names Thing/a, which has no ARM id: it is in a cycle."),
+        ("d", "spec.owner names Thing/c, which has no ARM id: Thing/a is in a cycle."),
+    ]
+
+
+def test_an_owner_that_owns_itself_is_no_reason_to_run_for_ever():
+    assert found(member("a", "a")) == []
