@@ -83,7 +83,8 @@ def _keyed(
     wanted, found = by_key(desired, field), by_key(live, field)
     for key, (index, entry) in wanted.items():
         if key in found:
-            yield from first_sight(entry, found[key][1], hints, (*path, index))
+            asked = {name: value for name, value in entry.items() if name != field}
+            yield from first_sight(asked, found[key][1], hints, (*path, index))
         else:
             yield Difference(pointer((*path, index)), shown(entry), None, RULE)
     if path[-1] not in OPEN_LISTS:

@@ -35,7 +35,7 @@ def installed() -> Extensions:
     for point in sorted(entry_points(group=ENTRY_POINTS), key=lambda point: point.name):
         try:
             found.extend(point.load())
-        except (ImportError, AttributeError, TypeError) as error:
+        except Exception as error:  # whatever a stranger's module raises is theirs to mend
             raise ConfigError(
                 f"The extension {point.name!r} ({point.value}) cannot be loaded: {error}.",
                 hint="Mend or uninstall the package that brings it.",

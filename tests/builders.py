@@ -1,0 +1,104 @@
+"""Nouns in one line, for tests."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gitsync.model.condition import Condition, Severity, Status
+from gitsync.model.gvk import GVK, Key
+from gitsync.model.live import Live
+from gitsync.model.plan import Intent, Node
+from gitsync.model.policy import Policy
+from gitsync.model.problem import Problem, Source
+from gitsync.model.record import Claim, Record
+from gitsync.model.resource import OwnerRef, Prepared, Resource
+from gitsync.model.result import Result
+from gitsync.model.template import Template
+from gitsync.model.verdict import Action, Verdict
+
+SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
+GROUP_VERSION = "v1api20200601"
+
+
+def rg(name: str = "core") -> Key:
+    return Key("resources.azure.com", "ResourceGroup", "default", name)
+
+
+def vnet(name: str = "hub") -> Key:
+    return Key("network.azure.com", "VirtualNetwork", "default", name)
+
+
+def subnet(name: str = "one") -> Key:
+    return Key("network.azure.com", "VirtualNetworksSubnet", "default", name)
+
+
+def group_id(name: str = "core") -> str:
+    return f"/subscriptions/{SUBSCRIPTION}/resourceGroups/{name}"
+
+
+def vnet_id(name: str = "hub", group: str = "core") -> str:
+    return f"{group_id(group)}/providers/Microsoft.Network/virtualNetworks/{name}"
+
+
+def prepared(
+    key: Key,
+    arm_id: str,
+    *,
+    depends_on: tuple[Key, ...] = (),
+    owner: OwnerRef | None = None,
+    problems: tuple[Problem, ...] = (),
+    policy: Policy = Policy.MANAGE,
+    body: dict[str, Any] | None = None,
+) -> Prepared:
+    resource = Resource(key=key, gvk=GVK(key.group, GROUP_VERSION, key.kind), spec={}, source=Source("a.yaml", 1))
+    template = Template(arm_id=arm_id, api_version="2020-06-01", body=body or {})
+    return Prepared(
+        resource=resource,
+        policy=policy,
+        arm_id=arm_id,
+        api_version="2020-06-01",
+        owner=owner,
+        template=template,
+        depends_on=depends_on,
+        problems=problems,
+    )
+
+
+def record(key: Key, arm_id: str, *, claim: Claim = Claim.CREATED, **more: Any) -> Record:
+    return Record(
+        key=key,
+        manifest_api_version=f"{key.group}/{GROUP_VERSION}",
+        arm_id=arm_id,
+        arm_api_version="2020-06-01",
+        claim=claim,
+        **more,
+    )
+
+
+def prune(key: Key, arm_id: str, **more: Any) -> Node:
+    return Node(key=key, intent=Intent.PRUNE, record=record(key, arm_id), **more)
+
+
+def result(key: Key, *, is_fine: bool = True, verdict: Verdict = Verdict.IN_SYNC, **more: Any) -> Result:
+    condition = (
+        Condition(status=Status.TRUE, reason="Succeeded")
+        if is_fine
+        else Condition(status=Status.FALSE, severity=Severity.WARNING, reason="Failed", message="It did not work.")
+    )
+    more.setdefault("action", Action.NONE)
+    return Result(
+        key=key,
+        manifest_api_version=f"{key.group}/{GROUP_VERSION}",
+        source=None,
+        arm_id=None,
+        policy=Policy.MANAGE,
+        verdict=verdict,
+        condition=condition,
+        is_fine=is_fine,
+        **more,
+    )
+
+
+def live(state: str | None = None, **body: Any) -> Live:
+    properties = {**body.pop("properties", {}), **({"provisioningState": state} if state else {})}
+    return Live(body={**body, "properties": properties})

@@ -1,0 +1,230 @@
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gitsync.core.compare import Remembered, baseline_of, compare, public
+from gitsync.core.equality import Hints
+from gitsync.model.secret import Secret
+from gitsync.model.verdict import Verdict
+
+ID = "/subscriptions/S/resourceGroups/g/providers/Microsoft.ManagedIdentity/userAssignedIdentities/me"
+
+
+def differing(desired: Any, live: Any, **more: Any) -> list[tuple[str, Any, Any]]:
+    found = compare(desired, live, None, **more)
+    return [(d.path, d.desired, d.live) for d in found.differences]
+
+
+@pytest.mark.parametrize(
+    ("desired", "live", "expected", "why"),
+    [
+        ({"a": 1}, {"a": 1, "b": 2}, [], "fields that git does not name are not drift"),
+        ({"a": 1}, {"a": 2}, [("/a", 1, 2)], "a leaf that git names is"),
+        ({"name": "x", "a": 1}, {"name": "y", "a": 1}, [], "identity comes from the URL"),
+        ({"location": "West Europe"}, {"location": "westeurope"}, [], "ARM ignores case and blanks in regions"),
+        (
+            {"description": "West Europe"},
+            {"description": "westeurope"},
+            [("/description", "West Europe", "westeurope")],
+            "only in regions",
+        ),
+        ({"id": ID}, {"id": ID.upper()}, [], "ids compare without case"),
+        ({"tags": {"x": "1"}}, {"tags": {}}, [("/tags/x", "1", None)], "Azure always returns tags"),
+        ({"tags": {"x": "1"}}, {"tags": {"X": "1"}}, [("/tags/x", "1", None)], "tags have case"),
+        ({"a": None, "b": {}, "c": []}, {}, [], "null, empty and absent are the same"),
+        ({"c": []}, {"c": [1]}, [("/c", [], [1])], "an empty list asks for none"),
+        ({"a": ["x", "y"]}, {"a": ["y", "x"]}, [], "Azure keeps lists of plain values in an order of its own"),
+        ({"a": ["x", "x"]}, {"a": ["x", "y"]}, [("/a", ["x", "x"], ["x", "y"])], "but repeats count"),
+        (
+            {"a": [{"name": "p", "v": 1}]},
+            {"a": [{"name": "q"}, {"name": "P", "v": 1}]},
+            [("/a/0", None, {"name": "q"})],
+            "entries pair by name, and another one differs",
+        ),
+        (
+            {"subnets": [{"name": "p", "v": 1}]},
+            {"subnets": [{"name": "q"}, {"name": "p", "v": 1}]},
+            [],
+            "subnets are resources of their own too",
+        ),
+        (
+            {"a": [{"v": 1}]},
+            {"a": [{"v": 1}, {"v": 2}]},
+            [("/a", [{"v": 1}], [{"v": 1}, {"v": 2}])],
+            "entries without a key are one leaf",
+        ),
+        ({"n": 1}, {"n": 1.0}, [], "a number is a number"),
+        ({"n": 1}, {"n": True}, [("/n", 1, True)], "but a boolean is none"),
+        ({"v": "1.10"}, {"v": "1.1"}, [("/v", "1.10", "1.1")], "text is not a number"),
+        (
+            {"identity": {"userAssignedIdentities": {ID: {}}}},
+            {"identity": {"userAssignedIdentities": {ID.lower(): {"clientId": "c"}}}},
+            [],
+            "an id as a key compares without case",
+        ),
+        (
+            {"identity": {"userAssignedIdentities": {ID: {}}}},
+            {"identity": {"userAssignedIdentities": {}}},
+            [(f"/identity/userAssignedIdentities/{ID.replace('/', '~1')}", {}, None)],
+            "an identity that is not assigned differs",
+        ),
+    ],
+    ids=lambda value: value if isinstance(value, str) and " " in value else None,
+)
+def test_at_first_sight(desired, live, expected, why):
+    assert differing(desired, live) == expected, why
+
+
+def test_an_enumeration_has_no_case():
+    hints = Hints(enum_values=frozenset({"Standard"}))
+    assert differing({"sku": "Standard"}, {"sku": "standard"}, hints=hints) == []
+    assert differing({"sku": "Standard"}, {"sku": "standard"}) == [("/sku", "Standard", "standard")]
+
+
+def test_what_azure_does_not_return_is_unverified():
+    found = compare(
+        {"properties": {"password": Secret("x"), "mode": "a", "b/c": 1}}, {"properties": {"mode": "a"}}, None
+    )
+    assert not found.differences
+    assert found.unverified == ("/properties/b~1c", "/properties/password")
+
+
+def remembered(applied: Any, first: Any) -> Remembered:
+    return Remembered(applied=public(applied), baseline=baseline_of(applied, first))
+
+
+@pytest.mark.parametrize(
+    ("desired", "applied", "first", "later", "verdict", "paths", "why"),
+    [
+        ({"a": "x"}, {"a": "x"}, {"a": "X!"}, {"a": "X!"}, Verdict.IN_SYNC, [], "what Azure made of it, it may keep"),
+        ({"a": "x"}, {"a": "x"}, {"a": "X!"}, {"a": "X?"}, Verdict.DRIFTED, ["/a"], "a later change of it is drift"),
+        ({"a": "x"}, {"a": "x"}, {"a": "X!"}, {}, Verdict.DRIFTED, ["/a"], "and so is its absence"),
+        ({"a": "x"}, {"a": "x"}, {"a": "X!"}, {"a": "x"}, Verdict.IN_SYNC, [], "becoming what git asks for is not"),
+        ({"a": "x"}, {"a": "x"}, {}, {}, Verdict.IN_SYNC, [], "what was never returned stays unverified"),
+        ({"a": "y"}, {"a": "x"}, {"a": "x"}, {"a": "x"}, Verdict.PENDING, ["/a"], "git moved"),
+        ({"a": "y"}, {"a": "x"}, {"a": "x"}, {"a": "y"}, Verdict.IN_SYNC, [], "Azure has it already"),
+        ({"a": "y"}, {"a": "x"}, {}, {}, Verdict.PENDING, ["/a"], "also where Azure never returns it"),
+        ({}, {"a": "x"}, {"a": "x"}, {"a": "x"}, Verdict.PENDING, ["/a"], "a removed field is pending"),
+        (
+            {},
+            {"a": "x"},
+            {"a": "x"},
+            {},
+            Verdict.DRIFTED,
+            ["/a"],
+            "it is gone already: Azure moved, and nothing is left to send but itself",
+        ),
+        (
+            {"a": "y", "b": 1},
+            {"a": "x", "b": 1},
+            {"a": "x", "b": 1},
+            {"a": "x", "b": 2},
+            Verdict.CONFLICT,
+            ["/a", "/b"],
+            "both moved",
+        ),
+        (
+            {"l": [{"name": "p"}]},
+            {"l": [{"name": "p"}]},
+            {"l": [{"name": "p"}]},
+            {"l": [{"name": "p"}, {"name": "q"}]},
+            Verdict.DRIFTED,
+            ["/l/1"],
+            "a further entry is drift",
+        ),
+        (
+            {"l": [{"name": "p", "v": 1}, {"name": "q", "v": 1}]},
+            {"l": [{"name": "p", "v": 1}, {"name": "q", "v": 1}]},
+            {"l": [{"name": "p", "v": 1}, {"name": "q", "v": 1}]},
+            {"l": [{"name": "q", "v": 1}, {"name": "p", "v": 1}]},
+            Verdict.IN_SYNC,
+            [],
+            "another order of named entries is not",
+        ),
+    ],
+    ids=lambda value: value if isinstance(value, str) and " " in value else None,
+)
+def test_with_a_record(desired, applied, first, later, verdict, paths, why):
+    found = compare(desired, later, remembered(applied, first))
+    assert (found.verdict, [d.path for d in found.differences]) == (verdict, paths), why
+
+
+def test_another_api_version_is_compared_at_first_sight():
+    found = compare(
+        {"location": "West US"}, {"location": "westus"}, Remembered(applied={"location": "West US"}, baseline=None)
+    )
+    assert found.verdict is Verdict.IN_SYNC
+
+
+def test_a_record_never_holds_a_secret():
+    body = {"properties": {"password": Secret("hunter2-hunter2")}}
+    assert "hunter2" not in str(public(body))
+    assert baseline_of(body, {"properties": {"password": "hunter2-hunter2"}}) == {"properties": {}}
+
+
+scalars = st.one_of(st.booleans(), st.integers(-5, 5), st.text("abcXYZ /.1", max_size=4))
+names = st.sampled_from(["a", "b", "c", "location", "tags"])
+bodies = st.recursive(
+    scalars,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.dictionaries(names, inner, max_size=3),
+        st.lists(st.sampled_from("pqr"), unique=True, max_size=3).map(
+            lambda keys: [{"name": key, "v": 1} for key in keys]
+        ),
+    ),
+    max_leaves=8,
+)
+documents = st.dictionaries(names, bodies, max_size=4)
+
+
+@given(documents)
+def test_a_document_does_not_differ_from_itself(body):
+    assert not compare(body, copy.deepcopy(body), None).differences
+
+
+@given(documents, documents)
+def test_what_azure_made_of_it_is_in_sync_whatever_it_is(applied, made):
+    assert compare(applied, copy.deepcopy(made), remembered(applied, made)).verdict is Verdict.IN_SYNC
+
+
+@given(documents, documents, documents)
+def test_what_is_in_sync_stays_so_when_compared_again(desired, applied, made):
+    if compare(desired, made, remembered(applied, made)).verdict is Verdict.IN_SYNC:
+        assert compare(desired, made, remembered(desired, made)).verdict is Verdict.IN_SYNC
+
+
+@given(documents, documents)
+def test_the_order_of_keys_never_matters(desired, live):
+    def turned(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: turned(value[key]) for key in reversed(value)}
+        return [turned(entry) for entry in value] if isinstance(value, list) else value
+
+    assert compare(turned(desired), turned(live), None) == compare(desired, live, None)
+
+
+@given(documents, st.data())
+def test_a_change_of_a_leaf_that_azure_returned_is_found(body, data):
+    leaves = [(parent, key) for parent, key in _leaves(body)]
+    if not leaves:
+        return
+    later = copy.deepcopy(body)
+    places = list(_leaves(later))
+    parent, key = data.draw(st.sampled_from(places))
+    parent[key] = "something else entirely"
+    assert compare(body, later, remembered(body, body)).differences
+
+
+def _leaves(value: Any, top: bool = True):
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, child in list(items):
+        if isinstance(child, dict | list):
+            yield from _leaves(child, top=False)
+        elif key != "name":
+            yield value, key

@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+import pytest
+from builders import live, record, vnet, vnet_id
+
+from gitsync.core.compare import Remembered, public
+from gitsync.core.decide import (
+    Wishes,
+    absent,
+    claim_of,
+    hints_of,
+    mends_by_waiting,
+    present,
+    remembered_of,
+    unseen,
+)
+from gitsync.core.equality import Hints
+from gitsync.errors import ArmError
+from gitsync.model.record import Claim
+from gitsync.model.verdict import Action, Verdict
+
+BODY = {"properties": {"a": 1}}
+SEEN = Remembered(applied=BODY, baseline=BODY)
+
+
+@pytest.mark.parametrize(
+    ("claim", "verdict", "why"),
+    [
+        (None, Verdict.CREATE, "nothing is known of it"),
+        (Claim.EXPECTED, Verdict.CREATE, "an earlier run only meant to create it"),
+        (Claim.CREATED, Verdict.MISSING, "it was ours and is gone"),
+        (Claim.ADOPTED, Verdict.MISSING, "it was ours and is gone"),
+    ],
+)
+def test_what_is_not_there(claim, verdict, why):
+    found, action = absent(record(vnet(), vnet_id(), claim=claim) if claim else None)
+    assert (found.verdict, action) == (verdict, Action.CREATE), why
+
+
+@pytest.mark.parametrize(
+    ("there", "remembered", "wishes", "verdict", "action", "why"),
+    [
+        (live("Succeeded", properties={"a": 1}), SEEN, Wishes(), Verdict.IN_SYNC, Action.NONE, "nothing differs"),
+        (live(properties={"a": 2}), SEEN, Wishes(), Verdict.DRIFTED, Action.UPDATE, "Azure moved"),
+        (
+            live("Failed", properties={"a": 1}),
+            SEEN,
+            Wishes(),
+            Verdict.DRIFTED,
+            Action.UPDATE,
+            "a failed operation is a difference",
+        ),
+        (
+            live(properties={"a": 1}),
+            SEEN,
+            Wishes(always_put=True),
+            Verdict.IN_SYNC,
+            Action.UPDATE,
+            "as Azure Service Operator does",
+        ),
+        (live(properties={"a": 2}), None, Wishes(), Verdict.ADOPT, Action.UPDATE, "adopted with git's values"),
+        (live(properties={"a": 1}), None, Wishes(), Verdict.ADOPT, Action.NONE, "adopted as it is"),
+        (live(properties={"a": 2}), None, Wishes(adopts=False), Verdict.ADOPT, Action.NONE, "only reported"),
+        (
+            live("Failed", properties={"a": 1}),
+            None,
+            Wishes(adopts=False),
+            Verdict.ADOPT,
+            Action.NONE,
+            "also when it failed",
+        ),
+    ],
+)
+def test_what_is_there(there, remembered, wishes, verdict, action, why):
+    found, done = present(BODY, there, remembered, wishes, Hints())
+    assert (found.verdict, done) == (verdict, action), why
+
+
+@pytest.mark.parametrize(
+    ("remembered", "verdict", "action"),
+    [
+        (None, Verdict.ADOPT, Action.NONE),
+        (Remembered(applied=public(BODY), baseline=None), Verdict.IN_SYNC, Action.NONE),
+        (Remembered(applied={}, baseline=None), Verdict.PENDING, Action.UPDATE),
+    ],
+)
+def test_what_can_only_be_asked_whether_it_is(remembered, verdict, action):
+    found, done = unseen(BODY, remembered)
+    assert (found.verdict, done) == (verdict, action)
+
+
+@pytest.mark.parametrize(
+    ("claim", "sent", "existed", "differed", "expected", "why"),
+    [
+        (None, True, False, False, Claim.CREATED, "it was not there, and we sent it"),
+        (None, True, True, True, Claim.ADOPTED, "it was there, and we wrote over it"),
+        (None, False, True, False, Claim.ADOPTED, "it was there, and just right"),
+        (Claim.ADOPTED, True, False, False, Claim.ADOPTED, "a claim stays"),
+        (Claim.EXPECTED, False, True, False, Claim.CREATED, "a run that was cut off made it: it is just right"),
+        (Claim.EXPECTED, True, True, True, Claim.ADOPTED, "somebody else made it: it differed"),
+    ],
+)
+def test_by_which_right_it_is_ours(claim, sent, existed, differed, expected, why):
+    old = record(vnet(), vnet_id(), claim=claim) if claim else None
+    assert claim_of(old, sent=sent, existed=existed, differed=differed) is expected, why
+
+
+@pytest.mark.parametrize(
+    ("error", "missed", "granted", "expected", "why"),
+    [
+        (ArmError("m", code="AnotherOperationInProgress", status=409), False, False, True, "it ends by itself"),
+        (ArmError("m", status=504, outcome_unknown=True), False, False, True, "it may have been done: look again"),
+        (ArmError("m", code="ParentResourceNotFound", status=404), True, False, True, "we made the parent just now"),
+        (ArmError("m", code="ParentResourceNotFound", status=404), False, False, False, "nothing here makes it"),
+        (ArmError("m", code="AuthorizationFailed", status=403), False, True, True, "rights take a while to spread"),
+        (ArmError("m", code="AuthorizationFailed", status=403), False, False, False, "no one grants the right"),
+        (ArmError("m", code="LocationRequired", status=400), True, True, False, "only the manifest can mend it"),
+    ],
+)
+def test_what_mends_by_waiting(error, missed, granted, expected, why):
+    assert mends_by_waiting(error, missed_is_ours=missed, granted=granted) is expected, why
+
+
+def test_what_a_record_lets_a_comparison_know():
+    ours = record(vnet(), vnet_id(), applied=BODY, baseline=BODY)
+    assert remembered_of(ours, ours.arm_api_version) == SEEN
+    assert remembered_of(ours, "2030-01-01") == Remembered(applied=BODY, baseline=None), "another api-version"
+    assert remembered_of(record(vnet(), vnet_id(), claim=Claim.EXPECTED, applied=BODY), "2020-06-01") is None
+    assert remembered_of(None, "2020-06-01") is None
+
+
+def test_every_spelling_of_an_enumeration_is_known(catalog_kind):
+    assert {"Standard_LRS", "Hot"} <= hints_of(catalog_kind).enum_values

@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import pytest
+from builders import result, vnet
+
+from gitsync.core.exitcode import exit_code
+from gitsync.model.problem import Level, Problem
+from gitsync.model.verdict import Action, Verdict
+
+WRONG = Problem(code="Bad", message="m")
+NOTED = Problem(code="Odd", message="m", level=Level.WARNING)
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "problems", "writes", "detailed", "expected", "why"),
+    [
+        ([Verdict.IN_SYNC], [], True, False, 0, "all is well"),
+        ([Verdict.CREATE], [], True, False, 0, "a create that became Ready"),
+        ([Verdict.IN_SYNC], [WRONG], True, False, 1, "a file does not parse"),
+        ([Verdict.IN_SYNC], [NOTED], True, False, 0, "a warning is no failure"),
+        ([Verdict.DRIFTED, Verdict.CREATE], [], False, False, 0, "a plan that found something did its work"),
+        ([Verdict.DRIFTED, Verdict.CREATE], [], False, True, 4, "drift comes before pending"),
+        ([Verdict.MISSING], [], False, True, 4, "what is gone drifted"),
+        ([Verdict.CREATE], [], False, True, 3, "pending"),
+        ([Verdict.DELETE], [], False, True, 3, "pending"),
+        ([Verdict.ADOPT], [], False, True, 0, "an adoption without differences changes nothing"),
+    ],
+)
+def test_how_a_run_ends(verdicts, problems, writes, detailed, expected, why):
+    results = [result(vnet(verdict.value), verdict=verdict) for verdict in verdicts]
+    assert exit_code(results, problems, writes=writes, detailed=detailed) == expected, why
+
+
+def test_failure_comes_first():
+    results = [result(vnet("a"), is_fine=False), result(vnet("b"), verdict=Verdict.DRIFTED)]
+    assert exit_code(results, [], writes=False, detailed=True) == 1
+
+
+def test_an_adoption_that_would_write_is_pending():
+    adopts = result(vnet(), verdict=Verdict.ADOPT, action=Action.UPDATE)
+    assert exit_code([adopts], [], writes=False, detailed=True) == 3

@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+import pytest
+from builders import group_id, prepared, record, result, rg, subnet, vnet, vnet_id
+
+from gitsync.core.plan import hold_back, make_plan, refuse_unsafe
+from gitsync.errors import StateError, UnsafePlanError
+from gitsync.model.plan import Intent
+from gitsync.model.policy import Policy
+from gitsync.model.problem import Problem
+from gitsync.model.record import Claim
+
+SUBNET = f"{vnet_id()}/subnets/one"
+PROBLEM = Problem(code="Bad", message="It is bad.")
+
+
+def records(*entries):
+    return {entry.key: entry for entry in entries}
+
+
+@pytest.mark.parametrize(
+    ("entry", "policy", "intent", "why"),
+    [
+        (record(vnet(), vnet_id()), None, Intent.PRUNE, "what we created goes when it left git"),
+        (record(vnet(), vnet_id(), claim=Claim.ADOPTED), None, Intent.PRUNE, "and what we adopted"),
+        (record(vnet(), vnet_id(), claim=Claim.EXPECTED), None, Intent.DETACH, "what may not be ours never goes"),
+        (record(vnet(), vnet_id(), claim=Claim.NONE), None, Intent.DETACH, "nor what was only looked at"),
+        (record(vnet(), vnet_id(), policy=Policy.SKIP), None, Intent.DETACH, "skip keeps it"),
+        (
+            record(vnet(), vnet_id(), policy=Policy.DETACH_ON_DELETE),
+            None,
+            Intent.DETACH,
+            "and so does detach-on-delete",
+        ),
+        (record(vnet(), vnet_id()), Policy.DETACH_ON_DELETE, Intent.DETACH, "the last manifest's policy counts"),
+        (record(vnet(), vnet_id(), policy=Policy.SKIP), Policy.MANAGE, Intent.PRUNE, "in both directions"),
+    ],
+)
+def test_what_left_git(entry, policy, intent, why):
+    plan = make_plan([], records(entry), policies={entry.key: policy} if policy else {})
+    assert plan.prunes[entry.key].intent is intent, why
+
+
+def test_what_a_manifest_still_names_is_forgotten_under_its_old_name():
+    plan = make_plan([prepared(vnet("new"), vnet_id().upper())], records(record(vnet("old"), vnet_id())))
+    assert plan.prunes[vnet("old")].intent is Intent.DETACH
+
+
+def test_what_a_manifest_lies_below_is_held():
+    plan = make_plan([prepared(subnet(), SUBNET)], records(record(vnet(), vnet_id())))
+    assert SUBNET in plan.prunes[vnet()].held
+
+
+def test_what_holds_something_that_stays_is_held():
+    stays = record(subnet(), SUBNET, policy=Policy.DETACH_ON_DELETE)
+    plan = make_plan([], records(record(vnet(), vnet_id()), stays))
+    assert "is to stay in Azure" in plan.prunes[vnet()].held
+
+
+def test_children_and_dependents_go_first():
+    refers = record(vnet("other"), vnet_id("other", "elsewhere"), depends_on=(vnet(),))
+    plan = make_plan([], records(record(rg(), group_id()), record(vnet(), vnet_id()), record(subnet(), SUBNET), refers))
+    assert plan.prunes[vnet()].depends_on == tuple(sorted([subnet(), vnet("other")]))
+    assert plan.prunes[rg()].depends_on == tuple(sorted([vnet(), subnet()]))
+    assert plan.prunes[subnet()].depends_on == ()
+
+
+def test_records_that_depend_on_each_other_in_a_circle_are_refused():
+    one = record(vnet("one"), vnet_id("one"), depends_on=(vnet("two"),))
+    two = record(vnet("two"), vnet_id("two"), depends_on=(vnet("one"),))
+    with pytest.raises(StateError, match="circle: VirtualNetwork"):
+        make_plan([], records(one, two))
+
+
+@pytest.mark.parametrize(
+    ("manifests", "problems", "why"),
+    [
+        ([prepared(rg("new"), group_id("new"), problems=(PROBLEM,))], (), "an invalid manifest"),
+        ([], (PROBLEM,), "a file that does not parse"),
+    ],
+)
+def test_nothing_is_pruned_while_git_is_not_understood(manifests, problems, why):
+    plan = make_plan(manifests, records(record(vnet(), vnet_id())), problems)
+    assert not plan.complete
+    assert plan.prunes[vnet()].held, why
+
+
+def test_an_invalid_manifest_waits_for_nothing():
+    broken = prepared(vnet(), vnet_id(), depends_on=(rg(),), problems=(PROBLEM,))
+    plan = make_plan([prepared(rg(), group_id()), broken], {})
+    assert plan.applies[vnet()].depends_on == ()
+
+
+def test_what_a_failed_resource_used_to_depend_on_is_held():
+    user = record(subnet(), SUBNET, depends_on=(vnet("old"),))
+    plan = make_plan([prepared(subnet(), SUBNET)], records(user, record(vnet("old"), vnet_id("old"))))
+    held = hold_back(plan.prunes, plan.applies, [result(subnet(), is_fine=False)])
+    assert "not Ready" in held[vnet("old")].held
+    assert not hold_back(plan.prunes, plan.applies, [result(subnet())])[vnet("old")].held
+
+
+@pytest.mark.parametrize(
+    ("deletes", "inventory", "most", "refused", "why"),
+    [
+        (1, 1, None, False, "one may always go"),
+        (2, 9, None, True, "a fifth of nine is one"),
+        (2, 10, None, False, "a fifth of ten is two"),
+        (11, 500, None, True, "ten at most, however large the inventory"),
+        (11, 500, 11, False, "unless more is allowed"),
+        (1, 500, 0, True, "or none is"),
+    ],
+)
+def test_too_many_deletes_are_refused(deletes, inventory, most, refused, why):
+    gone = [record(vnet(f"v{n}"), vnet_id(f"v{n}")) for n in range(deletes)]
+    plan = make_plan([], records(*gone))
+    try:
+        refuse_unsafe(plan, inventory, most)
+    except UnsafePlanError as error:
+        assert refused, why
+        assert f"--max-deletes {deletes}" in str(error)
+    else:
+        assert not refused, why

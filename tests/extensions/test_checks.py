@@ -1,0 +1,165 @@
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from builders import live, vnet_id
+
+from gitsync.core.classify import Classification
+from gitsync.errors import ArmError, ConfigError
+from gitsync.extensions.points import Extension, Subject, block, failure, proceed, success
+from gitsync.extensions.registry import BUILT_IN, Registry, installed
+from gitsync.model.condition import Retry
+from gitsync.model.gvk import GVK, Key
+
+REGISTRY = Registry(BUILT_IN)
+AKS, KUSTO = "containerservice.azure.com", "kusto.azure.com"
+
+
+class Nobody:
+    """A reader that nothing may be asked of: these checks look at what they are given."""
+
+    async def get(self, arm_id, api_version):
+        raise AssertionError(arm_id)
+
+    async def list(self, path, api_version):
+        raise AssertionError(path)
+
+
+def subject(group: str, kind: str, *, own=None, owner=None) -> Subject:
+    return Subject(
+        key=Key(group, kind, "default", "it"),
+        gvk=GVK(group, "v", kind),
+        spec={},
+        arm_id=vnet_id(),
+        api_version="2024-01-01",
+        live=own,
+        owner=owner,
+        owner_name="boss",
+    )
+
+
+def asked(check, about: Subject) -> str:
+    return asyncio.run(check(about, Nobody())).reason
+
+
+@pytest.mark.parametrize(
+    ("group", "kind", "state", "expected", "why"),
+    [
+        (AKS, "ManagedCluster", "Updating", 'Managed cluster is in provisioning state "Updating"', "busy"),
+        (AKS, "ManagedCluster", "SUCCEEDED", "", "states have no case"),
+        (AKS, "ManagedCluster", "Failed", "", "what failed may be mended"),
+        (AKS, "ManagedCluster", None, "", "no state, no objection"),
+        (
+            AKS,
+            "ManagedClustersAgentPool",
+            "Scaling",
+            'Managed cluster agent pool is in provisioning state "Scaling"',
+            "busy",
+        ),
+        (KUSTO, "Cluster", "Creating", 'Cluster is in provisioning state "Creating"', "busy"),
+        (KUSTO, "Database", "Creating", "", "a database's own state is not asked"),
+        ("network.azure.com", "VirtualNetwork", "Updating", "", "no check of its own"),
+    ],
+)
+def test_the_own_state(group, kind, state, expected, why):
+    assert asked(REGISTRY.pre_check, subject(group, kind, own=live(state))) == expected, why
+
+
+@pytest.mark.parametrize(
+    ("group", "kind", "state", "expected", "why"),
+    [
+        (
+            AKS,
+            "ManagedClustersAgentPool",
+            "Updating",
+            'Managed cluster "boss" is in provisioning state "Updating"',
+            "busy",
+        ),
+        (
+            KUSTO,
+            "Database",
+            "Running",
+            'Owning cluster is in provisioning state "Running"',
+            "running is a transient state",
+        ),
+        (KUSTO, "Database", "Succeeded", "", "the cluster stands still"),
+        (AKS, "ManagedCluster", "Updating", "", "a resource group's state is not asked"),
+    ],
+)
+def test_the_owners_state(group, kind, state, expected, why):
+    assert asked(REGISTRY.owner_check, subject(group, kind, owner=live(state))) == expected, why
+
+
+def test_a_resource_that_does_not_exist_has_nothing_against_it():
+    assert asked(REGISTRY.pre_check, subject(AKS, "ManagedCluster")) == ""
+
+
+def test_which_kinds_want_their_owner_read():
+    assert REGISTRY.checks_owner(KUSTO, "Database")
+    assert not REGISTRY.checks_owner(KUSTO, "Cluster")
+
+
+def test_others_look_first_and_pass_the_question_on():
+    seen = []
+
+    def noting(name, answer):
+        async def check(about, azure, next):
+            seen.append(name)
+            return answer or await next(about, azure)
+
+        return check
+
+    kind = {"group": AKS, "kind": "ManagedCluster"}
+    registry = Registry(
+        [
+            Extension(**kind, pre_check=noting("first", None)),
+            Extension(**kind, pre_check=noting("second", block("No."))),
+        ]
+    )
+    assert asked(registry.pre_check, subject(AKS, "ManagedCluster")) == "No."
+    assert seen == ["first", "second"]
+
+
+def test_a_post_check_answers_success_or_failure():
+    async def waits(about, azure, next):
+        return failure("Wants approval.") if about.live is None else success()
+
+    registry = Registry([Extension(group="g", kind="K", post_check=waits)])
+    assert asked(registry.post_check, subject("g", "K")) == "Wants approval."
+    assert asked(registry.post_check, subject("g", "K", own=live())) == ""
+    assert proceed().agrees
+
+
+def test_a_classifier_may_alter_what_the_rest_of_the_chain_says():
+    def fatal(error, next):
+        return Classification(Retry.NEVER) if error.code == "Mine" else next(error)
+
+    registry = Registry([Extension(group="g", kind="K", classify=fatal)])
+    assert registry.classify(ArmError("m", code="Mine", status=409), ("g", "K")).is_fatal
+    assert not registry.classify(ArmError("m", code="Other", status=409), ("g", "K")).is_fatal
+    assert not registry.classify(ArmError("m", code="Mine", status=409), ("g", "Other")).is_fatal
+
+
+def package(folder, module: str):
+    """An installed package that names `extension:rows` as its entry point."""
+    (folder / "extension.py").write_text(module)
+    info = folder / "others-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: others\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[gitsync.extensions]\nothers = extension:rows\n")
+
+
+def test_another_package_brings_extensions(tmp_path, monkeypatch):
+    package(tmp_path, "from gitsync.extensions.points import Extension\nrows = (Extension(group='g', kind='K'),)\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert installed() == (Extension(group="g", kind="K"),)
+    assert Registry.load().checks_owner(KUSTO, "Database")
+
+
+def test_a_package_that_cannot_be_loaded_is_named(tmp_path, monkeypatch):
+    package(tmp_path, "rows = nothing_such\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(__import__("sys").modules, "extension", raising=False)
+    with pytest.raises(ConfigError, match="'others' \\(extension:rows\\)"):
+        installed()

@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import pytest
+from builders import live, vnet_id
+
+from gitsync.errors import GitsyncError
+from gitsync.extensions.points import Subject
+from gitsync.extensions.registry import BUILT_IN, Registry
+from gitsync.model.gvk import GVK, Key
+from gitsync.model.live import Live
+
+REGISTRY = Registry(BUILT_IN)
+NETWORK = "network.azure.com"
+SUBNET = {
+    "id": f"{vnet_id()}/subnets/one",
+    "name": "one",
+    "etag": 'W/"1"',
+    "type": "Microsoft.Network/virtualNetworks/subnets",
+    "properties": {
+        "addressPrefix": "10.0.0.0/24",
+        "provisioningState": "Succeeded",
+        "ipConfigurations": [{"id": "/x"}],
+        "delegations": [],
+        "natGateway": None,
+        "serviceEndpoints": [{"service": "Microsoft.Sql", "locations": ["*"], "provisioningState": "Succeeded"}],
+        "applicationGatewayIpConfigurations": [{"id": "/gateway", "name": "dropped"}],
+        "defaultOutboundAccess": False,
+    },
+}
+
+
+def subject(kind: str, live: Live | None, api_version: str = "2024-03-01", group: str = NETWORK) -> Subject:
+    key = Key(group, kind, "default", "it")
+    return Subject(key=key, gvk=GVK(group, "v", kind), spec={}, arm_id=vnet_id(), api_version=api_version, live=live)
+
+
+def sent(kind: str, body, live: Live | None, **more):
+    return REGISTRY.modified(body, subject(kind, live, **more))
+
+
+def test_a_virtual_network_keeps_its_subnets_as_far_as_they_may_be_sent():
+    body = sent("VirtualNetwork", {"properties": {"addressSpace": {}}}, live(properties={"subnets": [SUBNET]}))
+    assert body["properties"] == {
+        "addressSpace": {},
+        "subnets": [
+            {
+                "id": f"{vnet_id()}/subnets/one",
+                "name": "one",
+                "type": "Microsoft.Network/virtualNetworks/subnets",
+                "properties": {
+                    "addressPrefix": "10.0.0.0/24",
+                    "serviceEndpoints": [{"service": "Microsoft.Sql", "locations": ["*"]}],
+                    "applicationGatewayIPConfigurations": [{"id": "/gateway"}],
+                    "defaultOutboundAccess": False,
+                },
+            }
+        ],
+    }
+
+
+def test_an_older_api_version_knows_fewer_members_and_spells_one_otherwise():
+    body = sent("VirtualNetwork", {}, live(properties={"subnets": [SUBNET]}), api_version="2020-11-01")
+    properties = body["properties"]["subnets"][0]["properties"]
+    assert "defaultOutboundAccess" not in properties
+    assert properties["applicationGatewayIpConfigurations"] == [{"id": "/gateway"}]
+
+
+@pytest.mark.parametrize(
+    ("kind", "member", "child"),
+    [
+        ("NetworkSecurityGroup", "securityRules", {"name": "r", "properties": {"priority": 100, "access": "Allow"}}),
+        ("RouteTable", "routes", {"name": "r", "properties": {"addressPrefix": "0.0.0.0/0", "nextHopType": "None"}}),
+    ],
+)
+def test_rules_and_routes_are_kept(kind, member, child):
+    assert sent(kind, {"tags": {}}, live(properties={member: [child]})) == {"tags": {}, "properties": {member: [child]}}
+
+
+def test_a_load_balancers_rules_of_other_names_are_kept_after_those_of_git():
+    asked = {"properties": {"inboundNatRules": [{"name": "b", "properties": {"frontendPort": 1}}]}}
+    there = [{"name": "a", "properties": {"frontendPort": 2, "backendIPConfiguration": {"id": "/x"}}}, {"name": "b"}]
+    rules = sent("LoadBalancer", asked, live(properties={"inboundNatRules": there}))["properties"]["inboundNatRules"]
+    assert rules == [asked["properties"]["inboundNatRules"][0], {"name": "a", "properties": {"frontendPort": 2}}]
+
+
+def test_a_scale_sets_extensions_are_kept_and_missing_objects_mean_none():
+    found = live(
+        properties={
+            "virtualMachineProfile": {
+                "extensionProfile": {"extensions": [{"name": "a", "properties": {"settings": {"x": 1}}}]}
+            }
+        }
+    )
+    more = {"group": "compute.azure.com", "api_version": "2022-03-01"}
+    body = sent("VirtualMachineScaleSet", {"sku": {}}, found, **more)
+    assert body["properties"]["virtualMachineProfile"]["extensionProfile"]["extensions"] == [
+        {"name": "a", "properties": {"settings": {"x": 1}}}
+    ]
+    assert sent("VirtualMachineScaleSet", {"sku": {}}, live(properties={}), **more) == {"sku": {}}
+
+
+def test_a_new_parent_is_sent_as_it_is():
+    assert sent("VirtualNetwork", {"a": 1}, None) == {"a": 1}
+
+
+def test_no_children_are_sent_as_nothing():
+    assert sent("VirtualNetwork", {"a": 1}, live(properties={"subnets": []})) == {"a": 1, "properties": {}}
+
+
+@pytest.mark.parametrize("body", [{}, {"properties": None}, {"properties": {}}, {"properties": {"subnets": None}}])
+def test_an_answer_without_the_list_is_no_empty_list(body):
+    with pytest.raises(GitsyncError, match="might delete"):
+        sent("VirtualNetwork", {}, Live(body=body))
+
+
+def test_other_kinds_are_sent_as_they_are():
+    assert sent("PublicIPAddress", {"a": 1}, live(properties={})) == {"a": 1}
