@@ -1,0 +1,103 @@
+"""What is recorded, as kubectl would show the objects: a line each (get), or all of one (describe; semantics §14)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from gitsync.logs import visible
+from gitsync.model.condition import Condition
+from gitsync.model.record import Claim, Record
+from gitsync.report.colour import Paint
+from gitsync.report.names import has_namespaces, short_names
+from gitsync.report.table import indented, table
+
+_HEADER = ("NAMESPACE", "NAME", "READY", "SEVERITY", "REASON", "MESSAGE")
+_GAP = 2  # blanks after the longest label
+
+_CLAIMS = {
+    Claim.NONE: "none: it is only watched, or was never reached",
+    Claim.EXPECTED: "expected: a create may have been sent",
+    Claim.CREATED: "created",
+    Claim.ADOPTED: "adopted",
+}
+
+
+def get_lines(records: Sequence[Record], *, width: int | None = None, colour: bool = False) -> list[str]:
+    """One line for each record, sorted by key, below a header with ASO's columns."""
+    paint = Paint(on=colour)
+    names = short_names(record.key for record in records)
+    start = 0 if has_namespaces(record.key for record in records) else 1
+    ordered = sorted(records, key=lambda record: record.key)
+    rows = [(visible(r.key.namespace), names[r.key], *_ready(r.condition))[start:] for r in ordered]
+    header, *body = table(_HEADER[start:], rows, width=width)
+    return [paint.bold(header), *map(paint.words, body)]
+
+
+def _ready(condition: Condition | None) -> tuple[str, str, str, str]:
+    if condition is None:
+        return ("Unknown", "", "", "")
+    return (condition.status.value, condition.severity.value, visible(condition.reason), visible(condition.message))
+
+
+def describe_lines(record: Record, *, revision: str | None, width: int | None = None) -> list[str]:
+    """All that is recorded of one resource; what is empty is left out."""
+    key = record.key
+    operation = record.operation
+    lines = _labelled(
+        ("Name", key.name),
+        ("Namespace", key.namespace),
+        ("API Version", record.manifest_api_version),
+        ("Kind", key.kind),
+        ("Generation", str(record.generation)),
+        ("Revision", revision or ""),
+        ("Azure id", record.arm_id),
+        ("Azure API Version", record.arm_api_version),
+        ("Owner", str(record.owner or "")),
+        ("Depends on", ", ".join(map(str, record.depends_on))),
+        ("Policy", record.policy.value),
+        ("Claim", _CLAIMS[record.claim]),
+        ("Agent", record.agent),
+        ("Operation", f"{operation.kind}, under way since {operation.started_at}" if operation else ""),
+        ("Runs that wrote it in a row", str(record.writes or "")),
+    )
+    return [*lines, *_condition(record.condition, width), *_body(record.applied), *_changed(record)]
+
+
+def _labelled(*pairs: tuple[str, str]) -> list[str]:
+    """`Label:   value`, the values one below the other."""
+    shown = [(label, text) for label, text in pairs if text]
+    column = max(len(label) + 1 + _GAP for label, _ in shown)
+    return [f"{label + ':':<{column}}{visible(text)}" for label, text in shown]
+
+
+def _condition(condition: Condition | None, width: int | None) -> list[str]:
+    if condition is None:
+        return ["Condition:  none yet"]
+    lines = _labelled(
+        ("Type", condition.type),
+        ("Status", condition.status.value),
+        ("Severity", condition.severity.value),
+        ("Reason", condition.reason),
+        ("Observed Generation", str(condition.generation)),
+        ("Last Transition Time", condition.time),
+        ("Request id", condition.request_id),
+        ("Message", condition.message),
+    )
+    return ["Condition:", *(text for line in lines for text in indented(line, width, by=2))]
+
+
+def _body(body: Any) -> list[str]:
+    """The body that was last sent; secrets are no part of it."""
+    if body is None:
+        return []
+    text = json.dumps(body, indent=2, sort_keys=True, ensure_ascii=False)
+    return ["Last sent:", *(f"  {visible(line)}" for line in text.splitlines())]
+
+
+def _changed(record: Record) -> Iterator[str]:
+    """Whether Azure's answer is at hand to compare with."""
+    if record.applied is not None:
+        known = record.baseline is not None
+        yield f"Baseline:  {'recorded' if known else 'none: the next run compares with git alone'}"

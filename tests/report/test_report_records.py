@@ -1,0 +1,59 @@
+"""What is recorded, as kubectl would show it."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from report_builders import RECORDS, failed, key, record
+
+from gitsync.model.condition import Severity
+from gitsync.model.record import Claim, Operation
+from gitsync.report.records import describe_lines, get_lines
+
+GOLDEN = Path(__file__).parent / "golden"
+
+FULL = record(
+    key("VirtualNetwork", "hub", "network.azure.com"),
+    failed("Reconciling", "The resource is being reconciled", Severity.INFO, request_id="11-22"),
+    claim=Claim.EXPECTED,
+    operation=Operation("create", "2026-01-02T03:04:05Z"),
+    owner=key("ResourceGroup", "core"),
+    depends_on=(key("ResourceGroup", "core"),),
+    applied={"location": "westeurope", "properties": {"addressSpace": {"addressPrefixes": ["10.0.0.0/16"]}}},
+    baseline=None,
+    writes=2,
+    agent="gitsync",
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "lines"),
+    [
+        ("status.txt", get_lines(RECORDS)),
+        ("describe-full.txt", describe_lines(FULL, revision="0123456789abcdef")),
+        ("describe-bare.txt", describe_lines(RECORDS[2], revision=None)),
+    ],
+)
+def test_records_read_as_they_should(name, lines):
+    assert lines == (GOLDEN / name).read_text(encoding="utf-8").splitlines()
+
+
+def test_one_namespace_is_not_named():
+    assert get_lines(RECORDS[:2])[0].split() == ["NAME", "READY", "SEVERITY", "REASON", "MESSAGE"]
+
+
+def test_the_order_of_records_does_not_matter():
+    assert get_lines(RECORDS[::-1]) == get_lines(RECORDS)
+
+
+def test_colour_is_put_on_last():
+    painted = "\n".join(get_lines(RECORDS, colour=True))
+    assert "\x1b[32mTrue\x1b[0m" in painted
+
+
+@given(st.text(max_size=40))
+def test_foreign_text_never_reaches_the_terminal_as_it_is(text):
+    odd = record(key("A", text, text, text), failed(text, text), arm_id=text, agent=text, applied={text: text})
+    lines = [*get_lines([odd]), *describe_lines(odd, revision=text, width=40)]
+    assert all(line.isprintable() for line in lines)
