@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from gitsync.arm.cloud import Cloud
-from gitsync.arm.operations import Interval
+from gitsync.arm.pacing import Interval
 from gitsync.arm.throttle import ARM_LIMITS, Kind, Limit
 from gitsync.model.secret import Secret
 

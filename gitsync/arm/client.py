@@ -19,6 +19,7 @@ from gitsync.arm.conversation import Conversation
 from gitsync.arm.exchange import Carrier, Exchange
 from gitsync.arm.lanes import Lanes
 from gitsync.arm.operations import Operations
+from gitsync.arm.pacing import Pace
 from gitsync.arm.payload import to_payload
 from gitsync.arm.principal import Principal
 from gitsync.arm.registration import Registrations
@@ -60,12 +61,13 @@ class Arm:
         self._carrier = carrier
         self._lanes = Lanes()
         network, throttle = access.network, Throttle(clock, access.limits)
+        pace = Pace(clock, access.interval)
         exchange = Exchange(carrier, throttle, clock, in_flight=network.in_flight, read_timeout=network.read_timeout)
         self._parts = _Parts(
             cloud=access.cloud,
             exchange=exchange,
-            operations=Operations(exchange, clock, access.cloud, access.interval),
-            registrations=Registrations(exchange, clock, access.interval),
+            operations=Operations(exchange, access.cloud, pace),
+            registrations=Registrations(exchange, pace),
         )
 
     async def sign_in(self) -> Principal | None:

@@ -16,34 +16,23 @@ from gitsync.arm.cloud import Cloud
 from gitsync.arm.conversation import Conversation
 from gitsync.arm.exchange import Exchange, may_read_again
 from gitsync.arm.failures import UNKNOWN_CODE, DeadlineError, failure_of
+from gitsync.arm.pacing import Pace
 from gitsync.arm.poll import Place, Progress, Watch, first_place, first_progress, next_place, progress
 from gitsync.arm.reply import Reply, live_of
 from gitsync.errors import ArmError
-from gitsync.model.clock import Clock, rfc3339
+from gitsync.model.clock import rfc3339
 from gitsync.model.live import Live
 
 _POLL_ACCEPTS = frozenset({200, 201, 202, 204, 404})
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """Seconds between polls where Azure does not say: doubling from `first` to `most`."""
-
-    first: float = 1.0
-    most: float = 60.0
-
-    def after(self, polls: int) -> float:
-        return min(self.most, self.first * 2.0 ** min(polls, 32))
-
-
 class Operations:
     """Polls for all nodes of a run; each waits by itself."""
 
-    def __init__(self, exchange: Exchange, clock: Clock, cloud: Cloud, interval: Interval) -> None:
+    def __init__(self, exchange: Exchange, cloud: Cloud, pace: Pace) -> None:
         self._exchange = exchange
-        self._clock = clock
         self._cloud = cloud
-        self._interval = interval
+        self._pace = pace
 
     async def follow(self, reply: Reply, conversation: Conversation) -> bool:
         """True when the operation is done, False when the deadline came first; ArmError when it failed.
@@ -64,13 +53,13 @@ class Operations:
         call = _look_at(arm_id, api_version)
         seen: Live | None = live
         wait, polls = None, 0
-        while seen is not None and seen.is_moving and await self._pause(wait, polls, conversation):
+        while seen is not None and seen.is_moving and await self._pace.pause(wait, polls, conversation):
             polls += 1
             try:
                 answer = await self._exchange.read(call, conversation)
             except DeadlineError:
                 return seen
-            wait = answer.retry_after(self._clock.now())
+            wait = answer.retry_after(self._pace.clock.now())
             seen = None if answer.status == 404 else live_of(answer)
         return seen
 
@@ -79,9 +68,9 @@ class Operations:
             place=first_place(reply, self._cloud),
             state=first_progress(reply),
             answer=reply.answer,
-            wait=reply.answer.retry_after(self._clock.now()),
+            wait=reply.answer.retry_after(self._pace.clock.now()),
         )
-        while sight.state is Progress.RUNNING and await self._pause(sight.wait, sight.polls, conversation):
+        while sight.state is Progress.RUNNING and await self._pace.pause(sight.wait, sight.polls, conversation):
             sight = await self._look(sight, reply, conversation)
             if sight.state is Progress.UNREADABLE:
                 sight = await self._look(replace(sight, place=Place(Watch.RESOURCE)), reply, conversation)
@@ -116,7 +105,7 @@ class Operations:
             state=state,
             answer=answer,
             place=next_place(sight.place, answer, self._cloud),
-            wait=answer.retry_after(self._clock.now()),
+            wait=answer.retry_after(self._pace.clock.now()),
             was_there=sight.was_there or (is_resource and answer.status != 404),
         )
 
@@ -127,26 +116,17 @@ class Operations:
             status=sight.answer.status,
             resource_id=reply.arm_id,
             method=reply.call.method,
-            at=rfc3339(self._clock.now()),
+            at=rfc3339(self._pace.clock.now()),
             outcome_unknown=True,
         )
 
     def _failed(self, sight: _Sight, reply: Reply, conversation: Conversation) -> ArmError:
-        error = failure_of(sight.answer, reply.call, rfc3339(self._clock.now()))
+        error = failure_of(sight.answer, reply.call, rfc3339(self._pace.clock.now()))
         state = live_of(sight.answer).provisioning_state
         if error.code == UNKNOWN_CODE and state:
             error.hint = f"Azure gave no reason; the provisioningState of the resource is {state}."
         self._exchange.remember(error, conversation)
         return error
-
-    async def _pause(self, wait: float | None, polls: int, conversation: Conversation) -> bool:
-        """Wait as long as Azure asks, else the interval; False where the deadline comes first."""
-        left = conversation.deadline - self._clock.monotonic()
-        seconds = wait or min(self._interval.after(polls), left)
-        if left <= 0 or seconds > left:
-            return False
-        await self._clock.sleep(seconds)
-        return True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,9 +15,9 @@ from gitsync.arm.call import Call
 from gitsync.arm.conversation import Conversation
 from gitsync.arm.exchange import Exchange, may_read_again
 from gitsync.arm.failures import DeadlineError
-from gitsync.arm.operations import Interval
+from gitsync.arm.pacing import Pace
 from gitsync.errors import ArmError
-from gitsync.model.clock import Clock, rfc3339
+from gitsync.model.clock import rfc3339
 
 API_VERSION = "2021-04-01"
 _ACCEPTS = frozenset({200, 202})
@@ -36,10 +36,9 @@ class _Registration:
 class Registrations:
     """All registrations of a run."""
 
-    def __init__(self, exchange: Exchange, clock: Clock, interval: Interval) -> None:
+    def __init__(self, exchange: Exchange, pace: Pace) -> None:
         self._exchange = exchange
-        self._clock = clock
-        self._interval = interval
+        self._pace = pace
         self._known: defaultdict[tuple[str, str], _Registration] = defaultdict(_Registration)
 
     async def register(self, namespace: str, subscription: str, conversation: Conversation) -> bool:
@@ -67,11 +66,8 @@ class Registrations:
         while state != "registered":
             if state == "registrationfailed":
                 raise self._refused(path)
-            left = conversation.deadline - self._clock.monotonic()
-            seconds = wait or min(self._interval.after(polls), left)
-            if left <= 0 or seconds > left:
+            if not await self._pace.pause(wait, polls, conversation):
                 return False
-            await self._clock.sleep(seconds)
             polls += 1
             state, wait = self._state(await self._exchange.read(_look_at(path), conversation))
         return True
@@ -99,7 +95,7 @@ class Registrations:
 
     def _state(self, answer: Answer) -> tuple[str, float | None]:
         state = answer.mapping().get("registrationState")
-        return str(state or "").casefold(), answer.retry_after(self._clock.now())
+        return str(state or "").casefold(), answer.retry_after(self._pace.clock.now())
 
     def _refused(self, path: str) -> ArmError:
         _, _, subscription, _, namespace = path.split("/")
@@ -109,7 +105,7 @@ class Registrations:
             code="RegistrationFailed",
             resource_id=f"/subscriptions/{subscription}",
             method="POST",
-            at=rfc3339(self._clock.now()),
+            at=rfc3339(self._pace.clock.now()),
             hint=f"The right for it is {namespace}/register/action; try: az provider register -n {namespace}",
         )
 

@@ -1,0 +1,42 @@
+"""How long to wait between two looks at the same thing: as Azure asks, else doubling, and never past the deadline."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gitsync.arm.conversation import Conversation
+from gitsync.model.clock import Clock
+
+LAST_LOOK = 1.0
+"""Seconds that are kept of the deadline for a last look: waiting them away would tell nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """Seconds between polls where Azure does not say: doubling from `first` to `most`."""
+
+    first: float = 1.0
+    most: float = 60.0
+
+    def after(self, polls: int) -> float:
+        return min(self.most, self.first * 2.0 ** min(polls, 32))
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """The interval of a run, with its clock."""
+
+    clock: Clock
+    interval: Interval
+
+    async def pause(self, asked: float | None, polls: int, conversation: Conversation) -> bool:
+        """Wait the seconds that Azure asked for, else the interval after so many polls.
+
+        False, at once, where Azure asks for more than the deadline leaves, or it leaves nothing.
+        """
+        left = conversation.deadline - self.clock.monotonic()
+        seconds = asked or min(self.interval.after(polls), left - LAST_LOOK)
+        if seconds <= 0 or seconds > left:
+            return False
+        await self.clock.sleep(seconds)
+        return True
