@@ -23,7 +23,7 @@ _SECRET_FLAGS = {
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        raise ConfigError(f"{message[:1].upper()}{message[1:]}.", hint=f"See {self.prog} --help.")
+        raise ConfigError(f"{message[:1].upper()}{message[1:].removesuffix('.')}.", hint=f"See {self.prog} --help.")
 
 
 def read_arguments(name: str, command: Command, arguments: list[str]) -> argparse.Namespace:

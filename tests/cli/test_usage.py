@@ -9,8 +9,13 @@ from gitsync.cli.usage import read_arguments
 from gitsync.errors import ConfigError
 
 
+def port(text):
+    raise argparse.ArgumentTypeError(f"{text!r} is no port.")
+
+
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("target", metavar="KIND/NAME")
+    parser.add_argument("--port", type=port, default=argparse.SUPPRESS)
 
 
 COMMAND = SimpleNamespace(
@@ -47,6 +52,7 @@ def test_what_is_read(line, expected, why):
         ("A/b --strict", "There is no flag --strict here.", "another command's flag"),
         ("A/b c d", "The argument 'd' is one too many.", "SOURCE is one"),
         ("A/b --git-token abc", "Give the variable GITSYNC_GIT_TOKEN.", "a secret is no flag"),
+        ("A/b --port x", "Argument --port: 'x' is no port. See", "a command's own check"),
         ("A/b --only", "Argument --only: expected one argument.", "a value is missing"),
     ],
 )

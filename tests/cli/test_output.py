@@ -1,0 +1,77 @@
+"""Where a report goes, and what is said when it cannot go there."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from gitsync.cli.command import demand
+from gitsync.cli.output import print_report, show_progress, terminal_width, write_report
+from gitsync.config import Config
+from gitsync.errors import ConfigError, PublishError
+from gitsync.model.report import Report, Requests
+
+REPORT = Report(
+    command="plan",
+    revision=None,
+    started="2026-01-02T03:04:05Z",
+    finished="2026-01-02T03:04:06Z",
+    exit_code=0,
+    requests=Requests(),
+    problems=(),
+    results=(),
+)
+
+
+@pytest.mark.parametrize(
+    ("output", "start"), [("text", "plan of the folder"), ("json", "{\n"), ("markdown", "<!-- gitsync -->\n")]
+)
+def test_a_report_is_printed_as_asked_for(output, start, capsys):
+    print_report(REPORT, Config(output=output))
+    printed = capsys.readouterr().out
+    assert printed.startswith(start)
+    assert printed.endswith("\n")
+
+
+def test_colour_is_put_on_where_it_is_asked_for(capsys):
+    print_report(REPORT, Config(color="always"))
+    assert capsys.readouterr().out.startswith("\x1b[1m")
+    print_report(REPORT, Config(color="auto"))
+    assert "\x1b" not in capsys.readouterr().out
+
+
+def test_what_is_no_terminal_has_no_width():
+    assert terminal_width() is None
+
+
+def test_the_folder_of_the_report_is_made_and_written_over(tmp_path):
+    folder = tmp_path / "a" / "b"
+    write_report(replace(REPORT, command="sync"), str(folder))
+    write_report(REPORT, str(folder))
+    assert json.loads((folder / "report.json").read_text())["command"] == "plan"
+    assert sorted(path.name for path in folder.iterdir()) == ["report.json", "report.md"]
+
+
+def test_a_folder_that_cannot_be_written_is_told(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(PublishError, match=r"The report cannot be written to .*--report"):
+        write_report(REPORT, str(tmp_path / "file" / "folder"))
+
+
+def test_progress_off_a_terminal_prints_nothing_for_short_work(capsys):
+    with show_progress() as progress:
+        progress.expect(1)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_what_a_command_cannot_do_without_is_demanded_with_all_ways_to_give_it():
+    assert demand(Config(subscription="s"), "subscription") == "s"
+    with pytest.raises(ConfigError) as caught:
+        demand(Config(), "subscription")
+    assert str(caught.value) == (
+        "The setting subscription is missing: subscription of resources that are not below another id. "
+        "Give --subscription or AZURE_SUBSCRIPTION_ID, or subscription in gitsync.yaml."
+    )
+    with pytest.raises(ConfigError) as caught:
+        demand(Config(), "git_token")
+    assert caught.value.hint == "Give GITSYNC_GIT_TOKEN."
