@@ -57,13 +57,17 @@ class Graph:
     edges: tuple[Edge, ...]
 
 
-def graph_of(prepared: Sequence[Prepared], catalog: Catalog) -> Graph:
-    """The graph of all manifests. A key that stands twice is one vertex."""
-    vertices = {str(p.key): _vertex(p) for p in prepared}
+def graph_of(prepared: Sequence[Prepared], catalog: Catalog, among: Sequence[Prepared] = ()) -> Graph:
+    """The graph of these manifests and what they depend on. A key that stands twice is one vertex.
+
+    `among` are all manifests, where not all of them are to be drawn: what is named and is among them is not missing.
+    """
+    known = {str(p.key): _vertex(p) for p in (*among, *prepared)}
+    vertices = {str(p.key): known[str(p.key)] for p in prepared}
     edges: dict[tuple[str, str], Edge] = {}
     for each in prepared:
         for target, relation in _targets(each, catalog):
-            vertices.setdefault(target.id, target)
+            vertices.setdefault(target.id, known.get(target.id, target))
             edges.setdefault((str(each.key), target.id), Edge(str(each.key), target.id, relation))
     return Graph(tuple(sorted(vertices.values())), tuple(sorted(edges.values())))
 

@@ -1,0 +1,39 @@
+"""Draw owners and references: for Mermaid, for Graphviz, or as JSON. Offline.
+
+Arrows lead from a resource to what it depends on. Manifests with errors, and what is named and not there, are red.
+Exits 1 where there are errors; the graph is drawn all the same.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+
+from gitsync.cli.offline import READING
+from gitsync.config import Config
+
+SETTINGS = (*READING, "output")
+OUTPUTS = ("mermaid", "dot", "json")
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Everything is a setting."""
+
+
+def run(_options: argparse.Namespace, config: Config) -> int:
+    """Print the graph and give the exit code."""
+    from gitsync.cli.offline import read_offline
+    from gitsync.core.drawing import document, dot, mermaid
+    from gitsync.core.graph import graph_of
+
+    read = read_offline(config)
+    graph = graph_of(read.prepared, read.catalog, read.everything)
+    if config.output == "json":
+        print(json.dumps(document(graph), indent=2))
+    else:
+        print({"mermaid": mermaid, "dot": dot}[config.output](graph), end="")
+    if read.has_errors:
+        print("gitsync: some manifests have problems; `gitsync validate` shows them.", file=sys.stderr)
+        return 1
+    return 0

@@ -1,0 +1,91 @@
+"""What the commands that never speak to Azure share: a source, read and prepared, with every problem of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from gitsync.config import Config
+from gitsync.core.catalog import Catalog, open_catalog
+from gitsync.core.choose import Choice, unmatched
+from gitsync.core.manifests import read_manifests
+from gitsync.core.prepare import prepare
+from gitsync.errors import SourceError
+from gitsync.model.policy import Policy
+from gitsync.model.problem import Problem
+from gitsync.model.resource import Prepared
+from gitsync.repo.access import Access
+from gitsync.repo.checkout import checkout
+
+READING = (
+    "source",
+    "ref",
+    "path",
+    "only",
+    "namespace",
+    "target_namespaces",
+    "git_timeout",
+    "git_username",
+    "git_token",
+    "unknown_fields",
+    "default_policy",
+    "subscription",
+    "status_dir",
+)
+"""The settings of such a command, beside its own."""
+
+ANY_SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
+"""Stands in ids where no subscription is given: nothing offline depends on which it is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offline:
+    """A source as git says it. `everything` are all resources, `prepared` those that the settings choose, `problems`
+    theirs and those of the files, in the order of the files; `files` and `passed_over` are counts.
+    """
+
+    catalog: Catalog
+    everything: tuple[Prepared, ...]
+    prepared: tuple[Prepared, ...]
+    problems: tuple[Problem, ...]
+    files: int
+    passed_over: int
+
+    @property
+    def has_errors(self) -> bool:
+        return any(problem.is_error for problem in self.problems)
+
+
+def read_offline(config: Config) -> Offline:
+    """Read and prepare SOURCE. SourceError where it cannot be read, or where --only names nothing that is there."""
+    status_dir = Path(config.status_dir) if config.status_dir else None
+    access = Access(token=config.git_token, username=config.git_username, timeout=config.git_timeout)
+    with checkout(
+        config.source, ref=config.ref, path=config.path, access=access, status_dir=status_dir, offline=True
+    ) as source:
+        manifests = read_manifests(source.files, namespace=config.namespace)
+    catalog = open_catalog()
+    everything = prepare(
+        manifests,
+        catalog=catalog,
+        subscription=config.subscription or ANY_SUBSCRIPTION,
+        default_policy=Policy(config.default_policy),
+        unknown_fields="warn" if config.unknown_fields == "warn" else "error",
+    )
+    chosen = _chosen(everything, config)
+    problems = (*source.problems, *manifests.problems, *(problem for one in chosen for problem in one.problems))
+    return Offline(
+        catalog=catalog,
+        everything=everything,
+        prepared=chosen,
+        problems=tuple(sorted(problems, key=lambda problem: problem.order)),
+        files=len(source.files),
+        passed_over=manifests.passed_over,
+    )
+
+
+def _chosen(everything: tuple[Prepared, ...], config: Config) -> tuple[Prepared, ...]:
+    choice = Choice(only=config.only, namespaces=config.target_namespaces)
+    if strange := unmatched((one.key for one in everything), choice):
+        raise SourceError(f"No resource is called {strange[0]}.", hint="--only takes Kind/name, or a pattern with *.")
+    return tuple(one for one in everything if choice.has(one.key))

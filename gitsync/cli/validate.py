@@ -1,0 +1,78 @@
+"""Show every problem of the manifests: what is wrong, where, and how to mend it. Offline.
+
+Exits 0 where there is no error, else 1; with --strict a warning is enough for 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from gitsync.cli.offline import READING
+from gitsync.config import Config
+
+if TYPE_CHECKING:
+    from gitsync.cli.offline import Offline
+
+SETTINGS = (*READING, "strict", "output")
+OUTPUTS = ("text", "json")
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Everything is a setting."""
+
+
+def run(_options: argparse.Namespace, config: Config) -> int:
+    """Print the problems and give the exit code."""
+    from gitsync.cli.offline import read_offline
+
+    read = read_offline(config)
+    if config.output == "json":
+        print(json.dumps(_document(read), indent=2))
+    else:
+        print("\n".join(_lines(read, config)))
+    return 1 if read.has_errors or (config.strict and read.problems) else 0
+
+
+def _lines(read: Offline, config: Config) -> Iterator[str]:
+    """The problems, file by file, and how many there are."""
+    from gitsync.cli.output import terminal_width, wants_colour
+    from gitsync.report.text import problem_lines
+
+    for _path, problems in groupby(read.problems, key=lambda problem: problem.path):
+        yield from problem_lines(tuple(problems), width=terminal_width(), colour=wants_colour(config))
+        yield ""
+    yield _summary(read)
+
+
+def _summary(read: Offline) -> str:
+    from gitsync.report.headline import plural
+
+    what = f"{plural(len(read.prepared), 'resource')} in {plural(read.files, 'file')}"
+    if not read.prepared and not read.problems:
+        return f"{what}: nothing to validate. Check SOURCE and --path."
+    counts = _counts(read)
+    said = [plural(count, noun) for noun, count in counts.items() if count]
+    return f"{what}: {' and '.join(said) or 'no problems'}."
+
+
+def _counts(read: Offline) -> dict[str, int]:
+    errors = sum(problem.is_error for problem in read.problems)
+    return {"error": errors, "warning": len(read.problems) - errors}
+
+
+def _document(read: Offline) -> dict[str, object]:
+    from gitsync.report.json import problem_document
+
+    counts = _counts(read)
+    return {
+        "resources": len(read.prepared),
+        "files": read.files,
+        "passedOver": read.passed_over,
+        "errors": counts["error"],
+        "warnings": counts["warning"],
+        "problems": [problem_document(problem) for problem in read.problems],
+    }
