@@ -23,7 +23,7 @@ KIND = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 VERSION = re.compile(r"[a-z][a-z0-9]*")
 
 NAME = re.compile(r"[^/\x00-\x20\x7f.][^/\x00-\x20\x7f]*")
-"""What a key can hold. The stricter rules of Kubernetes are a matter of validation, which can say more of a resource."""
+"""What a key can hold. The stricter rules of Kubernetes are a matter of validation, which says more of a resource."""
 
 NAME_RULE = "Use lower-case letters, digits, '-' and '.', and at most 253 of them."
 

@@ -1,0 +1,180 @@
+"""A manifest's spec as the body of a PUT, with holes (spec: semantics §6, §7.6; aso-facts' README).
+
+The facts say of every field where it stands in ARM's body; the rest is five ways of making a value. What the facts do
+not know is left out, and a value of the wrong type is passed on: telling so is validation's work, and what is told is
+clearer where the rest of the body shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from gitsync.core.names import Name
+from gitsync.model.facts import Field, FieldType, Kind, TypeFacts
+from gitsync.model.gvk import Key
+from gitsync.model.template import ConfigMapHole, ReferenceHole, ReferenceKeys, SecretHole, SecretMapHole
+
+_COLLECTIONS: Final = ("list", "map")
+_EMPTY: Final[Mapping[str, Callable[[], Any]]] = {"list": list, "map": dict}
+
+
+class UnusableReferenceError(Exception):
+    """An owner, reference, secret or config map is named in a form that stands for nothing: no body can be made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Converted:
+    """A body with holes, and the ARM ids that the manifest itself gives in it."""
+
+    body: Mapping[str, Any]
+    arm_ids: tuple[str, ...]
+
+
+def convert(kind: Kind, spec: Mapping[str, Any], name: Name, namespace: str) -> Converted:
+    """The body of a PUT. `name` is the resource's in Azure.
+
+    UnusableReferenceError where a reference has no form that can be used.
+    """
+    conversion = _Conversion(kind.types, namespace)
+    body = {**conversion.mapping(kind.types[kind.spec], spec), "name": name}
+    return Converted(body, tuple(conversion.arm_ids))
+
+
+class _Conversion:
+    """One spec on its way. Holds what all of its parts need."""
+
+    def __init__(self, types: Mapping[str, TypeFacts], namespace: str) -> None:
+        self.types = types
+        self.namespace = namespace
+        self.arm_ids: list[str] = []
+
+    def mapping(self, facts: TypeFacts, spec: Mapping[str, Any]) -> dict[str, Any]:
+        """Named fields. Of a union, the content of the field that is set stands for the whole."""
+        body: dict[str, Any] = {}
+        fields = [(name, field) for name, field in facts["fields"].items() if "arm" in field and not field.get("meta")]
+        for name, field in fields:
+            value = self.field(field, spec.get(name))
+            if value is None:
+                continue
+            if facts.get("oneOf"):
+                body.update(value if isinstance(value, dict) else {})
+            else:
+                _put(body, field["arm"].split("/"), value)
+        for _, field in fields:
+            _when_empty(body, field)
+        return body
+
+    def field(self, field: Field, value: Any) -> Any:
+        """The value of a field; None for what is not sent."""
+        if value is None:
+            return None
+        mode = field.get("mode")
+        if mode is None:
+            made = self.value(field["type"], value)
+            return None if made in ([], {}) and _collection(field["type"]) else made
+        return _MODES[mode](self, field["type"], value)
+
+    def value(self, type_: FieldType, value: Any) -> Any:
+        if isinstance(type_, str):
+            return value
+        if "base" in type_:
+            return self.value(type_["base"], value)
+        if "ref" in type_:
+            return self.mapping(self.types[type_["ref"]], value) if isinstance(value, Mapping) else value
+        if "list" in type_:
+            return [self.value(type_["list"], v) for v in value] if isinstance(value, list) else value
+        if not isinstance(value, Mapping):
+            return value
+        return {key: self.value(type_["map"], v) for key, v in value.items() if v is not None}
+
+    def reference(self, type_: FieldType, value: Any) -> Any:
+        """An ARM id as it stands, or a hole for that of another manifest; a list or map of such, by its type."""
+        if isinstance(type_, Mapping) and "list" in type_ and isinstance(value, list):
+            return [self.reference(type_["list"], v) for v in value] or None
+        if isinstance(type_, Mapping) and "map" in type_ and isinstance(value, Mapping):
+            return {key: self.reference(type_["map"], v) for key, v in value.items() if v is not None} or None
+        return self.arm_id(value) if type_ == "string" else self.single(value)
+
+    def single(self, value: Any) -> str | ReferenceHole:
+        said = _mapping(value)
+        if said.get("wellKnownName"):
+            return _text(said, "wellKnownName")
+        if said.get("armId"):
+            return self.arm_id(said["armId"])
+        group, kind, name = (_text(said, member) for member in ("group", "kind", "name"))
+        return ReferenceHole(Key(group, kind, self.namespace, name))
+
+    def arm_id(self, value: Any) -> str:
+        if not isinstance(value, str):
+            raise UnusableReferenceError
+        self.arm_ids.append(value)
+        return value
+
+    def identities(self, _type: FieldType, value: Any) -> ReferenceKeys | None:
+        """A list of references that ARM takes as the keys of a map."""
+        entries = value if isinstance(value, list) else [value]
+        found = tuple(self.single(_mapping(entry).get("reference")) for entry in entries)
+        return ReferenceKeys(found) if found else None
+
+
+def _secret(_conversion: _Conversion, _type: FieldType, value: Any) -> SecretHole:
+    return SecretHole(_text(value, "name"), _text(value, "key"))
+
+
+def _secret_map(_conversion: _Conversion, _type: FieldType, value: Any) -> SecretMapHole:
+    return SecretMapHole(_text(value, "name"))
+
+
+def _config_map(_conversion: _Conversion, _type: FieldType, value: Any) -> ConfigMapHole:
+    return ConfigMapHole(_text(value, "name"), _text(value, "key"))
+
+
+_MODES: Final[Mapping[str, Callable[[_Conversion, FieldType, Any], Any]]] = {
+    "reference": _Conversion.reference,
+    "identityMap": _Conversion.identities,
+    "secret": _secret,
+    "secretMap": _secret_map,
+    "configMap": _config_map,
+}
+
+
+def _put(body: dict[str, Any], path: Iterable[str], value: Any) -> None:
+    *above, last = path
+    for step in above:
+        body = body.setdefault(step, {})
+    body[last] = value
+
+
+def _when_empty(body: dict[str, Any], field: Field) -> None:
+    """Say that a collection is empty, where ASO does: never where what it would stand in is not there."""
+    said, collection = field.get("whenEmpty"), _collection(field["type"])
+    if said is None or collection is None:
+        return
+    *above, last = field["arm"].split("/")
+    for step in above:
+        if step not in body:
+            return
+        body = body[step]
+    body.setdefault(last, None if said == "null" else _EMPTY[collection]())
+
+
+def _collection(type_: FieldType) -> str | None:
+    """The word for a list or a map; None for any other type."""
+    while isinstance(type_, Mapping) and "base" in type_:
+        type_ = type_["base"]
+    return next((word for word in _COLLECTIONS if word in type_), None) if isinstance(type_, Mapping) else None
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise UnusableReferenceError
+    return value
+
+
+def _text(value: Any, member: str) -> str:
+    text = _mapping(value).get(member)
+    if not isinstance(text, str) or not text:
+        raise UnusableReferenceError
+    return text

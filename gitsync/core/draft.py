@@ -1,0 +1,106 @@
+"""One manifest on its way to a request: what is made of it, step by step.
+
+Apart from prepare, which takes the whole set along: an id needs the owners' names, a request the ids of what it refers
+to, an edge all ids.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from gitsync.core.armid import ArmId, ArmIds, Standing
+from gitsync.core.catalog import Catalog
+from gitsync.core.convert import Converted, UnusableReferenceError, convert
+from gitsync.core.edges import Edges, Needs
+from gitsync.core.holes import holes
+from gitsync.core.member import Member
+from gitsync.core.names import ConfigMaps, Name, name_of
+from gitsync.core.owners import owner_of
+from gitsync.model.facts import Kind
+from gitsync.model.gvk import Key
+from gitsync.model.resource import OwnerRef, Resource
+from gitsync.model.template import ReferenceHole, Template
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """What is known of one manifest so far. `kind` is None where the catalog does not have it; `converted` where the
+    body cannot be made; `template` where the request cannot, since the id or something referred to is not there.
+    """
+
+    resource: Resource
+    kind: Kind | None = None
+    owner: OwnerRef | None = None
+    name: Name | None = None
+    converted: Converted | None = None
+    arm_id: ArmId | None = None
+    template: Template | None = None
+    depends_on: tuple[Key, ...] = ()
+
+    @property
+    def standing(self) -> Standing | None:
+        if self.kind is None:
+            return None
+        return Standing(resource=self.resource, kind=self.kind, name=self.name, owner=self.owner)
+
+    @property
+    def known_id(self) -> str | None:
+        """The id where it is known offline."""
+        return self.arm_id if isinstance(self.arm_id, str) else None
+
+    @property
+    def member(self) -> Member:
+        return Member(
+            resource=self.resource,
+            kind=self.kind,
+            owner=self.owner,
+            arm_id=self.known_id,
+            depends_on=self.depends_on,
+        )
+
+
+def begin(resource: Resource, catalog: Catalog, config_maps: ConfigMaps) -> Draft:
+    """What a manifest says by itself: kind, owner, name and body."""
+    kind = catalog.kind(resource.gvk)
+    if kind is None:
+        return Draft(resource=resource)
+    owner = owner_of(resource, kind)
+    name = name_of(resource, kind, owner, config_maps)
+    converted = _converted(resource, kind, name)
+    return Draft(resource=resource, kind=kind, owner=owner, name=name, converted=converted)
+
+
+def with_id(draft: Draft, ids: ArmIds) -> Draft:
+    standing = draft.standing
+    return replace(draft, arm_id=ids.make(standing)) if standing else draft
+
+
+def with_template(draft: Draft, id_of: Callable[[Key], ArmId | None]) -> Draft:
+    """Add the request, where all that it refers to has an id."""
+    if draft.kind is None or draft.converted is None or draft.arm_id is None:
+        return draft
+    body = draft.converted.body
+    if any(id_of(hole.key) is None for hole in holes(body) if isinstance(hole, ReferenceHole)):
+        return draft
+    template = Template(arm_id=draft.arm_id, api_version=draft.kind.api_version, body=body)
+    return replace(draft, template=template)
+
+
+def with_edges(draft: Draft, edges: Edges) -> Draft:
+    converted = draft.converted
+    needs = Needs(
+        key=draft.resource.key,
+        owner=draft.owner,
+        holes=(*holes(draft.arm_id), *(holes(converted.body) if converted else ())),
+        arm_ids=converted.arm_ids if converted else (),
+    )
+    return replace(draft, depends_on=edges.of(needs))
+
+
+def _converted(resource: Resource, kind: Kind, name: Name | None) -> Converted | None:
+    """The body. Where the name is not known there is no request either, but what the body draws on still counts."""
+    try:
+        return convert(kind, resource.spec, name or "", resource.key.namespace)
+    except UnusableReferenceError:
+        return None

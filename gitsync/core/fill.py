@@ -1,0 +1,104 @@
+"""A template with its holes filled: the request that is sent, or shown.
+
+The second of the two steps of conversion. Where values come from is the caller's: a run has them from Azure and from
+sources of secrets, `render` has placeholders.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, Final, Protocol
+
+from gitsync.errors import GitsyncError
+from gitsync.model.gvk import Key
+from gitsync.model.secret import Secret
+from gitsync.model.template import (
+    ConfigMapHole,
+    ReferenceHole,
+    ReferenceKeys,
+    Request,
+    SecretHole,
+    SecretMapHole,
+    Template,
+    Text,
+)
+
+
+class MissingValueError(GitsyncError):
+    """A value that a manifest refers to is not there. `reason` is that of the condition: "SecretNotFound",
+    "ConfigMapNotFound" or "ReferenceNotFound" (spec: semantics §3.4, §6).
+    """
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
+class Values(Protocol):
+    """What fills holes. Each raises MissingValueError for what is not there.
+
+    A config-map value may be a `Secret`: a placeholder that must not be compared or taken for a value.
+    """
+
+    def secret(self, namespace: str, name: str, key: str) -> Secret: ...
+
+    def secret_map(self, namespace: str, name: str) -> Mapping[str, Secret]: ...
+
+    def config_map(self, namespace: str, name: str, key: str) -> str | Secret: ...
+
+    def arm_id(self, key: Key) -> str: ...
+
+
+def fill(template: Template, namespace: str, values: Values) -> Request:
+    """The request that a template stands for. `namespace` is the manifest's own: all that it names lies there.
+
+    MissingValueError where `values` has no answer; an empty name from a config map is none.
+    """
+    filled = _Filling(namespace, values)
+    body: dict[str, Any] = filled.value(template.body)
+    arm_id = template.arm_id
+    return Request(
+        arm_id=arm_id if isinstance(arm_id, str) else filled.text(arm_id), api_version=template.api_version, body=body
+    )
+
+
+class _Filling:
+    def __init__(self, namespace: str, values: Values) -> None:
+        self.values = values
+        self.secret = partial(values.secret, namespace)
+        self.secret_map = partial(values.secret_map, namespace)
+        self.config_map = partial(values.config_map, namespace)
+
+    def value(self, value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return {key: self.value(member) for key, member in value.items()}
+        if isinstance(value, list):
+            return [self.value(member) for member in value]
+        fill_one = _HOLES.get(type(value))
+        return fill_one(self, value) if fill_one else value
+
+    def reference_keys(self, keys: ReferenceKeys) -> dict[str, Any]:
+        return {str(self.value(each)): {} for each in keys.references}
+
+    def text(self, text: Text) -> str:
+        return "".join(part if isinstance(part, str) else self.name(part) for part in text.parts)
+
+    def name(self, hole: ConfigMapHole) -> str:
+        """A part of an id. Here a placeholder must show, since an id is text."""
+        value = self.config_map(hole.name, hole.key)
+        text = value.reveal() if isinstance(value, Secret) else value
+        if not text:
+            message = f"resolved azureNameFromConfig {hole.name}/{hole.key} is empty"
+            raise MissingValueError("ConfigMapNotFound", message)
+        return text
+
+
+_HOLES: Final[Mapping[type, Callable[[_Filling, Any], Any]]] = {
+    ReferenceHole: lambda filling, hole: filling.values.arm_id(hole.key),
+    SecretHole: lambda filling, hole: filling.secret(hole.name, hole.key),
+    SecretMapHole: lambda filling, hole: dict(filling.secret_map(hole.name)),
+    ConfigMapHole: lambda filling, hole: filling.config_map(hole.name, hole.key),
+    ReferenceKeys: _Filling.reference_keys,
+    Text: _Filling.text,
+}

@@ -1,0 +1,32 @@
+"""The holes of a body: what a manifest needs from others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from gitsync.model.template import (
+    ConfigMapHole,
+    Hole,
+    ReferenceHole,
+    ReferenceKeys,
+    SecretHole,
+    SecretMapHole,
+    Text,
+)
+
+
+def holes(value: Any) -> Iterator[Hole]:
+    """Every hole of a body or of an ARM id, in order."""
+    if isinstance(value, ReferenceHole | SecretHole | SecretMapHole | ConfigMapHole):
+        yield value
+    elif isinstance(value, Mapping):
+        for member in value.values():
+            yield from holes(member)
+    elif isinstance(value, list):
+        for member in value:
+            yield from holes(member)
+    elif isinstance(value, Text):
+        yield from (part for part in value.parts if not isinstance(part, str))
+    elif isinstance(value, ReferenceKeys):
+        yield from (each for each in value.references if not isinstance(each, str))

@@ -1,0 +1,23 @@
+"""Whom a manifest names as its owner (spec: semantics §5.4). What is wrong with a form is told by references."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gitsync.model.facts import Kind
+from gitsync.model.gvk import Key
+from gitsync.model.resource import OwnerRef, Resource
+
+
+def owner_of(resource: Resource, kind: Kind) -> OwnerRef | None:
+    """The owner; None for a kind without one, and where the manifest names none in a form that can be used."""
+    said = resource.spec.get("owner")
+    if not kind.has_owner or not isinstance(said, Mapping):
+        return None
+    name, arm_id = said.get("name"), said.get("armId")
+    if arm_id:
+        return OwnerRef(arm_id=arm_id) if isinstance(arm_id, str) and not name else None
+    group, of_kind = kind.owner or (said.get("group"), said.get("kind"))
+    if not all(isinstance(text, str) and text for text in (group, of_kind, name)):
+        return None
+    return OwnerRef(key=Key(str(group), str(of_kind), resource.key.namespace, str(name)))

@@ -1,0 +1,98 @@
+"""From manifests to requests with holes: names, owners, ids, bodies, edges, policies and every problem. All offline.
+
+The first of the two steps of conversion. It takes a whole set through the steps of core/draft and lets validation judge
+it; it decides nothing itself but the policy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final, Literal
+
+from gitsync.core.armid import ArmIds
+from gitsync.core.catalog import Catalog
+from gitsync.core.draft import Draft, begin, with_edges, with_id, with_template
+from gitsync.core.edges import Edges
+from gitsync.core.finding import Finding, place
+from gitsync.core.names import is_named_at_random
+from gitsync.core.validate import validate_resource, validate_set
+from gitsync.model.manifests import Manifests
+from gitsync.model.policy import RECONCILE_POLICY, Policy
+from gitsync.model.problem import Problem
+from gitsync.model.resource import Prepared, Resource
+
+_POLICIES: Final[Mapping[str, Policy]] = {policy.value: policy for policy in Policy}
+
+
+def prepare(
+    manifests: Manifests,
+    *,
+    catalog: Catalog,
+    subscription: str,
+    default_policy: Policy = Policy.MANAGE,
+    unknown_fields: Literal["error", "warn"] = "error",
+) -> tuple[Prepared, ...]:
+    """Every resource of the manifests made ready for ARM, sorted by key and then by version.
+
+    A key that stands twice comes twice. `subscription` is that of resources which no ARM id places elsewhere.
+    """
+    drafts = _drafts(manifests, catalog, subscription)
+    among_others = validate_set([draft.member for draft in drafts], namespaces=manifests.namespaces)
+    prepared = []
+    for draft, of_the_set in zip(drafts, among_others, strict=True):
+        alone = validate_resource(draft.resource, draft.kind, catalog=catalog, unknown_fields=unknown_fields)
+        policy = _policy(draft.resource, manifests.namespaces, default_policy)
+        prepared.append(_prepared(draft, policy, (*draft.resource.problems, *alone, *of_the_set)))
+    return tuple(prepared)
+
+
+def _drafts(manifests: Manifests, catalog: Catalog, subscription: str) -> list[Draft]:
+    drafts = [begin(resource, catalog, manifests.config_maps) for resource in manifests.resources]
+    ids = ArmIds({draft.resource.key: draft.standing for draft in drafts if draft.standing}, subscription)
+    drafts = [with_template(with_id(draft, ids), ids.of) for draft in drafts]
+    known = {draft.resource.key: draft.known_id for draft in drafts if draft.known_id}
+    edges = Edges(manifests.resources, known)
+    return [with_edges(draft, edges) for draft in drafts]
+
+
+def _prepared(draft: Draft, policy: Policy, problems: Iterable[Problem]) -> Prepared:
+    found = {*problems, *_no_request(draft)}
+    if draft.template is None and not any(problem.is_error for problem in found):
+        found.add(place(_UNSAYABLE, draft.resource))
+    return Prepared(
+        resource=draft.resource,
+        policy=policy,
+        arm_id=draft.known_id,
+        api_version=draft.kind.api_version if draft.kind else None,
+        owner=draft.owner,
+        template=draft.template,
+        depends_on=draft.depends_on,
+        problems=tuple(sorted(found, key=lambda problem: problem.order)),
+    )
+
+
+_UNSAYABLE: Final = Finding(
+    code="NoRequest",
+    path=("spec",),
+    message="No request can be made of this manifest.",
+    hint="Look at its owners and references: one of them has no place in Azure.",
+)
+"""The last resort: nothing that validation tells of, and still no request."""
+
+
+def _no_request(draft: Draft) -> Iterable[Problem]:
+    if draft.kind is not None and is_named_at_random(draft.resource, draft.kind):
+        message = "A random name would be another one in every run, and leave a resource behind in each."
+        hint = "Set spec.azureName to a UUID of your own, or namingConvention to stable."
+        path = ("spec", "operatorSpec", "namingConvention")
+        yield place(Finding(code="RandomName", path=path, message=message, hint=hint), draft.resource)
+
+
+def _policy(resource: Resource, namespaces: Mapping[str, Mapping[str, str]], default: Policy) -> Policy:
+    """The resource's own policy, else its Namespace's, else the default. One that nobody knows is a problem told
+    elsewhere; the default stands in for it, and nothing is done with an invalid resource.
+    """
+    said = resource.annotations.get(RECONCILE_POLICY) or namespaces.get(resource.key.namespace, {}).get(
+        RECONCILE_POLICY
+    )
+    return _POLICIES.get(said or "", default)

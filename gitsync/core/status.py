@@ -1,0 +1,90 @@
+"""What Azure says of a resource, in the shape that ASO gives a status, and what of it is exported (spec: semantics §7,
+§14; aso-facts' README). The way back of core/convert.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gitsync.model.facts import Field, FieldType, Kind, TypeFacts
+
+
+def to_status(kind: Kind, body: Mapping[str, Any]) -> dict[str, Any]:
+    """The body of a GET as a status, without conditions. What the facts do not know is left out; names compare without
+    case where the spelling differs, as ASO reads JSON.
+    """
+    return _mapping(kind.types, kind.types[kind.status], body)
+
+
+def config_map_exports(kind: Kind, spec: Mapping[str, Any], body: Mapping[str, Any]) -> dict[tuple[str, str], str]:
+    """Values for config maps, by (name of the config map, key): what operatorSpec.configMaps asks for and Azure tells.
+    Null values are left out.
+    """
+    wanted = _inside(spec, ("operatorSpec", "configMaps"))
+    if not isinstance(wanted, Mapping):
+        return {}
+    status = to_status(kind, body)
+    found: dict[tuple[str, str], str] = {}
+    for field, path in sorted(kind.config_maps.items()):
+        destination, value = wanted.get(field), _inside(status, path.split("."))
+        if isinstance(destination, Mapping) and value is not None:
+            found[str(destination.get("name")), str(destination.get("key"))] = _as_text(value)
+    return found
+
+
+def _mapping(types: Mapping[str, TypeFacts], facts: TypeFacts, body: Mapping[str, Any]) -> dict[str, Any]:
+    chosen = _chosen(facts, body)
+    status: dict[str, Any] = {}
+    for name, field in facts["fields"].items():
+        if field.get("meta") or (chosen is not None and name not in chosen):
+            continue
+        found = body if chosen and name == chosen[0] else _at(body, field)
+        if found is not None:
+            status[name] = _value(types, field["type"], found)
+    return status
+
+
+def _chosen(facts: TypeFacts, body: Mapping[str, Any]) -> tuple[str, ...] | None:
+    """Of a union the field that its content says it is, and fields of plain types; None for what is no union."""
+    if not facts.get("oneOf"):
+        return None
+    said = _member(body, facts["discriminator"])
+    values = {value.casefold(): name for value, name in facts["values"].items()}
+    plain = [name for name, field in facts["fields"].items() if isinstance(field["type"], str)]
+    return (values.get(said.casefold(), "") if isinstance(said, str) else "", *plain)
+
+
+def _at(body: Mapping[str, Any], field: Field) -> Any:
+    return _inside(body, field["arm"].split("/")) if "arm" in field else None
+
+
+def _inside(value: Any, path: tuple[str, ...] | list[str]) -> Any:
+    for step in path:
+        value = _member(value, step) if isinstance(value, Mapping) else None
+    return value
+
+
+def _member(body: Mapping[str, Any], name: str) -> Any:
+    if name in body:
+        return body[name]
+    folded = name.casefold()
+    return next((value for key, value in body.items() if key.casefold() == folded), None)
+
+
+def _value(types: Mapping[str, TypeFacts], type_: FieldType, value: Any) -> Any:
+    if isinstance(type_, str):
+        return value
+    if "base" in type_:
+        return _value(types, type_["base"], value)
+    if "ref" in type_:
+        return _mapping(types, types[type_["ref"]], value) if isinstance(value, Mapping) else value
+    if "list" in type_:
+        return [_value(types, type_["list"], v) for v in value] if isinstance(value, list) else value
+    return {k: _value(types, type_["map"], v) for k, v in value.items()} if isinstance(value, Mapping) else value
+
+
+def _as_text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)
