@@ -46,7 +46,14 @@ def _parser_for(name: str, command: Command) -> argparse.ArgumentParser:
     )
     command.arguments(parser)
     add_flags(parser, command.SETTINGS, command.OUTPUTS)
+    positional = (action for action in parser._actions if not action.option_strings)  # noqa: SLF001 - no public way
+    parser.usage = " ".join(["%(prog)s", *map(_usage, positional), "[flags]"])
     return parser
+
+
+def _usage(action: argparse.Action) -> str:
+    name = str(action.metavar or action.dest)
+    return f"[{name}]" if action.nargs == "?" else name
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
