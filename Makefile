@@ -12,7 +12,7 @@ PYTHON ?= $(firstword $(foreach name,python3.14 python3.13 python3.12 python3.11
 TEST_ARGS ?= -n auto
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format bench catalog clean
+.PHONY: help demo test lint format bench catalog settings clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -39,6 +39,9 @@ bench: $(READY) ## how fast it is, as ratios against a bare client
 catalog: $(READY) ## pack the facts about kinds anew: make catalog FACTS=folder
 	@test -n "$(FACTS)" || { echo "Say where the facts are: make catalog FACTS=folder" >&2; exit 2; }
 	$(BIN)/python tools/build_catalog.py $(FACTS)
+
+settings: $(READY) ## write docs/settings.md anew from the table of settings
+	$(BIN)/python tools/build_settings.py
 
 clean: ## remove the environment and all that tools left behind
 	rm -rf $(VENV) build dist .coverage .coverage.* .demo .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
