@@ -1,0 +1,107 @@
+"""The examples are right: every file is read, nothing is wrong with any of it, and it keeps its own conventions."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gitsync.core.catalog import open_catalog
+from gitsync.core.manifests import read_manifests
+from gitsync.core.prepare import prepare
+from gitsync.model.policy import Policy
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "examples" / "manifests"
+FILES = sorted(FOLDER.rglob("*.yaml"))
+SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
+
+
+@pytest.fixture(scope="module")
+def manifests():
+    return read_manifests({str(path.relative_to(FOLDER)): path.read_bytes() for path in FILES})
+
+
+@pytest.fixture(scope="module")
+def prepared(manifests):
+    return prepare(manifests, catalog=open_catalog(), subscription=SUBSCRIPTION)
+
+
+def test_every_document_is_read_and_has_a_use(manifests):
+    assert manifests.problems == ()
+    assert manifests.passed_over == 0
+    assert len(manifests.resources) >= 30
+
+
+def test_nothing_is_wrong_with_any_of_them(prepared):
+    assert [problem for one in prepared for problem in one.problems] == []
+    assert all(one.is_valid for one in prepared)
+
+
+def test_a_file_lies_in_the_folder_of_its_namespace(manifests):
+    outside = [str(r.key) for r in manifests.resources if r.source.path.partition("/")[0] != r.key.namespace]
+    assert outside == []
+
+
+def test_every_namespace_is_declared_and_used(manifests):
+    assert set(manifests.namespaces) == {resource.key.namespace for resource in manifests.resources}
+
+
+def test_an_arm_id_names_what_the_manifests_make_or_what_azure_has(prepared):
+    made = {one.arm_id.casefold() for one in prepared if isinstance(one.arm_id, str)}
+    named = {
+        found.casefold()
+        for path in FILES
+        for found in re.findall(r"armId: (\S+)", path.read_text())
+        if "providers" in found
+    }
+    built_in = f"/subscriptions/{SUBSCRIPTION}/providers/microsoft.authorization/roledefinitions/"
+    assert {arm_id for arm_id in named if not arm_id.startswith(built_in)} - made == set()
+
+
+def test_both_halves_of_the_peering_wait_for_both_networks(prepared):
+    waits_for = {one.key.name: {key.name for key in one.depends_on} for one in prepared}
+    assert waits_for["hub-to-shop"] == {"hub", "shop-spoke"}
+    assert waits_for["shop-to-hub"] == {"hub", "shop-spoke"}
+
+
+def test_what_reads_a_config_map_waits_for_the_identity_that_writes_it(prepared):
+    waits_for = {one.key.name: {key.name for key in one.depends_on} for one in prepared}
+    assert "gitsync" in waits_for["gitsync-contributor"]
+    assert {"shop-db", "shop-app"} <= waits_for["shop-db-administrator"]
+
+
+def test_the_policies_that_the_comments_promise_hold(prepared):
+    policies = {(one.key.kind, one.key.name): one.policy for one in prepared}
+    assert policies["FlexibleServersDatabase", "shop-orders"] is Policy.DETACH_ON_DELETE
+    assert policies["Cluster", "warehouse"] is Policy.DETACH_ON_DELETE
+    assert policies["Database", "scratch"] is Policy.MANAGE
+    assert policies["VirtualNetwork", "hub"] is Policy.MANAGE
+
+
+def test_there_is_no_secret_in_them(manifests):
+    assert manifests.secrets == {}
+
+
+def test_the_command_line_says_the_same(manifests):
+    command = [
+        sys.executable,
+        "-m",
+        "gitsync",
+        "render",
+        str(FOLDER),
+        "--subscription",
+        SUBSCRIPTION,
+        "--output",
+        "json",
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    rendered = json.loads(done.stdout)
+    assert rendered["problems"] == []
+    assert len(rendered["resources"]) == len(manifests.resources)
+    assert all(resource["problems"] == [] and resource["body"] for resource in rendered["resources"])
