@@ -9,6 +9,7 @@ from gitsync.config import Config
 from gitsync.core.catalog import Catalog, open_catalog
 from gitsync.core.choose import Choice, unmatched
 from gitsync.core.manifests import read_manifests
+from gitsync.core.names import ConfigMaps
 from gitsync.core.prepare import prepare
 from gitsync.errors import SourceError
 from gitsync.model.policy import Policy
@@ -41,13 +42,15 @@ ANY_SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offline:
     """A source as git says it. `everything` are all resources, `prepared` those that the settings choose, `problems`
-    theirs and those of the files, in the order of the files; `files` and `passed_over` are counts.
+    theirs and those of the files, in the order of the files; `config_maps` are those that manifests declare; `files`
+    and `passed_over` are counts.
     """
 
     catalog: Catalog
     everything: tuple[Prepared, ...]
     prepared: tuple[Prepared, ...]
     problems: tuple[Problem, ...]
+    config_maps: ConfigMaps
     files: int
     passed_over: int
 
@@ -79,6 +82,7 @@ def read_offline(config: Config) -> Offline:
         everything=everything,
         prepared=chosen,
         problems=tuple(sorted(problems, key=lambda problem: problem.order)),
+        config_maps=manifests.config_maps,
         files=len(source.files),
         passed_over=manifests.passed_over,
     )

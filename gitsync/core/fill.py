@@ -38,12 +38,13 @@ class MissingValueError(GitsyncError):
 class Values(Protocol):
     """What fills holes. Each raises MissingValueError for what is not there.
 
-    A config-map value may be a `Secret`: a placeholder that must not be compared or taken for a value.
+    A config-map value, or a secret map as a whole, may be a `Secret`: a placeholder that must not be compared or taken
+    for a value.
     """
 
     def secret(self, namespace: str, name: str, key: str) -> Secret: ...
 
-    def secret_map(self, namespace: str, name: str) -> Mapping[str, Secret]: ...
+    def secret_map(self, namespace: str, name: str) -> Mapping[str, Secret] | Secret: ...
 
     def config_map(self, namespace: str, name: str, key: str) -> str | Secret: ...
 
@@ -97,7 +98,7 @@ class _Filling:
 _HOLES: Final[Mapping[type, Callable[[_Filling, Any], Any]]] = {
     ReferenceHole: lambda filling, hole: filling.values.arm_id(hole.key),
     SecretHole: lambda filling, hole: filling.secret(hole.name, hole.key),
-    SecretMapHole: lambda filling, hole: dict(filling.secret_map(hole.name)),
+    SecretMapHole: lambda filling, hole: filling.secret_map(hole.name),
     ConfigMapHole: lambda filling, hole: filling.config_map(hole.name, hole.key),
     ReferenceKeys: _Filling.reference_keys,
     Text: _Filling.text,

@@ -1,0 +1,105 @@
+"""Show the requests that the manifests stand for: method, URL and body of each. Offline.
+
+What only a run can know is shown by where it comes from: <secret NAME/KEY>, <configmap NAME/KEY>. Exits 1 where there
+are errors; what could be worked out is shown all the same.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from gitsync.cli.offline import ANY_SUBSCRIPTION, READING
+from gitsync.config import Config
+
+if TYPE_CHECKING:
+    from gitsync.core.placeholders import Shown
+    from gitsync.model.problem import Problem
+
+SETTINGS = (*READING, "endpoint", "output")
+OUTPUTS = ("text", "json")
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Everything is a setting."""
+
+
+def run(_options: argparse.Namespace, config: Config) -> int:
+    """Print the requests and give the exit code."""
+    from gitsync.cli.offline import read_offline
+    from gitsync.core.placeholders import show
+
+    read = read_offline(config)
+    chosen = {id(one) for one in read.prepared}
+    shown = [one for one in show(read.everything, read.config_maps) if id(one.prepared) in chosen]
+    if config.output == "json":
+        of_resources = {problem for one in shown for problem in one.prepared.problems}
+        files = [problem for problem in read.problems if problem not in of_resources]
+        print(json.dumps(_document(shown, files), indent=2, ensure_ascii=False))
+    else:
+        print("\n".join(line for one in shown for line in _lines(one, config)))
+    _notes(config, has_errors=read.has_errors)
+    return 1 if read.has_errors else 0
+
+
+def _document(shown: list[Shown], files: list[Problem]) -> dict[str, Any]:
+    from gitsync.report.json import problem_document
+
+    return {
+        "resources": [_resource(one) for one in shown],
+        "problems": [problem_document(problem) for problem in files],
+    }
+
+
+def _resource(one: Shown) -> dict[str, Any]:
+    from gitsync.report.json import problem_document, source_document
+
+    prepared, key = one.prepared, one.prepared.key
+    document = {
+        "apiVersion": prepared.resource.gvk.api_version,
+        "kind": key.kind,
+        "namespace": key.namespace,
+        "name": key.name,
+        "source": source_document(prepared.resource.source),
+        "policy": prepared.policy.value,
+        "armId": one.arm_id,
+        "armApiVersion": prepared.api_version,
+        "dependsOn": [str(other) for other in prepared.depends_on],
+        "problems": [problem_document(problem) for problem in prepared.problems],
+    }
+    return document | ({"body": one.request.body} if one.request else {})
+
+
+def _lines(one: Shown, config: Config) -> Iterator[str]:
+    """One resource as a document of YAML: the request is a comment above its body."""
+    from gitsync.logs import visible
+
+    prepared = one.prepared
+    yield "---"
+    yield visible(f"# {prepared.key} ({prepared.resource.source}, policy {prepared.policy.value})")
+    for problem in prepared.problems:
+        yield visible(f"# {problem.level.value}: {problem.message}")
+    if one.request is None:
+        yield visible(f"# no request: {one.arm_id or 'it has no ARM id'}")
+        return
+    method = "PUT" if prepared.policy.allows_modify else "GET"
+    url = f"{config.endpoint.rstrip('/')}{one.request.arm_id}?api-version={one.request.api_version}"
+    yield visible(f"# {method} {url}")
+    if prepared.policy.allows_modify:
+        yield _yaml(one.request.body)
+
+
+def _yaml(body: Mapping[str, Any]) -> str:
+    import yaml
+
+    return yaml.dump(body, Dumper=yaml.CSafeDumper, sort_keys=False, allow_unicode=True, width=1000).rstrip("\n")
+
+
+def _notes(config: Config, *, has_errors: bool) -> None:
+    if not config.subscription:
+        print(f"gitsync: no subscription was given; {ANY_SUBSCRIPTION} stands for it.", file=sys.stderr)
+    if has_errors:
+        print("gitsync: some manifests have problems; `gitsync validate` shows them.", file=sys.stderr)

@@ -1,0 +1,75 @@
+"""Requests as they can be shown without a run: what only a run can know stands as where it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gitsync.core.fill import MissingValueError, fill
+from gitsync.core.names import ConfigMaps
+from gitsync.model.gvk import Key
+from gitsync.model.resource import Prepared
+from gitsync.model.secret import Secret
+from gitsync.model.template import Request, Text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """A resource, its id and its request; None where these cannot be made. The body is plain JSON."""
+
+    prepared: Prepared
+    arm_id: str | None
+    request: Request | None
+
+
+def show(everything: Sequence[Prepared], config_maps: ConfigMaps) -> tuple[Shown, ...]:
+    """Every resource as it can be shown, in the order given. `config_maps` are those that manifests declare."""
+    values = _Placeholders({one.key: one for one in everything}, config_maps)
+    return tuple(_shown(one, values) for one in everything)
+
+
+def _shown(one: Prepared, values: _Placeholders) -> Shown:
+    if one.template is None:
+        return Shown(prepared=one, arm_id=one.arm_id, request=None)
+    filled = fill(one.template, one.key.namespace, values)
+    request = Request(arm_id=filled.arm_id, api_version=filled.api_version, body=_plain(filled.body))
+    return Shown(prepared=one, arm_id=filled.arm_id, request=request)
+
+
+class _Placeholders:
+    """Fills holes with where their values come from. It has no secrets, not even those that manifests declare."""
+
+    def __init__(self, prepared: Mapping[Key, Prepared], config_maps: ConfigMaps) -> None:
+        self._prepared = prepared
+        self._config_maps = config_maps
+
+    def secret(self, _namespace: str, name: str, key: str) -> Secret:
+        return Secret(f"<secret {name}/{key}>")
+
+    def secret_map(self, _namespace: str, name: str) -> Secret:
+        return Secret(f"<secret {name}>")
+
+    def config_map(self, namespace: str, name: str, key: str) -> str:
+        return self._config_maps.get((namespace, name), {}).get(key, f"<configmap {name}/{key}>")
+
+    def arm_id(self, key: Key) -> str:
+        template = self._prepared[key].template
+        arm_id = self._prepared[key].arm_id
+        if arm_id is not None:
+            return arm_id
+        if template is None or not isinstance(template.arm_id, Text):
+            raise MissingValueError("ReferenceNotFound", f"{key} has no ARM id")
+        return "".join(
+            part if isinstance(part, str) else self.config_map(key.namespace, part.name, part.key)
+            for part in template.arm_id.parts
+        )
+
+
+def _plain(value: Any) -> Any:
+    """A body as JSON: the only secrets in it are the placeholders made here."""
+    if isinstance(value, Secret):
+        return value.reveal()
+    if isinstance(value, Mapping):
+        return {key: _plain(member) for key, member in value.items()}
+    return [_plain(member) for member in value] if isinstance(value, list) else value
