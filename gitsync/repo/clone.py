@@ -80,8 +80,8 @@ def _resolve(clone: Clone, ref: str | None) -> str:
     if ref in {None, "HEAD"}:
         return _default_branch(clone)
     candidates = [ref] if ref.startswith("refs/") else [f"refs/heads/{ref}", f"refs/tags/{ref}"]
-    advertised = _advertised(clone, *candidates)
-    found = [name for name in candidates if name in advertised]
+    there = advertised(clone, *candidates)
+    found = [name for name in candidates if name in there]
     if not found:
         raise SourceError(
             f"{clone.url} has no branch or tag {ref}.", hint="A commit must be given with its whole id (40 digits)."
@@ -92,14 +92,17 @@ def _resolve(clone: Clone, ref: str | None) -> str:
 
 
 def _default_branch(clone: Clone) -> str:
-    advertised = _advertised(clone, "--symref", "HEAD")
-    if "HEAD" not in advertised:
+    head = advertised(clone, "--symref", "HEAD").get("HEAD")
+    if head is None:
         raise SourceError(f"{clone.url} has no commits on its default branch.", hint="Name a branch with --ref.")
-    return advertised["HEAD"].removeprefix("ref: ") if advertised["HEAD"].startswith("ref: ") else "HEAD"
+    return head.removeprefix("ref: ") if head.startswith("ref: ") else "HEAD"
 
 
-def _advertised(clone: Clone, *arguments: str) -> Mapping[str, str]:
-    """What the remote says of the refs asked for: a commit id, or `ref: NAME` for a symbolic one, by name."""
+def advertised(clone: Clone, *arguments: str) -> Mapping[str, str]:
+    """What the remote says of the refs asked for: a commit id, or `ref: NAME` for a symbolic one, by name.
+
+    GitFailedError where it does not answer.
+    """
     options = [word for word in arguments if word.startswith("--")]
     names = [word for word in arguments if not word.startswith("--")]
     lines = clone.repository.run("ls-remote", *options, "--", clone.url, *names).decode("utf-8", "replace")

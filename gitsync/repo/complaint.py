@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]|\x1b\[[0-9;]*[A-Za-z]")
+_CONTROL = re.compile(r"\x1b\[[0-9;]*[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_NO_NEWS = ("hint:", "To ")
 _LINES = 6
 
 _HINTS: tuple[tuple[str, str], ...] = (
@@ -37,7 +38,7 @@ _HINTS: tuple[tuple[str, str], ...] = (
 def explain(command: str, complaint: str) -> tuple[str, str]:
     """Return (message, hint) for what git wrote on stderr; the hint is "" where none is known."""
     text = _CONTROL.sub("", complaint)
-    lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("hint:")]
+    lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith(_NO_NEWS)]
     said = " / ".join(lines[-_LINES:]) or "it gave no reason"
     hint = next((hint for needle, hint in _HINTS if needle in text), "")
     return f"git {command} failed: {said.rstrip('.')}.", hint

@@ -38,13 +38,12 @@ _LEADING_ELSEWHERE = (
 class GitFailedError(GitsyncError):
     """git refused or took too long. It does not leave `repo`: callers raise what it means to them.
 
-    `output` is what git wrote on stdout before it failed, `complaint` what it wrote on stderr.
+    `timed_out` says that it was killed, and that trying again would take as long.
     """
 
-    def __init__(self, message: str, *, hint: str = "", complaint: str = "", output: bytes = b"") -> None:
+    def __init__(self, message: str, *, hint: str = "", timed_out: bool = False) -> None:
         super().__init__(message, hint=hint)
-        self.complaint = complaint
-        self.output = output
+        self.timed_out = timed_out
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,11 +67,12 @@ class Repository:
             raise GitFailedError(
                 f"git {arguments[0]} did not end within {self.timeout:g} seconds.",
                 hint="Is the host reachable? --git-timeout gives it longer.",
+                timed_out=True,
             ) from None
         finally:
             _end(process)
         if process.returncode:
-            raise self._failure(arguments[0], output, complaint)
+            raise self._failure(arguments[0], complaint)
         return bytes(output)
 
     def succeeds(self, *arguments: str) -> bool:
@@ -97,12 +97,12 @@ class Repository:
             start_new_session=True,  # no terminal to ask on, and a group of its own to kill
         )
 
-    def _failure(self, command: str, output: bytes, complaint: bytes) -> GitFailedError:
+    def _failure(self, command: str, complaint: bytes) -> GitFailedError:
         text = complaint.decode("utf-8", "replace").strip()
         for secret in self.secrets:
             text = text.replace(secret.reveal(), "***")
         message, hint = explain(command, text)
-        return GitFailedError(message, hint=hint, complaint=text, output=output)
+        return GitFailedError(message, hint=hint)
 
 
 def _git() -> Any:

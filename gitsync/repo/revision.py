@@ -19,15 +19,18 @@ _REPOSITORY_MODE = b"160000"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Revision:
-    """The tree of `commit` below `root` (a folder of the repository, "" for its top). Paths are relative to `root`."""
+    """The tree of `commit` below `root` (a folder of the repository, "" for its top). Paths are relative to `root`;
+    `label` is how messages call it, if not by its commit.
+    """
 
     repository: Repository
     commit: str
     root: str = ""
+    label: str = ""
 
     @property
     def name(self) -> str:
-        return f"revision {self.commit[:12]}"
+        return self.label or f"revision {self.commit[:12]}"
 
     def entries(self, folder: str) -> tuple[Entry, ...]:
         where = "/".join(filter(None, (self.root, folder)))

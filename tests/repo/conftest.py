@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from remembered import SetClock
 
 
 @dataclass(frozen=True)
@@ -72,3 +73,8 @@ def cloned(work: GitFolder, bare: GitFolder) -> GitFolder:
     work.git("remote", "add", "origin", str(bare.path))
     work.git("push", "--quiet", "origin", "main")
     return work
+
+
+@pytest.fixture
+def clock() -> SetClock:
+    return SetClock()

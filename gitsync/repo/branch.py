@@ -1,0 +1,160 @@
+"""State on a branch of its own, updated by compare-and-swap: git is the whole store (DESIGN §4, Status branch).
+
+A push says which commit it replaces. Where another run was faster, its tree is read, our changes are laid over it, and
+the push is tried again; so two runs never lose what the other recorded. All of it happens in a temporary repository.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+from urllib.parse import unquote, urlsplit
+
+from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_random_exponential
+
+from gitsync.errors import GitsyncError, PublishError, StateError
+from gitsync.model.clock import Clock
+from gitsync.model.record import State
+from gitsync.repo.access import Remote
+from gitsync.repo.clone import Clone, advertised, open_clone
+from gitsync.repo.commit import Author, Commit, status_message, write_commit
+from gitsync.repo.merging import Changes, changes_of, merge
+from gitsync.repo.repository import GitFailedError
+from gitsync.repo.revision import Revision
+from gitsync.repo.status_tree import Files, files_of, read_state
+from gitsync.repo.store import Update
+
+_TIP = "refs/gitsync/status"
+_ATTEMPTS = 5
+
+
+class StatusBranch:
+    """A StateStore. `branch` is the short name of a branch that holds nothing else. `patience` scales, in seconds, the
+    waits between pushes that others were faster than.
+    """
+
+    def __init__(
+        self, remote: Remote, branch: str, *, clock: Clock, author: Author | None = None, patience: float = 0.3
+    ) -> None:
+        self._remote = remote
+        self._branch = branch
+        self._clock = clock
+        self._author = author or Author()
+        self._patience = patience
+        self._opened: Clone | None = None
+        self._tip: str | None = None  # the commit that was read last
+        self._base = State({})  # what it said
+
+    @property
+    def name(self) -> str:
+        return f"branch {self._branch} of {self._remote.url}"
+
+    def load(self) -> State:
+        try:
+            self._look()
+        except GitFailedError as error:
+            raise StateError(f"The {self.name} cannot be read: {error.message}", hint=error.hint) from error
+        return self._base
+
+    def check_writable(self) -> None:
+        """Push a commit that is like the next one as far as the server lets go of it (`git push --dry-run`)."""
+        try:
+            self._check_folder()
+            probe = self._commit({}, status_message("May we push?", None))
+            self._push(probe, "--dry-run", "--force")
+        except GitFailedError as error:
+            raise self._refusal(error) from error
+
+    def save(self, update: Update) -> bool:
+        changes = changes_of(self._base.records, update.records)
+        if not changes:
+            return False
+        again = Retrying(
+            retry=retry_if_exception(lambda error: isinstance(error, GitFailedError) and not error.timed_out),
+            stop=stop_after_attempt(_ATTEMPTS),
+            wait=wait_random_exponential(multiplier=self._patience, max=10),
+            reraise=True,
+        )
+        try:
+            again(self._try_to_save, changes, update)
+        except (GitFailedError, StateError) as error:
+            raise self._refusal(error) from error
+        return True
+
+    def _try_to_save(self, changes: Changes, update: Update) -> None:
+        """Push our changes over what the branch said when it was read last."""
+        after = merge(self._base.records, changes)
+        commit = self._commit(files_of(changes, after, update), status_message(update.headline, update.revision))
+        try:
+            self._push(commit, f"--force-with-lease=refs/heads/{self._branch}:{self._tip or ''}")
+        except GitFailedError as error:
+            if error.timed_out or not self._says_already(changes):
+                raise
+            return
+        self._tip, self._base = commit, State(after, update.revision)
+
+    def _says_already(self, changes: Changes) -> bool:
+        """Look again after a failed push: it may have arrived all the same, and only its answer have been lost."""
+        try:
+            self._look()
+        except GitFailedError:
+            return False
+        return merge(self._base.records, changes) == self._base.records
+
+    def _look(self) -> None:
+        self._tip = self._fetch()
+        self._base = self._read(self._tip)
+
+    def _clone(self) -> Clone:
+        if self._opened is None:
+            self._opened = open_clone(self._remote)
+        return self._opened
+
+    def _fetch(self) -> str | None:
+        """The commit that the branch points to, None where there is no such branch."""
+        clone = self._clone()
+        try:
+            clone.fetch(f"+refs/heads/{self._branch}:{_TIP}")
+        except GitFailedError:
+            if advertised(clone, f"refs/heads/{self._branch}"):
+                raise
+            return None
+        return clone.repository.line("rev-parse", "--verify", f"{_TIP}^{{commit}}")
+
+    def _read(self, tip: str | None) -> State:
+        if tip is None:
+            return State({})
+        return read_state(Revision(repository=self._clone().repository, commit=tip, label=self.name))
+
+    def _commit(self, files: Files, message: str) -> str:
+        commit = Commit(parent=self._tip, files=files, message=message, author=self._author, time=self._clock.now())
+        return write_commit(self._clone().repository, commit)
+
+    def _push(self, commit: str, *options: str) -> None:
+        refspec = f"{commit}:refs/heads/{self._branch}"
+        self._clone().repository.run("push", "--quiet", *options, "--", self._remote.url, refspec)
+
+    def _check_folder(self) -> None:
+        """A repository on this machine has no server that refuses: whether it can be written to is up to its files."""
+        parts = urlsplit(self._remote.url)
+        folder = Path(unquote(parts.path) if parts.scheme == "file" else self._remote.url)
+        for objects in (folder / "objects", folder / ".git" / "objects"):
+            if objects.is_dir() and not os.access(objects, os.W_OK):
+                raise GitFailedError(f"{objects} cannot be written to.", hint="Let this user write to the repository.")
+
+    def _refusal(self, error: GitsyncError) -> PublishError:
+        return PublishError(
+            f"Status cannot be pushed to {self.name}: {error.message}",
+            hint=error.hint
+            or "The identity needs the right to push to this branch; --status-dir keeps status in a folder.",
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if self._opened is not None:
+            self._opened.close()
+            self._opened = None

@@ -1,0 +1,73 @@
+"""Make a commit out of files, without a work tree and an index: one `git fast-import` (spec: deps §4).
+
+It lands in a repository of ours as a ref of ours; nobody sees it before it is pushed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from gitsync.repo.repository import Repository
+from gitsync.repo.status_tree import Files
+
+_REF = "refs/gitsync/written"
+_NOT_IN_A_NAME = re.compile(r"[<>\x00-\x1f\x7f]")
+
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    """Who commits status."""
+
+    name: str = "gitsync"
+    email: str = "gitsync@localhost"
+
+    def __str__(self) -> str:
+        return f"{_NOT_IN_A_NAME.sub('', self.name).strip()} <{_NOT_IN_A_NAME.sub('', self.email).strip()}>"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Commit:
+    """A commit to be. `parent` is a commit id, None for the first commit of a branch."""
+
+    parent: str | None
+    files: Files
+    message: str
+    author: Author
+    time: datetime
+
+
+def write_commit(repository: Repository, commit: Commit) -> str:
+    """Write it and return its id. GitFailedError where git does not take it."""
+    repository.run("fast-import", "--quiet", "--done", "--force", stdin=b"".join(_stream(commit)))
+    return repository.line("rev-parse", "--verify", _REF)
+
+
+def status_message(headline: str, revision: str | None) -> str:
+    """The headline, kept from starting pipelines, and the revision that the status speaks of."""
+    subject = " ".join(headline.split()) + " [skip ci]"
+    return f"{subject}\n\nRevision: {revision}\n" if revision else f"{subject}\n"
+
+
+def _stream(commit: Commit) -> Iterator[bytes]:
+    """In git's own words (git-fast-import(1))."""
+    yield b"feature done\n"
+    yield f"commit {_REF}\ncommitter {commit.author} {int(commit.time.timestamp())} +0000\n".encode()
+    yield from _data(commit.message.encode())
+    if commit.parent:
+        yield f"from {commit.parent}\n".encode()
+    for path, content in sorted(commit.files.items()):
+        if content is None:
+            yield f"D {path}\n".encode()
+        else:
+            yield f"M 100644 inline {path}\n".encode()
+            yield from _data(content)
+    yield b"done\n"
+
+
+def _data(content: bytes) -> Iterator[bytes]:
+    yield f"data {len(content)}\n".encode()
+    yield content
+    yield b"\n"

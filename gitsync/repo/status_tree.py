@@ -1,0 +1,91 @@
+"""The status tree as files: records, their index, and the texts for people. The same on a branch and in a folder.
+
+`inventory.yaml` is an index for people and scripts: it is made from the records, and only its head is ever read back,
+for the revision. It also marks the tree as ours; without it nothing is read and nothing written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gitsync.errors import SourceError, StateError
+from gitsync.model.gvk import Key
+from gitsync.model.record import Record, State
+from gitsync.repo.codec import SCHEMA, decode, encode
+from gitsync.repo.fields import Fields
+from gitsync.repo.listing import Entry, EntryKind, Listing
+from gitsync.repo.merging import Changes, Records
+from gitsync.repo.places import INVENTORY, REPORT, SUMMARY, is_place, place_of
+from gitsync.repo.selection import Budget, check_budget
+from gitsync.repo.store import Update
+from gitsync.repo.yaml_text import dump
+
+Files = Mapping[str, bytes | None]
+"""Files to write by their path in the tree; None for one to remove."""
+
+_RESOURCES = b"\nresources:"
+
+
+def read_state(listing: Listing) -> State:
+    """Read a whole tree; empty where it has no files. StateError for a tree that is not ours, or not whole."""
+    try:
+        entries = listing.entries("")
+        if not entries:
+            return State({})
+        wanted = _wanted(listing, entries)
+        check_budget(wanted, Budget())
+        contents = listing.read(wanted)
+    except SourceError as error:
+        raise StateError(f"The status in {listing.name} cannot be read: {error.message}", hint=error.hint) from error
+    revision = _revision(contents[INVENTORY])
+    records = (decode(path, content) for path, content in contents.items() if path != INVENTORY)
+    return State(dict(sorted((record.key, record) for record in records)), revision)
+
+
+def _wanted(listing: Listing, entries: tuple[Entry, ...]) -> list[Entry]:
+    """The inventory and the records. Other files are not ours, and links among ours lead somewhere that is not."""
+    for entry in entries:
+        if entry.kind is EntryKind.LINK:
+            raise StateError(f"{entry.path} in {listing.name} is a symbolic link.", hint="Remove it.")
+    wanted = [entry for entry in entries if entry.path == INVENTORY or is_place(entry.path)]
+    if not any(entry.path == INVENTORY for entry in wanted):
+        raise StateError(
+            f"{listing.name} has files and no {INVENTORY}, so it is not a status of gitsync.",
+            hint="Name another place with --status-branch or --status-dir.",
+        )
+    return wanted
+
+
+def _revision(inventory: bytes) -> str | None:
+    head = Fields.read(INVENTORY, inventory.partition(_RESOURCES)[0].rstrip(b"\n") + b"\n")
+    head.check_schema(SCHEMA)
+    return head.text("revision", "") or None
+
+
+def inventory(records: Records, revision: str | None) -> bytes:
+    """The index of all records: one entry a resource, sorted."""
+    head: dict[str, Any] = {"schema": SCHEMA, **({"revision": revision} if revision else {})}
+    return dump(head | {"resources": [_entry(key, record) for key, record in sorted(records.items())]})
+
+
+def _entry(key: Key, record: Record) -> Mapping[str, Any]:
+    ready = {"ready": record.condition.status.value} if record.condition else {}
+    return {
+        "key": str(key),
+        "armId": record.arm_id,
+        "claim": record.claim.value,
+        "policy": record.policy.value,
+        "generation": record.generation,
+        **ready,
+    }
+
+
+def files_of(changes: Changes, after: Records, update: Update) -> Files:
+    """What to write so that the tree says `after`, of which only `changes` are new; the inventory comes last."""
+    texts = {SUMMARY: update.summary, REPORT: update.report}
+    return {
+        **{place_of(key): encode(record) if record else None for key, record in changes.items()},
+        **{name: text.encode() for name, text in texts.items() if text is not None},
+        INVENTORY: inventory(after, update.revision),
+    }

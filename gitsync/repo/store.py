@@ -1,0 +1,56 @@
+"""Where state is kept between runs, as the run sees it; a branch and a folder behind it keep the same tree."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Protocol, Self
+
+from gitsync.model.gvk import Key
+from gitsync.model.record import Record, State
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Update:
+    """What a run has to say. A record of None is forgotten; keys that are not named stay as they are.
+
+    `revision` is the commit that the records speak of. `summary` and `report` are the texts of SUMMARY.md and
+    report.json, None to leave them as they are. `headline` is one line.
+    """
+
+    records: Mapping[Key, Record | None]
+    revision: str | None
+    summary: str | None
+    report: str | None
+    headline: str
+
+
+class StateStore(Protocol):
+    """A context manager: leaving it lets go of what is held."""
+
+    @property
+    def name(self) -> str:
+        """Where the state is, for people."""
+        ...
+
+    def load(self) -> State:
+        """Read what is remembered; empty where nothing is. StateError where it cannot be read or trusted."""
+        ...
+
+    def check_writable(self) -> None:
+        """Find out, without changing anything, whether `save` would be let through. PublishError where not."""
+        ...
+
+    def save(self, update: Update) -> bool:
+        """Keep what changed since `load`, and return whether anything did. PublishError where it cannot be kept.
+
+        Texts and times alone are no change. What others wrote meanwhile stays, except for the keys that changed here.
+        """
+        ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None: ...

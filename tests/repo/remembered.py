@@ -1,0 +1,46 @@
+"""Records and updates in one line, and a clock that stands still."""
+
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from gitsync.model.condition import Condition, Status
+from gitsync.model.gvk import Key
+from gitsync.model.record import Claim, Record
+from gitsync.repo.store import Update
+
+
+class SetClock:
+    """A clock that shows what it is set to."""
+
+    def __init__(self, time: str = "2024-05-01T10:00:00Z") -> None:
+        self.time = time
+
+    def now(self) -> datetime:
+        return datetime.fromisoformat(self.time)
+
+    def monotonic(self) -> float:
+        return 0.0
+
+    async def sleep(self, seconds: float) -> None:
+        raise AssertionError(f"nobody waits {seconds} seconds here")
+
+
+def a_record(name: str, **changes: Any) -> Record:
+    """A resource that was created and is Ready, but for `changes`."""
+    plain = Record(
+        key=Key("resources.azure.com", "ResourceGroup", "default", name),
+        manifest_api_version="resources.azure.com/v1api20200601",
+        arm_id=f"/subscriptions/0/resourceGroups/{name}",
+        arm_api_version="2020-06-01",
+        claim=Claim.CREATED,
+        applied={"location": "westeurope"},
+        baseline={"location": "westeurope"},
+        condition=Condition(status=Status.TRUE, reason="Succeeded", time="2024-05-01T10:00:00Z"),
+    )
+    return replace(plain, **changes)
+
+
+def an_update(*records: Record, forget: tuple[Key, ...] = (), **texts: Any) -> Update:
+    named = {"revision": "a" * 40, "summary": "# Summary\n", "report": "{}\n", "headline": "Sync 1 resource"}
+    return Update(records={r.key: r for r in records} | dict.fromkeys(forget), **named | texts)

@@ -1,0 +1,383 @@
+"""State on a branch: what is committed and when, who wins a race, and what is found out before anything is written."""
+
+import json
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from remembered import a_record, an_update
+
+from gitsync.errors import PublishError, StateError
+from gitsync.model.condition import Condition, Status
+from gitsync.model.record import Claim, Operation, State
+from gitsync.repo.access import Access, open_remote
+from gitsync.repo.branch import StatusBranch
+from gitsync.repo.commit import Author
+from gitsync.repo.location import Url
+
+NAME = "gitsync/status"
+
+
+@pytest.fixture
+def remote(bare):
+    return open_remote(Url(bare.url, "file"), Access())
+
+
+@pytest.fixture
+def store(remote, clock):
+    with StatusBranch(remote, NAME, clock=clock, patience=0.01) as store:
+        yield store
+
+
+def another(remote, clock):
+    return StatusBranch(remote, NAME, clock=clock, patience=0.01)
+
+
+def kept(remote, clock) -> State:
+    with another(remote, clock) as store:
+        return store.load()
+
+
+def commits(bare) -> int:
+    return int(bare.git("rev-list", "--count", NAME))
+
+
+def show(bare, path: str) -> str:
+    return bare.git("show", f"{NAME}:{path}")
+
+
+def test_a_branch_that_is_not_there_is_an_empty_state(store):
+    assert store.load() == State({})
+
+
+def test_what_is_saved_is_loaded(store, bare, remote, clock):
+    store.load()
+    one, other = a_record("one"), a_record("other", owner=a_record("one").key)
+    assert store.save(an_update(one, other))
+    assert kept(remote, clock) == State({one.key: one, other.key: other}, "a" * 40)
+    assert bare.git("ls-tree", "-r", "--name-only", NAME).splitlines() == [
+        "SUMMARY.md",
+        "default/resources.azure.com/ResourceGroup/one.yaml",
+        "default/resources.azure.com/ResourceGroup/other.yaml",
+        "inventory.yaml",
+        "report.json",
+    ]
+    assert show(bare, "SUMMARY.md") == "# Summary"
+    assert show(bare, "inventory.yaml").splitlines()[:9] == [
+        "schema: 1",
+        f"revision: {'a' * 40}",
+        "resources:",
+        "- key: ResourceGroup.resources.azure.com/default/one",
+        "  armId: /subscriptions/0/resourceGroups/one",
+        "  claim: created",
+        "  policy: manage",
+        "  generation: 1",
+        "  ready: 'True'",
+    ]
+
+
+def test_the_branch_is_an_orphan_and_the_commit_says_what_it_speaks_of(cloned, bare, remote, clock):
+    author = Author("Robo <script>\n", "robo@example.com")
+    with StatusBranch(remote, NAME, clock=clock, author=author) as store:
+        store.load()
+        store.save(an_update(a_record("one"), headline="Sync 1\nresource"))
+    said = bare.git("log", "--format=%an|%ae|%cn|%at|%P|%B", NAME)
+    who = "Robo script|robo@example.com|Robo script|1714557600||"
+    assert said == f"{who}Sync 1 resource [skip ci]\n\nRevision: {'a' * 40}"
+    assert bare.git("log", "--format=%(trailers:key=Revision,valueonly)", NAME) == "a" * 40
+    assert bare.git("rev-parse", "main") == cloned.git("rev-parse", "main")
+
+
+def test_a_run_without_a_revision_names_none(store, bare):
+    store.load()
+    store.save(an_update(a_record("one"), revision=None))
+    assert bare.git("log", "--format=%B", NAME) == "Sync 1 resource [skip ci]"
+    assert "revision" not in show(bare, "inventory.yaml")
+
+
+READY = a_record("one").condition
+FAILED = Condition(status=Status.FALSE, reason="Failed", message="no", time="2024-05-01T10:00:00Z", request_id="1")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        (a_record("one"), a_record("one"), "nothing at all"),
+        (a_record("one"), a_record("one", condition=replace(READY, time="2025-01-01T00:00:00Z")), "another time"),
+        (a_record("one", condition=FAILED), a_record("one", condition=replace(FAILED, request_id="2")), "another request"),
+        (a_record("one"), a_record("one", applied={"location": "westeurope"}), "an equal body"),
+        (a_record("one", applied={"a": 1, "b": [2]}), a_record("one", applied={"b": [2], "a": 1.0}), "an equal body"),
+    ],
+)  # fmt: skip
+def test_no_commit_where_nothing_changed(remote, clock, bare, old, new, why):
+    with another(remote, clock) as store:
+        store.load()
+        store.save(an_update(old))
+    with another(remote, clock) as store:
+        store.load()
+        assert not store.save(an_update(new, revision="b" * 40, summary="new", report="new")), why
+    assert commits(bare) == 1
+    assert kept(remote, clock).revision == "a" * 40
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"claim": Claim.ADOPTED},
+        {"applied": {"location": "northeurope"}},
+        {"applied": None},
+        {"baseline": {"location": "northeurope"}},
+        {"generation": 2},
+        {"operation": Operation("update", "2024-05-01T10:00:00Z")},
+        {"owner": a_record("x").key},
+        {"depends_on": (a_record("x").key,)},
+        {"arm_id": "/subscriptions/1"},
+        {"arm_api_version": "2021-01-01"},
+        {"writes": 1},
+        {"condition": FAILED},
+        {"condition": None},
+    ],
+    ids="-".join,
+)
+def test_a_commit_where_something_changed(remote, clock, bare, change):
+    with another(remote, clock) as store:
+        store.load()
+        store.save(an_update(a_record("one"), a_record("same")))
+    changed = a_record("one", **change)
+    with another(remote, clock) as store:
+        store.load()
+        assert store.save(an_update(changed, a_record("same"), revision="b" * 40))
+    assert commits(bare) == 2
+    assert kept(remote, clock).records[changed.key] == changed
+    files = bare.git("diff", "--name-only", f"{NAME}~", NAME).splitlines()
+    assert files == ["default/resources.azure.com/ResourceGroup/one.yaml", "inventory.yaml"]
+
+
+def test_a_condition_that_says_the_same_keeps_its_time(remote, clock):
+    later = replace(READY, time="2025-01-01T00:00:00Z", request_id="2")
+    with another(remote, clock) as store:
+        store.load()
+        store.save(an_update(a_record("one")))
+        store.save(an_update(a_record("one", generation=2, condition=replace(later, generation=1))))
+    condition = next(iter(kept(remote, clock).records.values())).condition
+    assert condition == replace(READY, request_id="2")
+
+
+def test_texts_that_are_not_given_stay(store, bare):
+    store.load()
+    store.save(an_update(a_record("one")))
+    store.save(an_update(a_record("two"), summary=None, report=None))
+    assert show(bare, "SUMMARY.md") == "# Summary"
+    assert json.loads(show(bare, "report.json")) == {}
+
+
+def test_what_is_forgotten_is_gone_and_what_is_not_named_stays(store, bare, remote, clock):
+    one, two = a_record("one"), a_record("two")
+    store.load()
+    store.save(an_update(one, two))
+    assert store.save(an_update(forget=(one.key,)))
+    assert not store.save(an_update(forget=(one.key,)))
+    assert kept(remote, clock).records == {two.key: two}
+    assert "one" not in bare.git("ls-tree", "-r", "--name-only", NAME)
+
+
+def test_what_others_put_on_the_branch_stays_there(store, bare, cloned, remote, clock):
+    store.load()
+    store.save(an_update(a_record("one")))
+    cloned.git("fetch", "--quiet", "origin", NAME)
+    cloned.git("checkout", "--quiet", "--detach", "FETCH_HEAD")
+    cloned.put("README.md", "hands off")
+    cloned.put("docs/deep/er/still/a.yaml", "hands off")
+    cloned.commit()
+    cloned.git("push", "--quiet", "origin", f"HEAD:{NAME}")
+    with another(remote, clock) as other:
+        assert len(other.load().records) == 1
+        other.save(an_update(a_record("two")))
+    assert show(bare, "README.md") == "hands off"
+
+
+def test_only_the_last_commit_is_fetched(store, remote, clock):
+    store.load()
+    for name in ("one", "two", "three"):
+        store.save(an_update(a_record(name)))
+    with another(remote, clock) as other:
+        other.load()
+        assert other._clone().repository.line("rev-list", "--all", "--count") == "1"
+        assert other.save(an_update(a_record("four")))
+    assert len(kept(remote, clock).records) == 4
+
+
+def test_a_lost_race_is_merged_key_by_key(remote, clock, bare):
+    """Both begin with the same state. What each changed stays; where both changed the same, the later one does."""
+    mine, theirs, both, gone = (a_record(name) for name in ("mine", "theirs", "both", "gone"))
+    with another(remote, clock) as store:
+        store.load()
+        store.save(an_update(mine, theirs, both, gone))
+    with another(remote, clock) as first, another(remote, clock) as second:
+        first.load()
+        second.load()
+        first.save(
+            an_update(
+                mine, replace(theirs, generation=2), replace(both, generation=2), a_record("new1"), forget=(gone.key,)
+            )
+        )
+        assert second.save(
+            an_update(replace(mine, generation=3), theirs, replace(both, generation=3), a_record("new2"), gone)
+        )
+        after = kept(remote, clock).records
+        assert {key.name: record.generation for key, record in after.items()} == {
+            "mine": 3,
+            "theirs": 2,
+            "both": 3,
+            "new1": 1,
+            "new2": 1,
+        }
+        assert "new1" in show(bare, "inventory.yaml")
+        assert second.save(an_update(replace(both, generation=4))), "and it goes on from there"
+    assert commits(bare) == 4
+
+
+def test_a_race_for_the_first_commit_is_merged(remote, clock, bare):
+    with another(remote, clock) as first, another(remote, clock) as second:
+        first.load()
+        second.load()
+        first.save(an_update(a_record("one")))
+        second.save(an_update(a_record("two")))
+    assert [key.name for key in kept(remote, clock).records] == ["one", "two"]
+    assert commits(bare) == 2
+
+
+def test_writers_at_the_same_moment_all_land(remote, clock, bare):
+    names = [f"writer{number}" for number in range(4)]
+    ready = threading.Barrier(len(names))
+    failed = []
+
+    def write(name):
+        with StatusBranch(remote, NAME, clock=clock, patience=0.2) as store:
+            store.load()
+            ready.wait(30)
+            try:
+                store.save(an_update(a_record(name)))
+            except PublishError as error:
+                failed.append(error)
+
+    threads = [threading.Thread(target=write, args=(name,)) for name in names]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed
+    assert [key.name for key in kept(remote, clock).records] == names
+    assert commits(bare) == len(names)
+
+
+def test_a_push_whose_answer_was_lost_is_not_repeated(remote, clock, bare, tmp_path: Path, monkeypatch):
+    """git is made to fail after each push that went through."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    (folder / "git").write_text('#!/bin/sh\nPATH=${PATH#*:}\ngit "$@" || exit\ncase "$1" in push) exit 128;; esac\n')
+    (folder / "git").chmod(0o755)
+    with another(remote, clock) as store:
+        store.load()
+        monkeypatch.setenv("PATH", str(folder), prepend=":")
+        assert store.save(an_update(a_record("one")))
+        assert not store.save(an_update(a_record("one")))
+    assert commits(bare) == 1
+
+
+def test_a_remote_that_takes_nothing_is_told_after_some_tries(store, bare, remote, clock):
+    store.load()
+    hook = bare.put("hooks/pre-receive", "#!/bin/sh\necho 'The \x1b[31mbranch is closed' >&2\nexit 1\n")
+    hook.chmod(0o755)
+    with pytest.raises(PublishError, match="The branch is closed") as refused:
+        store.save(an_update(a_record("one")))
+    assert "\x1b" not in str(refused.value)
+    assert "gitsync/status" in str(refused.value)
+    hook.unlink()
+    assert store.save(an_update(a_record("one"))), "and nothing is lost by it"
+
+
+def test_a_check_changes_nothing(store, bare, remote, clock):
+    store.load()
+    store.check_writable()
+    assert bare.git("for-each-ref") == ""
+    store.save(an_update(a_record("one")))
+    before = bare.git("for-each-ref")
+    store.check_writable()
+    assert bare.git("for-each-ref") == before
+    assert store.save(an_update(a_record("two")))
+
+
+def test_a_check_finds_a_remote_that_went_away(store, bare, tmp_path: Path):
+    store.load()
+    bare.path.rename(tmp_path / "moved.git")
+    with pytest.raises(PublishError, match="cannot be pushed to branch gitsync/status of file://"):
+        store.check_writable()
+
+
+def test_a_remote_that_cannot_be_reached_is_no_empty_state(clock, tmp_path: Path):
+    remote = open_remote(Url(f"file://{tmp_path}/nowhere.git", "file"), Access())
+    with another(remote, clock) as store, pytest.raises(StateError, match="cannot be read"):
+        store.load()
+
+
+def test_a_branch_with_other_files_is_not_taken_for_status(cloned, remote, clock):
+    with (
+        StatusBranch(remote, "main", clock=clock) as store,
+        pytest.raises(StateError, match=r"has files and no inventory\.yaml"),
+    ):
+        store.load()
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "message"),
+    [
+        ("inventory.yaml", "schema: 2\n", "newer gitsync"),
+        ("inventory.yaml", "resources: []\n", "schema is missing"),
+        ("default/g.azure.com/Kind/a.yaml", "a: b\n", r"default/g\.azure\.com/Kind/a\.yaml:1: gitsync is missing"),
+        ("default/resources.azure.com/ResourceGroup/one.yaml", "", "not one mapping"),
+    ],
+)
+def test_a_branch_that_was_tampered_with_is_refused(store, cloned, remote, clock, path, text, message):
+    store.load()
+    store.save(an_update(a_record("one")))
+    cloned.git("fetch", "--quiet", "origin", NAME)
+    cloned.git("checkout", "--quiet", "--detach", "FETCH_HEAD")
+    cloned.put(path, text)
+    cloned.commit()
+    cloned.git("push", "--quiet", "origin", f"HEAD:{NAME}")
+    with another(remote, clock) as other, pytest.raises(StateError, match=message):
+        other.load()
+    with pytest.raises(PublishError, match=message):
+        store.save(an_update(a_record("two")))
+
+
+def test_a_link_on_the_branch_is_refused(store, cloned, remote, clock):
+    store.load()
+    store.save(an_update(a_record("one")))
+    cloned.git("fetch", "--quiet", "origin", NAME)
+    cloned.git("checkout", "--quiet", "--detach", "FETCH_HEAD")
+    (cloned.path / "default/resources.azure.com/ResourceGroup/two.yaml").symlink_to("/etc/passwd")
+    cloned.commit()
+    cloned.git("push", "--quiet", "origin", f"HEAD:{NAME}")
+    with another(remote, clock) as other, pytest.raises(StateError, match="symbolic link"):
+        other.load()
+
+
+def test_nothing_stays_in_the_temporary_folder(remote, clock, tmp_path: Path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "home"))
+    with another(remote, clock) as store:
+        store.load()
+        assert list((tmp_path / "home").glob("gitsync-*"))
+    assert not list((tmp_path / "home").glob("gitsync-*"))
+
+
+def test_the_same_run_makes_the_same_commit(remote, clock, bare):
+    ids = []
+    for branch in ("one", "two"):
+        with StatusBranch(remote, branch, clock=clock) as store:
+            store.load()
+            store.save(an_update(a_record("b"), a_record("a")))
+        ids.append(bare.git("rev-parse", branch))
+    assert ids[0] == ids[1]
