@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
 from gitsync.core.finding import Finding
@@ -36,9 +36,11 @@ def _same_key(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]]:
 
 
 def _same_arm_id(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]]:
+    """What is declared twice is left out: until one of the two is gone it is refused, and is no other's double."""
+    counts = Counter(member.key for member in members)
     by_id = defaultdict(list)
     for member in members:
-        if member.arm_id is not None:
+        if member.arm_id is not None and counts[member.key] == 1:
             by_id[member.arm_id.casefold()].append(member)
     for same in by_id.values():
         for member in same:
