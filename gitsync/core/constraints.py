@@ -15,7 +15,7 @@ from typing import Any, Final
 from gitsync.core.fieldpath import spell
 from gitsync.core.finding import Finding
 from gitsync.core.nearest import nearest
-from gitsync.core.typewords import either, quoted
+from gitsync.core.typewords import counted, either, quoted
 from gitsync.core.visit import Visit
 
 LONGEST_MATCHED: Final = 1024
@@ -103,12 +103,12 @@ _RULES: Final[Mapping[str, _Rule]] = {
     "minLength": (
         _is_text,
         lambda value, limit: len(value) >= int(limit),
-        lambda value, limit: f"must have at least {limit} characters, but {quoted(value)} has {len(value)}",
+        lambda value, limit: f"must have at least {counted(limit, 'character')}, but {quoted(value)} has {len(value)}",
     ),
     "maxLength": (
         _is_text,
         lambda value, limit: len(value) <= int(limit),
-        lambda value, limit: f"must have at most {limit} characters, but {quoted(value)} has {len(value)}",
+        lambda value, limit: f"must have at most {counted(limit, 'character')}, but {quoted(value)} has {len(value)}",
     ),
     "pattern": (
         _is_text,
@@ -118,12 +118,12 @@ _RULES: Final[Mapping[str, _Rule]] = {
     "minItems": (
         _is_list,
         lambda value, limit: len(value) >= int(limit),
-        lambda value, limit: f"must have at least {limit} items, but has {len(value)}",
+        lambda value, limit: f"must have at least {counted(limit, 'item')}, but has {len(value)}",
     ),
     "maxItems": (
         _is_list,
         lambda value, limit: len(value) <= int(limit),
-        lambda value, limit: f"must have at most {limit} items, but has {len(value)}",
+        lambda value, limit: f"must have at most {counted(limit, 'item')}, but has {len(value)}",
     ),
 }
 

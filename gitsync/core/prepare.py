@@ -37,7 +37,7 @@ def prepare(
     A key that stands twice comes twice. `subscription` is that of resources which no ARM id places elsewhere.
     """
     drafts = _drafts(manifests, catalog, subscription)
-    among_others = validate_set([draft.member for draft in drafts], namespaces=manifests.namespaces)
+    among_others = validate_set([draft.member for draft in drafts], catalog=catalog, namespaces=manifests.namespaces)
     prepared = []
     for draft, of_the_set in zip(drafts, among_others, strict=True):
         alone = validate_resource(draft.resource, draft.kind, catalog=catalog, unknown_fields=unknown_fields)

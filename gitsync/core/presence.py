@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from gitsync.core.catalog import Catalog
 from gitsync.core.fieldpath import Path, spell
 from gitsync.core.finding import Finding
 from gitsync.core.member import Member
@@ -19,13 +20,16 @@ from gitsync.model.gvk import Key
 _RING = "it is in a cycle"
 
 
-def check_presence(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]]:
-    """Findings of every member whose owner or reference is not there, or stands below an owner that is not."""
+def check_presence(members: Sequence[Member], catalog: Catalog) -> Iterator[tuple[Member, Finding]]:
+    """Findings of every member whose owner or reference is not there, or stands below an owner that is not.
+
+    What is of no kind of ARM cannot be there: that it is named at all is another check's finding.
+    """
     present = {member.key for member in members}
     adrift = _adrift(members, present)
     for member in members:
         for path, key, what in _named(member):
-            if key not in present:
+            if key not in present and catalog.is_arm_kind(key.group, key.kind):
                 yield member, _missing(path, key, what, present)
             elif key in adrift and adrift.get(member.key) != _RING:
                 yield member, _unplaced(path, key, what, adrift[key])

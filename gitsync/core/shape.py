@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from gitsync.core.asotypes import SECRET_TYPES
 from gitsync.core.fieldpath import Path, spell
 from gitsync.core.finding import Finding
 from gitsync.core.nearest import nearest
-from gitsync.core.typewords import asked_for, both, either, quoted, told
+from gitsync.core.typewords import asked_for, both, either, told
 from gitsync.core.visit import Visit
 from gitsync.model.facts import Field, Kind
 from gitsync.model.problem import Level
@@ -68,13 +69,19 @@ def _how_to_write(visit: Visit) -> str:
         return f'Put it in quotes: "{quoted(value)}".'
     if visit.shape in {"integer", "number", "boolean"} and isinstance(value, str):
         return "Write it without quotes." if _reads_as(visit.shape, value) else ""
-    if visit.shape == "list" and not isinstance(value, dict):
-        return "Write it as a list, with a dash before each item."
-    if value is None and isinstance(visit.path[-1], int):
+    if value is None:
         return "Remove the empty item, or give it a value."
-    if visit.name in {"secretReference", "secretMapReference"}:
+    return _how_to_nest(visit)
+
+
+def _how_to_nest(visit: Visit) -> str:
+    if visit.name in SECRET_TYPES:
         return "Keep the value in a Secret and name that here: a value in the manifest would be readable in git."
-    return ""
+    if visit.shape == "list" and not isinstance(visit.value, Mapping):
+        return "Write it as a list, with a dash before each item."
+    if visit.shape == "map":
+        return "Write it as lines of `key: value`."
+    return f"Its fields are {either(sorted(visit.fields))}." if visit.fields else ""
 
 
 def _reads_as(shape: str, text: str) -> bool:
@@ -103,7 +110,7 @@ def _what_was_meant(visit: Visit, key: str) -> str:
         case = " Case counts." if close.casefold() == key.casefold() else ""
         return f"Did you mean {close}?{case}"
     if called := sorted(name for name, field in visit.fields.items() if field.get("arm", "").split("/")[-1] == key):
-        return f"Azure's {key} is written {either(called)} here."
+        return f"What Azure calls {key} is {either(called)} here."
     if key == "properties":
         return f"What Azure keeps in properties stands directly in {spell(visit.path)}."
     return f"Fields here are {either(sorted(visit.fields))}."
@@ -122,23 +129,13 @@ def _missing(visit: Visit, name: str, field: Field) -> Finding:
 
 
 def _union(visit: Visit, present: Mapping[str, Any]) -> Iterator[Finding]:
-    """Of a union exactly one member is set, and it says of itself what it is."""
+    """Of a union exactly one member is set; that it is what it says is the enum of its discriminator."""
     if not visit.facts or not visit.facts.get("oneOf"):
         return
     members = [name for name, field in sorted(visit.fields.items()) if not field.get("meta")]
     chosen = [name for name in members if name in present]
     if len(chosen) != 1:
         yield _member_count(visit.path, chosen, members)
-        return
-    member = chosen[0]
-    value = present[member]
-    discriminator = visit.facts["discriminator"]
-    said = value.get(discriminator) if isinstance(value, Mapping) else None
-    meant = visit.facts["values"].get(said) if isinstance(said, str) else None
-    if meant not in {None, member}:
-        path = (*visit.path, member, discriminator)
-        message = f"{spell(path)} says {quoted(said)}, which belongs to {meant}, not to {member}."
-        yield Finding(code="UnionMismatch", path=path, message=message, hint=f"Write it under {meant}.")
 
 
 def _member_count(path: Path, present: list[str], fields: list[str]) -> Finding:

@@ -89,6 +89,11 @@ def both(words: Sequence[str]) -> str:
     return f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else "".join(words)
 
 
+def counted(number: int | str, noun: str) -> str:
+    """`1 item`, `2 items`."""
+    return f"{number} {noun}" if str(number) == "1" else f"{number} {noun}s"
+
+
 def short(key: Key) -> str:
     """A resource as people call it among others of its namespace: `Kind/name`."""
     return f"{key.kind}/{key.name}"

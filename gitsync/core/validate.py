@@ -48,7 +48,7 @@ def validate_resource(
 
 
 def validate_set(
-    members: Sequence[Member], *, namespaces: Mapping[str, Mapping[str, str]]
+    members: Sequence[Member], *, catalog: Catalog, namespaces: Mapping[str, Mapping[str, str]]
 ) -> tuple[tuple[Problem, ...], ...]:
     """What manifests say of each other: duplicates, missing owners and references, cycles, one ARM id twice.
 
@@ -56,9 +56,9 @@ def validate_set(
     annotations of Namespace manifests: an unknown reconcile policy there is a problem of every resource that takes it.
     """
     by_member: dict[int, list[Finding]] = {id(member): [] for member in members}
-    for check in (check_duplicates, check_presence, check_cycles):
-        for member, finding in check(members):
-            by_member[id(member)].append(finding)
+    found = (*check_duplicates(members), *check_presence(members, catalog), *check_cycles(members))
+    for member, finding in found:
+        by_member[id(member)].append(finding)
     for member in members:
         annotations = namespaces.get(member.key.namespace, {})
         by_member[id(member)].extend(check_inherited_policy(member.resource, annotations))
