@@ -13,7 +13,8 @@ from gitsync.core.catalog import NOT_ARM, Catalog
 from gitsync.core.fieldpath import Path, spell
 from gitsync.core.finding import Finding
 from gitsync.core.nearest import nearest
-from gitsync.core.typewords import both, quoted
+from gitsync.core.typewords import both, either, quoted
+from gitsync.core.unknown_kind import meant_group
 from gitsync.core.visit import Visit, visits
 from gitsync.model.facts import Kind, Scope
 from gitsync.model.gvk import Key
@@ -177,8 +178,10 @@ def _target(visit: Visit, group: str, kind: str, catalog: Catalog) -> Iterator[F
     path = (*visit.path, field)
     if (group, kind) in NOT_ARM:
         hint = "It is not a resource of Azure Resource Manager and has no ARM id."
+    elif known:
+        close = nearest(kind, known)
+        hint = f"Did you mean {close}?" if close else f"Kinds of {group} are {either(known)}."
     else:
-        close = nearest(kind, known) if known else nearest(group, catalog.groups())
-        hint = f"Did you mean {close}?" if close else "`gitsync explain` lists the kinds that there are."
+        hint = meant_group(group, kind, catalog)
     message = f"{spell(visit.path)}: group {quoted(group)}, kind {quoted(kind)} is not an ARM kind that ASO serves."
     yield Finding(code="ReferenceKind", path=path, message=message, hint=hint)

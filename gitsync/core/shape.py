@@ -13,7 +13,7 @@ from gitsync.core.asotypes import SECRET_TYPES
 from gitsync.core.fieldpath import Path, spell
 from gitsync.core.finding import Finding
 from gitsync.core.nearest import nearest
-from gitsync.core.typewords import asked_for, both, either, told
+from gitsync.core.typewords import asked_for, both, either, quoted, told
 from gitsync.core.visit import Visit
 from gitsync.model.facts import Field, Kind
 from gitsync.model.problem import Level

@@ -33,7 +33,7 @@ def unknown_kind(gvk: GVK, catalog: Catalog) -> Finding:
         code="UnknownKind",
         path=("apiVersion",),
         message=f"{gvk.group} is not a group of ASO's kinds.",
-        hint=_group_hint(gvk, catalog),
+        hint=meant_group(gvk.group, gvk.kind, catalog),
     )
 
 
@@ -49,9 +49,10 @@ def _unknown_version(gvk: GVK, catalog: Catalog) -> Finding:
     )
 
 
-def _group_hint(gvk: GVK, catalog: Catalog) -> str:
-    close = nearest(gvk.group, catalog.groups())
+def meant_group(group: str, kind: str, catalog: Catalog) -> str:
+    """A hint for a group that there is not: the nearest, or where the kind is at home."""
+    close = nearest(group, catalog.groups())
     if close:
         return f"Did you mean {close}?"
-    homes = [group for group in catalog.groups() if catalog.is_arm_kind(group, gvk.kind)]
-    return f"{gvk.kind} is a kind of {either(homes)}." if homes else "`gitsync explain` lists the kinds that there are."
+    homes = [home for home in catalog.groups() if catalog.is_arm_kind(home, kind)]
+    return f"{kind} is a kind of {either(homes)}." if homes else "`gitsync explain` lists the kinds that there are."

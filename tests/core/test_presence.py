@@ -1,7 +1,7 @@
 """Owners and references across manifests: there, not there, or below something that is not there."""
 
 import pytest
-from handmade import a_kind, a_resource
+from handmade import a_catalog, a_kind, a_resource
 
 from gitsync.core.member import Member
 from gitsync.core.presence import check_presence
@@ -9,6 +9,7 @@ from gitsync.model.gvk import Key
 from gitsync.model.resource import OwnerRef
 
 GROUP = "things.azure.com"
+CATALOG = a_catalog({GROUP: ["Thing", "Other"]})
 KIND = a_kind({"ref": {"type": "reference"}, "role": {"type": "wellKnownReference"}}, owner=(GROUP, "Thing"))
 ROOT = a_kind()
 
@@ -29,7 +30,7 @@ def member(name, owner=None, spec=None, *, kind=KIND, **more):
 
 
 def found(*members):
-    return [(m.key.name, f.code, f.hint) for m, f in check_presence(members)]
+    return [(m.key.name, f.code, f.hint) for m, f in check_presence(members, CATALOG)]
 
 
 def test_what_is_there_is_fine():
@@ -92,6 +93,7 @@ def test_what_is_there_is_fine():
             [],
             "an id where a name belongs is told by the check of forms, and once",
         ),
+        ([member("x", spec=ref("y", kind="Thang"))], [], "a kind that is none is told by the check of forms, and once"),
         ([member("x", spec={"role": {"wellKnownName": "Reader"}})], [], "a well-known name is no manifest"),
     ],
 )
@@ -114,13 +116,13 @@ def test_an_owner_of_the_wrong_kind_is_told():
     ],
 )
 def test_an_owner_that_has_no_place_itself_is_told_with_the_cause(owner, cause):
-    (found_,) = [f for m, f in check_presence([owner, member("b", "a")]) if m.key.name == "b"]
+    (found_,) = [f for m, f in check_presence([owner, member("b", "a")], CATALOG) if m.key.name == "b"]
     assert found_.message == f"spec.owner names Thing/a, which has no ARM id: {cause}."
 
 
 def test_a_ring_of_owners_is_told_to_those_below_it_and_not_to_itself():
     members = [member("a", "b"), member("b", "a"), member("c", "a"), member("d", "c")]
-    assert [(m.key.name, f.message) for m, f in check_presence(members)] == [
+    assert [(m.key.name, f.message) for m, f in check_presence(members, CATALOG)] == [
         ("c", "spec.owner names Thing/a, which has no ARM id: it is in a cycle."),
         ("d", "spec.owner names Thing/c, which has no ARM id: Thing/a is in a cycle."),
     ]
