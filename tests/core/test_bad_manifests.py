@@ -1,0 +1,118 @@
+"""Manifests that are wrong, with all that is to be said of them beside them, as text.
+
+Each file under bad/ is one set of manifests; what is expected stands in the .txt of the same name: for each problem its
+line, level, code and field, then the message and the hint.
+"""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+import gitsync.core
+from gitsync.core.catalog import open_catalog
+from gitsync.core.manifests import read_manifests
+from gitsync.core.prepare import prepare
+
+FOLDER = Path(__file__).parent / "bad"
+FILES = sorted(FOLDER.glob("*.yaml"))
+CATALOG = open_catalog()
+PLACES = re.compile(r"bad\.yaml:\d+")
+
+
+def problems(content, path="bad.yaml", **more):
+    manifests = read_manifests({path: content})
+    prepared = prepare(manifests, catalog=CATALOG, subscription="0", **more)
+    found = [*manifests.problems, *(problem for one in prepared for problem in one.problems)]
+    return sorted(found, key=lambda problem: problem.order)
+
+
+def said(content, **more):
+    lines = []
+    for problem in problems(content, **more):
+        lines.append(f"{problem.line}: {problem.level}: {problem.code} {problem.field}")
+        lines += [f"    {text}" for text in (problem.message, problem.hint) if text]
+    return "".join(f"{line}\n" for line in lines)
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_all_that_is_wrong_is_told(file):
+    assert said(file.read_bytes()) == file.with_suffix(".txt").read_text()
+
+
+SPEAKS_FOR_ITSELF = {
+    "AzureName",
+    "OutOfBounds",
+    "PatternMismatch",
+    "UnknownValue",
+    "WrongItemCount",
+    "WrongType",
+    "InvalidSpec",
+}
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_every_problem_says_where_it_is_and_how_to_mend_it(file):
+    lines = file.read_text().splitlines()
+    for problem in problems(file.read_bytes(), path="some/bad.yaml"):
+        assert problem.path == "some/bad.yaml"
+        assert 1 <= problem.line <= len(lines)
+        assert problem.message.endswith((".", "?")), problem
+        assert problem.hint or problem.code in SPEAKS_FOR_ITSELF, problem
+
+
+MODULES = (
+    "annotations",
+    "constraints",
+    "cycles",
+    "destinations",
+    "duplicates",
+    "kind_rules",
+    "naming",
+    "pairs",
+    "presence",
+    "references",
+    "shape",
+    "unknown_kind",
+)
+NO_CODES = {"AzureManaged", "AzureManagedDomain", "FromConfig", "FromSecret"}
+KINDS = {"RoleAssignment", "RoleDefinition", "SqlRoleAssignment", "SenderUsername"}
+
+
+def codes_of(module):
+    """Every text in a module that is written as a code is."""
+    source = (Path(gitsync.core.__path__[0]) / f"{module}.py").read_text()
+    texts = (node.value for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant))
+    return {text for text in texts if isinstance(text, str) and re.fullmatch(r"([A-Z][a-z]+){2,}", text)}
+
+
+def test_every_code_has_an_example():
+    known = {code for module in MODULES for code in codes_of(module)} - NO_CODES - KINDS
+    texts = (file.with_suffix(".txt").read_text() for file in FILES)
+    shown = {code for text in texts for code in re.findall(r"^\d+: \w+: (\w+)", text, re.MULTILINE)}
+    assert len(known) > 25
+    assert known - shown == set()
+
+
+def test_secrets_are_never_repeated():
+    assert "hunter2" not in said((FOLDER / "secrets.yaml").read_bytes())
+
+
+def test_unknown_fields_can_be_warnings_and_nothing_else_changes():
+    content = (FOLDER / "fields.yaml").read_bytes()
+    strict, lenient = said(content), said(content, unknown_fields="warn")
+    assert lenient == strict.replace("error: UnknownField", "warning: UnknownField")
+    assert lenient != strict
+
+
+def places_apart(found):
+    return sorted((p.code, p.field, PLACES.sub("", p.message), p.hint) for p in found)
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_the_order_of_documents_changes_nothing_but_lines(file):
+    """What is an error stays one, and is said of the same field; only what stands first among equals may be another."""
+    documents = file.read_text().split("---\n")
+    turned = "---\n".join(reversed([text if text.endswith("\n") else f"{text}\n" for text in documents]))
+    assert places_apart(problems(turned.encode())) == places_apart(problems(file.read_bytes()))
