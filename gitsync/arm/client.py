@@ -39,6 +39,9 @@ _ACCEPTS = {
     "DELETE": frozenset({200, 202, 204, 404}),
     "POST": frozenset({200, 201, 202, 204}),
 }
+SIGN_IN_PATIENCE = 60.0
+"""Seconds that a run waits for an authority that does not answer, before it is refused."""
+
 _JSON = {"Content-Type": "application/json"}
 
 
@@ -59,6 +62,7 @@ class Arm:
 
     def __init__(self, carrier: SignedCarrier, access: Access, clock: Clock) -> None:
         self._carrier = carrier
+        self._clock = clock
         self._lanes = Lanes()
         network, throttle = access.network, Throttle(clock, access.limits)
         pace = Pace(clock, access.interval)
@@ -75,8 +79,9 @@ class Arm:
 
         Raises ConfigError: which credential failed, why, and how to mend it.
         """
+        conversation = Conversation(deadline=self._clock.monotonic() + SIGN_IN_PATIENCE)
         try:
-            return await self._carrier.sign_in()
+            return await self._parts.exchange.patiently(self._carrier.sign_in, conversation)
         except ArmError as error:
             raise ConfigError(error.message, hint=error.hint) from error
 

@@ -50,7 +50,10 @@ class Cloud:
 
         Elsewhere is any other scheme, host or port: a token is not sent there.
         """
-        absolute = urljoin(f"{self.endpoint}{asked}", url)
+        try:
+            absolute = urljoin(f"{self.endpoint}{asked}", url)
+        except ValueError:
+            return None
         if origin_of(absolute) != self.origin:
             return None
         parts = urlsplit(absolute)

@@ -107,7 +107,7 @@ class _Explained:
             ) from error
         except AzureError as error:
             raise TransportError(
-                f"The authority that issues tokens did not answer: {scrubbed(str(error.message))}",
+                f"Who issues tokens did not answer: {scrubbed(str(error.message))}",
                 was_sent=False,
                 hint="Check AZURE_AUTHORITY_HOST, the network and the proxy.",
             ) from error

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable
-from typing import Protocol
+from collections.abc import Awaitable, Callable
+from typing import Protocol, TypeVar
 
 from loguru import logger
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_exponential_jitter
@@ -25,6 +25,9 @@ from gitsync.model.report import Requests
 from gitsync.model.result import Attempt
 
 _BACK_OFF = wait_exponential_jitter(initial=1, max=60, jitter=1)
+
+
+T = TypeVar("T")
 
 
 class Carrier(Protocol):
@@ -55,6 +58,10 @@ class Exchange:
     async def read(self, call: Call, conversation: Conversation) -> Answer:
         """Ask until there is an answer that was asked for, the failure is final, or the deadline is too near."""
         return await self._retrying(conversation, may_read_again)(self.once, call, conversation)
+
+    async def patiently(self, ask: Callable[[], Awaitable[T]], conversation: Conversation) -> T:
+        """Do something else that changes nothing, with the patience of a read. `ask` is an `async def`."""
+        return await self._retrying(conversation, may_read_again)(ask)
 
     async def write(self, call: Call, conversation: Conversation) -> Answer:
         """Send, and again only if it surely was not done. `ArmError.outcome_unknown`: read before writing again."""

@@ -88,7 +88,12 @@ def _has_place(answer: Answer) -> bool:
 
 
 def _is_resource(url: str, reply: Reply) -> bool:
-    return same_id(unquote(urlsplit(url).path), reply.arm_id)
+    """By its path alone: nothing is sent there, so the host does not matter."""
+    try:
+        path = urlsplit(url).path
+    except ValueError:
+        return False
+    return same_id(unquote(path), reply.arm_id)
 
 
 def first_place(reply: Reply, cloud: Cloud) -> Place:

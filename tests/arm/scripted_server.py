@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import parse_qsl
 
 from aiohttp import web
 
@@ -45,6 +46,7 @@ class ScriptedServer:
 
     def __init__(self) -> None:
         self.seen: list[Seen] = []
+        self.connections: set[object] = set()
         self.url = ""
         self._script: defaultdict[tuple[str, str], deque[Say]] = defaultdict(deque)
 
@@ -56,6 +58,7 @@ class ScriptedServer:
         return [seen.line for seen in self.seen]
 
     async def answer(self, request: web.Request) -> web.StreamResponse:
+        self.connections.add(request.transport)
         raw = await request.read()
         path, _, query = request.raw_path.partition("?")
         self.seen.append(
@@ -64,7 +67,7 @@ class ScriptedServer:
                 path=path,
                 query=query,
                 headers={name.lower(): value for name, value in request.headers.items()},
-                body=json.loads(raw) if raw else None,
+                body=_read(raw, request.content_type),
             )
         )
         queue = self._script.get((request.method, path.casefold()))
@@ -86,6 +89,12 @@ class ScriptedServer:
             return web.Response(status=say.status, text=say.body, headers=headers)
         text = json.dumps(say.body).replace("{url}", self.url)
         return web.Response(status=say.status, text=text, content_type="application/json", headers=headers)
+
+
+def _read(raw: bytes, content_type: str) -> Any:
+    if not raw:
+        return None
+    return json.loads(raw) if content_type == "application/json" else dict(parse_qsl(raw.decode()))
 
 
 @asynccontextmanager

@@ -85,6 +85,12 @@ def test_an_operation_is_followed_to_its_end(answer: Say, polls: list[Say], aske
             "nor on a host that looks like ours",
         ),
         (Say(202, None, {"Location": "http://user@127.0.0.1/x"}), ["Succeeded"], "nor with somebody's name in it"),
+        (Say(201, {"id": VNET}, {"Location": "https://[bad/"}), ["Succeeded"], "nor what is no URL"),
+        (
+            Say(201, {"id": VNET}, {"Location": "https://elsewhere.example/x"}),
+            ["Succeeded"],
+            "nor a Location elsewhere",
+        ),
     ],
 )
 def test_the_resource_is_polled_where_no_operation_may_be(answer: Say, looks: list[str | None], why: str):

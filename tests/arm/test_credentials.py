@@ -1,0 +1,299 @@
+"""As whom: every way to get a token, against an authority and token sources on real sockets."""
+
+import asyncio
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from fake_clock import FakeClock
+from private_ca import PrivateCa, make
+from rig import API, CLIENT, OBJECT, TENANT, VNET, jwt, moving
+from scripted_server import Say, ScriptedServer, serving
+
+from gitsync.arm.access import Access, Method, Network, SignIn
+from gitsync.arm.client import Arm, open_arm
+from gitsync.arm.cloud import cloud_of
+from gitsync.arm.conversation import Conversation
+from gitsync.arm.failures import TransportError
+from gitsync.arm.principal import Principal
+from gitsync.errors import ArmError, ConfigError
+from gitsync.model.secret import Secret
+
+TOKEN = jwt(tid=TENANT, appid=CLIENT, oid=OBJECT)
+ISSUE = f"/{TENANT}/oauth2/v2.0/token"
+
+
+@pytest.fixture(scope="module")
+def private_ca(tmp_path_factory: pytest.TempPathFactory) -> PrivateCa:
+    return make(tmp_path_factory.mktemp("ca"))
+
+
+@dataclass
+class Entra:
+    """An authority that issues tokens, an Azure that takes them, and a job or machine that vouches for us."""
+
+    authority: ScriptedServer
+    azure: ScriptedServer
+    job: ScriptedServer
+    ca: PrivateCa
+    clock: FakeClock
+
+    def issue(self, *answers: Say) -> None:
+        self.authority.on("POST", ISSUE, *answers)
+
+    def access(self, method: Method, **who: object) -> Access:
+        return Access(
+            cloud=cloud_of(self.azure.url, "https://arm.example", self.authority.url),
+            sign_in=SignIn(method=method, **{"tenant": TENANT, "client": CLIENT, **who}),
+            network=Network(ca_bundle=self.ca.bundle),
+        )
+
+    async def get(self, arm: Arm) -> None:
+        assert await arm.reader(Conversation(deadline=self.clock.monotonic() + 60)).get(VNET, API) is not None
+
+
+def granted(seconds: int = 3600) -> Say:
+    return Say(200, {"token_type": "Bearer", "expires_in": seconds, "access_token": TOKEN})
+
+
+def run(ca: PrivateCa, test) -> None:
+    @asynccontextmanager
+    async def entra():
+        async with serving(ca.tls) as authority, serving() as azure, serving() as job:
+            azure.on("GET", VNET, Say(200, moving()))
+            yield Entra(authority, azure, job, ca, FakeClock())
+
+    async def main() -> None:
+        async with entra() as parts:
+            await test(parts)
+
+    asyncio.run(main())
+
+
+def test_a_client_secret(private_ca: PrivateCa):
+    async def test(entra: Entra) -> None:
+        entra.issue(granted())
+        access = entra.access(Method.CLIENT_SECRET, client_secret=Secret("s3cret"))
+        async with open_arm(access, entra.clock) as arm:
+            assert await arm.sign_in() == Principal(TENANT, CLIENT, OBJECT)
+            await entra.get(arm)
+        (asked,) = entra.authority.seen
+        assert (asked.body["client_id"], asked.body["client_secret"]) == (CLIENT, "s3cret")
+        assert asked.body["scope"] == "https://arm.example/.default"
+        assert entra.azure.seen[0].headers["authorization"] == f"Bearer {TOKEN}"
+        assert "s3cret" not in repr(access)
+
+    run(private_ca, test)
+
+
+def test_a_secret_that_has_expired_is_told_before_the_run_and_within_it(private_ca: PrivateCa):
+    async def test(entra: Entra) -> None:
+        refusal = {"error": "invalid_client", "error_description": "AADSTS7000222: The secret has expired."}
+        entra.issue(Say(401, refusal))
+        access = entra.access(Method.CLIENT_SECRET, client_secret=Secret("s3cret"))
+        async with open_arm(access, entra.clock) as arm:
+            with pytest.raises(ConfigError, match="AADSTS7000222") as early:
+                await arm.sign_in()
+            assert "--credential client-secret" in early.value.message
+            assert "AZURE_CLIENT_SECRET has not expired" in early.value.hint
+            talk = Conversation(deadline=entra.clock.monotonic() + 60)
+            with pytest.raises(ArmError, match="AADSTS7000222") as late:
+                await arm.writer(talk).put(VNET, API, {})
+        assert (late.value.code, late.value.outcome_unknown) == ("AuthenticationFailed", False)
+        assert (late.value.resource_id, late.value.method) == (VNET, "PUT")
+        assert entra.azure.seen == []
+        assert "s3cret" not in f"{early.value!r} {late.value!r}"
+
+    run(private_ca, test)
+
+
+def test_a_token_source_that_does_not_answer_may_come_back(private_ca: PrivateCa):
+    async def test(entra: Entra) -> None:
+        environment = github(entra) | {"ACTIONS_ID_TOKEN_REQUEST_URL": "http://127.0.0.1:9/token"}
+        async with open_arm(entra.access(Method.WORKLOAD_IDENTITY, environment=environment), entra.clock) as arm:
+            with pytest.raises(ConfigError, match="did not answer"):
+                await arm.sign_in()
+            assert 30 < entra.clock.elapsed <= 60, "waited for a while"
+            talk = Conversation(deadline=entra.clock.monotonic() + 60)
+            with pytest.raises(TransportError):
+                await arm.writer(talk).put(VNET, API, {})
+        assert len(talk.attempts) > 2, "what was not sent is tried again"
+        assert not talk.attempts[0].status
+        assert entra.azure.seen == []
+
+    run(private_ca, test)
+
+
+def test_a_federated_token_in_a_file(private_ca: PrivateCa, tmp_path: Path):
+    file = tmp_path / "token"
+    file.write_text("vouched")
+
+    async def test(entra: Entra) -> None:
+        entra.issue(granted())
+        access = entra.access(Method.WORKLOAD_IDENTITY, token_file=str(file), environment=github(entra))
+        async with open_arm(access, entra.clock) as arm:
+            await entra.get(arm)
+        assert [seen.body["client_assertion"] for seen in entra.authority.seen] == ["vouched"]
+        assert entra.job.seen == [], "a file that is named comes first"
+
+    run(private_ca, test)
+
+
+def github(entra: Entra) -> dict[str, str]:
+    return {
+        "ACTIONS_ID_TOKEN_REQUEST_URL": f"{entra.job.url}/token?x=1",
+        "ACTIONS_ID_TOKEN_REQUEST_TOKEN": "job-secret",
+    }
+
+
+def test_a_github_job_vouches_and_its_token_is_asked_for_again_when_it_is_old(private_ca: PrivateCa):
+    async def test(entra: Entra) -> None:
+        now = entra.clock.now().timestamp()
+        tokens = [jwt(exp=now + seconds) for seconds in (300, 1200)]
+        entra.job.on("GET", "/token", *(Say(200, {"value": token}) for token in tokens))
+        entra.issue(granted(seconds=0))
+        access = entra.access(Method.WORKLOAD_IDENTITY, environment=github(entra))
+        async with open_arm(access, entra.clock) as arm:
+            await entra.get(arm)
+            await entra.get(arm)
+            assert len(entra.job.seen) == 1, "still good"
+            await entra.clock.sleep(241)
+            await entra.get(arm)
+        assert len(entra.job.seen) == 2
+        assert [seen.body["client_assertion"] for seen in entra.authority.seen] == [tokens[0], tokens[0], tokens[1]]
+        asked = entra.job.seen[0]
+        assert asked.query == "x=1&audience=api://AzureADTokenExchange"
+        assert asked.headers["authorization"] == "Bearer job-secret"
+        assert "job-secret" not in repr(access)
+
+    run(private_ca, test)
+
+
+def test_an_azure_pipelines_job_vouches(private_ca: PrivateCa):
+    async def test(entra: Entra) -> None:
+        entra.job.on("POST", "/oidc", Say(200, {"oidcToken": "vouched"}))
+        entra.issue(granted())
+        environment = {
+            "SYSTEM_OIDCREQUESTURI": f"{entra.job.url}/oidc",
+            "SYSTEM_ACCESSTOKEN": "job-secret",
+            "AZURESUBSCRIPTION_SERVICE_CONNECTION_ID": "connection-1",
+        }
+        async with open_arm(entra.access(Method.WORKLOAD_IDENTITY, environment=environment), entra.clock) as arm:
+            await entra.get(arm)
+        assert entra.job.seen[0].query == "api-version=7.1&serviceConnectionId=connection-1"
+        assert entra.job.seen[0].headers["authorization"] == "Bearer job-secret"
+        assert entra.authority.seen[0].body["client_assertion"] == "vouched"
+
+    run(private_ca, test)
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        (Say(403, {"message": "id-token: write is missing"}), "the job may not"),
+        (Say(200, "<html>"), "not JSON"),
+        (Say(200, {"value": ""}), "an empty token"),
+        (Say(200, ["value"]), "no object"),
+    ],
+)
+def test_a_job_that_does_not_vouch_is_a_clear_error(private_ca: PrivateCa, answer: Say, why: str):
+    async def test(entra: Entra) -> None:
+        entra.job.on("GET", "/token", answer)
+        async with open_arm(entra.access(Method.WORKLOAD_IDENTITY, environment=github(entra)), entra.clock) as arm:
+            with pytest.raises(ConfigError, match="gave no identity token") as caught:
+                await arm.sign_in()
+        assert "job-secret" not in str(caught.value), why
+
+    run(private_ca, test)
+
+
+def test_a_managed_identity(private_ca: PrivateCa, monkeypatch: pytest.MonkeyPatch):
+    async def test(entra: Entra) -> None:
+        monkeypatch.setenv("IDENTITY_ENDPOINT", f"{entra.job.url}/msi")
+        monkeypatch.setenv("IDENTITY_HEADER", "proof")
+        entra.job.on("GET", "/msi", Say(200, {"access_token": TOKEN, "expires_on": "4102444800", "resource": "x"}))
+        for method in (Method.MANAGED_IDENTITY, Method.DEFAULT):
+            async with open_arm(entra.access(method, tenant=""), entra.clock) as arm:
+                assert await arm.sign_in() == Principal(TENANT, CLIENT, OBJECT)
+        assert f"client_id={CLIENT}" in entra.job.seen[0].query
+        assert len(entra.job.seen) == 2
+
+    run(private_ca, test)
+
+
+def test_the_default_takes_a_secret_before_a_job_and_a_job_before_the_machine(private_ca: PrivateCa):
+    async def test(entra: Entra) -> None:
+        entra.issue(granted())
+        entra.job.on("GET", "/token", Say(200, {"value": "vouched"}))
+        both = entra.access(Method.DEFAULT, client_secret=Secret("s3cret"), environment=github(entra))
+        job = entra.access(Method.DEFAULT, environment=github(entra))
+        for access in (both, job):
+            async with open_arm(access, entra.clock) as arm:
+                await arm.sign_in()
+        first, second = entra.authority.seen
+        assert first.body["client_secret"] == "s3cret"
+        assert second.body["client_assertion"] == "vouched"
+
+    run(private_ca, test)
+
+
+def test_where_nobody_vouches_the_default_says_what_was_tried(
+    private_ca: PrivateCa, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    async def test(entra: Entra) -> None:
+        monkeypatch.setenv("PATH", str(tmp_path))
+        monkeypatch.setenv("AZURE_POD_IDENTITY_AUTHORITY_HOST", entra.job.url)
+        entra.job.on("GET", "/metadata/identity/oauth2/token", Say(400, {"error": "no identity"}))
+        async with open_arm(entra.access(Method.DEFAULT, tenant="", client=""), entra.clock) as arm:
+            with pytest.raises(ConfigError, match="Azure CLI not found") as caught:
+                await arm.sign_in()
+        assert "az login" in caught.value.hint
+
+    run(private_ca, test)
+
+
+@pytest.mark.parametrize(
+    ("sign_in", "named", "why"),
+    [
+        (SignIn(method=Method.CLIENT_SECRET), "AZURE_CLIENT_ID, AZURE_CLIENT_SECRET, AZURE_TENANT_ID", "all missing"),
+        (SignIn(method=Method.CLIENT_SECRET, tenant="t", client="c"), "AZURE_CLIENT_SECRET", "no secret"),
+        (SignIn(method=Method.WORKLOAD_IDENTITY, tenant="t"), "AZURE_CLIENT_ID", "no client"),
+        (
+            SignIn(method=Method.WORKLOAD_IDENTITY, tenant="t", client="c", token_file="/none"),
+            "no file /none",
+            "no file",
+        ),
+        (
+            SignIn(
+                method=Method.WORKLOAD_IDENTITY,
+                tenant="t",
+                client="c",
+                environment={
+                    "ACTIONS_ID_TOKEN_REQUEST_URL": "http://ci.example",
+                    "ACTIONS_ID_TOKEN_REQUEST_TOKEN": "x",
+                },
+            ),
+            "plain http",
+            "the job's own secret would travel in the open",
+        ),
+        (SignIn(method=Method.ANONYMOUS), "Anonymous access to https://management.azure.com is refused", "not here"),
+    ],
+)
+def test_settings_that_cannot_work_are_refused_before_anything_is_sent(sign_in: SignIn, named: str, why: str):
+    async def test() -> None:
+        async with open_arm(Access(cloud=cloud_of(), sign_in=sign_in), FakeClock()):
+            raise AssertionError(why)
+
+    with pytest.raises(ConfigError, match=named) as caught:
+        asyncio.run(test())
+    assert caught.value.hint
+
+
+def test_nobody_signs_in_anonymously():
+    async def test() -> None:
+        access = Access(cloud=cloud_of("http://127.0.0.1:9"), sign_in=SignIn(method=Method.ANONYMOUS))
+        async with open_arm(access, FakeClock()) as arm:
+            assert await arm.sign_in() is None
+
+    asyncio.run(test())

@@ -1,0 +1,178 @@
+"""Errors as Azure words them, in every shape seen, and what people are shown of them."""
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rig import API, VNET, jwt
+
+from gitsync.arm.address import target
+from gitsync.arm.answer import Answer
+from gitsync.arm.call import Call
+from gitsync.arm.failures import failure_of, read_error, scrubbed
+from gitsync.arm.payload import masked, to_payload
+from gitsync.arm.principal import Principal, principal_of
+from gitsync.model.secret import Secret
+
+UNKNOWN = ("UnknownError", "There was an unknown deployment error")
+NOW = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
+
+
+def call(method: str = "PUT", body: dict | None = None) -> Call:
+    return Call(
+        method=method,
+        path=VNET,
+        target=target(VNET, API),
+        resource_id=VNET,
+        accepts=frozenset({200}),
+        payload=to_payload(body or {}),
+    )
+
+
+def answered(body: object, status: int = 400, **headers: str) -> Answer:
+    content = body.encode() if isinstance(body, str) else json.dumps(body).encode()
+    return Answer(status=status, content=content, headers=headers)
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "message", "why"),
+    [
+        ({"error": {"code": "A", "message": "b"}}, "A", "b", "the usual shape"),
+        ({"code": "A", "message": "b"}, "A", "b", "the four members at the top"),
+        ({"code": "out", "message": "er", "error": {"code": "A"}}, "A", "er", "nested wins, member by member"),
+        ({"error": {"code": "", "message": "b"}}, UNKNOWN[0], "b", "an empty code is none"),
+        ({"error": {"code": "A", "message": ""}}, "A", UNKNOWN[1], "nor is an empty message one"),
+        ({"error": {}}, *UNKNOWN, "an error without a word"),
+        ({}, *UNKNOWN, "an empty object"),
+        ({"error": None}, *UNKNOWN, "null"),
+        ({"error": "invalid_client"}, *UNKNOWN, "text where an object should be"),
+        ({"Message": "no GET here"}, UNKNOWN[0], "no GET here", "names compare without case, as Go's JSON reads them"),
+        ({"Error": {"Code": "A", "Message": "b"}}, "A", "b", "at every level"),
+        ({"error": {"code": 429, "message": "b"}}, "429", "b", "a number as the code"),
+        ({"error": {"code": "A", "message": {"value": "b"}}}, "A", UNKNOWN[1], "a message that is no text"),
+        ("<html> gone\n  away </html>", UNKNOWN[0], "HTTP 400: <html> gone away </html>", "not JSON: no cloud error"),
+        ("", UNKNOWN[0], "HTTP 400 without a body", "nothing at all"),
+        (["a"], UNKNOWN[0], 'HTTP 400: ["a"]', "JSON, but no object"),
+    ],
+)
+def test_error_bodies(body: object, code: str, message: str, why: str):
+    assert read_error(answered(body))[:2] == (code, message), why
+
+
+def test_details_are_kept_and_bounded():
+    details = [{"code": str(n), "message": "m" * 9000, "nested": [{"x": "y"}]} for n in range(50)] + ["odd"]
+    _, _, kept = read_error(answered({"error": {"code": "A", "message": "b", "details": details}}))
+    assert len(kept) == 20
+    assert kept[0]["nested"] == [{"x": "y"}]
+    assert len(kept[0]["message"]) < 4100
+
+
+def test_an_error_has_all_that_support_asks_for():
+    answer = answered(
+        {"error": {"code": "Conflict", "message": "busy", "details": [{"target": "x"}]}},
+        409,
+        **{"x-ms-request-id": "r"},
+    )
+    error = failure_of(answer, call(), "2026-03-01T12:00:00Z", 12.0)
+    assert (error.code, error.message, error.status, error.details) == ("Conflict", "busy", 409, ({"target": "x"},))
+    assert (error.request_id, error.resource_id, error.method) == ("r", VNET, "PUT")
+    assert (error.at, error.retry_after, error.outcome_unknown) == ("2026-03-01T12:00:00Z", 12.0, False)
+
+
+def test_the_correlation_id_serves_where_there_is_no_request_id():
+    assert answered({}, **{"x-ms-correlation-request-id": "c"}).request_id == "c"
+    assert answered({}).request_id == ""
+
+
+@pytest.mark.parametrize(
+    ("method", "status", "unknown"),
+    [
+        ("PUT", 504, True),
+        ("DELETE", 500, True),
+        ("POST", 503, True),
+        ("PUT", 409, False),
+        ("PUT", 501, False),
+        ("GET", 504, False),
+    ],
+)
+def test_when_the_outcome_is_unknown(method: str, status: int, *, unknown: bool):
+    assert failure_of(answered({}, status), call(method), "").outcome_unknown is unknown
+
+
+@pytest.mark.parametrize(
+    ("text", "hidden", "why"),
+    [
+        (f"token {jwt(tid='x' * 20)} was refused", "c2lnbmF0dXJl", "a JWT"),
+        ("Authorization: Bearer abcdefghijklmnopqrstuvwxyz", "abcdefghijklmnop", "a bearer token of another kind"),
+        ("Cannot connect to http://user:pa55@proxy:3128", "pa55", "credentials in a URL"),
+    ],
+)
+def test_tokens_are_scrubbed(text: str, hidden: str, why: str):
+    assert hidden not in scrubbed(text), why
+    assert "<hidden>" in scrubbed(text)
+
+
+def test_long_texts_are_cut_and_say_so():
+    assert scrubbed("x" * 5000).endswith("… (5000 characters)")
+    assert scrubbed("x" * 4000) == "x" * 4000
+
+
+@given(st.text(min_size=1), st.text(), st.text())
+def test_a_secret_never_survives_in_what_azure_says(secret: str, before: str, after: str):
+    payload = to_payload({"p": Secret(secret)})
+    said = f"{before.replace(secret, '')}{secret}{after}"
+    shown = masked([{"message": said}], payload.secrets)[0]["message"]
+    assert secret not in shown.replace("<secret>", "")
+
+
+def test_a_body_is_written_as_json():
+    assert json.loads(to_payload({"a": (1, 2**70), "b": {"c": Secret("é")}}).content) == {
+        "a": [1, 2**70],
+        "b": {"c": "é"},
+    }
+    assert "é" not in repr(to_payload({"b": Secret("é")}))
+    with pytest.raises(TypeError, match="cannot hold a set"):
+        to_payload({"a": {1}})
+    with pytest.raises(ValueError, match="JSON"):
+        to_payload({"a": float("nan")})
+
+
+@pytest.mark.parametrize(
+    ("token", "expected", "why"),
+    [
+        (jwt(tid="t", appid="a", oid="o"), Principal("t", "a", "o"), "an application's token"),
+        ("Bearer " + jwt(tid="t", azp="a"), Principal("t", "a", ""), "a version 2 token, as a header has it"),
+        (jwt(tid=7), Principal("", "", ""), "claims of the wrong type"),
+        ("opaque", None, "no JWT"),
+        ("", None, "nothing"),
+        ("a.!!!.c", None, "no base64"),
+        ("a.WzFd.c", None, "claims that are no object"),
+    ],
+)
+def test_whom_a_token_speaks_for(token: str, expected: Principal | None, why: str):
+    assert principal_of(token) == expected, why
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds", "why"),
+    [
+        ({"retry-after": "15"}, 15, "seconds"),
+        ({"retry-after": " 15 "}, 15, "with blanks"),
+        ({"retry-after": "1.5"}, 1.5, "some providers send fractions"),
+        ({"retry-after": "0"}, None, "no time at all: the back-off applies"),
+        ({"retry-after": "-5"}, None, "nonsense"),
+        ({"retry-after": "soon"}, None, "nonsense in words"),
+        ({"retry-after": "1e400"}, None, "nonsense in numbers"),
+        ({}, None, "nothing"),
+        ({"retry-after": "Sun, 01 Mar 2026 12:00:30 GMT"}, 30, "a date (RFC 1123)"),
+        ({"retry-after": "Sunday, 01-Mar-26 12:00:30 GMT"}, 30, "a date (RFC 850)"),
+        ({"retry-after": "Sun Mar  1 12:00:30 2026"}, 30, "a date (ANSI C)"),
+        ({"retry-after": "Sun, 01 Mar 2026 11:00:00 GMT"}, None, "a date that is past"),
+        ({"retry-after-ms": "2500", "retry-after": "9"}, 2.5, "milliseconds are more exact"),
+        ({"x-ms-retry-after-ms": "500"}, 0.5, "in Azure's own header"),
+    ],
+)
+def test_retry_after(headers: dict, seconds: float | None, why: str):
+    assert Answer(status=429, headers=headers).retry_after(NOW) == seconds, why

@@ -1,0 +1,228 @@
+"""Request buckets: how many may go, when, and what Azure's answers change about it."""
+
+import asyncio
+
+import pytest
+from fake_clock import FakeClock
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gitsync.arm.answer import Answer
+from gitsync.arm.conversation import Conversation
+from gitsync.arm.throttle import Kind, Limit, Throttle, kind_of
+
+SUB = "/subscriptions/AAAA"
+VNET = f"{SUB}/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/v"
+VAULT = f"{SUB}/resourceGroups/g/providers/Microsoft.KeyVault/vaults/v"
+SMALL = {Kind.READS: Limit(3, 2), Kind.WRITES: Limit(2, 1), Kind.DELETES: Limit(1, 1)}
+FOREVER = Conversation(deadline=1e9)
+
+
+async def times(throttle: Throttle, clock: FakeClock, count: int, path: str = VNET, method: str = "GET") -> list[float]:
+    """When each of so many requests may go, in the order of asking."""
+    admitted: list[float] = []
+
+    async def ask() -> None:
+        assert await throttle.admit(method, path, FOREVER)
+        admitted.append(round(clock.elapsed, 3))
+
+    await asyncio.gather(*(ask() for _ in range(count)))
+    return admitted
+
+
+def with_small(test, limits=SMALL) -> None:
+    clock = FakeClock()
+    asyncio.run(test(Throttle(clock, limits), clock))
+
+
+def answer(status: int = 200, **headers: str) -> Answer:
+    return Answer(status=status, headers={name.replace("_", "-"): value for name, value in headers.items()})
+
+
+def remaining(middle: str, kind: str, left: int) -> Answer:
+    return Answer(status=200, headers={f"x-ms-ratelimit-remaining-{middle}-{kind}": str(left)})
+
+
+@pytest.mark.parametrize(
+    ("method", "kind"),
+    [
+        ("GET", "reads"),
+        ("HEAD", "reads"),
+        ("PUT", "writes"),
+        ("PATCH", "writes"),
+        ("POST", "writes"),
+        ("DELETE", "deletes"),
+    ],
+)
+def test_what_a_request_counts_as(method: str, kind: str):
+    assert kind_of(method) == kind
+
+
+def test_a_burst_and_then_the_rate():
+    async def test(throttle: Throttle, clock: FakeClock) -> None:
+        assert await times(throttle, clock, 6) == [0, 0, 0, 0.5, 1, 1.5]
+
+    with_small(test)
+
+
+def test_arms_own_sizes():
+    async def test() -> None:
+        clock = FakeClock()
+        throttle = Throttle(clock)
+        reads, writes = await times(throttle, clock, 260), await times(throttle, clock, 201, method="PUT")
+        assert reads[249] == 0
+        assert reads[259] == pytest.approx(10 / 25)
+        start = writes[0]
+        assert writes[199] == start
+        assert writes[200] == pytest.approx(start + 0.1)
+
+    asyncio.run(test())
+
+
+def test_kinds_and_subscriptions_have_buckets_of_their_own():
+    async def test(throttle: Throttle, clock: FakeClock) -> None:
+        assert await times(throttle, clock, 3) == [0, 0, 0]
+        assert await times(throttle, clock, 2, method="PUT") == [0, 0]
+        assert await times(throttle, clock, 3, path="/subscriptions/BBBB/resourceGroups/g") == [0, 0, 0]
+        assert await times(throttle, clock, 3, path="/providers/Microsoft.Subscription/aliases/x") == [0, 0, 0]
+        assert await times(throttle, clock, 1, path=VNET.lower()) == [0.5], "the same subscription without case"
+
+    with_small(test)
+
+
+@pytest.mark.parametrize(
+    ("middle", "left", "expected", "why"),
+    [
+        ("subscription", 1, [0, 0.5, 1], "others spent of our bucket"),
+        ("subscription", 0, [0.5, 1, 1.5], "nothing is left"),
+        ("subscription", 2, [0, 0, 0.5], "what we believed anyway"),
+        ("subscription", 9, [0, 0, 0], "we are granted a larger bucket"),
+        ("subscription-global", 9, [0, 0, 0.5], "what all principals have left says nothing of ours"),
+        ("subscription-global", 1, [0, 0.5, 1], "unless it is nearly nothing"),
+        ("tenant", 0, [0, 0, 0.5], "another scope's"),
+    ],
+)
+def test_the_remaining_headers_correct_a_bucket(middle: str, left: int, expected: list[float], why: str):
+    async def test(throttle: Throttle, clock: FakeClock) -> None:
+        await times(throttle, clock, 1)
+        throttle.learn("GET", VNET, remaining(middle, "reads", left))
+        assert await times(throttle, clock, 3) == expected, why
+
+    with_small(test)
+
+
+def test_a_header_of_another_kind_or_none_changes_nothing():
+    async def test(throttle: Throttle, clock: FakeClock) -> None:
+        throttle.learn("GET", VNET, remaining("subscription", "writes", 0))
+        throttle.learn("GET", VNET, answer(x_ms_ratelimit_remaining_subscription_reads="many"))
+        throttle.learn("GET", VNET, answer(x_ms_ratelimit_remaining_resource="Microsoft.Compute/GetVM;0"))
+        assert await times(throttle, clock, 3) == [0, 0, 0]
+
+    with_small(test)
+
+
+def test_a_tenants_requests_learn_from_the_tenants_headers():
+    path = "/providers/Microsoft.Subscription/aliases/x"
+
+    async def test(throttle: Throttle, clock: FakeClock) -> None:
+        throttle.learn("GET", path, remaining("tenant", "reads", 0))
+        assert await times(throttle, clock, 1, path=path) == [0.5]
+
+    with_small(test)
+
+
+def test_a_quota_holds_everyone_back_and_leaves_no_burst():
+    async def test(throttle: Throttle, clock: FakeClock) -> None:
+        throttle.hold("GET", VNET, answer(429), "TooManyRequests", 10)
+        assert await times(throttle, clock, 2, path=VAULT) == [10.5, 11]
+        assert await times(throttle, clock, 1, method="PUT") == [11], "but not what counts elsewhere"
+
+    with_small(test)
+
+
+def test_those_who_wait_already_are_held_back_too():
+    async def test(throttle: Throttle, clock: FakeClock) -> None:
+        waiting = asyncio.create_task(times(throttle, clock, 5))
+        while len(clock.slept) < 1:  # noqa: ASYNC110 - the clock has no event for it
+            await asyncio.sleep(0)
+        throttle.hold("GET", VNET, answer(429), "TooManyRequests", 10)
+        assert await waiting == [0, 0, 0, 10.5, 11]
+
+    with_small(test)
+
+
+def test_a_tired_provider_holds_back_its_own_requests_alone():
+    async def test(throttle: Throttle, clock: FakeClock) -> None:
+        throttle.hold("GET", VNET, answer(429, x_ms_failure_cause="service"), "TooManyRequests", 10)
+        assert await times(throttle, clock, 1, path=VAULT) == [0]
+        assert await times(throttle, clock, 1, path=VNET) == [10]
+
+    with_small(test)
+
+
+def test_another_operation_on_one_resource_holds_nobody_back():
+    async def test(throttle: Throttle, clock: FakeClock) -> None:
+        for code in ("RetryableError", "RetryableErrorDueToAnotherOperation"):
+            throttle.hold("PUT", VNET, answer(429), code, 10)
+        assert await times(throttle, clock, 2, method="PUT") == [0, 0]
+
+    with_small(test)
+
+
+def test_who_would_wait_past_the_deadline_is_told_at_once():
+    async def test(throttle: Throttle, clock: FakeClock) -> None:
+        await times(throttle, clock, 3)
+        soon, later = Conversation(deadline=clock.monotonic() + 0.4), Conversation(deadline=clock.monotonic() + 0.6)
+        assert await throttle.admit("GET", VNET, soon) is False
+        assert clock.slept == []
+        assert await throttle.admit("GET", VNET, later) is True
+
+    with_small(test)
+
+
+@pytest.mark.parametrize("cause", ["service", "gateway"])
+def test_a_pause_past_the_deadline_is_not_waited_for(cause: str):
+    async def test(throttle: Throttle, clock: FakeClock) -> None:
+        throttle.hold("GET", VNET, answer(429, x_ms_failure_cause=cause), "TooManyRequests", 100)
+        assert await throttle.admit("GET", VNET, Conversation(deadline=clock.monotonic() + 50)) is False
+        assert clock.elapsed == 0
+
+    with_small(test)
+
+
+def test_a_deadline_brought_forward_ends_the_wait():
+    async def test(throttle: Throttle, clock: FakeClock) -> None:
+        await times(throttle, clock, 3)
+        throttle.hold("GET", VNET, answer(429), "TooManyRequests", 10)
+        conversation = Conversation(deadline=clock.monotonic() + 60)
+        waiting = asyncio.create_task(throttle.admit("GET", VNET, conversation))
+        await asyncio.sleep(0)
+        conversation.deadline = clock.monotonic()
+        throttle.hold("GET", VNET, answer(429), "TooManyRequests", 20)
+        assert await waiting is False
+
+    with_small(test)
+
+
+def test_who_gives_up_makes_room():
+    async def test(throttle: Throttle, clock: FakeClock) -> None:
+        await times(throttle, clock, 3)
+        quitter = asyncio.create_task(throttle.admit("GET", VNET, FOREVER))
+        await asyncio.sleep(0)
+        quitter.cancel()
+        assert await times(throttle, clock, 1) == [0.5]
+
+    with_small(test)
+
+
+@settings(max_examples=25, deadline=None)
+@given(burst=st.integers(1, 20), rate=st.integers(1, 50), count=st.integers(1, 40))
+def test_no_window_holds_more_than_the_bucket_allows(burst: int, rate: int, count: int):
+    async def test(throttle: Throttle, clock: FakeClock) -> None:
+        admitted = await times(throttle, clock, count)
+        for first in range(count):
+            for last in range(first, count):
+                most = burst + rate * (admitted[last] - admitted[first])
+                assert last - first + 1 <= most + 0.1
+
+    with_small(test, {Kind.READS: Limit(burst, rate)})
