@@ -15,13 +15,16 @@ from pathlib import Path
 from gitsync.arm.access import Access, Method, Network, SignIn
 from gitsync.arm.client import Arm, open_arm
 from gitsync.arm.clock import SystemClock
-from gitsync.arm.cloud import Cloud
+from gitsync.arm.cloud import Cloud, cloud_of
 from gitsync.config import Config
 from gitsync.core.catalog import Catalog, open_catalog
+from gitsync.errors import ConfigError
 from gitsync.extensions.registry import Registry
 from gitsync.model.clock import Clock
-from gitsync.repo.checkout import Checkout
+from gitsync.repo.access import Access as GitAccess
+from gitsync.repo.checkout import Checkout, checkout
 from gitsync.repo.store import StateStore
+from gitsync.repo.stores import open_store
 from gitsync.report.progress import Progress, Silent
 
 NOBODYS_SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
@@ -91,6 +94,17 @@ def subscription_of(config: Config) -> str:
     )
 
 
+def _checkout(config: Config) -> Checkout:
+    access = GitAccess(token=config.git_token, username=config.git_username, timeout=config.git_timeout)
+    status = Path(config.status_dir) if config.status_dir else None
+    return checkout(config.source, ref=config.ref, path=config.path, access=access, status_dir=status)
+
+
+def _store(config: Config, source: Checkout, clock: Clock) -> StateStore:
+    directory = Path(config.status_dir) if config.status_dir else None
+    return open_store(source, branch=config.status_branch, directory=directory, clock=clock)
+
+
 @asynccontextmanager
 async def _azure(config: Config) -> AsyncIterator[Access]:
     """How to reach Azure; with --emulator, one of our own that lives as long as the run."""
@@ -98,8 +112,8 @@ async def _azure(config: Config) -> AsyncIterator[Access]:
         yield _access(config, cloud_of(config.endpoint, config.audience, config.authority))
         return
     from gitsync.emulator.server import Emulator  # noqa: PLC0415 - most runs speak to Azure
-    from gitsync.emulator.settings import read_settings
-    from gitsync.emulator.store import MemoryStore, SqliteStore
+    from gitsync.emulator.settings import Settings, read_settings  # noqa: PLC0415
+    from gitsync.emulator.store import MemoryStore, SqliteStore  # noqa: PLC0415
 
     settings = read_settings(Path(config.emulator_script)) if config.emulator_script else Settings()
     store = SqliteStore(Path(config.emulator)) if config.emulator else MemoryStore()

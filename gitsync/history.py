@@ -6,7 +6,7 @@ the resource to stay (DESIGN §4, Prune).
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from gitsync.config import Config
 from gitsync.core.manifests import read_manifests
@@ -36,7 +36,7 @@ def last_policies(source: Checkout, gone: Collection[Key], since: str | None, co
     return found
 
 
-def _policies(files: dict[str, bytes], gone: Collection[Key], config: Config) -> dict[Key, Policy]:
+def _policies(files: Mapping[str, bytes], gone: Collection[Key], config: Config) -> dict[Key, Policy]:
     manifests = read_manifests(files, namespace=config.namespace)
     stated = {
         resource.key: policy_of(resource, manifests.namespaces, Policy(config.default_policy))

@@ -13,6 +13,7 @@ from typing import Any
 
 from gitsync.core.conditions import READY, replaces
 from gitsync.core.decide import claim_of
+from gitsync.core.expected import is_expected
 from gitsync.model.clock import rfc3339
 from gitsync.model.condition import Condition, Status
 from gitsync.model.plan import Intent, Node
@@ -24,7 +25,7 @@ from gitsync.turn import Turn
 
 _HINDERED = frozenset({Verdict.BLOCKED, Verdict.INVALID, Verdict.UNKNOWN})
 
-PLANNED = Condition(status=Status.UNKNOWN, reason="Planned", message="A plan does not reconcile.")
+PLANNED = Condition(status=Status.UNKNOWN, reason="Planned")
 NO_TURN = Condition(status=Status.UNKNOWN, reason="NotReached", message="The run ended before this resource's turn.")
 
 
@@ -137,8 +138,10 @@ def _record(turn: Turn, condition: Condition) -> Record:
 
 def _claim(turn: Turn) -> Claim:
     old = turn.node.record
-    if turn.remembered is None:  # neither written nor agreed with: what was expected still is
-        return old.claim if old else Claim.EXPECTED if turn.policy.allows_modify else Claim.NONE
+    if turn.remembered is None and old and old.claim is not Claim.NONE:  # what was expected still is
+        return old.claim
+    if turn.remembered is None:
+        return Claim.EXPECTED if is_expected(turn.node) else Claim.NONE
     written = turn.done is not Action.NONE
     existed = turn.existed if written else True
     return claim_of(old, sent=written, existed=existed, differed=bool(_told(turn).differences))

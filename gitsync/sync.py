@@ -71,9 +71,7 @@ def _prepared(config: Config, edges: Edges, manifests: Manifests) -> tuple[Prepa
     )
 
 
-def _planned(
-    config: Config, edges: Edges, manifests: Manifests, prepared: tuple[Prepared, ...], state: State
-) -> Plan:
+def _planned(config: Config, edges: Edges, manifests: Manifests, prepared: tuple[Prepared, ...], state: State) -> Plan:
     """What the settings choose of git and of the records, as one plan."""
     choice = Choice(only=config.only, namespaces=config.target_namespaces)
     keys = [one.key for one in prepared]
@@ -82,7 +80,9 @@ def _planned(
     gone = {key: record for key, record in state.records.items() if choice.has(key) and key not in keys}
     kept = {key: record for key, record in state.records.items() if key in keys}
     policies = last_policies(edges.source, gone, state.revision, config)
-    return make_plan(chosen(prepared, choice), {**kept, **gone}, (*edges.source.problems, *manifests.problems), policies)
+    return make_plan(
+        chosen(prepared, choice), {**kept, **gone}, (*edges.source.problems, *manifests.problems), policies
+    )
 
 
 def _refuse(config: Config, edges: Edges, plan: Plan, state: State, *, writes: bool) -> None:
@@ -93,7 +93,10 @@ def _refuse(config: Config, edges: Edges, plan: Plan, state: State, *, writes: b
             hint="Commit them, or run again with --allow-dirty.",
         )
     if config.strict and not plan.complete:
-        problems = [*plan.problems, *(p for node in plan.applies.values() if node.prepared for p in node.prepared.problems)]
+        problems = [
+            *plan.problems,
+            *(p for node in plan.applies.values() if node.prepared for p in node.prepared.problems),
+        ]
         first = min((p for p in problems if p.is_error), key=lambda p: p.order)
         raise SourceError(
             f"--strict refuses the run: {first.path}:{first.line}: {first.message}",
@@ -104,9 +107,7 @@ def _refuse(config: Config, edges: Edges, plan: Plan, state: State, *, writes: b
         refuse_unsafe(plan, ours, config.max_deletes)
 
 
-def _shared(
-    config: Config, edges: Edges, manifests: Manifests, prepared: tuple[Prepared, ...], *, writes: bool
-) -> Run:
+def _shared(config: Config, edges: Edges, manifests: Manifests, prepared: tuple[Prepared, ...], *, writes: bool) -> Run:
     """What all nodes of this run share."""
     rules = Rules(
         writes=writes,

@@ -10,12 +10,14 @@ from gitsync.model.record import Claim, Record
 
 
 def expected(nodes: Iterable[Node], agent: str) -> dict[Key, Record]:
-    """Return a record for every resource that is not recorded yet and that the run may write."""
-    return {node.key: _expected(node, agent) for node in nodes if node.record is None and _may_be_written(node)}
+    """Return a record for every resource that the run may write and that nobody was to create so far."""
+    return {node.key: _expected(node, agent) for node in nodes if is_expected(node)}
 
 
-def _may_be_written(node: Node) -> bool:
-    return node.prepared is not None and node.prepared.is_valid and node.prepared.policy.allows_modify
+def is_expected(node: Node) -> bool:
+    """Tell whether a run may be the first to write this resource."""
+    may_be_written = node.prepared is not None and node.prepared.is_valid and node.prepared.policy.allows_modify
+    return may_be_written and (node.record is None or node.record.claim is Claim.NONE)
 
 
 def _expected(node: Node, agent: str) -> Record:
@@ -29,7 +31,10 @@ def _expected(node: Node, agent: str) -> Record:
         arm_api_version=prepared.api_version or "",
         claim=Claim.EXPECTED,
         policy=prepared.policy,
+        generation=node.record.generation if node.record else 1,
+        spec_digest=node.record.spec_digest if node.record else "",
         owner=prepared.owner.key if prepared.owner else None,
         depends_on=prepared.depends_on,
         agent=agent,
+        condition=node.record.condition if node.record else None,
     )

@@ -19,7 +19,8 @@ from gitsync.vault.values import Foreseen
 
 async def observe(turn: Turn) -> Turn:
     """Read the resource, unless it cannot be there yet."""
-    if _is_below_something_new(turn):
+    turn = turn if turn.prepared.arm_id else _named(turn)
+    if _is_below_something_new(turn) or "<" in turn.arm_id:
         return replace(turn, exists=False)
     if not turn.kind.can_get:
         return replace(turn, exists=await turn.reader.exists(turn.arm_id, turn.api_version))
@@ -27,6 +28,13 @@ async def observe(turn: Turn) -> Turn:
     if live is None and turn.is_resumed and turn.run.rules.writes:
         return replace(turn, exists=False).stopped(RECONCILING, waits=True)  # a create may not show before its end
     return replace(turn, live=live, exists=live is not None)
+
+
+def _named(turn: Turn) -> Turn:
+    """An id that a config map names is known only now; in a plan it may still be a placeholder, with its brackets."""
+    request = _request(turn)
+    turn.run.values.names(turn.node.key, request.arm_id)
+    return replace(turn, request=request)
 
 
 def _is_below_something_new(turn: Turn) -> bool:

@@ -19,11 +19,13 @@ from gitsync.turn import Turn
 async def check_policy(turn: Turn) -> Turn:
     """Stop what is invalid, another agent's, in another subscription, or no longer the resource that it was."""
     prepared, record, rules = turn.prepared, turn.node.record, turn.run.rules
-    if not prepared.is_valid or prepared.arm_id is None:
+    if not prepared.is_valid:
         return turn.stopped(_invalid(turn), Verdict.INVALID, may_mend=False)
     if record and record.agent and record.agent != rules.agent:
         text = f'Operators in "{rules.agent}" and "{record.agent}" are both configured to manage this resource'
         return turn.stopped(warning("Overlap", text), Verdict.SKIP, may_mend=False)
+    if prepared.arm_id is None:  # known once a config map is: see `observe`
+        return turn
     subscription = subscription_of(prepared.arm_id)
     if subscription and subscription.casefold() != rules.subscription.casefold():
         text = (

@@ -19,12 +19,16 @@ class RunValues:
     def __init__(self, manifests: Manifests, arm_ids: Mapping[Key, str]) -> None:
         self._secrets = manifests.secrets
         self._config_maps = manifests.config_maps
-        self._arm_ids = arm_ids
+        self._arm_ids = dict(arm_ids)
         self._exported: dict[tuple[str, str, str], str] = {}
 
     def export(self, namespace: str, values: Mapping[tuple[str, str], str]) -> None:
         """Make config-map values, by (name, key), visible to the resources that come after."""
         self._exported |= {(namespace, name, key): value for (name, key), value in values.items()}
+
+    def names(self, key: Key, arm_id: str) -> None:
+        """Make an id known that a config map named."""
+        self._arm_ids[key] = arm_id
 
     def secret(self, namespace: str, name: str, key: str) -> Secret:
         found = self._secrets.get((namespace, name))

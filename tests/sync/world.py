@@ -1,0 +1,184 @@
+"""One Azure and one repository, for whole runs: real git, the real SDK client, a real socket, and a clock that jumps."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import textwrap
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from fake_clock import FakeClock
+
+from gitsync.arm.access import Access, Method, Network, SignIn
+from gitsync.arm.client import open_arm
+from gitsync.arm.cloud import cloud_of
+from gitsync.arm.throttle import ARM_LIMITS
+from gitsync.config import Config
+from gitsync.core.catalog import open_catalog
+from gitsync.edges import Edges
+from gitsync.emulator.server import Emulator
+from gitsync.emulator.settings import Settings, Timing
+from gitsync.emulator.store import MemoryStore
+from gitsync.extensions.registry import BUILT_IN, Registry
+from gitsync.model.gvk import Key
+from gitsync.model.report import Report
+from gitsync.model.result import Result
+from gitsync.repo.checkout import checkout
+from gitsync.repo.folder import StatusFolder
+from gitsync.report.progress import Silent
+from gitsync.sync import run
+
+SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
+CATALOG = open_catalog()
+
+
+class World:
+    """What outlives a run. `settings` are the emulator's; `requests` has the log of the last run."""
+
+    def __init__(self, folder: Path, **settings: Any) -> None:
+        self.folder = folder / "repository"
+        self.state = folder / "state"
+        self.folder.mkdir()
+        self.settings = Settings(limits=None, **settings)
+        self.store = MemoryStore()
+        self.clock = FakeClock()
+        self.stop = asyncio.Event()
+        self.requests: list[Any] = []
+        self.extensions = BUILT_IN
+        self.git("init", "-q", "-b", "main")
+        self.git("config", "user.name", "Somebody")
+        self.git("config", "user.email", "somebody@example.com")
+
+    def git(self, *arguments: str) -> str:
+        done = subprocess.run(["git", *arguments], cwd=self.folder, check=True, capture_output=True, text=True)
+        return done.stdout.strip()
+
+    def says(self, **documents: str) -> World:
+        """Make git say exactly this: a document a name, in a new commit."""
+        for old in self.folder.glob("*.yaml"):
+            old.unlink()
+        for name, text in documents.items():
+            (self.folder / f"{name}.yaml").write_text(textwrap.dedent(text))
+        self.git("add", "-A")
+        self.git("commit", "-q", "--allow-empty", "-m", "Change")
+        return self
+
+    def sync(self, **settings: Any) -> Report:
+        return asyncio.run(self._run(writes=True, **settings))
+
+    def plan(self, **settings: Any) -> Report:
+        return asyncio.run(self._run(writes=False, **settings))
+
+    async def _run(self, *, writes: bool, **settings: Any) -> Report:
+        self.stop = asyncio.Event()
+        config = replace(Config(source=str(self.folder), subscription=SUBSCRIPTION), **settings)
+        with checkout(str(self.folder)) as source, StatusFolder(self.state) as store:
+            async with Emulator(self.settings, self.store, self.clock) as azure:
+                access = Access(
+                    cloud=cloud_of(azure.url),
+                    sign_in=SignIn(method=Method.ANONYMOUS),
+                    network=Network(read_timeout=5),
+                    limits=ARM_LIMITS,
+                )
+                async with open_arm(access, self.clock) as arm:
+                    edges = Edges(
+                        source=source,
+                        store=store,
+                        arm=arm,
+                        clock=self.clock,
+                        stop=self.stop,
+                        subscription=config.subscription or "",
+                        catalog=CATALOG,
+                        registry=Registry(self.extensions),
+                        progress=Silent(),
+                    )
+                    try:
+                        return await run(config, edges, writes=writes)
+                    finally:
+                        self.requests = list(azure.requests)
+
+    def sent(self, method: str) -> list[str]:
+        """Paths of the last run's requests of one method, in order."""
+        return [request.path for request in self.requests if request.method == method]
+
+    @property
+    def writes(self) -> list[str]:
+        return [f"{r.method} {r.path}" for r in self.requests if r.method in {"PUT", "PATCH", "DELETE", "POST"}]
+
+    def outside(self, method: str, path: str, body: Any = None, api_version: str = "2020-06-01") -> Any:
+        """Do something behind git's back."""
+
+        async def act() -> Any:
+            import aiohttp
+
+            async with (
+                Emulator(Settings(limits=None, operations=Timing(polls=0)), self.store, self.clock) as azure,
+                aiohttp.ClientSession() as session,
+            ):
+                url = f"{azure.url}{path}?api-version={api_version}"
+                async with session.request(method, url, json=body) as answer:
+                    return await answer.json() if answer.content_type == "application/json" else None
+
+        return asyncio.run(act())
+
+    def read(self, path: str, api_version: str = "2020-06-01") -> Any:
+        return self.outside("GET", path, api_version=api_version)
+
+
+def of(report: Report, kind: str, name: str | None = None) -> Result:
+    """The result of one resource."""
+    found = [r for r in report.results if r.key.kind == kind and name in {None, r.key.name}]
+    assert len(found) == 1, [str(r.key) for r in report.results]
+    return found[0]
+
+
+def key(kind: str, group: str, name: str, namespace: str = "default") -> Key:
+    return Key(group, kind, namespace, name)
+
+
+GROUP_ID = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/core"
+VNET_ID = f"{GROUP_ID}/providers/Microsoft.Network/virtualNetworks/hub"
+SUBNET_ID = f"{VNET_ID}/subnets/one"
+
+GROUP = """\
+    apiVersion: resources.azure.com/v1api20200601
+    kind: ResourceGroup
+    metadata:
+      name: core
+    spec:
+      location: westeurope
+    """
+VNET = """\
+    apiVersion: network.azure.com/v1api20240301
+    kind: VirtualNetwork
+    metadata:
+      name: hub
+    spec:
+      location: westeurope
+      owner:
+        name: core
+      addressSpace:
+        addressPrefixes: [10.0.0.0/16]
+    """
+SUBNET = """\
+    apiVersion: network.azure.com/v1api20240301
+    kind: VirtualNetworksSubnet
+    metadata:
+      name: one
+    spec:
+      owner:
+        name: hub
+      addressPrefix: 10.0.0.0/24
+    """
+
+
+def annotated(document: str, **annotations: str) -> str:
+    """The document with annotations, whose names are given with `__` for `/` and `_` for `-`."""
+    lines = "".join(f'        {_annotation(name)}: "{value}"\n' for name, value in annotations.items())
+    return document.replace("    metadata:\n", "    metadata:\n      annotations:\n" + lines, 1)
+
+
+def _annotation(name: str) -> str:
+    return name if "/" in name else f"serviceoperator.azure.com/{name.replace('_', '-')}"
