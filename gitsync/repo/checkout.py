@@ -40,8 +40,9 @@ class Checkout:
 
     `files` maps a path from the root of SOURCE to its bytes, sorted. `revision` is a commit id, None for a folder that
     is no git work tree (or has no commit). `ref` is the branch or tag, where it is one. `dirty` says that what was read
-    differs from the revision. `folder` is set where SOURCE is a folder of this machine, `remote` where it came from a
-    repository elsewhere or has one; `remote_refused` tells why a remote that there is may not be spoken with.
+    differs from the revision. `folder` is set where SOURCE is a folder of this machine, `top` where that lies in a work
+    tree. `remote` is the repository elsewhere that it came from or has, and `remote_refused` tells why one that there
+    is may not be spoken with.
     It is a context manager: leaving it throws away what was fetched.
     """
 
@@ -52,6 +53,7 @@ class Checkout:
     problems: tuple[Problem, ...] = ()
     dirty: bool = False
     folder: Path | None = None
+    top: Path | None = None
     remote: Remote | None = None
     remote_refused: str = ""
     wanted: Wanted
@@ -154,6 +156,7 @@ def _from_work_tree(source: Folder, tree: WorkTree, ref: str | None, wanted: Wan
         problems=contents.problems,
         dirty=dirty,
         folder=source.path,
+        top=tree.top,
         remote=remote,
         remote_refused=refused,
         wanted=wanted,
@@ -197,12 +200,12 @@ def _is_dirty(tree: WorkTree, commit: str | None, files: Mapping[str, bytes], wa
 
 def _remote(tree: WorkTree, access: Access) -> tuple[Remote | None, str]:
     """The remote of a work tree, or why it may not be spoken with."""
-    address = remote_of(tree)
-    if address is None:
-        return None, ""
     try:
-        location = parse_location(address)
+        address = remote_of(tree)
+        location = parse_location(address) if address is not None else None
     except SourceError as error:
         return None, str(error)
+    if location is None:
+        return None, ""
     url = location if isinstance(location, Url) else Url(str(location.path), "file")
     return open_remote(url, access, settings_of(tree)), ""

@@ -14,10 +14,11 @@ from gitsync.model.gvk import Key
 from gitsync.model.record import Record, State
 from gitsync.repo.codec import SCHEMA, decode, encode
 from gitsync.repo.fields import Fields
+from gitsync.repo.ignore import IgnoreRules
 from gitsync.repo.listing import Entry, EntryKind, Listing
 from gitsync.repo.merging import Changes, Records
 from gitsync.repo.places import INVENTORY, REPORT, SUMMARY, is_place, place_of
-from gitsync.repo.selection import Budget, check_budget
+from gitsync.repo.selection import Budget, check_budget, visible
 from gitsync.repo.store import Update
 from gitsync.repo.yaml_text import dump
 
@@ -28,9 +29,9 @@ _RESOURCES = b"\nresources:"
 
 
 def read_state(listing: Listing) -> State:
-    """Read a whole tree; empty where it has no files. StateError for a tree that is not ours, or not whole."""
+    """Read a whole tree; empty where all files are hidden. StateError for one that is not ours, or not whole."""
     try:
-        entries = listing.entries("")
+        entries = visible(listing.entries(""), IgnoreRules({}))
         if not entries:
             return State({})
         wanted = _wanted(listing, entries)

@@ -31,7 +31,7 @@ class FolderListing:
 
     def entries(self, folder: str) -> tuple[Entry, ...]:
         top = self.root / folder
-        if not top.resolve().is_relative_to(self.root) or not top.is_dir():
+        if not top.resolve().is_relative_to(self.root.resolve()) or not top.is_dir():
             raise SourceError(f"There is no folder {folder or '.'} in {self.root}.", hint="Check --path.")
         return tuple(sorted(self._walk(top), key=lambda entry: entry.path))
 
@@ -76,7 +76,7 @@ class FolderListing:
 
     def _leads_to_a_file_inside(self, link: os.DirEntry[str]) -> bool:
         target = Path(link.path).resolve()
-        return self.follow_links and target.is_file() and target.is_relative_to(self.root)
+        return self.follow_links and target.is_file() and target.is_relative_to(self.root.resolve())
 
     def _relative(self, entry: os.DirEntry[str]) -> str:
         return Path(entry.path).relative_to(self.root).as_posix()
@@ -122,10 +122,15 @@ def branch_of(tree: WorkTree) -> str | None:
 
 
 def remote_of(tree: WorkTree) -> str | None:
-    """The push URL of `origin`, or of the only remote; None where there is none. A relative path is made absolute."""
+    """The push URL of `origin`, or of the only remote; None where there is none. A relative path is made absolute.
+
+    SourceError where there are several, and nobody knows which is meant.
+    """
     names = tree.repository.line("remote").split()
-    if "origin" not in names and len(names) != 1:
+    if not names:
         return None
+    if "origin" not in names and len(names) > 1:
+        raise SourceError(f"The repository has the remotes {', '.join(names)}, and none of them is origin.")
     url = tree.repository.line("remote", "get-url", "--push", "origin" if "origin" in names else names[0])
     if "://" in url or ":" in url.split("/")[0]:
         return url

@@ -1,0 +1,142 @@
+"""State in a folder: the same tree as on the branch, for sources without a remote and for pipelines with artifacts.
+
+Every file is replaced as a whole, the inventory last. Killed at any point, the folder holds for each resource what was
+recorded of it before or after, never half of it; the revision it speaks of moves only when everything is there. That is
+as much as is needed: records say nothing of each other.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from gitsync.errors import PublishError, StateError
+from gitsync.model.record import State
+from gitsync.repo.lock import Lock, lock
+from gitsync.repo.merging import changes_of, merge
+from gitsync.repo.places import INVENTORY
+from gitsync.repo.status_tree import Files, files_of, inventory, read_state
+from gitsync.repo.store import Update
+from gitsync.repo.worktree import FolderListing
+
+_HALF_WRITTEN = ".half-written"
+_ANEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW  # nothing that lies there is followed or added to
+
+
+class StatusFolder:
+    """A StateStore. The folder is made when it is first written to."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._lock: Lock | None = None
+        self._base = State({})
+
+    @property
+    def name(self) -> str:
+        return f"folder {self._folder}"
+
+    def load(self) -> State:
+        try:
+            self._base = self._read()
+        except OSError as error:
+            raise StateError(f"The {self.name} cannot be read: {error.strerror}.") from error
+        return self._base
+
+    def check_writable(self) -> None:
+        """Make the folder and take its lock, which is held until the store is left."""
+        with self._as_refusal():
+            self._hold()
+            _write(self._folder / _HALF_WRITTEN, b"")
+            (self._folder / _HALF_WRITTEN).unlink()
+
+    def save(self, update: Update) -> bool:
+        changes = changes_of(self._base.records, update.records)
+        if not changes:
+            return False
+        with self._as_refusal():
+            self._hold()
+            now = self._read()
+            after = merge(now.records, changes)
+            if not (self._folder / INVENTORY).exists():  # a tree that is cut short is still known as ours
+                self._replace({INVENTORY: inventory({}, None)})
+            self._replace(files_of(changes, after, update))
+        self._base = State(after, update.revision)
+        return True
+
+    def _read(self) -> State:
+        if self._folder.is_symlink():
+            raise StateError(f"{self._folder} is a symbolic link.", hint="Name the folder itself with --status-dir.")
+        if not self._folder.exists():
+            return State({})
+        if not self._folder.is_dir():
+            raise StateError(f"{self._folder} is not a folder.", hint="Name a folder with --status-dir.")
+        return read_state(FolderListing(root=self._folder))
+
+    def _hold(self) -> None:
+        if self._lock is None:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            self._lock = lock(self._folder)
+            for left in self._folder.rglob(_HALF_WRITTEN):
+                left.unlink()
+
+    def _replace(self, files: Files) -> None:
+        """Write and remove files in the order given, each as a whole, and make sure that they are on the disk."""
+        for path, content in files.items():
+            file = self._folder / path
+            if content is not None:
+                file.parent.mkdir(parents=True, exist_ok=True)
+                _write(file, content)
+            else:
+                _remove(file, self._folder)
+        _settle({(self._folder / path).parent for path in files} | {self._folder})
+
+    @contextmanager
+    def _as_refusal(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise PublishError(
+                f"Status cannot be written to {error.filename or self._folder}: {error.strerror}.",
+                hint="Let this user write there, or name another folder with --status-dir.",
+            ) from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if self._lock is not None:
+            self._lock.release()
+            self._lock = None
+
+
+def _write(file: Path, content: bytes) -> None:
+    """Replace a file as a whole: readers see the old one or the new one."""
+    half = file.with_name(_HALF_WRITTEN)
+    with os.fdopen(os.open(half, _ANEW, 0o644), "wb") as stream:
+        stream.write(content)
+        stream.flush()
+        os.fsync(stream.fileno())
+    half.replace(file)
+
+
+def _remove(file: Path, top: Path) -> None:
+    """Remove a file, and the folders that it leaves empty."""
+    file.unlink(missing_ok=True)
+    for folder in file.relative_to(top).parents:
+        if folder.parts and (top / folder).is_dir() and not any((top / folder).iterdir()):
+            (top / folder).rmdir()
+
+
+def _settle(folders: Iterable[Path]) -> None:
+    """Have the names in the folders on the disk too."""
+    for folder in sorted(folders):
+        if folder.is_dir():
+            descriptor = os.open(folder, os.O_RDONLY)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)

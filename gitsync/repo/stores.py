@@ -1,0 +1,70 @@
+"""Choose where state is kept: a branch or a folder (DESIGN §5, Commands)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from gitsync.errors import ConfigError, SourceError
+from gitsync.model.clock import Clock
+from gitsync.repo.access import Access, Remote, open_remote
+from gitsync.repo.branch import StatusBranch
+from gitsync.repo.checkout import Checkout
+from gitsync.repo.commit import Author
+from gitsync.repo.folder import StatusFolder
+from gitsync.repo.location import Url, check_ref
+from gitsync.repo.store import StateStore
+
+DEFAULT_BRANCH = "gitsync/status"
+DEFAULT_FOLDER = ".gitsync"
+
+
+def open_store(
+    source: Checkout,
+    *,
+    branch: str | None = None,
+    directory: Path | None = None,
+    clock: Clock,
+    environment: Mapping[str, str] = os.environ,
+) -> StateStore:
+    """Where nothing is named, the branch `gitsync/status` of the remote, or `.gitsync` in a folder without one.
+
+    A branch that is named where there is no remote is one of the repository itself. The author of commits is gitsync,
+    unless git's own variables in `environment` name another. ConfigError where the choice cannot be.
+    """
+    if branch is not None and directory is not None:
+        raise ConfigError("Status goes to a branch or to a folder.", hint="Give --status-branch or --status-dir.")
+    if directory is not None:
+        return StatusFolder(Path(os.path.abspath(directory)))  # noqa: PTH100 - resolve() would follow a link
+    if branch is None and source.remote is None and not source.remote_refused:
+        return StatusFolder((source.folder or Path.cwd()) / DEFAULT_FOLDER)
+    name = _branch_name(branch or DEFAULT_BRANCH, source)
+    return StatusBranch(_remote_of(source), name, clock=clock, author=_author(environment))
+
+
+def _branch_name(name: str, source: Checkout) -> str:
+    try:
+        check_ref(name)
+    except SourceError:
+        raise ConfigError(f"--status-branch {name!r} is not the name of a branch.") from None
+    if name.startswith("refs/"):
+        raise ConfigError(f"--status-branch {name!r} must be a short name.", hint=f"Write it like {DEFAULT_BRANCH}.")
+    if name == source.ref:
+        raise ConfigError(f"The branch {name} holds the manifests.", hint="Name another with --status-branch.")
+    return name
+
+
+def _remote_of(source: Checkout) -> Remote:
+    if source.remote is not None:
+        return source.remote
+    if source.remote_refused:
+        raise ConfigError(f"The status branch cannot be used: {source.remote_refused}", hint="Use --status-dir.")
+    if source.top is None:
+        raise ConfigError(f"{source.name} is in no git repository, so it has no branches.", hint="Use --status-dir.")
+    return open_remote(Url(str(source.top), "file"), Access())
+
+
+def _author(environment: Mapping[str, str]) -> Author:
+    plain = Author()
+    return Author(environment.get("GIT_AUTHOR_NAME") or plain.name, environment.get("GIT_AUTHOR_EMAIL") or plain.email)

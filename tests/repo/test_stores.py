@@ -1,0 +1,134 @@
+"""Which place is chosen for the state, and which choices cannot be."""
+
+from pathlib import Path
+
+import pytest
+from remembered import a_record, an_update
+
+from gitsync.errors import ConfigError, PublishError
+from gitsync.repo.access import Access, open_remote
+from gitsync.repo.branch import StatusBranch
+from gitsync.repo.checkout import checkout
+from gitsync.repo.location import Url
+from gitsync.repo.stores import open_store
+
+
+def test_a_source_with_a_remote_has_the_branch_there(cloned, bare, clock):
+    for location in (str(cloned.path), bare.url, str(cloned.path / "apps")):
+        with checkout(location) as source, open_store(source, clock=clock) as store:
+            assert store.name.startswith("branch gitsync/status of ")
+            assert store.name.endswith(str(bare.path))
+
+
+def test_a_folder_without_a_remote_has_a_folder_in_it(work, tmp_path: Path, clock):
+    plain = tmp_path / "plain"
+    plain.mkdir()
+    for folder in (work.path, plain):
+        with checkout(str(folder)) as source, open_store(source, clock=clock) as store:
+            assert store.name == f"folder {folder}/.gitsync"
+
+
+def test_a_folder_that_is_named_goes_before_the_remote(cloned, clock, tmp_path: Path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with checkout(str(cloned.path)) as source, open_store(source, directory=Path("state"), clock=clock) as store:
+        assert store.name == f"folder {tmp_path}/state"
+
+
+def test_a_branch_that_is_named_is_pushed_to_the_remote(cloned, bare, clock):
+    cloned.put("notes.txt", "not committed")
+    before = (
+        cloned.git("status", "--porcelain"),
+        cloned.git("for-each-ref"),
+        (cloned.path / ".git/index").read_bytes(),
+    )
+    with checkout(str(cloned.path)) as source, open_store(source, branch="state", clock=clock) as store:
+        store.load()
+        store.check_writable()
+        assert store.save(an_update(a_record("one"), revision=source.revision))
+    assert bare.git("log", "--format=%(trailers:key=Revision,valueonly)", "state") == cloned.git("rev-parse", "HEAD")
+    after = (cloned.git("status", "--porcelain"), cloned.git("for-each-ref"), (cloned.path / ".git/index").read_bytes())
+    assert after == before, "nothing of the work tree's own is touched"
+    with checkout(bare.url) as source, open_store(source, branch="state", clock=clock) as store:
+        assert [key.name for key in store.load().records] == ["one"]
+
+
+def test_a_branch_of_a_repository_without_a_remote_is_its_own(work, clock):
+    work.put("apps/a.yaml", "x")
+    commit = work.commit()
+    with checkout(str(work.path / "apps")) as source, open_store(source, branch="state", clock=clock) as store:
+        assert not store.load().records
+        store.check_writable()
+        assert store.save(an_update(a_record("one")))
+    assert work.git("ls-tree", "--name-only", "state").splitlines() == [
+        "SUMMARY.md",
+        "default",
+        "inventory.yaml",
+        "report.json",
+    ]
+    assert work.git("rev-parse", "HEAD") == commit
+    assert work.git("status", "--porcelain") == ""
+
+
+def test_a_branch_that_another_work_tree_has_checked_out_is_not_moved(work, clock, tmp_path: Path):
+    work.put("a.yaml", "x")
+    work.commit()
+    itself = open_remote(Url(str(work.path), "file"), Access())
+    with StatusBranch(itself, "state", clock=clock, patience=0.01) as store:
+        store.load()
+        store.save(an_update(a_record("one")))
+        work.git("worktree", "add", "--quiet", str(tmp_path / "other"), "state")
+        with pytest.raises(PublishError, match="checked out"):
+            store.save(an_update(a_record("two")))
+
+
+def test_the_author_is_gits_own_variable_or_gitsync(work, clock):
+    work.put("a.yaml", "x")
+    work.commit()
+    for environment in ({}, {"GIT_AUTHOR_NAME": "Robo", "GIT_AUTHOR_EMAIL": "robo@example.com"}):
+        with (
+            checkout(str(work.path)) as source,
+            open_store(source, branch="state", clock=clock, environment=environment) as store,
+        ):
+            store.load()
+            store.save(an_update(a_record(f"r{len(environment)}")))
+    assert work.git("log", "--format=%an <%ae>", "state").splitlines() == [
+        "Robo <robo@example.com>",
+        "gitsync <gitsync@localhost>",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "message", "why"),
+    [
+        ({"branch": "a", "directory": Path("b")}, "to a branch or to a folder", "both at once"),
+        ({"branch": "--mirror"}, "is not the name of a branch", "an option"),
+        ({"branch": "a b"}, "is not the name of a branch", "no name"),
+        ({"branch": "refs/tags/v1"}, "must be a short name", "not a branch"),
+        ({"branch": "main"}, "holds the manifests", "the branch that is read"),
+    ],
+)
+def test_choices_that_cannot_be(cloned, clock, options, message, why):
+    with checkout(str(cloned.path)) as source, pytest.raises(ConfigError, match=message):
+        open_store(source, clock=clock, **options)
+
+
+def test_a_branch_needs_a_repository(tmp_path: Path, clock):
+    with checkout(str(tmp_path)) as source, pytest.raises(ConfigError, match="in no git repository"):
+        open_store(source, branch="state", clock=clock)
+
+
+@pytest.mark.parametrize(
+    ("remotes", "message"),
+    [
+        ({"origin": "git://example.com/a"}, "transport"),
+        ({"a": "ssh://x/a", "b": "ssh://x/b"}, "none of them is origin"),
+    ],
+)
+def test_a_remote_that_cannot_be_used_is_never_replaced_by_a_folder(work, clock, remotes, message, tmp_path: Path):
+    for name, url in remotes.items():
+        work.git("remote", "add", name, url)
+    with checkout(str(work.path)) as source:
+        with pytest.raises(ConfigError, match=message):
+            open_store(source, clock=clock)
+        with open_store(source, directory=tmp_path / "state", clock=clock) as store:
+            assert not store.load().records
