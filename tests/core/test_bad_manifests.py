@@ -47,6 +47,7 @@ SPEAKS_FOR_ITSELF = {
     "PatternMismatch",
     "UnknownValue",
     "WrongItemCount",
+    "WrongLength",
     "WrongType",
     "InvalidSpec",
 }

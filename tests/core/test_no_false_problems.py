@@ -1,0 +1,59 @@
+"""What is right is not complained of: manifests that Azure Service Operator takes have no errors."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from gitsync.core.catalog import open_catalog
+from gitsync.core.manifests import read_manifests
+from gitsync.core.prepare import prepare
+
+ROOT = Path(__file__).resolve().parents[2]
+CASES = sorted((ROOT.parent / "shared" / "conformance" / "cases").glob("*/expected.json"))
+CATALOG = open_catalog()
+MARKS = ("unresolved", "unknownFields", "twice")
+
+
+def errors_of(folder):
+    """The errors of each resource, and those of files."""
+    files = {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+    manifests = read_manifests(files)
+    assert manifests.problems == ()
+    prepared = prepare(manifests, catalog=CATALOG, subscription="00000000-0000-0000-0000-000000000000")
+    return {one: [problem for problem in one.problems if problem.is_error] for one in map(Judged, prepared)}
+
+
+class Judged:
+    """A resource by what it is called, for the table of what is expected."""
+
+    def __init__(self, prepared):
+        self.problems = prepared.problems
+        self.name = (prepared.resource.gvk.api_version, prepared.key.kind, prepared.key.name)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda path: path.parent.name)
+def test_samples_of_the_operator(case):
+    expected = {(e["apiVersion"], e["kind"], e["name"]): e for e in json.loads(case.read_text())}
+    for judged, errors in errors_of(case.parent / "manifests").items():
+        entry = expected.get(judged.name)
+        if entry is None:
+            assert [problem.code for problem in errors] == ["NotArm"], judged.name
+        elif any(mark in entry for mark in MARKS):
+            assert errors, (judged.name, entry)
+        else:
+            assert errors == [], judged.name
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda path: path.parent.name)
+def test_misspelt_fields_are_told_by_name(case):
+    expected = {(e["apiVersion"], e["kind"], e["name"]): e for e in json.loads(case.read_text())}
+    for judged, errors in errors_of(case.parent / "manifests").items():
+        unknown = {problem.field for problem in errors if problem.code == "UnknownField"}
+        assert set(expected.get(judged.name, {}).get("unknownFields", ())) <= unknown
+
+
+def test_the_examples():
+    errors = errors_of(ROOT / "examples" / "manifests")
+    assert len(errors) >= 30
+    assert [found for found in errors.values() if found] == []
