@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from gitsync.emulator.server import Emulator
     from gitsync.emulator.settings import Settings
 
-SETTINGS: tuple[str, ...] = ()
-OUTPUTS: tuple[str, ...] = ()
+SETTINGS = ()
+OUTPUTS = ()
 
 _LAST_PORT = 65535
 

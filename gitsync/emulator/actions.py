@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from gitsync.emulator import providers
@@ -51,8 +52,8 @@ def run(cloud: Cloud, call: Call) -> Answer:
     target = call.target
     if not target.names and len(target.types) == 1:
         return providers.register(cloud, call)
-    cloud.demand_place(call)
     owner = target.owner
+    cloud.demand_place(replace(call, target=owner))
     resource = cloud.find(owner)
     if resource is None:
         raise not_found(owner)

@@ -17,6 +17,16 @@ from gitsync.errors import ConfigError
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
 
+class _Loader(yaml.SafeLoader):
+    """YAML whose dates are texts, as in JSON."""
+
+
+_Loader.yaml_implicit_resolvers = {
+    first: [rule for rule in rules if rule[0] != "tag:yaml.org,2002:timestamp"]
+    for first, rules in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+
+
 class Node:
     """One value of a document, with its place in the file."""
 
@@ -62,10 +72,10 @@ class Node:
             raise self.wrong(f"This cannot be read: {error}") from error
 
     def text(self) -> str:
-        value = self.any()
-        if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        """A scalar as it is written, be it a word, a number or a date."""
+        if not isinstance(self._node, yaml.ScalarNode) or self.any() is None:
             raise self.wrong("This should be a text.")
-        return value if isinstance(value, str) else str(value)
+        return str(self._node.value)
 
     def texts(self) -> tuple[str, ...]:
         """One text or a list of texts."""
@@ -112,7 +122,7 @@ def fields(node: Node, table: Mapping[str, Reader]) -> dict[str, Any]:
 def read(path: Path) -> Node | None:
     """The document in a file; None for an empty one, ConfigError for one that is no YAML or cannot be read."""
     try:
-        loader = yaml.SafeLoader(path.read_bytes())
+        loader = _Loader(path.read_bytes())
         node = loader.get_single_node()
     except OSError as error:
         raise ConfigError(

@@ -149,7 +149,7 @@ def _next_link(call: Call, key: str) -> str:
 
 def _position(token: str) -> str:
     try:
-        return base64.urlsafe_b64decode(token.encode()).decode()
+        return base64.b64decode(token, altchars=b"-_", validate=True).decode()
     except (binascii.Error, UnicodeDecodeError) as error:
         raise refuse("InvalidRequestContent", reason="The $skiptoken is not one that was given out.") from error
 

@@ -1,0 +1,108 @@
+"""Children that are entries of their parent as well."""
+
+import pytest
+from asked import GROUP, at, play, with_group
+
+from gitsync.emulator.patch import at as inside
+
+FAMILIES = [
+    ("Microsoft.Network/virtualNetworks", "subnets", ("properties", "subnets")),
+    ("Microsoft.Network/networkSecurityGroups", "securityRules", ("properties", "securityRules")),
+    ("Microsoft.Network/routeTables", "routes", ("properties", "routes")),
+    ("Microsoft.Network/loadBalancers", "inboundNatRules", ("properties", "inboundNatRules")),
+    (
+        "Microsoft.Compute/virtualMachineScaleSets",
+        "extensions",
+        ("properties", "virtualMachineProfile", "extensionProfile", "extensions"),
+    ),
+]
+names = [row[0] for row in FAMILIES]
+
+
+def holding(path, entries):
+    """A parent's body with a list at a path."""
+    body = entries
+    for name in reversed(path):
+        body = {name: body}
+    return {"location": "westeurope", **body}
+
+
+def entries_of(body, path):
+    return [entry["name"] for entry in inside(body, path) or []]
+
+
+@pytest.mark.parametrize(("kind", "word", "path"), FAMILIES, ids=names)
+def test_a_child_shows_in_its_parent(kind, word, path):
+    parent = at(kind, "p")
+
+    async def scenario(azure):
+        await azure.made(parent, holding(path, []))
+        await azure.made(f"{parent}/{word}/b", {"properties": {"x": 1}})
+        await azure.made(f"{parent}/{word}/a", {"properties": {"x": 2}})
+        return await azure.get(parent)
+
+    found = inside(play(with_group(scenario)).body, path)
+    assert [(entry["name"], entry["properties"]["x"]) for entry in found] == [("b", 1), ("a", 2)], (
+        "in order of creation"
+    )
+    assert found[0]["id"] == f"{parent}/{word}/b"
+
+
+@pytest.mark.parametrize(("kind", "word", "path"), FAMILIES, ids=names)
+def test_a_put_of_the_parent_rewrites_its_children(kind, word, path):
+    parent = at(kind, "p")
+
+    async def scenario(azure):
+        await azure.made(parent, holding(path, [{"name": "a", "properties": {"x": 1}}, {"name": "b"}]))
+        made = await azure.get(f"{parent}/{word}/a")
+        await azure.made(parent, holding(path, [{"name": "A", "properties": {"x": 2}}]))
+        return made, await azure.get(f"{parent}/{word}/a"), await azure.get(f"{parent}/{word}/b")
+
+    made, changed, gone = play(with_group(scenario))
+    assert made.body["properties"]["x"] == 1
+    assert changed.body["properties"]["x"] == 2, "names have no case"
+    assert gone.status == 404
+
+
+@pytest.mark.parametrize(("kind", "word", "path"), FAMILIES, ids=names)
+def test_a_parent_put_without_its_children_loses_them(kind, word, path):
+    parent = at(kind, "p")
+
+    async def scenario(azure):
+        await azure.made(parent, holding(path, []))
+        await azure.made(f"{parent}/{word}/a", {"properties": {}})
+        patched = await azure.ask("PATCH", parent, {"tags": {"a": "b"}})
+        await azure.settled(parent)
+        await azure.made(parent)
+        return patched, await azure.get(f"{parent}/{word}/a")
+
+    patched, child = play(with_group(scenario))
+    assert entries_of(patched.body, path) == ["a"], "a patch that says nothing of them keeps them"
+    assert child.status == 404
+
+
+def test_peerings_are_shown_but_stay_when_a_put_leaves_them_out():
+    network = at("Microsoft.Network/virtualNetworks", "v")
+
+    async def scenario(azure):
+        await azure.made(network)
+        await azure.made(f"{network}/virtualNetworkPeerings/p", {"properties": {}})
+        await azure.made(network)
+        return await azure.get(network)
+
+    assert entries_of(play(with_group(scenario)).body, ("properties", "virtualNetworkPeerings")) == ["p"]
+
+
+def test_a_child_that_goes_leaves_its_parent():
+    network = at("Microsoft.Network/virtualNetworks", "v")
+
+    async def scenario(azure):
+        await azure.made(network, holding(("properties", "subnets"), [{"name": "a"}, {"name": "b"}]))
+        await azure.delete(f"{network}/subnets/a")
+        while (await azure.get(f"{network}/subnets/a")).status != 404:
+            pass
+        return await azure.get(network), azure.emulator.ids(GROUP)
+
+    shown, left = play(with_group(scenario))
+    assert entries_of(shown.body, ("properties", "subnets")) == ["b"]
+    assert left == [GROUP, network, f"{network}/subnets/b"]

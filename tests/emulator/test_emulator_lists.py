@@ -1,0 +1,163 @@
+"""Lists and their pages."""
+
+from dataclasses import replace
+
+import pytest
+from asked import GROUP, OPEN, PLAIN, SUBSCRIPTION, VNET, at, play
+
+OTHER = f"{SUBSCRIPTION}/resourceGroups/other"
+ELSEWHERE = at("Contoso.Things/things", "two", scope=OTHER)
+ROLE = "Microsoft.Authorization/roleAssignments"
+
+
+def world(azure):
+    hand = azure.emulator
+    for group in (GROUP, OTHER):
+        hand.put(group, {"location": "westeurope"})
+    for path in (PLAIN, ELSEWHERE, VNET):
+        hand.put(path, {"location": "westeurope", "sku": {"name": "S"}, "properties": {"a": 1}})
+    for path in (f"{VNET}/subnets/a", f"{PLAIN}/parts/p", at(ROLE, "r"), at(ROLE, "s", scope=PLAIN)):
+        hand.put(path, {"properties": {}})
+
+
+def listed(path, settings=OPEN):
+    async def scenario(azure):
+        world(azure)
+        return await azure.get(path)
+
+    return play(scenario, settings)
+
+
+LISTS = [
+    (f"{SUBSCRIPTION}/resourcegroups", [GROUP, OTHER], "groups, in any case of the word"),
+    (f"{GROUP}/resources", [PLAIN, VNET], "tracked resources only: no subnet, no role assignment"),
+    (f"{SUBSCRIPTION}/resources", [PLAIN, VNET, ELSEWHERE], "those of every group"),
+    (f"{SUBSCRIPTION}/resources?$filter=resourceType eq 'contoso.things/things'", [PLAIN, ELSEWHERE], "of one type"),
+    (f"{SUBSCRIPTION}/resources?$filter=resourceType eq 'Contoso.Things/things' and name eq 'two'", [ELSEWHERE], "and name"),
+    (f"{GROUP}/providers/Contoso.Things/things", [PLAIN], "a type in a group"),
+    (f"{SUBSCRIPTION}/providers/contoso.things/THINGS", [PLAIN, ELSEWHERE], "a type in a subscription, in any case"),
+    (f"{VNET}/subnets", [f"{VNET}/subnets/a"], "children of one parent"),
+    (f"{PLAIN}/parts", [f"{PLAIN}/parts/p"], "of any type"),
+    (f"{PLAIN}/providers/{ROLE}", [at(ROLE, "s", scope=PLAIN)], "extensions of one resource"),
+    (f"{GROUP}/providers/Contoso.Things/nothings", [], "a type of which there is none"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("path", "ids", "why"), LISTS, ids=[row[-1] for row in LISTS])
+def test_a_list_holds(path, ids, why):
+    reply = listed(path)
+    assert reply.status == 200, reply.body
+    assert [entry["id"] for entry in reply.body["value"]] == ids, why
+    assert "nextLink" not in reply.body
+
+
+def test_the_lists_of_arm_itself_leave_properties_out_and_those_of_providers_do_not():
+    assert "properties" not in listed(f"{GROUP}/resources").body["value"][0]
+    assert listed(f"{GROUP}/resources").body["value"][0]["sku"] == {"name": "S"}
+    assert listed(f"{GROUP}/providers/Contoso.Things/things").body["value"][0]["properties"]["a"] == 1
+
+
+def test_a_list_can_be_asked_for_times_and_states():
+    entry = listed(f"{GROUP}/resources?$expand=createdTime,changedTime,provisioningState").body["value"][0]
+    assert entry["provisioningState"] == "Succeeded"
+    assert entry["createdTime"] == entry["changedTime"]
+
+
+@pytest.mark.parametrize(
+    ("size", "top", "pages"), [(2, "", [2, 2, 1]), (1000, "&$top=3", [3, 2]), (2, "&$top=3", [2, 2, 1])]
+)
+def test_pages_follow_each_other_to_the_end(size, top, pages):
+    async def scenario(azure):
+        azure.emulator.put(GROUP, {"location": "westeurope"})
+        for number in range(5):
+            azure.emulator.put(f"{PLAIN}{number}", {"location": "westeurope"})
+        link, found = f"{GROUP}/resources?api-version=2021-04-01{top}", []
+        while link:
+            reply = await azure.get(link)
+            found.append([entry["name"] for entry in reply.body["value"]])
+            link = reply.body.get("nextLink")
+            assert link is None or link.startswith(azure.emulator.url)
+        return found
+
+    found = play(scenario, replace(OPEN, page_size=size))
+    assert [len(page) for page in found] == pages
+    assert [name for page in found for name in page] == [f"one{number}" for number in range(5)]
+
+
+def test_a_token_that_was_never_given_out_is_refused():
+    assert listed(f"{GROUP}/resources?$skiptoken=%21").code == "InvalidRequestContent"
+
+
+def test_subscriptions_are_those_that_hold_something_or_are_named():
+    reply = listed("/subscriptions", replace(OPEN, subscriptions=("named",)))
+    assert [entry["subscriptionId"] for entry in reply.body["value"]] == [SUBSCRIPTION.split("/")[2], "named"]
+
+
+def test_built_in_roles_are_listed_everywhere_and_found_by_their_ids():
+    async def scenario(azure):
+        roles = await azure.get("/providers/Microsoft.Authorization/roleDefinitions")
+        reader = next(role for role in roles.body["value"] if role["properties"]["roleName"] == "Reader")
+        path = f"{SUBSCRIPTION}/providers/Microsoft.Authorization/roleDefinitions/{reader['name']}"
+        return reader, await azure.get(path)
+
+    reader, found = play(scenario)
+    assert reader["properties"]["type"] == "BuiltInRole"
+    assert found.body["properties"]["roleName"] == "Reader"
+
+
+def test_a_provider_is_registered_after_a_few_polls():
+    settings = replace(OPEN, unregistered=("Contoso.Things",), registration_polls=2)
+    provider = f"{SUBSCRIPTION}/providers/contoso.things"
+
+    async def scenario(azure):
+        azure.emulator.put(GROUP, {"location": "westeurope"})
+        refused = await azure.put(PLAIN)
+        states = [(await azure.get(provider)).body["registrationState"]]
+        states += [(await azure.ask("POST", f"{provider}/register")).body["registrationState"]]
+        states += [(await azure.get(provider)).body["registrationState"] for _ in range(2)]
+        written = await azure.put(PLAIN)
+        states += [(await azure.ask("POST", f"{provider}/unregister")).body["registrationState"]]
+        return refused, states, written, await azure.get(f"{SUBSCRIPTION}/providers")
+
+    refused, states, written, index = play(scenario, settings)
+    assert refused.code == "MissingSubscriptionRegistration"
+    assert refused.body["error"]["details"][0]["target"] == "Contoso.Things"
+    assert states == ["NotRegistered", "Registering", "Registering", "Registered", "NotRegistered"]
+    assert written.status == 201
+    assert [entry["namespace"] for entry in index.body["value"]] == [
+        "Contoso.Things",
+        "Microsoft.Authorization",
+        "Microsoft.Resources",
+    ]
+
+
+ACTIONS = [
+    (
+        "Microsoft.Storage/storageAccounts",
+        "listKeys",
+        lambda body: [key["keyName"] for key in body["keys"]],
+        ["key1", "key2"],
+    ),
+    ("Microsoft.Cache/redis", "listkeys", sorted, ["primaryKey", "secondaryKey"]),
+    ("Microsoft.OperationalInsights/workspaces", "sharedKeys", sorted, ["primarySharedKey", "secondarySharedKey"]),
+]
+
+
+@pytest.mark.parametrize(("kind", "action", "seen", "expected"), ACTIONS, ids=[row[0] for row in ACTIONS])
+def test_an_action_gives_the_same_keys_each_time(kind, action, seen, expected):
+    async def scenario(azure):
+        azure.emulator.put(GROUP, {"location": "westeurope"})
+        azure.emulator.put(at(kind, "a"), {"location": "westeurope"})
+        return [await azure.ask("POST", f"{at(kind, 'a')}/{action}") for _ in range(2)]
+
+    first, second = play(scenario)
+    assert seen(first.body) == expected
+    assert first.body == second.body
+
+
+def test_an_action_that_nobody_knows_is_refused():
+    async def scenario(azure):
+        world(azure)
+        return await azure.ask("POST", f"{PLAIN}/explode")
+
+    assert play(scenario).code == "InvalidResourceType"

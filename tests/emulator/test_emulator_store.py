@@ -1,0 +1,149 @@
+"""State: the same from memory and from a file, and whole after a process was killed."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import urllib.error
+import urllib.request
+from dataclasses import replace
+
+import pytest
+from asked import GROUP, OPEN, PLAIN, VERSION, TestClock, play
+
+from gitsync.emulator.server import Emulator
+from gitsync.emulator.settings import Timing
+from gitsync.emulator.store import MemoryStore, SqliteStore
+from gitsync.emulator.stored import Operation, Stored
+from gitsync.emulator.ways import Style
+from gitsync.errors import ConfigError
+
+ONE = Stored(id="/A", body={"x": [1, {"y": None}]}, api_version="v", number=1, created="c", changed="d")
+
+
+@pytest.fixture(params=["memory", "file"])
+def store(request, tmp_path):
+    made = MemoryStore() if request.param == "memory" else SqliteStore(tmp_path / "azure.db")
+    yield made
+    made.close()
+
+
+def test_a_store_finds_what_was_put(store):
+    operation = Operation(
+        id="o", key="/a", path="/A", verb="PUT", style="async", api_version="v", started=1.5, error={"code": "c"}
+    )
+    with store.transaction():
+        store.put_resource("/a", ONE)
+        store.put_operation(operation)
+        store.put_note("n", {"count": 3})
+    assert (store.resource("/a"), store.operation("o"), store.note("n")) == (ONE, operation, {"count": 3})
+    assert (store.resource("/b"), store.operation("p"), store.note("m")) == (None, None, None)
+
+
+def test_a_store_finds_all_that_is_below_sorted(store):
+    with store.transaction():
+        for key in ("/a/c", "/a/b/x", "/ab", "/a", "/a/é", "/a/b"):
+            store.put_resource(key, ONE)
+        store.drop_resource("/a/b")
+        store.drop_resource("/nothing")
+    assert [key for key, _ in store.below("/a/")] == ["/a/b/x", "/a/c", "/a/é"]
+
+
+def test_a_transaction_that_breaks_leaves_nothing_in_a_file(tmp_path):
+    store = SqliteStore(tmp_path / "azure.db")
+
+    def broken():
+        with store.transaction():
+            store.put_resource("/a", ONE)
+            raise ValueError("broken")
+
+    with pytest.raises(ValueError, match="broken"):
+        broken()
+    assert store.resource("/a") is None
+    store.close()
+
+
+@pytest.mark.parametrize("content", [b"this is no database, but long enough to be read as one" * 20])
+def test_a_file_that_is_no_state_is_refused(tmp_path, content):
+    path = tmp_path / "notes.txt"
+    path.write_bytes(content)
+    with pytest.raises(ConfigError, match=r"notes\.txt cannot hold"):
+        SqliteStore(path)
+    with pytest.raises(ConfigError, match="cannot hold"):
+        SqliteStore(tmp_path / "nowhere" / "azure.db")
+
+
+def test_runs_one_after_another_see_one_azure_and_its_operations(tmp_path):
+    settings = replace(OPEN, operations=Timing(style=Style.ASYNC, polls=0, seconds=60))
+    clock = TestClock()
+
+    async def first(azure):
+        await azure.put(GROUP)
+        created = await azure.put(PLAIN, {"location": "x", "properties": {"a": 1}})
+        return created.headers["Azure-AsyncOperation"].removeprefix(azure.emulator.url)
+
+    async def later(azure):
+        poll = await azure.get(operation)
+        return poll.body["status"], (await azure.get(PLAIN)).body["properties"]
+
+    operation = play(first, settings, SqliteStore(tmp_path / "azure.db"), clock)
+    assert play(later, settings, SqliteStore(tmp_path / "azure.db"), clock)[0] == "InProgress"
+    clock.seconds += 60
+    state, properties = play(later, settings, SqliteStore(tmp_path / "azure.db"), clock)
+    assert (state, properties) == ("Succeeded", {"a": 1, "provisioningState": "Succeeded"})
+
+
+def test_servers_at_once_see_one_azure(tmp_path):
+    async def run():
+        path = tmp_path / "azure.db"
+        async with Emulator(OPEN, SqliteStore(path)) as one, Emulator(OPEN, SqliteStore(path)) as other:
+            one.put(GROUP, {"location": "x"})
+            other.put(PLAIN, {"location": "x"})
+            other.change(GROUP, "/tags", {"a": "b"})
+            return one.ids(), one.resource(GROUP)["tags"]
+
+    assert asyncio.run(run()) == ([GROUP, PLAIN], {"a": "b"})
+
+
+def put(url, number):
+    body = json.dumps({"location": "x", "properties": {"number": number}}).encode()
+    request = urllib.request.Request(f"{url}{PLAIN}{number}?api-version={VERSION}", data=body, method="PUT")
+    with urllib.request.urlopen(request, timeout=30) as answer:
+        return answer.status
+
+
+def test_a_killed_server_has_lost_nothing_that_it_answered(tmp_path):
+    state, script = tmp_path / "azure.db", tmp_path / "script.yaml"
+    script.write_text("settings: {throttle: off}", encoding="utf-8")
+    command = [sys.executable, "-m", "gitsync", "emulator", "--state", str(state), "--script", str(script)]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    with server.stdout as out:
+        url = out.readline().strip()
+        seed = SqliteStore(state)
+        Emulator(OPEN, seed).put(GROUP, {"location": "x"})
+        seed.close()
+        answered = []
+
+        def write():
+            try:
+                for number in range(10_000):
+                    put(url, number)
+                    answered.append(number)
+            except (urllib.error.URLError, OSError):
+                return
+
+        writer = threading.Thread(target=write)
+        writer.start()
+        while len(answered) < 50:
+            pass
+        os.kill(server.pid, signal.SIGKILL)
+        writer.join()
+        server.wait()
+    store = SqliteStore(state)
+    left = Emulator(OPEN, store)
+    kept = [left.resource(f"{PLAIN}{number}")["properties"]["number"] for number in answered]
+    store.close()
+    assert kept == answered

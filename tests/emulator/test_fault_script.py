@@ -1,0 +1,245 @@
+"""The script: what it may say, and what then goes wrong."""
+
+import aiohttp
+import pytest
+from asked import GROUP, PLAIN, VNET, TestClock, play, with_group
+
+from gitsync.emulator.settings import Limits, Settings, read_settings
+from gitsync.emulator.ways import Style
+from gitsync.errors import ConfigError
+
+
+def script(tmp_path, text):
+    path = tmp_path / "azure.yaml"
+    path.write_text(text, encoding="utf-8")
+    return read_settings(path)
+
+
+def play_script(tmp_path, scenario, rules, **more):
+    text = "settings: {throttle: off}\nrules:\n" + rules
+    return play(with_group(scenario), script(tmp_path, text), **more)
+
+
+def test_an_empty_script_changes_nothing(tmp_path):
+    assert script(tmp_path, "") == Settings()
+
+
+def test_every_setting_can_be_said(tmp_path):
+    settings = script(
+        tmp_path,
+        """
+settings:
+  tenant: 22222222-2222-4222-8222-222222222222
+  subscriptions: [A]
+  types:
+    Contoso.Things/things: [2024-01-01]
+    Contoso.Things/others: []
+  unregistered: Contoso.Things
+  registrationPolls: 5
+  operations: {style: accepted, polls: 3, seconds: 1.5, retryAfter: 10}
+  busy: parent
+  locks: [{scope: /subscriptions/a, level: ReadOnly}]
+  denied: [{principal: p, scope: s, action: "*/write"}]
+  throttle: {reads: {size: 5, perSecond: 2}}
+  rewrite: true
+  pageSize: 7
+  requireToken: true
+  principals: [{clientId: c, secret: hush, readOnly: true}]
+  tokenSeconds: 60
+""",
+    )
+    assert settings.subscriptions == ("a",)
+    assert settings.types == {"Contoso.Things/things": ("2024-01-01",), "Contoso.Things/others": ()}
+    assert (settings.operations.style, settings.operations.retry_after) == (Style.ACCEPTED, 10)
+    assert settings.locks[0].read_only
+    assert settings.limits == Limits(reads=settings.limits.reads)
+    assert settings.limits.reads.size == 5
+    assert (settings.principals[0].client, settings.principals[0].object) == ("c", "c")
+    assert settings.principals[0].secret == "hush"
+    assert "hush" not in repr(settings)
+
+
+def test_what_is_recorded_can_be_asked_for(tmp_path):
+    timing = script(
+        tmp_path, "settings: {operations: {style: recorded, retryAfter: recorded}, throttle: on}"
+    ).operations
+    assert (timing.style, timing.retry_after) == (None, None)
+
+
+WRONG = [
+    ("rulez: []", 1, "rulez", "a key that means nothing"),
+    ("settings:\n  throttel: off", 2, "throttel", "in a setting"),
+    ("settings:\n  busy: both", 2, "both", "a choice that there is not"),
+    ("settings:\n  pageSize: 1.5", 2, "whole number", "half an entry"),
+    ("settings:\n  pageSize: -1", 2, "number from 0", "fewer than none"),
+    ("settings:\n  rewrite: yesterday", 2, "true or false", "no truth"),
+    ("settings:\n  throttle: {reads: {size: 1}}", 2, "perSecond", "half a bucket"),
+    ("settings:\n  locks: [{level: ReadOnly}]", 2, "scope", "a lock of nothing"),
+    ("settings:\n  principals: [{secret: x}]", 2, "clientId", "a principal without a name"),
+    ("settings: 3", 1, "mapping", "no mapping"),
+    ("rules:\n- match: {method: PUT}", 2, "does something", "a rule that does nothing"),
+    ("rules:\n- drop: never\n  drop: before", 3, "twice", "the same key twice"),
+    ("rules:\n- match: {methd: PUT}\n  drop: before", 2, "methd", "a key of a match"),
+    ("rules:\n- answer: {message: x}", 2, "status or a code", "an answer without either"),
+    ("rules:\n- operation: {error: {code: x}}", 2, "message", "an error without words"),
+    ("rules:\n- move: {id: x}", 2, "sets, removes or deletes", "a move that moves nothing"),
+    ("rules:\n- hide: lots", 2, "number", "a text for a number"),
+    ("rules: [", 1, "no YAML", "no YAML at all"),
+]
+
+
+@pytest.mark.parametrize(("text", "line", "says", "why"), WRONG, ids=[row[-1] for row in WRONG])
+def test_what_is_wrong_is_told_with_its_place(tmp_path, text, line, says, why):
+    with pytest.raises(ConfigError) as caught:
+        script(tmp_path, text)
+    assert says in str(caught.value), why
+    assert f"azure.yaml:{line}: " in str(caught.value) or "no YAML" in says
+    assert caught.value.exit_code == 2
+
+
+def test_a_script_that_is_not_there_is_told(tmp_path):
+    with pytest.raises(ConfigError, match="cannot be read"):
+        read_settings(tmp_path / "nowhere.yaml")
+
+
+ANSWERS = [
+    ("{status: 503, code: ServiceUnavailable}", 503, "ServiceUnavailable", "a code that ARM has"),
+    ("{code: ScopeLocked}", 409, "ScopeLocked", "its status is known"),
+    ("{code: SkuNotAvailable, message: No more of them.}", 400, "SkuNotAvailable", "one of a provider"),
+    ("{status: 418, body: {error: {code: Teapot}}}", 418, "Teapot", "a body of its own"),
+]
+
+
+@pytest.mark.parametrize(("answer", "status", "code", "why"), ANSWERS, ids=[row[-1] for row in ANSWERS])
+def test_an_answer_can_be_given_instead_of_the_work(tmp_path, answer, status, code, why):
+    async def scenario(azure):
+        return await azure.put(PLAIN), azure.emulator.resource(PLAIN)
+
+    reply, resource = play_script(tmp_path, scenario, f"- match: {{method: PUT, type: contoso.*}}\n  answer: {answer}")
+    assert (reply.status, reply.code) == (status, code), why
+    assert resource is None
+
+
+def test_an_answer_may_carry_headers_and_html(tmp_path):
+    rules = "- match: {method: GET}\n  answer: {status: 503, headers: {Retry-After: 3}, body: '<html>down</html>'}"
+    reply = play_script(tmp_path, lambda azure: azure.get(PLAIN), rules)
+    assert (reply.status, reply.headers["Retry-After"], reply.body) == (503, "3", "<html>down</html>")
+
+
+COUNTS = [
+    ("nth: 2", [201, 503, 200, 200], "the second"),
+    ("nth: [1, 3]", [503, 201, 503, 200], "the first and the third"),
+    ("times: 2", [503, 503, 201, 200], "the first two"),
+    ("after: 1", [201, 503, 503, 503], "all but the first"),
+    ("{after: 1, times: 1}", [201, 503, 200, 200], "one after the first"),
+]
+
+
+@pytest.mark.parametrize(("when", "statuses", "why"), COUNTS, ids=[row[-1] for row in COUNTS])
+def test_a_rule_strikes_at_some_of_what_it_counts(tmp_path, when, statuses, why):
+    async def scenario(azure):
+        await azure.get(PLAIN)  # another method: not counted
+        return [(await azure.put(PLAIN)).status for _ in range(4)]
+
+    rules = f"- match: {{method: PUT, path: '*/things/*', {when.strip('{}')}}}\n  answer: {{code: ServiceUnavailable}}"
+    assert play_script(tmp_path, scenario, rules) == statuses, why
+
+
+@pytest.mark.parametrize(("drop", "done"), [("before", False), ("after", True)])
+def test_a_connection_may_break_before_or_after_the_work(tmp_path, drop, done):
+    async def scenario(azure):
+        with pytest.raises(aiohttp.ClientConnectionError):
+            await azure.put(PLAIN)
+        return azure.emulator.resource(PLAIN), azure.emulator.requests[-1].status
+
+    resource, status = play_script(
+        tmp_path, scenario, f"- match: {{method: PUT}}\n  drop: {drop}".replace("PUT}", "PUT, type: contoso*}")
+    )
+    assert (resource is not None) is done
+    assert status == 0
+
+
+def test_a_gateway_may_give_up_on_work_that_was_done(tmp_path):
+    async def scenario(azure):
+        return await azure.put(PLAIN), await azure.get(PLAIN)
+
+    reply, found = play_script(tmp_path, scenario, "- match: {method: PUT, type: contoso*}\n  timeout: true")
+    assert (reply.status, reply.code) == (504, "GatewayTimeout")
+    assert found.status == 200
+
+
+def test_an_answer_may_be_late(tmp_path):
+    clock = TestClock()
+    play_script(tmp_path, lambda azure: azure.get(PLAIN), "- match: {method: GET}\n  delay: 90", clock=clock)
+    assert clock.seconds == 90
+
+
+def test_what_was_created_may_not_be_visible_at_once(tmp_path):
+    async def scenario(azure):
+        created = await azure.put(PLAIN)
+        listed = await azure.get(f"{GROUP}/resources")
+        return created.status, listed.body["value"], [(await azure.get(PLAIN)).status for _ in range(3)]
+
+    rules = "- match: {method: PUT, type: contoso*}\n  hide: 2"
+    assert play_script(tmp_path, scenario, rules) == (201, [], [404, 404, 200])
+
+
+def test_an_operation_can_be_made_to_fail(tmp_path):
+    async def scenario(azure):
+        created = await azure.put(VNET)
+        return created, [await azure.get(created.headers["Azure-AsyncOperation"]) for _ in range(2)][-1]
+
+    rules = """
+- match: {type: Microsoft.Network/*}
+  operation: {result: Failed, retryAfter: 3, error: {code: AddressInUse, message: Taken.}}
+"""
+    created, poll = play_script(tmp_path, scenario, rules)
+    assert created.headers["Retry-After"] == "3"
+    assert (poll.body["status"], poll.code) == ("Failed", "AddressInUse")
+
+
+def test_a_poll_may_fail_while_the_operation_goes_on(tmp_path):
+    async def scenario(azure):
+        created = await azure.put(VNET)
+        return [(await azure.get(created.headers["Azure-AsyncOperation"])).status for _ in range(3)], await azure.get(
+            VNET
+        )
+
+    rules = """
+- match: {poll: true, type: Microsoft.Network/virtualNetworks, times: 2}
+  answer: {status: 429, code: TooManyRequests, headers: {Retry-After: 1}}
+"""
+    polls, network = play_script(tmp_path, scenario, rules)
+    assert polls == [429, 429, 200]
+    assert network.state == "Succeeded"
+
+
+def test_somebody_may_change_things_behind_gits_back(tmp_path):
+    async def scenario(azure):
+        await azure.put(PLAIN)
+        azure.emulator.put(f"{PLAIN}2", {})
+        before = await azure.get(PLAIN)
+        return before, await azure.get(PLAIN), await azure.get(f"{PLAIN}2")
+
+    rules = f"""
+- match: {{method: GET, type: contoso*, times: 1}}
+  move:
+  - set: {{/tags/owner: somebody, /properties/provisioningState: Failed}}
+    remove: /location
+  - {{id: {PLAIN}2, delete: true}}
+"""
+    before, after, gone = play_script(tmp_path, scenario, rules)
+    assert "tags" not in before.body, "the move comes after the answer"
+    assert (after.body["tags"], after.state, "location" in after.body) == ({"owner": "somebody"}, "Failed", False)
+    assert gone.status == 404
+
+
+def test_rules_add_up_and_the_first_of_a_kind_wins(tmp_path):
+    clock = TestClock()
+    rules = """
+- {match: {method: GET}, delay: 1}
+- {match: {method: GET}, answer: {code: ServiceUnavailable}}
+- {match: {method: GET}, answer: {code: Conflict}, delay: 2}
+"""
+    reply = play_script(tmp_path, lambda azure: azure.get(PLAIN), rules, clock=clock)
+    assert (reply.code, clock.seconds) == ("ServiceUnavailable", 3)
