@@ -9,8 +9,7 @@ from __future__ import annotations
 import argparse
 from typing import Protocol
 
-from gitsync.config import SETTINGS, Config
-from gitsync.errors import ConfigError
+from gitsync.config import Config
 
 
 class Command(Protocol):
@@ -32,20 +31,3 @@ class Command(Protocol):
         for a secret that is read on the way. A GitsyncError may leave it.
         """
         ...
-
-
-def demand(config: Config, name: str) -> str:
-    """A setting that this command cannot do without; ConfigError where it was not given."""
-    value = getattr(config, name)
-    if value:
-        return str(value)
-    setting = SETTINGS[name]
-    ways = [way for way in (setting.flag, *setting.variables) if way]
-    raise ConfigError(
-        f"The setting {setting.key or name} is missing: {_small(setting.help)}",
-        hint=f"Give {' or '.join(ways)}" + (f", or {setting.key} in gitsync.yaml." if setting.key else "."),
-    )
-
-
-def _small(sentence: str) -> str:
-    return sentence[:1].lower() + sentence[1:]

@@ -62,7 +62,7 @@ def _left_out(count: int, noun: str) -> list[str]:
 def _head(report: Report) -> str:
     ready = sum(r.condition.is_ready for r in report.results)
     paragraphs = [
-        f"{MARKER}\n### gitsync {report.command} of {revision(report.revision)}",
+        f"{MARKER}\n### gitsync {report.command} of {_revision(report.revision)}",
         f"{found(report)}.",
         f"{ready} of {len(report.results)} Ready; {done(report)}; {cost(report)}.",
     ]
@@ -71,8 +71,7 @@ def _head(report: Report) -> str:
     return "\n\n".join(paragraphs)
 
 
-def revision(commit: str | None) -> str:
-    """What a report speaks of, as Markdown."""
+def _revision(commit: str | None) -> str:
     return short_revision(None) if commit is None else code(short_revision(commit))
 
 

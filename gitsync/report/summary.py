@@ -12,9 +12,8 @@ from collections.abc import Iterable, Sequence
 from gitsync.model.problem import Problem
 from gitsync.model.record import Record
 from gitsync.report.escape import code, shortened
-from gitsync.report.headline import plural
+from gitsync.report.headline import plural, short_revision
 from gitsync.report.markdown import problem_item
-from gitsync.report.markdown import revision as shown
 from gitsync.report.names import short_names
 
 _LONGEST_MESSAGE = 500  # characters; the file of the resource has the whole
@@ -24,9 +23,10 @@ def render(records: Iterable[Record], *, revision: str | None, problems: Sequenc
     """The summary as Markdown: what is not Ready first, then the rest, each in the order of their keys."""
     ordered = sorted(records, key=lambda record: (_is_ready(record), record.key))
     ready = sum(map(_is_ready, ordered))
+    at = f" at {code(short_revision(revision))}" if revision else ""
     parts = [
         "# Status",
-        f"{ready} of {plural(len(ordered), 'resource')} Ready at {shown(revision)}.",
+        f"{ready} of {plural(len(ordered), 'resource')} Ready{at}.",
         *_problems(problems),
         *_table(ordered),
         *_claims(ordered),

@@ -5,10 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from gitsync.cli.command import demand
 from gitsync.cli.output import print_report, show_progress, terminal_width, write_report
 from gitsync.config import Config
-from gitsync.errors import ConfigError, PublishError
+from gitsync.errors import PublishError
 from gitsync.model.report import Report, Requests
 
 REPORT = Report(
@@ -62,16 +61,3 @@ def test_progress_off_a_terminal_prints_nothing_for_short_work(capsys):
     with show_progress() as progress:
         progress.expect(1)
     assert capsys.readouterr() == ("", "")
-
-
-def test_what_a_command_cannot_do_without_is_demanded_with_all_ways_to_give_it():
-    assert demand(Config(subscription="s"), "subscription") == "s"
-    with pytest.raises(ConfigError) as caught:
-        demand(Config(), "subscription")
-    assert str(caught.value) == (
-        "The setting subscription is missing: subscription of resources that are not below another id. "
-        "Give --subscription or AZURE_SUBSCRIPTION_ID, or subscription in gitsync.yaml."
-    )
-    with pytest.raises(ConfigError) as caught:
-        demand(Config(), "git_token")
-    assert caught.value.hint == "Give GITSYNC_GIT_TOKEN."

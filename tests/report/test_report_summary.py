@@ -23,7 +23,7 @@ def test_order_times_and_request_ids_do_not_matter():
 
 
 def test_nothing_recorded_is_a_summary_too():
-    assert render([], revision=None) == "# Status\n\n0 of 0 resources Ready at the folder as it lies.\n"
+    assert render([], revision=None) == "# Status\n\n0 of 0 resources Ready.\n"
 
 
 def test_foreign_text_breaks_no_table():

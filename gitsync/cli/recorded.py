@@ -1,0 +1,60 @@
+"""What `status` and `describe` share: the recorded state of a SOURCE, and records as objects of Kubernetes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from gitsync.config import Config
+from gitsync.errors import ConfigError
+from gitsync.model.record import Record, State
+
+RECORDED = ("source", "git_timeout", "git_username", "git_token", "status_branch", "status_dir")
+"""The settings by which recorded state is found."""
+
+
+def load_state(config: Config) -> State:
+    """What the status branch or folder of SOURCE says. SourceError or StateError where it cannot be read."""
+    from gitsync.arm.clock import SystemClock
+    from gitsync.repo.access import Access
+    from gitsync.repo.checkout import checkout
+    from gitsync.repo.stores import open_store
+
+    access = Access(token=config.git_token, username=config.git_username, timeout=config.git_timeout)
+    folder = Path(config.status_dir) if config.status_dir else None
+    with (
+        checkout(config.source, access=access, status_dir=folder) as source,
+        open_store(source, branch=config.status_branch, directory=folder, clock=SystemClock()) as store,
+    ):
+        return store.load()
+
+
+def chosen_records(state: State, config: Config) -> tuple[Record, ...]:
+    """The records that --only and --target-namespaces name, sorted. ConfigError where a name of --only has none."""
+    from gitsync.core.choose import Choice, unmatched
+
+    choice = Choice(only=config.only, namespaces=config.target_namespaces)
+    if strange := unmatched(state.records, choice):
+        raise ConfigError(
+            f"Nothing is recorded of {strange[0]}.", hint="--only takes Kind/name, or a pattern with * and ?."
+        )
+    return tuple(record for key, record in sorted(state.records.items()) if choice.has(key))
+
+
+def objects(records: Iterable[Record]) -> list[Any]:
+    """The objects of Kubernetes that the status tree holds for some records."""
+    import yaml
+
+    from gitsync.repo.codec import encode
+
+    return [yaml.safe_load(encode(record)) for record in records]
+
+
+def print_object(value: Mapping[str, Any], form: str) -> None:
+    """Print an object as "json" or "yaml"."""
+    import json
+
+    from gitsync.repo.yaml_text import dump
+
+    print(json.dumps(value, indent=2) if form == "json" else dump(value).decode().rstrip("\n"))
