@@ -17,7 +17,10 @@ from gitsync.report import headline, json, summary
 
 
 def expect(edges: Edges, records: Mapping[Key, Record]) -> None:
-    """Put on record what the run may create. Raises PublishError where the state cannot be written: nothing was sent."""
+    """Put on record what the run may create.
+
+    Raises PublishError where the state cannot be written; nothing was sent then.
+    """
     edges.store.check_writable()
     if records:
         edges.store.save(

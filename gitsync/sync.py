@@ -11,27 +11,22 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from gitsync.config import Config
-from gitsync.core.choose import Choice, chosen, unmatched
 from gitsync.core.exitcode import exit_code
 from gitsync.core.expected import expected
 from gitsync.core.groups import absorbed, doomed_groups
-from gitsync.core.manifests import read_manifests
-from gitsync.core.plan import hold_back, make_plan, refuse_unsafe
-from gitsync.core.prepare import prepare
+from gitsync.core.plan import hold_back
 from gitsync.edges import Edges
-from gitsync.errors import ArmError, SourceError
-from gitsync.history import last_policies
+from gitsync.errors import ArmError
 from gitsync.memory import Memory
 from gitsync.model.clock import rfc3339
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import Manifests
 from gitsync.model.plan import Node, Plan
-from gitsync.model.policy import Policy
-from gitsync.model.record import State
 from gitsync.model.report import Report
 from gitsync.model.resource import Prepared
 from gitsync.model.result import Result
 from gitsync.outcome import no_turn
+from gitsync.planning import choice_of, plan_run, problems_of, read, refuse
 from gitsync.reconcile import reconcile
 from gitsync.recording import expect, publish
 from gitsync.stages.pruning import RESOURCES_API_VERSION
@@ -41,117 +36,45 @@ from gitsync.walk import walk
 
 
 async def run(config: Config, edges: Edges, *, writes: bool) -> Report:
-    """Bring Azure to what one revision says and write back what came of it; without `writes`, tell what that would take.
+    """Bring Azure to what one revision says, and write back what came of it; a plan tells what that would take.
 
     Raises GitsyncError where the run is refused before anything was touched (exit code 2).
     """
     started = rfc3339(edges.clock.now())
-    manifests = read_manifests(edges.source.files, namespace=config.namespace)
-    prepared = _prepared(config, edges, manifests)
+    manifests, prepared = read(config, edges)
     state = edges.store.load()
-    plan = _planned(config, edges, manifests, prepared, state)
-    _refuse(config, edges, plan, state, writes=writes)
+    plan = plan_run(config, edges, manifests, prepared, state)
+    refuse(config, edges, plan, state, writes=writes)
 
     await edges.arm.sign_in()
     if writes:
         expect(edges, expected(plan.applies.values(), config.agent))
     results = await _walked(edges, _shared(config, edges, manifests, prepared, writes=writes), plan)
 
-    report = _report(config, edges, plan, results, started, writes=writes)
+    report = _report(config, edges, plan, results, writes=writes)
+    report = replace(report, started=started, finished=rfc3339(edges.clock.now()))
     return publish(edges, state, report) if writes else report
-
-
-def _prepared(config: Config, edges: Edges, manifests: Manifests) -> tuple[Prepared, ...]:
-    return prepare(
-        manifests,
-        catalog=edges.catalog,
-        subscription=edges.subscription,
-        default_policy=Policy(config.default_policy),
-        unknown_fields="warn" if config.unknown_fields == "warn" else "error",
-    )
-
-
-def _planned(config: Config, edges: Edges, manifests: Manifests, prepared: tuple[Prepared, ...], state: State) -> Plan:
-    """What the settings choose of git and of the records, as one plan."""
-    choice = Choice(only=config.only, namespaces=config.target_namespaces)
-    keys = [one.key for one in prepared]
-    if strange := unmatched([*keys, *state.records], choice):
-        raise SourceError(f"No resource is called {strange[0]}.", hint="--only takes Kind/name, or a pattern with *.")
-    gone = {key: record for key, record in state.records.items() if choice.has(key) and key not in keys}
-    kept = {key: record for key, record in state.records.items() if key in keys}
-    policies = last_policies(edges.source, gone, state.revision, config)
-    return make_plan(
-        chosen(prepared, choice), {**kept, **gone}, (*edges.source.problems, *manifests.problems), policies
-    )
-
-
-def _refuse(config: Config, edges: Edges, plan: Plan, state: State, *, writes: bool) -> None:
-    """Stop before anything is touched: a dirty work tree, an invalid manifest under --strict, too many deletes."""
-    if writes and edges.source.dirty and not config.allow_dirty:
-        raise SourceError(
-            f"{edges.source.name} has uncommitted changes, so what was applied could not be told later.",
-            hint="Commit them, or run again with --allow-dirty.",
-        )
-    if config.strict and not plan.complete:
-        problems = [
-            *plan.problems,
-            *(p for node in plan.applies.values() if node.prepared for p in node.prepared.problems),
-        ]
-        first = min((p for p in problems if p.is_error), key=lambda p: p.order)
-        raise SourceError(
-            f"--strict refuses the run: {first.path}:{first.line}: {first.message}",
-            hint="`gitsync validate` shows every problem.",
-        )
-    if writes and config.prune:
-        ours = sum(record.claim.is_ours for record in state.records.values())
-        refuse_unsafe(plan, ours, config.max_deletes)
-
-
-def _shared(config: Config, edges: Edges, manifests: Manifests, prepared: tuple[Prepared, ...], *, writes: bool) -> Run:
-    """What all nodes of this run share."""
-    rules = Rules(
-        writes=writes,
-        prune=config.prune,
-        adopts=config.adopt == "write",
-        always_put=config.always_put,
-        registers=config.register_providers,
-        node_timeout=config.resource_timeout,
-        deadline=edges.clock.monotonic() + config.run_timeout,
-        agent=config.agent,
-        subscription=edges.subscription,
-    )
-    return Run(
-        arm=edges.arm,
-        registry=edges.registry,
-        catalog=edges.catalog,
-        clock=edges.clock,
-        values=RunValues(manifests, {one.key: one.arm_id for one in prepared if one.arm_id}),
-        rules=rules,
-        memory=Memory(),
-        progress=edges.progress,
-    )
 
 
 async def _walked(edges: Edges, run: Run, plan: Plan) -> dict[Key, Result]:
     """Applies first, then prunes, then once more what a prune may have made room for."""
-    watch = asyncio.create_task(_end_waits(edges, run))
 
     async def one(node: Node, before: Mapping[Key, Result]) -> Result:
         result = await reconcile(node, before, run)
         edges.progress.finished(result)
         return result
 
+    stopping = asyncio.create_task(_end_waits(edges, run))
     try:
         prunes = await _with_groups(plan.prunes, run)
         edges.progress.expect(len(plan.applies) + len(prunes))
         applied = await walk(plan.applies, one, no_turn, edges.stop)
-        held = hold_back(prunes, plan.applies, applied.values())
-        pruned = await walk(held, one, no_turn, edges.stop)
+        pruned = await walk(hold_back(prunes, plan.applies, applied.values()), one, no_turn, edges.stop)
         again = _second_tries(plan, applied, pruned) if run.rules.writes else {}
         retried = await walk(again, one, no_turn, edges.stop, known=applied)
-        return {**applied, **pruned, **retried}
     finally:
-        watch.cancel()
+        stopping.cancel()
+    return {**applied, **pruned, **retried}
 
 
 async def _end_waits(edges: Edges, run: Run) -> None:
@@ -180,18 +103,39 @@ def _second_tries(plan: Plan, applied: Mapping[Key, Result], pruned: Mapping[Key
     return {key: replace(plan.applies[key], record=applied[key].record) for key in plan.applies if key in failed}
 
 
-def _report(
-    config: Config, edges: Edges, plan: Plan, results: Mapping[Key, Result], started: str, *, writes: bool
-) -> Report:
-    choice = Choice(only=config.only, namespaces=config.target_namespaces)
+def _shared(config: Config, edges: Edges, manifests: Manifests, prepared: tuple[Prepared, ...], *, writes: bool) -> Run:
+    """What all nodes of this run share."""
+    rules = Rules(
+        writes=writes,
+        prune=config.prune,
+        adopts=config.adopt == "write",
+        always_put=config.always_put,
+        registers=config.register_providers,
+        node_timeout=config.resource_timeout,
+        deadline=edges.clock.monotonic() + config.run_timeout,
+        agent=config.agent,
+        subscription=edges.subscription,
+    )
+    return Run(
+        arm=edges.arm,
+        registry=edges.registry,
+        catalog=edges.catalog,
+        clock=edges.clock,
+        values=RunValues(manifests, {one.key: one.arm_id for one in prepared if one.arm_id}),
+        rules=rules,
+        memory=Memory(),
+        progress=edges.progress,
+    )
+
+
+def _report(config: Config, edges: Edges, plan: Plan, results: Mapping[Key, Result], *, writes: bool) -> Report:
+    choice, problems = choice_of(config), problems_of(plan)
     told = tuple(results[key] for key in sorted(results) if choice.has(key))
-    of_resources = (p for node in plan.applies.values() if node.prepared for p in node.prepared.problems)
-    problems = tuple(sorted((*plan.problems, *of_resources), key=lambda problem: problem.order))
     return Report(
         command="sync" if writes else "plan",
         revision=edges.source.revision,
-        started=started,
-        finished=rfc3339(edges.clock.now()),
+        started="",
+        finished="",
         exit_code=exit_code(told, problems, writes=writes, detailed=config.detailed_exitcode),
         requests=edges.arm.requests,
         problems=problems,

@@ -1,4 +1,4 @@
-"""What sync and plan share: a run under the eyes of whoever started it, with signals, progress and the report at the end."""
+"""What sync and plan share: a run with signals and progress, and the report at its end."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ a manifest still names, or what holds something that is not to be deleted (DESIG
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
 
@@ -29,8 +29,11 @@ def make_plan(
     records: Mapping[Key, Record],
     problems: Iterable[Problem] = (),
     policies: Mapping[Key, Policy] | None = None,
+    undeletable: Collection[Key] = (),
 ) -> Plan:
     """Plan one run. `problems` are those of files; `policies` those of the last manifests of what left git.
+
+    `undeletable` are records of kinds that Azure cannot delete: they go with what they lie below.
 
     Raises StateError where the records depend on each other in a circle.
     """
@@ -41,7 +44,7 @@ def make_plan(
     gone = {key: record for key, record in sorted(records.items()) if key not in applies}
     return Plan(
         applies=applies,
-        prunes=_prunes(gone, applies, policies or {}, complete=complete),
+        prunes=_ordered(_intended(gone, applies, policies or {}, complete=complete), undeletable),
         problems=problems,
         complete=complete,
     )
@@ -64,7 +67,7 @@ def _applies(prepared: Iterable[Prepared], records: Mapping[Key, Record]) -> dic
     }
 
 
-def _prunes(
+def _intended(
     gone: Mapping[Key, Record], applies: Mapping[Key, Node], policies: Mapping[Key, Policy], *, complete: bool
 ) -> dict[Key, Node]:
     named = [node.prepared.arm_id for node in applies.values() if node.prepared and node.prepared.arm_id]
@@ -74,7 +77,7 @@ def _prunes(
         intent = _intent(record, policy, named)
         held = _held(record, named, complete=complete) if intent is Intent.PRUNE else ""
         nodes[key] = Node(key=key, intent=intent, record=replace(record, policy=policy), held=held)
-    return _ordered(_holding_parents(nodes))
+    return _holding_parents(nodes)
 
 
 def _intent(record: Record, policy: Policy, named: list[str]) -> Intent:
@@ -109,13 +112,16 @@ def _stays(node: Node) -> bool:
     return bool(node.held) or node.intent is Intent.DETACH
 
 
-def _ordered(nodes: Mapping[Key, Node]) -> dict[Key, Node]:
-    """Children and dependents go first."""
+def _ordered(nodes: Mapping[Key, Node], undeletable: Collection[Key]) -> dict[Key, Node]:
+    """Children and dependents go first, but for those that only go with what they lie below."""
     pruned = {key: node.record for key, node in nodes.items() if node.record and node.intent is Intent.PRUNE}
-    ordered = {
-        key: replace(node, depends_on=tuple(sorted(_dependents(key, pruned)))) if key in pruned else node
-        for key, node in nodes.items()
-    }
+    taken = {key: above for key in undeletable if key in pruned and (above := _nearest_above(key, pruned))}
+    going = {key: record for key, record in pruned.items() if key not in taken}
+    ordered = dict(nodes)
+    for key in going:
+        ordered[key] = replace(nodes[key], depends_on=tuple(sorted(_dependents(key, going))))
+    for key, above in taken.items():
+        ordered[key] = replace(nodes[key], within=above, depends_on=(above,))
     try:
         TopologicalSorter({key: node.depends_on for key, node in ordered.items()}).prepare()
     except CycleError as error:
@@ -127,11 +133,16 @@ def _ordered(nodes: Mapping[Key, Node]) -> dict[Key, Node]:
     return ordered
 
 
-def _dependents(key: Key, pruned: Mapping[Key, Record]) -> Iterable[Key]:
-    arm_id = pruned[key].arm_id
+def _nearest_above(key: Key, pruned: Mapping[Key, Record]) -> Key | None:
+    above = [other for other, record in pruned.items() if is_below(pruned[key].arm_id, record.arm_id)]
+    return max(above, key=lambda other: len(pruned[other].arm_id), default=None)
+
+
+def _dependents(key: Key, going: Mapping[Key, Record]) -> Iterable[Key]:
+    arm_id = going[key].arm_id
     return (
         other
-        for other, record in pruned.items()
+        for other, record in going.items()
         if other != key and (key in record.depends_on or is_below(record.arm_id, arm_id))
     )
 

@@ -23,8 +23,8 @@ class Node:
     """One resource of the walk. `prepared` is set for an apply, `record` for whatever is remembered.
 
     `depends_on` are nodes of the same walk: for an apply what must come first, for a prune its dependents. `held` says
-    why a resource that left git is not deleted; "" where nothing stands against it. `within` is the group whose
-    deletion takes a prune along, and `carries` the ids that a group's deletion takes along.
+    why a resource that left git is not deleted; "" where nothing stands against it. `within` is the group (or the
+    parent) whose deletion takes a prune along, and `carries` the ids that a group's deletion takes along.
     """
 
     key: Key

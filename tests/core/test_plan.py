@@ -65,6 +65,15 @@ def test_children_and_dependents_go_first():
     assert plan.prunes[subnet()].depends_on == ()
 
 
+def test_what_azure_cannot_delete_goes_with_what_it_lies_below():
+    group, net, sub = record(rg(), group_id()), record(vnet(), vnet_id()), record(subnet(), SUBNET)
+    plan = make_plan([], records(group, net, sub), undeletable={subnet()})
+    assert (plan.prunes[subnet()].within, plan.prunes[subnet()].depends_on) == (vnet(), (vnet(),))
+    assert plan.prunes[vnet()].depends_on == ()
+    alone = make_plan([], records(sub), undeletable={subnet()})
+    assert alone.prunes[subnet()].within is None
+
+
 def test_records_that_depend_on_each_other_in_a_circle_are_refused():
     one = record(vnet("one"), vnet_id("one"), depends_on=(vnet("two"),))
     two = record(vnet("two"), vnet_id("two"), depends_on=(vnet("one"),))

@@ -1,0 +1,91 @@
+"""From the files of one revision and what is remembered to a plan that may be run, or a refusal.
+
+Nothing here asks Azure. The decisions are in `core`; this joins them with the settings.
+"""
+
+from __future__ import annotations
+
+from gitsync.config import Config
+from gitsync.core.choose import Choice, chosen, unmatched
+from gitsync.core.manifests import read_manifests
+from gitsync.core.plan import make_plan, refuse_unsafe
+from gitsync.core.prepare import prepare
+from gitsync.edges import Edges
+from gitsync.errors import SourceError
+from gitsync.history import last_policies
+from gitsync.model.gvk import GVK
+from gitsync.model.manifests import Manifests
+from gitsync.model.plan import Plan
+from gitsync.model.policy import Policy
+from gitsync.model.problem import Problem
+from gitsync.model.record import Record, State
+from gitsync.model.resource import Prepared
+
+
+def read(config: Config, edges: Edges) -> tuple[Manifests, tuple[Prepared, ...]]:
+    """Parse and prepare: what the files say, and what that is to ARM."""
+    manifests = read_manifests(edges.source.files, namespace=config.namespace)
+    prepared = prepare(
+        manifests,
+        catalog=edges.catalog,
+        subscription=edges.subscription,
+        default_policy=Policy(config.default_policy),
+        unknown_fields="warn" if config.unknown_fields == "warn" else "error",
+    )
+    return manifests, prepared
+
+
+def choice_of(config: Config) -> Choice:
+    return Choice(only=config.only, namespaces=config.target_namespaces)
+
+
+def plan_run(config: Config, edges: Edges, manifests: Manifests, prepared: tuple[Prepared, ...], state: State) -> Plan:
+    """What the settings choose of git and of the records, as one plan.
+
+    Raises SourceError where --only names nothing, StateError where the records contradict each other.
+    """
+    choice = choice_of(config)
+    keys = {one.key for one in prepared}
+    if strange := unmatched([*keys, *state.records], choice):
+        raise SourceError(f"No resource is called {strange[0]}.", hint="--only takes Kind/name, or a pattern with *.")
+    gone = {key: record for key, record in state.records.items() if choice.has(key) and key not in keys}
+    kept = {key: record for key, record in state.records.items() if key in keys}
+    return make_plan(
+        chosen(prepared, choice),
+        {**kept, **gone},
+        (*edges.source.problems, *manifests.problems),
+        last_policies(edges.source, gone, state.revision, config),
+        undeletable={key for key, record in gone.items() if not _can_delete(edges, record)},
+    )
+
+
+def _can_delete(edges: Edges, record: Record) -> bool:
+    kind = edges.catalog.kind(GVK.parse(record.manifest_api_version, record.key.kind))
+    return kind is None or kind.can_delete
+
+
+def refuse(config: Config, edges: Edges, plan: Plan, state: State, *, writes: bool) -> None:
+    """Stop before anything is touched: a dirty work tree, an invalid manifest under --strict, too many deletes.
+
+    Raises SourceError or UnsafePlanError.
+    """
+    if writes and edges.source.dirty and not config.allow_dirty:
+        raise SourceError(
+            f"{edges.source.name} has uncommitted changes, so what was applied could not be told later.",
+            hint="Commit them, or run again with --allow-dirty.",
+        )
+    if config.strict and not plan.complete:
+        first = next(problem for problem in problems_of(plan) if problem.is_error)
+        raise SourceError(
+            f"--strict refuses the run: {first.path}:{first.line}: {first.message}",
+            hint="`gitsync validate` shows every problem.",
+        )
+    if writes and config.prune:
+        ours = sum(record.claim.is_ours for record in state.records.values())
+        refuse_unsafe(plan, ours, config.max_deletes)
+
+
+def problems_of(plan: Plan) -> tuple[Problem, ...]:
+    """Every problem of the run's files and resources, in the order of the files."""
+    of_resources = (p for node in plan.applies.values() if node.prepared for p in node.prepared.problems)
+    return tuple(sorted((*plan.problems, *of_resources), key=lambda problem: problem.order))
