@@ -7,6 +7,7 @@ The map of the package, in the order in which it is best read:
     config.py       every setting
     sync.py         the run: checkout, parse, prepare, plan, refuse, walk, record
     edges.py        what a run works with, opened from the settings
+    planning.py     from a checkout to one plan
     walk.py         in which order nodes run
     reconcile.py    one node, stage by stage
     stages/         the stages, each a function from one turn to the next
