@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum, StrEnum, auto
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from gitsync.arm.answer import Answer
 from gitsync.arm.cloud import Cloud
@@ -88,12 +88,16 @@ def _has_place(answer: Answer) -> bool:
 
 
 def _is_resource(url: str, reply: Reply) -> bool:
-    """By its path alone: nothing is sent there, so the host does not matter."""
+    """Whether a URL is that of the resource and of nothing more: API Management puts an operation's id in its query.
+
+    The host does not matter, since nothing is sent there.
+    """
     try:
-        path = urlsplit(url).path
+        parts = urlsplit(url)
     except ValueError:
         return False
-    return same_id(unquote(path), reply.arm_id)
+    parameters = {name.casefold() for name, _ in parse_qsl(parts.query)}
+    return same_id(unquote(parts.path), reply.arm_id) and parameters <= {"api-version"}
 
 
 def first_place(reply: Reply, cloud: Cloud) -> Place:

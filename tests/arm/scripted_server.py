@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, unquote
 
 from aiohttp import web
 
@@ -42,7 +42,7 @@ class Say:
 
 
 class ScriptedServer:
-    """`script[(method, path)]` is a queue of answers; the last one is repeated. Paths compare without case."""
+    """`script[(method, path)]` is a queue of answers; the last one is repeated. Paths compare unquoted and without case."""
 
     def __init__(self) -> None:
         self.seen: list[Seen] = []
@@ -51,7 +51,12 @@ class ScriptedServer:
         self._script: defaultdict[tuple[str, str], deque[Say]] = defaultdict(deque)
 
     def on(self, method: str, path: str, *answers: Say) -> None:
-        self._script[method, path.casefold()].extend(answers)
+        self._script[method, unquote(path).casefold()].extend(answers)
+
+    def forget(self) -> None:
+        """Script and memory, but not the connections."""
+        self._script.clear()
+        self.seen.clear()
 
     @property
     def lines(self) -> list[str]:
@@ -70,7 +75,7 @@ class ScriptedServer:
                 body=_read(raw, request.content_type),
             )
         )
-        queue = self._script.get((request.method, path.casefold()))
+        queue = self._script.get((request.method, unquote(path).casefold()))
         if not queue:
             return web.json_response({"error": {"code": "ResourceNotFound", "message": "not scripted"}}, status=404)
         say = queue.popleft() if len(queue) > 1 else queue[0]

@@ -50,12 +50,19 @@ async def put(rig: Rig, body: dict | None = None) -> bool:
         ),
         (Say(202, None, LOCATION | ASYNC), [DONE], [POLL], "with both, the operation's status is read"),
         (Say(202, None, LOCATION), [Say(204)], [POLL], "an empty final answer"),
+        (
+            Say(201, {"id": VNET}, {"Azure-AsyncOperation": f"{{url}}{VNET}?api-version={API}&asyncId=1"}),
+            [],
+            [LOOK],
+            "an operation that differs from its resource by the query alone (API Management)",
+        ),
     ],
 )
 def test_an_operation_is_followed_to_its_end(answer: Say, polls: list[Say], asked: list[str], why: str):
     async def test(rig: Rig) -> None:
         rig.server.on("PUT", VNET, answer)
         rig.server.on("GET", OPERATION, *polls)
+        rig.server.on("GET", VNET, DONE)
         assert await put(rig) is True, why
         assert rig.server.lines[1:] == asked
         assert rig.arm.requests == Requests(writes=1, polls=len(asked))
