@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gitsync.config import Config
@@ -12,6 +12,7 @@ from gitsync.core.manifests import read_manifests
 from gitsync.core.names import ConfigMaps
 from gitsync.core.prepare import prepare
 from gitsync.errors import SourceError
+from gitsync.model.manifests import Manifests
 from gitsync.model.policy import Policy
 from gitsync.model.problem import Problem
 from gitsync.model.resource import Prepared
@@ -66,7 +67,7 @@ def read_offline(config: Config) -> Offline:
     with checkout(
         config.source, ref=config.ref, path=config.path, access=access, status_dir=status_dir, offline=True
     ) as source:
-        manifests = read_manifests(source.files, namespace=config.namespace)
+        manifests = _of_targets(read_manifests(source.files, namespace=config.namespace), config)
     catalog = open_catalog()
     everything = prepare(
         manifests,
@@ -88,8 +89,15 @@ def read_offline(config: Config) -> Offline:
     )
 
 
+def _of_targets(manifests: Manifests, config: Config) -> Manifests:
+    """Without the resources of other namespaces: nothing refers across them, and each may be another subscription's."""
+    targets = config.target_namespaces
+    kept = tuple(one for one in manifests.resources if not targets or one.key.namespace in targets)
+    return replace(manifests, resources=kept)
+
+
 def _chosen(everything: tuple[Prepared, ...], config: Config) -> tuple[Prepared, ...]:
-    choice = Choice(only=config.only, namespaces=config.target_namespaces)
+    choice = Choice(only=config.only)
     if strange := unmatched((one.key for one in everything), choice):
         raise SourceError(f"No resource is called {strange[0]}.", hint="--only takes Kind/name, or a pattern with *.")
     return tuple(one for one in everything if choice.has(one.key))

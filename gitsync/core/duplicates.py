@@ -53,8 +53,14 @@ def _same_arm_id(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]]:
                 Finding(
                     code="ArmIdTwice",
                     path=("spec", "azureName") if given else ("metadata", "name"),
-                    message=f"{short(member.key)} and {short(other.key)} "
-                    f"({other.resource.source}) stand for one resource in Azure: {member.arm_id}.",
+                    message=f"{_called(member, other)} and {_called(other, member)} ({other.resource.source}) stand "
+                    f"for one resource in Azure: {member.arm_id}.",
                     hint="Remove one of them, or give them different names in Azure or different owners.",
                 ),
             )
+
+
+def _called(member: Member, beside: Member) -> str:
+    """What a manifest is called beside another that may have the same name in another namespace."""
+    called = short(member.key)
+    return called if called != short(beside.key) else f"{called} of namespace {member.key.namespace}"

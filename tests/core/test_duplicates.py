@@ -37,6 +37,11 @@ def test_ids_compare_without_case():
     ]
 
 
+def test_what_is_declared_twice_is_no_double_of_others_until_one_of_the_two_is_gone():
+    members = [member("a", "/x"), member("a", "/x", version="v20250101"), member("b", "/x")]
+    assert [name for name, code, _ in said(*members)] == ["a", "a"]
+
+
 def test_of_three_each_is_told_once():
     assert [name for name, *_ in said(member("a", "/x"), member("b", "/x"), member("c", "/x"))] == ["a", "b", "c"]
 
@@ -44,3 +49,8 @@ def test_of_three_each_is_told_once():
 def test_the_other_one_is_named_with_its_place():
     (_, finding), _ = check_duplicates([member("a", "/x"), member("b", "/x")])
     assert finding.message == "Thing/a and Thing/b (b.yaml:1) stand for one resource in Azure: /x."
+
+
+def test_equal_names_are_told_apart_by_their_namespaces():
+    (_, finding), _ = check_duplicates([member("a", "/x"), member("a", "/x", namespace="other")])
+    assert finding.message.startswith("Thing/a of namespace default and Thing/a of namespace other (a.yaml:1) stand")

@@ -1,0 +1,139 @@
+"""`gitsync validate`: every problem of a source, and what it exits with."""
+
+import json
+import subprocess
+
+import pytest
+
+from gitsync.cli.main import run
+
+GOOD = """\
+apiVersion: resources.azure.com/v1api20200601
+kind: ResourceGroup
+metadata: {name: core}
+spec: {location: westeurope}
+"""
+BAD = GOOD.replace("location:", "locaton:")
+WARNED = GOOD.replace("name: core", "name: Core_Group") + "---\nkind: ConfigMap\napiVersion: v1\nmetadata: {name: x}\n"
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    """Away from settings of the working folder and of whoever runs the tests."""
+    folder = tmp_path / "cwd"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    for name in ("GITSYNC_CONFIG", "AZURE_SUBSCRIPTION_ID", "AZURE_TARGET_NAMESPACES", "DEFAULT_RECONCILE_POLICY"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def source(tmp_path):
+    def make(**files):
+        folder = tmp_path / "source"
+        folder.mkdir(exist_ok=True)
+        for name, text in files.items():
+            path = folder / f"{name.replace('__', '/')}.yaml"
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text)
+        return str(folder)
+
+    return make
+
+
+TEXT = """\
+bad.yaml:4: error: MissingField spec.location
+    spec.location is required.
+    Add location to spec.
+bad.yaml:4: error: UnknownField spec.locaton
+    spec.locaton is an unknown field.
+    Did you mean location?
+
+worse.yaml:1: error: NotArm kind
+"""
+
+
+def test_problems_are_told_file_by_file(source, capsys):
+    worse = "kind: SecurityGroup\napiVersion: entra.azure.com/v1\nmetadata: {name: x}\n"
+    assert run(["validate", source(good=GOOD, bad=BAD.replace("core", "other"), worse=worse)]) == 1
+    told = capsys.readouterr().out
+    assert told.startswith(TEXT)
+    assert told.endswith("\n\n3 resources in 3 files: 3 errors.\n")
+
+
+@pytest.mark.parametrize(
+    ("files", "flags", "code", "last", "why"),
+    [
+        ({"a": GOOD}, [], 0, "1 resource in 1 file: no problems.", "nothing is wrong"),
+        ({"a": WARNED}, [], 0, "1 resource in 1 file: 1 warning.", "a warning is no error"),
+        ({"a": WARNED}, ["--strict"], 1, "1 resource in 1 file: 1 warning.", "but is one with --strict"),
+        ({"a": BAD}, [], 1, "1 resource in 1 file: 2 errors.", "errors"),
+        ({"a": BAD}, ["--unknown-fields", "warn"], 1, "1 resource in 1 file: 1 error and 1 warning.", "a field is dropped"),
+        ({"a": "a: [\n"}, [], 1, "0 resources in 1 file: 1 error.", "a file that does not parse"),
+        ({}, [], 0, "0 resources in 0 files: nothing to validate. Check SOURCE and --path.", "an empty folder"),
+        ({"a": GOOD, "b__c": BAD}, ["--path", "b"], 1, "1 resource in 1 file: 2 errors.", "only what lies at the path"),
+        (
+            {"a": GOOD, "b": BAD.replace("core", "other")},
+            ["--only", "ResourceGroup/core"],
+            0,
+            "1 resource in 2 files: no problems.",
+            "only what is asked for",
+        ),
+        (
+            {"a": GOOD, "b": BAD.replace("name: core", "name: core, namespace: away")},
+            ["--target-namespaces", "default"],
+            0,
+            "1 resource in 2 files: no problems.",
+            "only the namespaces that are targets",
+        ),
+    ],
+)  # fmt: skip
+def test_how_it_ends(files, flags, code, last, why, source, capsys):
+    assert run(["validate", source(**files), *flags]) == code, why
+    assert capsys.readouterr().out.splitlines()[-1] == last, why
+
+
+def test_json_has_the_shape_that_every_command_shares(source, capsys):
+    assert run(["validate", source(bad=BAD), "--output", "json"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert {key: told[key] for key in ("resources", "files", "passedOver", "errors", "warnings")} == {
+        "resources": 1,
+        "files": 1,
+        "passedOver": 0,
+        "errors": 2,
+        "warnings": 0,
+    }
+    assert told["problems"][1] == {
+        "code": "UnknownField",
+        "severity": "error",
+        "message": "spec.locaton is an unknown field.",
+        "hint": "Did you mean location?",
+        "path": "bad.yaml",
+        "line": 4,
+        "field": "spec.locaton",
+    }
+
+
+def test_no_subscription_and_no_git_are_needed(source, capsys, monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert run(["validate", source(a=GOOD)]) == 0
+
+
+def test_a_source_that_is_not_there_refuses(capsys):
+    assert run(["validate", "nowhere"]) == 2
+    assert capsys.readouterr().out == ""
+
+
+def test_a_name_that_nothing_has_refuses(source, capsys):
+    assert run(["validate", source(a=GOOD), "--only", "ResourceGroup/cor"]) == 2
+    assert "ResourceGroup/cor" in capsys.readouterr().err
+
+
+def test_a_revision_of_a_repository_is_validated_as_a_folder_is(source, capsys):
+    folder = source(a=BAD)
+    git = ["git", "-C", folder, "-c", "user.name=n", "-c", "user.email=e@example.com"]
+    for words in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "one"]):
+        subprocess.run([*git, *words], check=True)
+    source(a=GOOD)
+    assert run(["validate", folder]) == 0
+    assert run(["validate", folder, "--ref", "HEAD"]) == 1
