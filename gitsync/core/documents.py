@@ -59,7 +59,7 @@ class Contents:
 
 
 class Unreadable(Exception):  # noqa: N818 - it ends the reading of one document, and becomes a problem at once
-    def __init__(self, code: str, message: str, line: int, hint: str = "") -> None:
+    def __init__(self, code: str, message: str, line: int, hint: str) -> None:
         super().__init__(message)
         self.code, self.message, self.line, self.hint = code, message, line, hint
 
@@ -117,7 +117,8 @@ def _parse(path: str, chunk: bytes, before: int) -> list[Document]:
         raise _syntax(error, before) from error
     except yaml.reader.ReaderError as error:
         line = before + 1 + chunk.count(b"\n", 0, error.position)
-        raise Unreadable("InvalidText", f"The file is not text in UTF-8: {error.reason}.", line) from error
+        message = f"The file is not text in UTF-8: {error.reason}."
+        raise Unreadable("InvalidText", message, line, "Save it as UTF-8.") from error
     return found
 
 
@@ -130,7 +131,8 @@ def _syntax(error: yaml.MarkedYAMLError, before: int) -> Unreadable:
 
 
 def _too_deep(line: int) -> Unreadable:
-    return Unreadable("TooDeep", f"The document is nested more than {MAX_DEPTH} levels deep.", line)
+    message = f"The document is nested more than {MAX_DEPTH} levels deep."
+    return Unreadable("TooDeep", message, line, "Look for brackets that are never closed; no kind is as deep.")
 
 
 def _duplicate(path: str, key: str, where: str, line: int) -> Problem:
@@ -180,12 +182,15 @@ class _Builder:
 
     def alias(self, event: Any, line: int) -> Any:
         if event.anchor not in self.anchors:
-            raise Unreadable("UnknownAlias", f"The alias *{event.anchor} has no anchor before it.", line)
+            message = f"The alias *{event.anchor} has no anchor before it."
+            hint = f"Put &{event.anchor} at what it stands for, or quote it if it is text."
+            raise Unreadable("UnknownAlias", message, line, hint)
         value, size = self.anchors[event.anchor]
         self.aliased += size
         self.nodes += size
         if self.aliased > MAX_ALIASED:
-            raise Unreadable("TooManyAliases", f"Aliases stand for more than {MAX_ALIASED} values.", line)
+            message = f"Aliases stand for more than {MAX_ALIASED} values."
+            raise Unreadable("TooManyAliases", message, line, "Write the values out, or split the file.")
         return value
 
     def scalar(self, event: Any, where: str, line: int) -> Any:
@@ -237,7 +242,9 @@ class _Builder:
 
     def key(self, event: Any, where: str, line: int) -> str:
         if not isinstance(event, yaml.ScalarEvent):
-            raise Unreadable("InvalidKey", "A key of a mapping is not a scalar.", line)
+            raise Unreadable(
+                "InvalidKey", "A key of a mapping is itself a mapping or a list.", line, "Use text as keys."
+            )
         key = as_key(self.scalar(event, where, line))
         if key is None:
             raise Unreadable("InvalidKey", "A key of a mapping is null.", line, "Quote it if it is text.")
@@ -256,7 +263,7 @@ class _Builder:
             if isinstance(part, dict):
                 made = part | made
             else:
-                self.add("InvalidMerge", "What << merges is not a mapping.", where, line)
+                self.add("InvalidMerge", "What << merges is not a mapping.", where, line, "Give it an alias of one.")
         return made
 
     def sequence(self, where: str, depth: int) -> list[Any]:
@@ -266,7 +273,7 @@ class _Builder:
             made.append(self.value(event, f"{where}[{len(made)}]", line, depth))
         return made
 
-    def add(self, code: str, message: str, where: str, line: int, hint: str = "") -> None:
+    def add(self, code: str, message: str, where: str, line: int, hint: str) -> None:
         self.problems.append(Problem(code=code, message=message, hint=hint, path=self.path, line=line, field=where))
 
 

@@ -38,6 +38,9 @@ FOREIGN = frozenset(
 
 MAX_LISTS = 10  # lists in lists
 
+MAPPING = "Write one key: value a line."
+KEEP_ONE = "Keep one of them; until then the first counts."
+
 
 def read_manifests(files: Mapping[str, bytes], *, namespace: str = "default") -> Manifests:
     """All that the files say, whatever their order. `files` maps a path inside the source to its content; only *.yaml,
@@ -77,6 +80,7 @@ def _item(document: Document, item: Any, index: int, implied: Mapping[str, str])
     problems = tuple(
         replace(p, field=p.field[len(prefix) :].lstrip(".")) for p in document.problems if _is_below(p.field, prefix)
     )
+    lines.setdefault("", document.line("items"))  # an item of an aliased list has no line of its own
     value = {**implied, **item} if isinstance(item, dict) else item
     return Document(path=document.path, value=value, lines=lines, problems=problems)
 
@@ -120,7 +124,7 @@ class _Sorter:
         spec = document.value.get("spec")
         problems = [*document.problems, *header.problems]
         if spec is not None and not isinstance(spec, dict):
-            problems.append(_problem(document, "InvalidSpec", "spec", "spec is not a mapping."))
+            problems.append(_problem(document, "InvalidSpec", "spec", "spec is not a mapping.", MAPPING))
         self.resources.append(
             Resource(
                 key=Key(gvk.group, gvk.kind, header.namespace, header.name),
@@ -146,9 +150,8 @@ class _Sorter:
     def namespace_(self, document: Document, header: Header) -> None:
         name = header.name
         if name in self.namespaces:
-            self.problems.append(
-                _problem(document, "DuplicateManifest", "metadata.name", f"Namespace {name} is twice.")
-            )
+            message = f"Namespace {name} stands twice."
+            self.problems.append(_problem(document, "DuplicateManifest", "metadata.name", message, KEEP_ONE))
         self.namespaces.setdefault(name, header.annotations)
 
     def keep(
@@ -162,7 +165,7 @@ class _Sorter:
         place = (header.namespace, header.name)
         if place in kept:
             message = f"{header.gvk.kind} {header.namespace}/{header.name} stands twice."
-            self.problems.append(_problem(document, "DuplicateManifest", "metadata.name", message))
+            self.problems.append(_problem(document, "DuplicateManifest", "metadata.name", message, KEEP_ONE))
         kept.setdefault(place, data)
 
     def done(self) -> Manifests:
@@ -194,7 +197,7 @@ def _texts(sorter: _Sorter, document: Document, member: str) -> dict[str, str]:
     if found is None:
         return {}
     if not isinstance(found, dict):
-        sorter.problems.append(_problem(document, "InvalidData", member, f"{member} is not a mapping."))
+        sorter.problems.append(_problem(document, "InvalidData", member, f"{member} is not a mapping.", MAPPING))
         return {}
     for key in [key for key, value in found.items() if not isinstance(value, str)]:
         message = f"The value of {key} under {member} is not text."
@@ -214,11 +217,12 @@ def _decoded(sorter: _Sorter, document: Document) -> dict[str, Secret]:
             sorter.problems.append(_problem(document, "InvalidData", spell(("data", key)), message, hint))
         except UnicodeDecodeError:
             message = f"The value of {key} under data is not text in UTF-8; no resource can take it."
-            problem = _problem(document, "BinarySecret", spell(("data", key)), message)
+            hint = "Nothing is wrong as long as no manifest refers to it."
+            problem = _problem(document, "BinarySecret", spell(("data", key)), message, hint)
             sorter.problems.append(replace(problem, level=Level.WARNING))
     return made
 
 
-def _problem(document: Document, code: str, field_: str, message: str, hint: str = "") -> Problem:
+def _problem(document: Document, code: str, field_: str, message: str, hint: str) -> Problem:
     line = document.line(field_)
     return Problem(code=code, message=message, hint=hint, path=document.path, line=line, field=field_)
