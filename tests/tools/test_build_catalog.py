@@ -1,0 +1,96 @@
+"""The packer of the catalog: what it writes, and that it writes the same again."""
+
+import json
+import lzma
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+TOOL = ROOT / "tools" / "build_catalog.py"
+DATA = ROOT / "gitsync" / "data"
+BUDGET = 400_000  # bytes of all packed files
+
+THING = {"armType": "Microsoft.Things/things", "apiVersion": "2024-01-01", "spec": "S", "status": "T"}
+FACTS = {
+    "group": "things.azure.com",
+    "versions": {"v20240101": {"kinds": {"Thing": THING, "Other": THING | {"armType": "M/o"}}, "types": {}}},
+    "aliases": {"v1api20240101": {"of": "v20240101", "kinds": ["Thing"]}},
+}
+
+
+def build(facts, data):
+    return subprocess.run([sys.executable, TOOL, facts, data], capture_output=True, text=True, check=False)
+
+
+def unpack(path):
+    return json.loads(lzma.decompress(path.read_bytes()))
+
+
+@pytest.fixture
+def folders(tmp_path):
+    facts, data = tmp_path / "facts", tmp_path / "data"
+    facts.mkdir()
+    data.mkdir()
+    return facts, data
+
+
+def write(facts, value):
+    (facts / f"{value['group']}.json").write_text(json.dumps(value))
+
+
+def test_a_group_is_packed_as_it_is_and_the_index_knows_both_spellings(folders):
+    facts, data = folders
+    write(facts, FACTS)
+    assert build(facts, data).returncode == 0
+    assert sorted(p.name for p in data.iterdir()) == ["index.json.xz", "things.azure.com.json.xz"]
+    assert unpack(data / "things.azure.com.json.xz") == FACTS
+    assert unpack(data / "index.json.xz") == {
+        "things.azure.com": {
+            "Thing": {
+                "armType": "Microsoft.Things/things",
+                "versions": {"v1api20240101": "2024-01-01", "v20240101": "2024-01-01"},
+            },
+            "Other": {"armType": "M/o", "versions": {"v20240101": "2024-01-01"}},
+        }
+    }
+
+
+def test_the_same_facts_give_the_same_bytes_whatever_the_order_of_their_keys(folders, tmp_path):
+    facts, data = folders
+    write(facts, FACTS)
+    build(facts, data)
+    write(facts, dict(reversed(FACTS.items())))
+    again = tmp_path / "again"
+    again.mkdir()
+    build(facts, again)
+    assert {p.name: p.read_bytes() for p in data.iterdir()} == {p.name: p.read_bytes() for p in again.iterdir()}
+
+
+def test_a_group_that_the_facts_no_longer_have_goes(folders):
+    facts, data = folders
+    write(facts, FACTS)
+    (data / "gone.azure.com.json.xz").write_bytes(b"old")
+    build(facts, data)
+    assert not (data / "gone.azure.com.json.xz").exists()
+
+
+def test_nothing_is_written_of_a_folder_without_facts(folders):
+    ended = build(*folders)
+    assert ended.returncode != 0
+    assert "no *.json" in ended.stderr
+
+
+def test_a_kind_with_two_arm_types_is_refused(folders):
+    facts, data = folders
+    other = {"kinds": {"Thing": THING | {"armType": "M/else"}}, "types": {}}
+    write(facts, FACTS | {"versions": FACTS["versions"] | {"v20250101": other}})
+    ended = build(facts, data)
+    assert ended.returncode != 0
+    assert "things.azure.com/Thing" in ended.stderr
+
+
+def test_the_packed_catalog_keeps_its_budget():
+    assert sum(path.stat().st_size for path in DATA.glob("*.json.xz")) < BUDGET
