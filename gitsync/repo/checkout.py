@@ -16,7 +16,7 @@ from gitsync.errors import SourceError
 from gitsync.model.problem import Problem
 from gitsync.repo.access import Access, Remote, open_remote
 from gitsync.repo.clone import fetch_ref, open_clone
-from gitsync.repo.contents import Wanted, ids_of_contents, read_contents
+from gitsync.repo.contents import Wanted, inputs_of, read_contents
 from gitsync.repo.history import History
 from gitsync.repo.listing import Listing
 from gitsync.repo.location import Folder, Url, check_path, check_ref, parse_location
@@ -144,7 +144,7 @@ def _from_work_tree(source: Folder, tree: WorkTree, ref: str | None, wanted: Wan
         remote, refused = _remote(tree, access)
         commit, listing = _what_to_read(source, tree, ref)
         contents = read_contents(listing, wanted)
-        dirty = ref is None and _is_dirty(tree, commit, contents.files, wanted)
+        dirty = ref is None and _is_dirty(source, tree, commit, wanted)
         branch = branch_of(tree)
     except GitFailedError as error:
         raise SourceError(f"git cannot read {source.path}: {error.message}", hint=error.hint) from error
@@ -185,17 +185,18 @@ def _commit_of(tree: WorkTree, ref: str) -> str:
         ) from error
 
 
-def _is_dirty(tree: WorkTree, commit: str | None, files: Mapping[str, bytes], wanted: Wanted) -> bool:
-    """Whether what was read differs from the commit, by what git would store of it: a manifest that git ignores
-    counts, a file that is not read does not.
+def _is_dirty(source: Folder, tree: WorkTree, commit: str | None, wanted: Wanted) -> bool:
+    """Whether what is read of the folder differs from the commit, by what git would store of it: a manifest that git
+    ignores counts, a file that is not read does not.
     """
+    lying = inputs_of(FolderListing(root=source.path), wanted)
     if commit is None:
-        return bool(files)
+        return bool(lying)
     try:
-        committed = ids_of_contents(_revision(tree, commit), wanted)
-    except SourceError:  # the commit does not have the folder
-        return bool(files)
-    return committed != ids_of(tree, files)
+        committed = inputs_of(_revision(tree, commit), wanted)
+    except SourceError:  # the commit does not have the folder, or another kustomization
+        return bool(lying)
+    return committed != ids_of(tree, lying)
 
 
 def _remote(tree: WorkTree, access: Access) -> tuple[Remote | None, str]:

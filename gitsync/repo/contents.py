@@ -5,14 +5,16 @@ The same for the folder, for the revision and for every earlier revision, so tha
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
 from gitsync.model.problem import Problem
 from gitsync.repo.ignore import IGNORE_FILE, IgnoreRules, read_rules
+from gitsync.repo.kustomization import find_kustomizations, folder_of, is_below, reach
+from gitsync.repo.kustomize import build_kustomizations
 from gitsync.repo.listing import Entry, EntryKind, Listing
-from gitsync.repo.selection import Budget, check_budget, manifests_of, passed_over, visible
+from gitsync.repo.selection import Budget, check_budget, in_dot_folder, manifests_of, passed_over, visible
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,28 +28,74 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contents:
-    """Manifest files by path from the root of the source, sorted; and a warning for what was passed over."""
+    """Manifest files by path from the root of the source, sorted; and a warning for what was passed over.
+
+    A kustomization stands for all of its folder: its own path leads to what it was built to.
+    """
 
     files: Mapping[str, bytes]
     problems: tuple[Problem, ...]
 
 
 def read_contents(listing: Listing, wanted: Wanted) -> Contents:
-    """Read what is wanted. SourceError where it is not there, cannot be read, or is too much."""
-    seen = _visible(listing, wanted)
-    manifests = manifests_of(seen)
-    check_budget(manifests, wanted.budget)
-    return Contents(files=listing.read(manifests), problems=passed_over(seen))
+    """Read what is wanted. SourceError where it is not there, cannot be read or built, or is too much."""
+    choice = _choose(listing, wanted)
+    files = listing.read(choice.manifests)
+    if choice.units:
+        everything = _Everything.of(listing, wanted.budget)
+        built = build_kustomizations(choice.units, everything.entries, everything.read)
+        files = dict(sorted({**files, **built}.items()))
+    return Contents(files=files, problems=choice.problems)
 
 
-def ids_of_contents(listing: Listing, wanted: Wanted) -> Mapping[str, str]:
-    """The ids of the files that `read_contents` would read of a revision, by path."""
-    return {entry.path: entry.id for entry in manifests_of(_visible(listing, wanted))}
+def inputs_of(listing: Listing, wanted: Wanted) -> Mapping[str, str]:
+    """Every file that `read_contents` reads of a listing, by path, with its id ("" in a folder)."""
+    choice = _choose(listing, wanted)
+    read = {entry.path: entry.id for entry in choice.manifests}
+    if choice.units:
+        everything = _Everything.of(listing, wanted.budget)
+        for unit in choice.units:
+            needed = reach(unit, everything.entries, everything.read)
+            read |= {path: everything.entries[path].id for path in needed}
+    return read
 
 
-def _visible(listing: Listing, wanted: Wanted) -> tuple[Entry, ...]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Choice:
+    """`units` are the paths of kustomizations to build, `manifests` what lies below none of them."""
+
+    manifests: tuple[Entry, ...]
+    units: tuple[str, ...]
+    problems: tuple[Problem, ...]
+
+
+def _choose(listing: Listing, wanted: Wanted) -> _Choice:
     entries = listing.entries(wanted.path)
-    return visible(entries, _rules(listing, entries, wanted.path), wanted.without)
+    seen = visible(entries, _rules(listing, entries, wanted.path), wanted.without)
+    units = find_kustomizations([entry.path for entry in seen if entry.kind is EntryKind.FILE], wanted.path)
+    folders = [folder_of(unit) for unit in units]
+    manifests = manifests_of(e for e in seen if not any(is_below(e.path, folder) for folder in folders))
+    check_budget(manifests, wanted.budget)
+    return _Choice(manifests=manifests, units=units, problems=passed_over(seen))
+
+
+@dataclass(frozen=True, slots=True)
+class _Everything:
+    """All files of a source but for those in dot folders: a kustomization may take in any of them, ignored or not."""
+
+    listing: Listing
+    budget: Budget
+    entries: Mapping[str, Entry]
+
+    @classmethod
+    def of(cls, listing: Listing, budget: Budget) -> _Everything:
+        files = (entry for entry in listing.entries("") if entry.kind is EntryKind.FILE)
+        return cls(listing, budget, {entry.path: entry for entry in files if not in_dot_folder(entry.path)})
+
+    def read(self, paths: Sequence[str]) -> Mapping[str, bytes]:
+        wanted = [self.entries[path] for path in paths]
+        check_budget(wanted, self.budget)
+        return self.listing.read(wanted)
 
 
 def _rules(listing: Listing, entries: tuple[Entry, ...], path: str) -> IgnoreRules:

@@ -37,6 +37,11 @@ def _is_hidden(path: str) -> bool:
     return path.startswith(".") or "/." in path
 
 
+def in_dot_folder(path: str) -> bool:
+    """Whether a path leads through a folder whose name begins with a dot."""
+    return _is_hidden(path.rpartition("/")[0])
+
+
 def manifests_of(entries: Iterable[Entry]) -> tuple[Entry, ...]:
     """Files that may hold manifests, by their suffix."""
     return tuple(entry for entry in entries if entry.kind is EntryKind.FILE and entry.path.endswith(_SUFFIXES))

@@ -1,0 +1,85 @@
+"""A kustomization stands for its folder, in a folder, a revision and an earlier revision alike."""
+
+from pathlib import Path
+
+import pytest
+
+from gitsync.errors import SourceError
+from gitsync.repo.checkout import checkout
+
+
+@pytest.fixture(autouse=True)
+def _kustomize(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """A tool that prints every file below the folder that it builds, and of its base."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    script = 'for last; do :; done\ncd "$last"\ncat *.yaml ../base/*.yaml .env 2>/dev/null\nexit 0\n'
+    (folder / "kustomize").write_text(f"#!/bin/sh\n{script}")
+    (folder / "kustomize").chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder), prepend=":")
+
+
+@pytest.fixture
+def tree(cloned):
+    cloned.put("apps/.gitsyncignore", "base/\n")
+    cloned.put("apps/base/kustomization.yaml", "resources: [b.yaml]\n")
+    cloned.put("apps/base/b.yaml", "of: base\n")
+    cloned.put("apps/prod/kustomization.yaml", "resources: [../base]\n")
+    cloned.put("apps/prod/p.yaml", "of: prod\n")
+    cloned.put("apps/prod/.env", "of=env\n")
+    cloned.put("apps/plain/m.yaml", "of: plain\n")
+    cloned.commit()
+    cloned.git("push", "--quiet", "origin", "main")
+    return cloned
+
+
+BUILT = b"resources: [../base]\nof: prod\nof: base\nresources: [b.yaml]\nof=env\n"
+
+
+@pytest.mark.parametrize("how", ["folder", "ref", "url"])
+def test_a_kustomization_deeper_down_is_a_unit_among_manifests(tree, bare, how):
+    location, ref = {"folder": (tree.path, None), "ref": (tree.path, "main"), "url": (bare.url, None)}[how]
+    with checkout(str(location), ref=ref, path="apps") as found:
+        assert list(found.files) == ["apps/plain/m.yaml", "apps/prod/kustomization.yaml", "apps/rg.yaml"]
+        assert found.files["apps/prod/kustomization.yaml"] == BUILT
+        assert not found.dirty
+
+
+@pytest.mark.parametrize("how", ["folder", "ref", "url"])
+def test_a_kustomization_at_the_path_is_all_that_is_read(tree, bare, how):
+    location, ref = {"folder": (tree.path, None), "ref": (tree.path, "main"), "url": (bare.url, None)}[how]
+    with checkout(str(location), ref=ref, path="apps/prod") as found:
+        assert found.files == {"apps/prod/kustomization.yaml": BUILT}
+
+
+@pytest.mark.parametrize(
+    ("path", "dirty", "why"),
+    [
+        ("apps/prod/p.yaml", True, "a file of the unit"),
+        ("apps/prod/.env", True, "a file that is no manifest, and may be used"),
+        ("apps/prod/new.txt", True, "a new file of the unit"),
+        ("apps/base/b.yaml", True, "a file of its base, though the base is ignored"),
+        ("notes.txt", False, "nothing of the unit's"),
+        (".github/w.yaml", False, "in a dot folder"),
+    ],
+)
+def test_dirty_looks_at_all_that_a_build_takes_in(tree, path, dirty, why):
+    tree.put(path, "changed: 1\n")
+    with checkout(str(tree.path), path="apps/prod") as found:
+        assert found.dirty is dirty, why
+
+
+def test_earlier_revisions_are_built_too(tree, bare):
+    earlier = tree.git("rev-parse", "HEAD")
+    tree.put("apps/prod/p.yaml", "of: later\n")
+    tree.commit()
+    tree.git("push", "--quiet", "origin", "main")
+    with checkout(bare.url, path="apps/prod") as found:
+        assert found.files_at(earlier) == {"apps/prod/kustomization.yaml": BUILT}
+        assert found.files != found.files_at(earlier)
+
+
+def test_a_base_that_lies_elsewhere_is_told(tree):
+    tree.put("apps/prod/kustomization.yaml", "resources: [../../../outside]\n")
+    with pytest.raises(SourceError, match="outside"):
+        checkout(str(tree.path), path="apps/prod")
