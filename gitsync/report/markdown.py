@@ -14,7 +14,7 @@ from gitsync.model.result import Attempt, Result
 from gitsync.model.verdict import Action, Difference, Verdict
 from gitsync.report.escape import block, code, shortened, value
 from gitsync.report.headline import cost, done, found, plural, short_revision
-from gitsync.report.names import short_names
+from gitsync.report.names import reading_order, short_names
 from gitsync.report.nextsteps import next_steps
 
 LIMIT = 60_000
@@ -38,7 +38,7 @@ def render(report: Report) -> str:
 
 
 def _ordered(report: Report) -> list[Result]:
-    return sorted(report.results, key=lambda r: r.key)
+    return sorted(report.results, key=lambda r: reading_order(r.key))
 
 
 def _fitting(texts: Sequence[str], room: int, noun: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""How people are shown which resource is meant: Kind/name, and no more than it takes to tell it from the others."""
+"""How people are shown resources: Kind/name, no more than it takes to tell one from the others, in an order to read."""
 
 from __future__ import annotations
 
@@ -14,6 +14,11 @@ def short_names(keys: Iterable[Key]) -> Mapping[Key, str]:
     unique = set(keys)
     times = Counter((key.namespace, key.kind, key.name) for key in unique)
     return {key: _name(key, with_group=times[key.namespace, key.kind, key.name] > 1) for key in unique}
+
+
+def reading_order(key: Key) -> tuple[str, Key]:
+    """Sort key for people: namespace by namespace, and by key inside one."""
+    return (key.namespace, key)
 
 
 def has_namespaces(keys: Iterable[Key]) -> bool:

@@ -10,7 +10,7 @@ from gitsync.logs import visible
 from gitsync.model.condition import Condition
 from gitsync.model.record import Claim, Record
 from gitsync.report.colour import Paint
-from gitsync.report.names import has_namespaces, short_names
+from gitsync.report.names import has_namespaces, reading_order, short_names
 from gitsync.report.table import indented, table
 
 _HEADER = ("NAMESPACE", "NAME", "READY", "SEVERITY", "REASON", "MESSAGE")
@@ -25,11 +25,11 @@ _CLAIMS = {
 
 
 def get_lines(records: Sequence[Record], *, width: int | None = None, colour: bool = False) -> list[str]:
-    """One line for each record, sorted by key, below a header with ASO's columns."""
+    """One line for each record, namespace by namespace, below a header with ASO's columns."""
     paint = Paint(on=colour)
     names = short_names(record.key for record in records)
     start = 0 if has_namespaces(record.key for record in records) else 1
-    ordered = sorted(records, key=lambda record: record.key)
+    ordered = sorted(records, key=lambda record: reading_order(record.key))
     rows = [(visible(r.key.namespace), names[r.key], *_ready(r.condition))[start:] for r in ordered]
     header, *body = table(_HEADER[start:], rows, width=width)
     return [paint.bold(header), *map(paint.words, body)]

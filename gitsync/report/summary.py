@@ -14,14 +14,14 @@ from gitsync.model.record import Record
 from gitsync.report.escape import code, shortened
 from gitsync.report.headline import plural, short_revision
 from gitsync.report.markdown import problem_item
-from gitsync.report.names import short_names
+from gitsync.report.names import reading_order, short_names
 
 _LONGEST_MESSAGE = 500  # characters; the file of the resource has the whole
 
 
 def render(records: Iterable[Record], *, revision: str | None, problems: Sequence[Problem] = ()) -> str:
-    """The summary as Markdown: what is not Ready first, then the rest, each in the order of their keys."""
-    ordered = sorted(records, key=lambda record: (_is_ready(record), record.key))
+    """The summary as Markdown: what is not Ready first, then the rest, each namespace by namespace."""
+    ordered = sorted(records, key=lambda record: (_is_ready(record), reading_order(record.key)))
     ready = sum(map(_is_ready, ordered))
     at = f" at {code(short_revision(revision))}" if revision else ""
     parts = [

@@ -16,7 +16,7 @@ from gitsync.model.verdict import Action, Verdict
 from gitsync.report.colour import Paint
 from gitsync.report.escape import value
 from gitsync.report.headline import cost, done, found, plural, short_revision
-from gitsync.report.names import has_namespaces, short_names
+from gitsync.report.names import has_namespaces, reading_order, short_names
 from gitsync.report.nextsteps import next_steps
 from gitsync.report.table import indented, table
 
@@ -53,7 +53,7 @@ def _is_quiet(result: Result) -> bool:
 
 def _resources(report: Report, width: int | None, paint: Paint) -> list[str]:
     """The table, and how many resources it leaves out."""
-    ordered = sorted(report.results, key=lambda r: r.key)
+    ordered = sorted(report.results, key=lambda r: reading_order(r.key))
     listed = ordered if len(ordered) <= _SMALL else [r for r in ordered if not _is_quiet(r)]
     hidden = len(ordered) - len(listed)
     lines = _table(listed, width, paint) if listed else []
@@ -86,7 +86,7 @@ def _details(report: Report, width: int | None, paint: Paint) -> list[str]:
     """What differs and what failed, resource by resource."""
     names = short_names(r.key for r in report.results)
     lines: list[str] = []
-    for result in sorted(report.results, key=lambda r: r.key):
+    for result in sorted(report.results, key=lambda r: reading_order(r.key)):
         if body := list(_detail(result, width)):
             lines += [f"{paint.bold(names[result.key])}{_where(result)}", *body]
     return lines
