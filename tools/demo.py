@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -97,6 +98,7 @@ class Demo:
             "AZURE_RESOURCE_MANAGER_ENDPOINT": url,
             "AZURE_SUBSCRIPTION_ID": SUBSCRIPTION,
             "GITSYNC_CREDENTIAL": "anonymous",
+            "GITSYNC_REPORT": str(self.reports),
         }
 
     def make_repository(self) -> None:
@@ -114,13 +116,13 @@ class Demo:
     def gitsync(self, command: str, *flags: str, code: int = 0) -> dict[str, Any]:
         """Run a command of gitsync's and give its report; what Azure was asked before is forgotten first."""
         self.ask("DELETE", "/_emulator/requests")
-        self.run(str(GITSYNC), command, *flags, "--report", str(self.reports), code=code)
+        self.run(str(GITSYNC), command, *flags, code=code)
         report: dict[str, Any] = json.loads((self.reports / "report.json").read_text())
         return report
 
     def run(self, *command: str, code: int = 0) -> None:
         """Run a command in the work tree, shown as it would be typed; Unexpected where it ends with another code."""
-        print(f"$ {' '.join([Path(command[0]).name, *command[1:]])}", flush=True)
+        print(f"$ {shlex.join([Path(command[0]).name, *command[1:]])}", flush=True)
         done = subprocess.run(command, cwd=self.tree, env=environment(self.azure), check=False)
         expect(done.returncode == code, f"{Path(command[0]).name} {command[1]} ends with exit code {code}", quiet=True)
 
