@@ -54,6 +54,11 @@ def test_recursion_is_indented(capsys):
     assert "\n  configMapExpressions " in capsys.readouterr().out
 
 
+def test_a_field_without_fields_has_no_table(capsys):
+    assert run(["explain", "ResourceGroup.location"]) == 0
+    assert capsys.readouterr().out.endswith("\nspec.location: string\n  required\n  ARM: location\n")
+
+
 def test_json(capsys):
     assert run(["explain", "ResourceGroup.tags", "--output", "json"]) == 0
     told = json.loads(capsys.readouterr().out)

@@ -10,6 +10,7 @@ from gitsync.errors import ConfigError
 from gitsync.model.gvk import GVK
 
 CATALOG = open_catalog()
+LIFECYCLE = "storage.azure.com/v20230101/StorageAccountsManagementPolicy.policy.rules.definition.actions"
 
 
 @pytest.mark.parametrize(
@@ -72,7 +73,7 @@ def test_a_kind_of_the_index_without_facts_at_a_version_is_told():
 
 
 def rows(text, **more):
-    told = explain(ask(text, CATALOG, more.pop("version", None)), CATALOG, **more)
+    told = explain(ask(text, CATALOG), CATALOG, **more)
     return told, {(row.depth, row.name): row for row in told.rows}
 
 
@@ -100,6 +101,10 @@ def test_a_kind_is_told_with_its_place_in_arm():
         ("ClusterPrincipalAssignment.role", "one of AllDatabasesAdmin ", "an enum"),
         ("ManagedCluster.status.fqdn", "ARM: properties/fqdn", "the status as well"),
         ("ManagedCluster.agentPoolProfiles.gatewayProfile.publicIPPrefixSize", "28 to 31", "bounds inside a type"),
+        ("ManagedCluster.serviceMeshProfile.istio.revisions", "at most 2 items", "a bound above"),
+        ("Snapshot.appconfiguration.azure.com.filters", "1 to 3 items", "two bounds"),
+        (f"{LIFECYCLE}.version.delete.daysAfterCreationGreaterThan", "a multiple of 1", "a multiple"),
+        (f"{LIFECYCLE}.version.delete.daysAfterCreationGreaterThan", "at least 0", "a bound below"),
     ],
 )
 def test_notes(text, notes, why):

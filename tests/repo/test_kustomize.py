@@ -89,6 +89,7 @@ def test_bases_that_name_each_other_end():
         ("helmCharts: [{repo: 'oci://example.com/charts'}]", "oci://", "a chart"),
         ("[", "not valid YAML", "what cannot be read cannot be trusted"),
         ("just text", "must be a mapping", "no kustomization at all"),
+        ("#" * 1_000_001, "too large", "nor is it one that is larger than any"),
     ],
 )  # fmt: skip
 def test_nothing_is_fetched(text, word, why):
@@ -106,6 +107,7 @@ def test_nothing_is_fetched(text, word, why):
         'patches: [{patch: \'[{"op": "add", "path": "/spec/x", "value": "https://example.com"}]\'}]',
         "patchesStrategicMerge: [\"kind: A\\nspec: {url: 'https://example.com'}\"]",
         "images: [{name: a, newName: 'registry.example.com/a'}]",
+        'transformers: ["kind: PrefixTransformer\\nmetadata: {name: x}"]\nresources: [5]',
     ],
 )
 def test_addresses_that_are_no_paths_are_left_alone(text):
