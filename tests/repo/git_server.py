@@ -1,0 +1,118 @@
+"""A git server over HTTP on this machine: `git http-backend` behind a token, as hosts put it."""
+
+import base64
+import http.server
+import os
+import ssl
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+EVERY_PROCESS = Path("/proc")
+
+
+def basic(user: str, password: str) -> str:
+    return "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
+
+
+@dataclass
+class Seen:
+    """What arrived, and how it looked on this machine meanwhile."""
+
+    authorizations: list[list[str]] = field(default_factory=list)
+    command_lines: set[str] = field(default_factory=set)
+
+
+class _Handler(http.server.BaseHTTPRequestHandler):
+    root: Path
+    readers: tuple[str, ...]
+    writers: tuple[str, ...]
+    seen: Seen
+
+    def do_GET(self) -> None:
+        self.answer()
+
+    def do_POST(self) -> None:
+        self.answer()
+
+    def answer(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        given = self.headers.get_all("Authorization", [])
+        self.seen.authorizations.append(given)
+        self.seen.command_lines |= _command_lines()
+        if len(given) != 1 or given[0] not in self.readers + self.writers:
+            self.refuse(401)
+        elif "git-receive-pack" in self.path and given[0] not in self.writers:
+            self.refuse(403)
+        else:
+            self.backend(body)
+
+    def refuse(self, status: int) -> None:
+        self.send_response(status)
+        self.send_header("WWW-Authenticate", 'Basic realm="git"')
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def backend(self, body: bytes) -> None:
+        path, _, query = self.path.partition("?")
+        environment = {
+            "PATH": os.environ["PATH"],
+            "GIT_PROJECT_ROOT": str(self.root),
+            "GIT_HTTP_EXPORT_ALL": "1",
+            "PATH_INFO": path,
+            "QUERY_STRING": query,
+            "REQUEST_METHOD": self.command,
+            "CONTENT_TYPE": self.headers.get("Content-Type", ""),
+            "CONTENT_LENGTH": str(len(body)),
+            "HTTP_CONTENT_ENCODING": self.headers.get("Content-Encoding", ""),
+            "GIT_PROTOCOL": self.headers.get("Git-Protocol", ""),
+            "REMOTE_USER": "somebody",
+            "REMOTE_ADDR": "127.0.0.1",
+        }
+        done = subprocess.run(["git", "http-backend"], input=body, env=environment, capture_output=True, check=True)
+        head, _, content = done.stdout.partition(b"\r\n\r\n")
+        headers = dict(line.split(": ", 1) for line in head.decode().split("\r\n"))
+        self.send_response(int(headers.pop("Status", "200").split()[0]))
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *_arguments: object) -> None:
+        """Nothing is logged."""
+
+
+def _command_lines() -> set[str]:
+    """Of every process of this machine, as anybody may read them."""
+    found = set()
+    for each in EVERY_PROCESS.glob("[0-9]*/cmdline"):
+        try:
+            found.add(each.read_bytes().replace(b"\0", b" ").decode("utf-8", "replace"))
+        except OSError:  # it has ended
+            continue
+    return found
+
+
+@contextmanager
+def serve(
+    root: Path, *, readers: tuple[str, ...], writers: tuple[str, ...] = (), tls: tuple[Path, Path] | None = None
+) -> Iterator[tuple[str, Seen]]:
+    """Serve the repositories below `root`; yields (URL, what is seen). `tls` is (certificate, key)."""
+    seen = Seen()
+    handler = type("Handler", (_Handler,), {"root": root, "readers": readers, "writers": writers, "seen": seen})
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        if tls is not None:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(*tls)
+            server.socket = context.wrap_socket(server.socket, server_side=True)
+        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+        thread.start()
+        try:
+            yield f"{'https' if tls else 'http'}://127.0.0.1:{server.server_port}", seen
+        finally:
+            server.shutdown()
+            thread.join()
