@@ -27,12 +27,12 @@ def live_view(tally: Tally, stream: TextIO) -> Iterator[Progress]:
 
     def view() -> Group:
         bar = ProgressBar(total=max(tally.total, tally.done, 1), completed=tally.done, width=_BAR_WIDTH)
-        title = f"{tally.done} of {plural(tally.total, 'resource')}"
+        title = f"{tally.done} of {plural(tally.total, 'resource')}" if tally.total else "Reading what is asked for"
         return Group(Text(title, style="bold"), bar, *(Text(f"  {name}") for name in tally.under_way()))
 
     with Live(
         get_renderable=view,
-        console=Console(file=stream),
+        console=Console(file=stream, no_color=True),
         transient=True,
         refresh_per_second=_TIMES_A_SECOND,
         redirect_stdout=False,

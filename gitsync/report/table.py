@@ -16,13 +16,15 @@ _LEAST_LAST = 30  # columns; a narrower last column goes to a line of its own
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], *, width: int | None = None) -> list[str]:
     """The lines of a table; `width` is the terminal's, None for no limit. Cells hold no control characters."""
     widths = [max(len(line[column]) for line in (header, *rows)) for column in range(len(header) - 1)]
-    return [line for row in (header, *rows) for line in _row(row, widths, width)]
+    room = None if width is None else width - sum(columns + len(_GAP) for columns in widths)
+    head = header if room is None or room >= _LEAST_LAST else (*header[:-1], "")
+    return [line for row in (head, *rows) for line in _row(row, widths, width)]
 
 
 def _row(cells: Sequence[str], widths: Sequence[int], width: int | None) -> list[str]:
     start = "".join(cell.ljust(columns) + _GAP for cell, columns in zip(cells, widths, strict=False))
     last = cells[-1]
-    if width is None or len(start) + len(last) <= width:
+    if width is None or not last or len(start) + len(last) <= width:
         return [(start + last).rstrip()]
     room = width - len(start)
     if room < _LEAST_LAST:
