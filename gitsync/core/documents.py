@@ -14,7 +14,6 @@ from typing import Any
 
 import yaml
 
-from gitsync.core.fieldpath import spell
 from gitsync.core.scalars import TAG, as_key, resolve, resolve_tagged
 from gitsync.model.problem import Problem
 
@@ -230,7 +229,7 @@ class _Builder:
             line = event.start_mark.line + self.first_line
             is_merge = isinstance(event, yaml.ScalarEvent) and event.value == MERGE and event.implicit[0]
             key = self.key(event, where, line)
-            path = self.below(where, key)
+            path = f"{where}.{key}" if where else key
             value = self.value(self.next_event(), path, line, depth)
             if is_merge:
                 merged = self.merge(value, path, line) | merged
@@ -251,10 +250,6 @@ class _Builder:
         if event.anchor:
             self.anchors[event.anchor] = (key, 1)
         return key
-
-    def below(self, where: str, key: str) -> str:
-        step = spell((key,))
-        return f"{where}.{step}" if where and step[:1] != "[" else where + step
 
     def merge(self, value: Any, where: str, line: int) -> dict[str, Any]:
         """What `<<` brings in: of several mappings the first that has a key."""

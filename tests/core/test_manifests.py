@@ -1,0 +1,232 @@
+"""Files into manifests: what each document is taken for."""
+
+import base64
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gitsync.core.manifests import read_manifests
+from gitsync.model.gvk import GVK, Key
+from gitsync.model.problem import Level, Source
+from gitsync.model.secret import Secret
+
+GROUP = """apiVersion: resources.azure.com/v1api20200601
+kind: ResourceGroup
+metadata:
+  name: rg
+  namespace: team
+  annotations: {a/b: c}
+  labels: {d: e}
+spec:
+  location: westeurope
+"""
+
+
+def read(text, **more):
+    return read_manifests({"a.yaml": text.encode()}, **more)
+
+
+def told(manifests):
+    return [(p.code, p.line, p.field) for p in manifests.problems]
+
+
+def test_a_resource_is_read_whole():
+    (resource,) = read(GROUP).resources
+    assert resource.key == Key("resources.azure.com", "ResourceGroup", "team", "rg")
+    assert resource.gvk == GVK("resources.azure.com", "v1api20200601", "ResourceGroup")
+    assert resource.spec == {"location": "westeurope"}
+    assert (resource.annotations, resource.labels) == ({"a/b": "c"}, {"d": "e"})
+    assert resource.source == Source("a.yaml", 1)
+    assert resource.lines["spec.location"] == 9
+    assert resource.problems == ()
+
+
+@pytest.mark.parametrize(
+    ("said", "namespace", "expected", "why"),
+    [
+        ("  namespace: team\n", "default", "team", "what the manifest says"),
+        ("", "default", "default", "nothing said"),
+        ("", "ours", "ours", "the setting where nothing is said"),
+        ("  namespace: ''\n", "ours", "ours", "said to be empty is not said"),
+    ],
+)
+def test_the_namespace(said, namespace, expected, why):
+    text = GROUP.replace("  namespace: team\n", said)
+    (resource,) = read(text, namespace=namespace).resources
+    assert resource.key.namespace == expected, why
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("a: 1\n", "says no kind"),
+        ("- a\n", "is a list"),
+        ("just text\n", "is text"),
+        ("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: x}\n", "a kind of Kubernetes"),
+        ("apiVersion: karpenter.azure.com/v1beta1\nkind: AKSNodeClass\nmetadata: {name: x}\n", "another operator's"),
+        ("apiVersion: 5\nkind: Thing\n", "says its kind in numbers"),
+        ("apiVersion: v1\nkind: ''\n", "says an empty kind"),
+        ("apiVersion: apps/v1\nkind: Deployment\nspec: {a: 1, a: 2}\n", "whatever is wrong with another's"),
+    ],
+)
+def test_what_is_not_for_us_is_counted(text, why):
+    found = read(text)
+    assert (found.resources, found.problems, found.passed_over) == ((), (), 1), why
+
+
+def test_nothing_is_not_counted():
+    assert read("---\n# a comment\n---\n\n---\nnull\n").passed_over == 0
+
+
+@pytest.mark.parametrize("name", ["notes.txt", "values.tpl", "a.yaml.bak", "README"])
+def test_other_files_are_not_read(name):
+    assert read_manifests({name: b"{{"}) == read_manifests({})
+
+
+def test_yml_and_json_are_read():
+    as_json = b'{"apiVersion": "resources.azure.com/v1", "kind": "ResourceGroup", "metadata": {"name": "b"}}'
+    found = read_manifests({"a.yml": GROUP.encode(), "b.json": as_json})
+    assert [r.key.name for r in found.resources] == ["b", "rg"]
+
+
+@pytest.mark.parametrize(
+    ("change", "expected", "why"),
+    [
+        (("  name: rg\n", ""), ("MissingName", 4, "metadata.name"), "no name"),
+        (("name: rg", "generateName: rg-"), ("MissingName", 4, "metadata.name"), "a name that is yet to be made"),
+        (("name: rg", "name: 5"), ("InvalidName", 4, "metadata.name"), "a number"),
+        (("name: rg", "name: ../../x"), ("InvalidName", 4, "metadata.name"), "a way out of the folder"),
+        (("name: rg", "name: a/b"), ("InvalidName", 4, "metadata.name"), "a path"),
+        (("name: rg", "name: " + "a" * 254), ("InvalidName", 4, "metadata.name"), "too long"),
+        (("namespace: team", "namespace: a/b"), ("InvalidName", 5, "metadata.namespace"), "a path as namespace"),
+        (("namespace: team", "namespace: [a]"), ("InvalidName", 5, "metadata.namespace"), "a list as namespace"),
+        (("kind: ResourceGroup", "kind: Resource/Group"), ("InvalidKind", 1, "apiVersion"), "a path as kind"),
+        (("/v1api20200601", "/"), ("InvalidKind", 1, "apiVersion"), "no version"),
+        (("resources.azure", "Resources.azure"), ("InvalidKind", 1, "apiVersion"), "a group in capitals"),
+    ],
+)
+def test_a_document_without_a_usable_identity_is_a_problem_and_no_resource(change, expected, why):
+    found = read(GROUP.replace(*change))
+    assert found.resources == ()
+    where = [(p.code, p.field) for p in found.problems]
+    assert where == [(expected[0], expected[2])], why
+    assert found.problems[0].line in {1, expected[1]}
+    assert found.problems[0].hint
+
+
+def test_no_metadata_is_a_problem():
+    assert told(read("apiVersion: resources.azure.com/v1api20200601\nkind: ResourceGroup\n")) == [
+        ("InvalidMetadata", 1, "metadata")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "expected", "why"),
+    [
+        (("{a/b: c}", "{a/b: true}"), ("InvalidMetadata", 6, "metadata.annotations.a/b"), "an annotation is text"),
+        (("{a/b: c}", "[a]"), ("InvalidMetadata", 6, "metadata.annotations"), "annotations are a mapping"),
+        (("{d: e}", "{d: 1}"), ("InvalidMetadata", 7, "metadata.labels.d"), "a label is text"),
+        (("  location: westeurope", "  location: a\n  location: b"), ("DuplicateKey", 10, "spec.location"), "twice"),
+        (("spec:\n  location: westeurope", "spec: []"), ("InvalidSpec", 8, "spec"), "a spec is a mapping"),
+    ],
+)
+def test_a_resource_bears_what_was_wrong_in_reading_it(change, expected, why):
+    found = read(GROUP.replace(*change))
+    (resource,) = found.resources
+    assert [(p.code, p.line, p.field) for p in resource.problems] == [expected], why
+    assert all(p.hint for p in resource.problems)
+    assert found.problems == ()
+
+
+def test_annotations_that_are_not_text_are_left_out():
+    (resource,) = read(GROUP.replace("{a/b: c}", "{a/b: c, d: 1}")).resources
+    assert resource.annotations == {"a/b": "c"}
+
+
+def test_lists_are_taken_apart():
+    item = GROUP.replace("\n", "\n    ")
+    text = f"apiVersion: v1\nkind: List\nitems:\n  - {item}\n  -\n  - apiVersion: v1\n    kind: List\n    items: []\n"
+    found = read(text)
+    (resource,) = found.resources
+    assert (resource.source.line, resource.lines["spec.location"]) == (4, 12)
+    assert (found.problems, found.passed_over) == ((), 0)
+
+
+def test_a_list_of_one_kind_need_not_repeat_it():
+    text = (
+        "apiVersion: resources.azure.com/v1api20200601\nkind: ResourceGroupList\nitems:\n"
+        "- metadata: {name: a, annotations: {x: 1}}\n"
+    )
+    (resource,) = read(text).resources
+    assert resource.gvk == GVK("resources.azure.com", "v1api20200601", "ResourceGroup")
+    assert [(p.line, p.field) for p in resource.problems] == [(4, "metadata.annotations.x")]
+
+
+def test_items_of_an_aliased_list_have_the_line_of_the_alias():
+    text = "x: &x [{metadata: {name: a}}]\napiVersion: resources.azure.com/v1\nkind: ResourceGroupList\nitems: *x\n"
+    (resource,) = read(text).resources
+    assert resource.source.line == 4
+
+
+def test_config_maps_are_kept():
+    found = read("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata: {a: b, c: '1'}\nbinaryData: {x: eA==}\n")
+    assert found.config_maps == {("default", "c"): {"a": "b", "c": "1"}}
+    assert found.problems == ()
+
+
+def test_secrets_are_kept_decoded_and_plain_text_wins():
+    encoded = base64.b64encode(b"one\n").decode()
+    text = f"apiVersion: v1\nkind: Secret\nmetadata: {{name: s}}\ndata: {{a: {encoded}, b: {encoded}}}\nstringData: {{b: two}}\n"
+    assert read(text).secrets == {("default", "s"): {"a": Secret("one\n"), "b": Secret("two")}}
+
+
+@pytest.mark.parametrize(
+    ("line", "expected", "level", "why"),
+    [
+        ("data: {a: 'hunter2!'}", ("InvalidData", 4, "data.a"), Level.ERROR, "no base64"),
+        ("data: {a: 12345}", ("InvalidData", 4, "data.a"), Level.ERROR, "a number"),
+        ("stringData: [hunter2]", ("InvalidData", 4, "stringData"), Level.ERROR, "no mapping"),
+        ("data: {a: /w==}", ("BinarySecret", 4, "data.a"), Level.WARNING, "bytes that are no text"),
+    ],
+)
+def test_a_secret_that_cannot_be_read_is_told_without_its_value(line, expected, level, why):
+    found = read(f"apiVersion: v1\nkind: Secret\nmetadata: {{name: s}}\n{line}\n")
+    assert told(found) == [expected], why
+    assert found.problems[0].level is level
+    assert "hunter2" not in str(found.problems) + repr(found)
+    assert "12345" not in str(found.problems)
+
+
+def test_a_secret_encrypted_with_sops_is_left_to_others():
+    text = "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\ndata: {a: 'ENC[x]'}\nsops: {mac: x}\n"
+    found = read(text)
+    assert (found.secrets, found.problems) == ({}, ())
+
+
+def test_namespaces_are_kept_with_their_annotations():
+    found = read("apiVersion: v1\nkind: Namespace\nmetadata: {name: team, annotations: {p: skip}}\n")
+    assert found.namespaces == {"team": {"p": "skip"}}
+
+
+@pytest.mark.parametrize("kind", ["ConfigMap", "Secret", "Namespace"])
+def test_of_two_with_one_name_the_first_counts_and_the_second_is_told(kind):
+    one = "apiVersion: v1\nkind: {}\nmetadata: {{name: x, annotations: {{no1: '{}'}}}}\ndata: {{a: {}}}\n"
+    files = {"b.yaml": one.format(kind, 2, "Mg==").encode(), "a.yaml": one.format(kind, 1, "MQ==").encode()}
+    found = read_manifests(files)
+    assert [(p.code, p.path) for p in found.problems] == [("DuplicateManifest", "b.yaml")]
+    kept = found.config_maps or found.secrets
+    assert kept in ({}, {("default", "x"): {"a": "MQ=="}}, {("default", "x"): {"a": Secret("1")}})
+    assert found.namespaces in ({}, {"x": {"no1": "1"}})
+
+
+@settings(max_examples=20)
+@given(st.randoms())
+def test_the_order_of_files_changes_nothing(shuffler: random.Random):
+    files = {f"{n}.yaml": GROUP.replace("name: rg", f"name: rg{n % 3}").encode() for n in range(6)}
+    files["bad.yaml"] = b"{"
+    files["cm.yaml"] = b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n"
+    shuffled = list(files.items())
+    shuffler.shuffle(shuffled)
+    assert read_manifests(dict(shuffled)) == read_manifests(files)
