@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gitsync.cli.settings import add_flags, misspelt, resolve, show_default
@@ -178,6 +178,8 @@ WRONG = [
     (["--user-agent-suffix", "a\nb"], {}, "one line without control characters", "it becomes a header"),
     (["--endpoint", "http://example.test"], {}, "plain http goes only to this machine", "a token would be read"),
     (["--endpoint", "ftp://example.test"], {}, "expected an address", "not a protocol of ours"),
+    (["--endpoint", "https://[::1"], {}, "expected an address", "an address that breaks off"),
+    (["--endpoint", "https://example.test:99999"], {}, "expected an address", "no such port"),
     (["--endpoint", "https://u:p@example.test"], {}, "expected an address", "no user in it"),
     (["--output", "yaml"], {}, "--output: expected text or json or markdown, not 'yaml'", "the command's choices"),
     ([], {"GITSYNC_STRICT": "maybe"}, "the variable GITSYNC_STRICT: expected true or false", "the place is named"),
@@ -300,6 +302,8 @@ def read(setting, text):
 
 
 @given(st.sampled_from([s for s in SETTINGS.values() if s.form is not Form.SECRET]), st.text(max_size=30))
+@example(SETTINGS["endpoint"], "[")
+@example(SETTINGS["endpoint"], "a:b")
 def test_any_text_is_read_or_refused_with_a_sentence(setting, text):
     value, refusal = read(setting, text)
     assert refusal is None or "expected" in refusal

@@ -9,7 +9,7 @@ import ipaddress
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from gitsync.config import Form, Setting
 from gitsync.model.secret import Secret
@@ -85,12 +85,22 @@ def _duration(text: str) -> float:
 def _url(text: str) -> str:
     """An address to talk to: https, or http to this machine; a bare host is meant as https."""
     url = text if "://" in text else f"https://{text}"
-    parts = urlsplit(url)
-    if parts.scheme not in {"https", "http"} or not parts.hostname or parts.query or parts.fragment or parts.username:
+    parts = _split(url)
+    if parts is None or parts.scheme not in {"https", "http"} or parts.query or parts.fragment or parts.username:
         raise ValueError("expected an address such as https://management.azure.com")
     if parts.scheme == "http" and not is_loopback(parts.hostname):
         raise ValueError(f"expected https; plain http goes only to this machine, not to {parts.hostname}")
     return url
+
+
+def _split(url: str) -> SplitResult | None:
+    """The parts of a URL; None where it has no host, or a port that is none."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        return None
+    return parts if parts.hostname and port != 0 else None
 
 
 def _file_or_on(text: str) -> str | None:
