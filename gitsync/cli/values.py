@@ -24,8 +24,10 @@ _SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0}
 def parse_value(setting: Setting, texts: tuple[str, ...]) -> Any:
     """The value of a setting; `texts` has one member, or several for a list. ValueError says what was expected."""
     if setting.form is Form.LIST:
-        return tuple(part for text in texts for part in map(_text, text.split(",")) if part)
+        return _list(texts)
     text = texts[-1] if setting.form is Form.SECRET else _text(texts[-1])
+    if not text:
+        raise ValueError("expected a value, and there is none")
     if setting.form is Form.CHOICE:
         return _choice(text, setting.choices)
     if setting.pattern and not re.fullmatch(setting.pattern, text):
@@ -41,6 +43,14 @@ def is_loopback(host: str | None) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host.casefold() == "localhost"
+
+
+def _list(texts: tuple[str, ...]) -> tuple[str, ...]:
+    """The members; an empty list would mean everything, where somebody meant to name something."""
+    members = tuple(part for text in texts for part in map(_text, text.split(",")) if part)
+    if not members:
+        raise ValueError("expected a name at least")
+    return members
 
 
 def _text(text: str) -> str:
