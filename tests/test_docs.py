@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+from collections.abc import Iterable
+from contextlib import redirect_stdout, suppress
+from dataclasses import replace
+from functools import cache
+from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import yaml
 
-from gitsync.cli.main import COMMANDS
+from gitsync.cli.main import COMMANDS, run
 from gitsync.config import SETTINGS
+from gitsync.core.exitcode import DRIFT, FAULT, FINE, INTERRUPTED, NOT_READY, PENDING, REFUSED
+from gitsync.extensions.points import Extension, ReadsAzure, Subject
+from gitsync.extensions.registry import BUILT_IN, Registry
+from gitsync.model.gvk import GVK, Key
+from gitsync.model.live import Live
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text()
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("examples/**/*.md")])
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yaml"))
-FLAGS = {setting.flag for setting in SETTINGS.values() if setting.flag}
 VARIABLES = {name for setting in SETTINGS.values() for name in (*setting.variables, *setting.switches)}
 
 by_name = pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
@@ -93,10 +103,67 @@ def test_variables_that_are_named_exist(file):
     assert set(ours) - known == set()
 
 
-def test_flags_that_the_readme_names_exist():
-    of_others = {"--help", "--version", "--port", "--state", "--config"}
-    named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", README))
-    assert named - FLAGS - of_others == set()
+@cache
+def _flags(command: str) -> frozenset[str]:
+    """The flags that the help of a command names."""
+    shown = StringIO()
+    with redirect_stdout(shown), suppress(SystemExit):
+        run([command, "--help"])
+    return frozenset(re.findall(r"--[a-z][a-z-]+", shown.getvalue()))
+
+
+@by_name
+def test_flags_that_are_shown_exist(document):
+    lines = [line.split() for line in _code(document.read_text()) if re.match(r"gitsync [a-z]", line)]
+    wrong = [
+        (words[1], word)
+        for words in lines
+        for word in words
+        if word.startswith("--") and re.split(r"[=,;]", word)[0] not in _flags(words[1])
+    ]
+    assert wrong == []
+
+
+def test_flags_that_the_readme_speaks_of_exist():
+    spoken = {re.split("[ =]", line)[0] for line in _code(README) if re.match("--[a-z]", line)}
+    assert spoken - {flag for command in COMMANDS for flag in _flags(command)} == set()
+
+
+def test_the_exit_codes_are_those_of_the_code():
+    rows = [int(code) for code in re.findall(r"^\| (\d+) \|", _section("Exit codes"), flags=re.MULTILINE)]
+    assert rows == [REFUSED, NOT_READY, DRIFT, PENDING, FINE, INTERRUPTED, FAULT]
+
+
+def test_the_extension_that_the_readme_shows_works():
+    """It blocks what the built-in one blocks, with the same words."""
+    shown = re.search(r"^```python\n(.*?)^```", README, flags=re.MULTILINE | re.DOTALL)
+    assert shown
+    names: dict[str, Any] = {}
+    exec(compile(shown.group(1), "README.md", "exec"), names)
+    busy = Live(body={"properties": {"provisioningState": "Updating"}})
+    for extension in names["EXTENSIONS"]:
+        subject = _subject(extension, busy)
+        assert _asked([extension], subject) == _asked(BUILT_IN, subject) != ""
+        assert _asked([extension], replace(subject, live=None, owner=None)) == ""
+
+
+def _subject(extension: Extension, live: Live) -> Subject:
+    return Subject(
+        key=Key(extension.group, extension.kind, "default", "one"),
+        gvk=GVK(extension.group, "v1", extension.kind),
+        spec={},
+        arm_id="/subscriptions/s/resourceGroups/g/providers/P/t/one",
+        api_version="2025-01-01",
+        live=live,
+        owner=live,
+    )
+
+
+def _asked(extensions: Iterable[Extension], subject: Subject) -> str:
+    """Why the checks block; "" where they agree."""
+    registry = Registry(extensions)
+    check = registry.owner_check if registry.checks_owner(subject.key.group, subject.key.kind) else registry.pre_check
+    return asyncio.run(check(subject, cast("ReadsAzure", None))).reason
 
 
 def test_make_targets_that_the_readme_names_exist():
