@@ -16,10 +16,11 @@ from urllib.parse import quote
 
 from gitsync.emulator.answers import Answer, refusal
 from gitsync.emulator.clock import stamp
+from gitsync.emulator.recorded import ways_of
 from gitsync.emulator.store import Store
 from gitsync.emulator.stored import Operation
 from gitsync.emulator.target import Shape, parse
-from gitsync.emulator.ways import Style, ways_of
+from gitsync.emulator.ways import Style
 
 SUCCEEDED = "Succeeded"
 _EPOCH_TICKS = 621_355_968_000_000_000  # .NET's clock starts in year 1

@@ -15,10 +15,11 @@ from gitsync.emulator.answers import Answer, refuse
 from gitsync.emulator.call import Call
 from gitsync.emulator.cloud import DELETING, Cloud, not_found
 from gitsync.emulator.patch import merge
+from gitsync.emulator.recorded import ways_of
 from gitsync.emulator.shown import shown
 from gitsync.emulator.stored import Operation, Stored
 from gitsync.emulator.target import Shape, parse
-from gitsync.emulator.ways import Reply, Style, Ways, ways_of
+from gitsync.emulator.ways import Reply, Style, Ways
 
 Verb = Callable[[Cloud, Call], Answer]
 

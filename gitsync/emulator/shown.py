@@ -9,11 +9,12 @@ from gitsync.emulator import children
 from gitsync.emulator.cloud import Cloud
 from gitsync.emulator.made import with_made
 from gitsync.emulator.patch import at, change
+from gitsync.emulator.recorded import spell, spell_in_ids, ways_of
 from gitsync.emulator.rewrite import rewritten
 from gitsync.emulator.secrets import without_secrets
 from gitsync.emulator.stored import Stored
 from gitsync.emulator.target import Shape, Target, parse
-from gitsync.emulator.ways import Ways, spell, ways_of
+from gitsync.emulator.ways import Ways
 
 
 def shown(cloud: Cloud, target: Target, resource: Stored) -> dict[str, Any]:
@@ -61,11 +62,12 @@ def _with_children(cloud: Cloud, target: Target, body: Mapping[str, Any], embedd
 
 def _id(target: Target, ways: Ways) -> str:
     path = target.path
-    if ways.spells_ids and target.shape is not Shape.GROUP:
-        namespace, *types = spell(target.type).split("/")
+    if ways.spelled_in_ids and target.shape is Shape.RESOURCE:
+        namespace, *types = spell_in_ids(target.type).split("/")
         pairs = [word for pair in zip(types, target.names, strict=True) for word in pair]
         path = "/".join((f"{target.scope}/providers", namespace, *pairs))
-    return path.replace("/resourceGroups/", f"/{ways.group_word}/", 1)
+    path = path.replace("/resourceGroups/", f"/{ways.group_word}/", 1)
+    return path.casefold() if ways.lowers_ids else path
 
 
 def _name(target: Target, ways: Ways) -> str:

@@ -125,20 +125,21 @@ def test_a_killed_server_has_lost_nothing_that_it_answered(tmp_path):
         seed = SqliteStore(state)
         Emulator(OPEN, seed).put(GROUP, {"location": "x"})
         seed.close()
-        answered = []
+        answered, enough = [], threading.Event()
 
         def write():
             try:
                 for number in range(10_000):
                     put(url, number)
                     answered.append(number)
+                    if number == 50:
+                        enough.set()
             except (urllib.error.URLError, OSError):
                 return
 
         writer = threading.Thread(target=write)
         writer.start()
-        while len(answered) < 50:
-            pass
+        assert enough.wait(timeout=60)
         os.kill(server.pid, signal.SIGKILL)
         writer.join()
         server.wait()

@@ -7,8 +7,9 @@ from asked import GROUP, OPEN, PLAIN, TestClock, at, play, with_group
 
 from gitsync.emulator.call import Course
 from gitsync.emulator.faults import Match, Rule
+from gitsync.emulator.recorded import ways_of
 from gitsync.emulator.settings import Timing
-from gitsync.emulator.ways import Style, ways_of
+from gitsync.emulator.ways import Style
 
 
 def timed(style, *, polls=1, retry_after=7, **more):

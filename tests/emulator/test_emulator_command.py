@@ -1,0 +1,123 @@
+"""`gitsync emulator`: served to other processes, until it is told to stop."""
+
+import json
+import os
+import signal
+import ssl
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from contextlib import contextmanager
+
+import pytest
+from asked import GROUP, VERSION
+
+BODY = json.dumps({"location": "westeurope"}).encode()
+
+
+@contextmanager
+def served(*arguments):
+    """The server's process, and the lines that it prints."""
+    command = [sys.executable, "-m", "gitsync", "emulator", *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
+        try:
+            yield server, server.stdout
+        finally:
+            if server.poll() is None:
+                server.terminate()
+            server.wait(timeout=30)
+
+
+def ask(url, path, method="GET", body=None, context=None):
+    request = urllib.request.Request(f"{url}{path}?api-version={VERSION}", data=body, method=method)
+    try:
+        with urllib.request.urlopen(request, timeout=30, context=context) as answer:
+            text = answer.read()
+            return answer.status, json.loads(text) if text else None
+    except urllib.error.HTTPError as refused:
+        with refused:
+            return refused.code, json.loads(refused.read())
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_it_prints_its_url_serves_and_stops_cleanly(number):
+    with served() as (server, out):
+        url = out.readline().strip()
+        assert url.startswith("http://127.0.0.1:")
+        assert ask(url, GROUP, "PUT", BODY)[0] == 201
+        assert ask(url, GROUP)[1]["name"] == "net"
+        os.kill(server.pid, number)
+        assert server.wait(timeout=30) == 0
+        assert server.stderr.read() == ""
+
+
+def test_other_processes_see_what_was_asked_and_what_is_there():
+    with served() as (_, out):
+        url = out.readline().strip()
+        ask(url, GROUP, "PUT", BODY)
+        ask(url, GROUP)
+        log = ask(url, "/_emulator/requests")[1]
+        held = ask(url, "/_emulator/resources")[1]["value"]
+        reset = ask(url, "/_emulator/requests", "DELETE")
+        after = ask(url, "/_emulator/requests")[1]
+        unknown = ask(url, "/_emulator/nonsense")
+    assert log["counts"] == {"GET": 1, "PUT": 1}
+    assert [(one["method"], one["path"], one["status"]) for one in log["requests"]] == [
+        ("PUT", GROUP, 201),
+        ("GET", GROUP, 200),
+    ]
+    assert [resource["id"] for resource in held] == [GROUP]
+    assert (reset, after) == ((204, None), {"counts": {}, "requests": []})
+    assert unknown[1]["error"]["code"] == "NotFound"
+
+
+def test_it_keeps_its_state_in_a_file(tmp_path):
+    for method, status in (("PUT", 201), ("GET", 200)):
+        with served("--state", str(tmp_path / "azure.db")) as (_, out):
+            assert ask(out.readline().strip(), GROUP, method, BODY if method == "PUT" else None)[0] == status
+
+
+def test_it_plays_a_script_and_serves_tls(tmp_path):
+    script, certificate = tmp_path / "azure.yaml", tmp_path / "trust.pem"
+    script.write_text("rules: [{match: {method: GET}, answer: {code: ServiceUnavailable}}]", encoding="utf-8")
+    with served("--tls", "--script", str(script), "--certificate", str(certificate)) as (_, out):
+        url = out.readline().strip()
+        assert out.readline().strip() == f"certificate: {certificate}"
+        trust = ssl.create_default_context(cafile=str(certificate))
+        assert url.startswith("https://")
+        assert ask(url, GROUP, context=trust)[1]["error"]["code"] == "ServiceUnavailable"
+
+
+REFUSED = [
+    (["--host", "0.0.0.0"], "requireToken", "anybody could reach it"),
+    (["--host", "azure.example"], "requireToken", "a name that is not this machine's"),
+    (["--script", "nowhere.yaml"], "cannot be read", "a script that is not there"),
+    (["--state", "."], "cannot hold", "a folder for a file"),
+    (["--port", "99999"], "99999", "a port that there is not"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "says", "why"), REFUSED, ids=[row[-1] for row in REFUSED])
+def test_it_refuses_what_cannot_be(arguments, says, why, tmp_path):
+    command = [sys.executable, "-m", "gitsync", "emulator", *arguments]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60, cwd=tmp_path)
+    assert ended.returncode == 2, why
+    assert says in ended.stderr
+    assert ended.stdout == ""
+
+
+def test_a_port_that_is_taken_is_told():
+    with served() as (_, out):
+        port = out.readline().strip().rpartition(":")[2]
+        command = [sys.executable, "-m", "gitsync", "emulator", "--port", port]
+        ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert (ended.returncode, f"cannot listen at 127.0.0.1:{port}" in ended.stderr) == (2, True)
+
+
+def test_strangers_may_reach_it_where_tokens_are_required(tmp_path):
+    script = tmp_path / "azure.yaml"
+    script.write_text("settings: {requireToken: true, principals: [{clientId: c, secret: s}]}", encoding="utf-8")
+    with served("--host", "0.0.0.0", "--script", str(script)) as (_, out):
+        url = out.readline().strip().replace("0.0.0.0", "127.0.0.1")
+        assert ask(url, GROUP)[1]["error"]["code"] == "AuthenticationFailed"
