@@ -40,7 +40,7 @@ def open_clone(remote: Remote) -> Clone:
     """Make an empty one. Close it when done."""
     folder = Path(tempfile.mkdtemp(prefix="gitsync-"))
     repository = Repository(
-        folder=folder, environment=remote.environment, timeout=remote.timeout, secrets=remote.secrets
+        folder=folder, environment=remote.environment, timeout=remote.timeout, secrets=remote.secrets, is_bare=True
     )
     try:
         repository.run("init", "--quiet", "--bare", "--template=", "--initial-branch=none", ".")

@@ -5,7 +5,7 @@ The same for the folder, for the revision and for every earlier revision, so tha
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
@@ -71,7 +71,7 @@ class _Choice:
 
 def _choose(listing: Listing, wanted: Wanted) -> _Choice:
     entries = listing.entries(wanted.path)
-    seen = visible(entries, _rules(listing, entries, wanted.path), wanted.without)
+    seen = visible(entries, _rules(listing, entries, wanted), wanted.without)
     units = find_kustomizations([entry.path for entry in seen if entry.kind is EntryKind.FILE], wanted.path)
     folders = [folder_of(unit) for unit in units]
     manifests = manifests_of(e for e in seen if not any(is_below(e.path, folder) for folder in folders))
@@ -98,13 +98,16 @@ class _Everything:
         return self.listing.read(wanted)
 
 
-def _rules(listing: Listing, entries: tuple[Entry, ...], path: str) -> IgnoreRules:
-    """From the ignore files below `path`, and from those in the folders above it."""
+def _rules(listing: Listing, entries: tuple[Entry, ...], wanted: Wanted) -> IgnoreRules:
+    """From the ignore files below the path, and from those in the folders above it."""
     below = [e for e in entries if e.kind is EntryKind.FILE and e.path.rpartition("/")[2] == IGNORE_FILE]
-    above = [IGNORE_FILE, *(f"{folder}/{IGNORE_FILE}" for folder in _folders_above(path))] if path else []
-    return read_rules(listing.read([*listing.find(above), *below]))
+    above = [f"{folder}{IGNORE_FILE}" for folder in _folders_above(wanted.path)]
+    found = [*listing.find(above), *below]
+    check_budget(found, wanted.budget)
+    return read_rules(listing.read(found))
 
 
-def _folders_above(path: str) -> Iterable[str]:
-    """The folders that `path` lies in, outermost first."""
-    return accumulate(path.split("/")[:-1], "{}/{}".format)
+def _folders_above(path: str) -> tuple[str, ...]:
+    """The folders that `path` lies in, outermost first: "a/b" lies in "" and in "a/"."""
+    parents = path.split("/")[:-1]
+    return ("", *(f"{parent}/" for parent in accumulate(parents, "{}/{}".format))) if path else ()

@@ -49,13 +49,15 @@ class GitFailedError(GitsyncError):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repository:
     """A folder that git runs in. `environment` is added to that of the process, `timeout` is in seconds for each
-    command, `secrets` are kept out of every message.
+    command, `secrets` are kept out of every message. `is_bare` says that the folder is the repository itself: git then
+    need not look for one, which a person's settings may forbid (safe.bareRepository).
     """
 
     folder: Path
     environment: Mapping[str, str] = field(repr=False)
     timeout: float
     secrets: tuple[Secret, ...] = ()
+    is_bare: bool = False
 
     def run(self, *arguments: str, stdin: bytes = b"") -> bytes:
         """Run `git ARGUMENTS` to its end and return what it printed; GitFailedError otherwise."""
@@ -90,7 +92,7 @@ class Repository:
     def _start(self, arguments: tuple[str, ...]) -> Any:
         unset = [word for name in _LEADING_ELSEWHERE if name in os.environ for word in ("-u", name)]
         return _git()(self.folder).execute(
-            [*(["env", *unset] if unset else []), "git", *arguments],
+            [*(["env", *unset] if unset else []), "git", *(["--git-dir=."] if self.is_bare else []), *arguments],
             istream=subprocess.PIPE,
             as_process=True,
             env=self.environment,

@@ -50,7 +50,7 @@ def _branch_name(name: str, source: Checkout) -> str:
         raise ConfigError(f"--status-branch {name!r} is not the name of a branch.") from None
     if name.startswith("refs/"):
         raise ConfigError(f"--status-branch {name!r} must be a short name.", hint=f"Write it like {DEFAULT_BRANCH}.")
-    if name == source.ref:
+    if source.ref in {name, f"refs/heads/{name}"}:
         raise ConfigError(f"The branch {name} holds the manifests.", hint="Name another with --status-branch.")
     return name
 

@@ -37,7 +37,10 @@ class FolderListing:
 
     def find(self, paths: Iterable[str]) -> tuple[Entry, ...]:
         files = ((path, self.root / path) for path in paths)
-        return tuple(Entry(path, EntryKind.FILE, file.stat().st_size) for path, file in files if file.is_file())
+        there = (
+            (path, file) for path, file in files if file.is_file() and (self.follow_links or not file.is_symlink())
+        )
+        return tuple(Entry(path, EntryKind.FILE, file.stat().st_size) for path, file in there)
 
     def read(self, entries: Iterable[Entry]) -> Mapping[str, bytes]:
         try:

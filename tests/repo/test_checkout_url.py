@@ -192,3 +192,10 @@ def test_hooks_and_other_transports_of_the_settings_are_off(published, bare, tmp
     with pytest.raises(SourceError, match="transport 'ext' not allowed"):
         checkout("https://example.com/a.git")
     assert not (tmp_path / "ran").exists()
+
+
+def test_settings_that_forbid_to_look_for_bare_repositories_do_no_harm(published, bare):
+    published.git("config", "--global", "safe.bareRepository", "explicit")
+    with checkout(bare.url) as found:
+        assert found.files
+        assert found.revisions_since(published.git("rev-parse", "main~1"))
