@@ -25,8 +25,8 @@ async def observe(turn: Turn) -> Turn:
     if not turn.kind.can_get:
         return replace(turn, exists=await turn.reader.exists(turn.arm_id, turn.api_version))
     live = await turn.reader.get(turn.arm_id, turn.api_version)
-    if live is None and turn.is_resumed and turn.run.rules.writes:
-        return replace(turn, exists=False).stopped(RECONCILING, waits=True)  # a create may not show before its end
+    if live is None and (turn.done is not Action.NONE or (turn.is_resumed and turn.run.rules.writes)):
+        return replace(turn, exists=False, unfinished=True).stopped(RECONCILING, waits=True)  # it may not show yet
     return replace(turn, live=live, exists=live is not None)
 
 

@@ -46,7 +46,7 @@ def _invalid(turn: Turn) -> Condition:
         return waiting_for_owner(owner.key)
     if missing:
         return warning(_MISSING[missing.code], missing.message)
-    more = f" ({len(errors) - 1} more problems)" if len(errors) > 1 else ""
+    more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
     return error("Failed", f"The manifest is invalid: {errors[0].message}{more}" if errors else "It cannot be built.")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from scripts import rules
 from world import GROUP, GROUP_ID, SUBNET, SUBSCRIPTION, VNET, VNET_ID, World, annotated, of
 
 from gitsync.emulator.settings import Settings, Timing
@@ -387,16 +388,3 @@ def test_a_claim_is_recorded(world):
     report = world.says(group=GROUP, vnet=VNET).sync()
     assert of(report, "ResourceGroup").record.claim is Claim.ADOPTED
     assert of(report, "VirtualNetwork").record.claim is Claim.CREATED
-
-
-def rules(*lines: str):
-    """Rules of the emulator's script, one a line."""
-    import tempfile
-    from pathlib import Path
-
-    from gitsync.emulator.settings import read_settings
-
-    with tempfile.TemporaryDirectory() as folder:
-        script = Path(folder) / "script.yaml"
-        script.write_text("rules:\n" + "".join(f"  - {line}\n" for line in lines))
-        return read_settings(script).rules

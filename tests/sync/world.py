@@ -107,14 +107,17 @@ class World:
     def writes(self) -> list[str]:
         return [f"{r.method} {r.path}" for r in self.requests if r.method in {"PUT", "PATCH", "DELETE", "POST"}]
 
-    def outside(self, method: str, path: str, body: Any = None, api_version: str = "2020-06-01") -> Any:
-        """Do something behind git's back."""
+    def outside(
+        self, method: str, path: str, body: Any = None, api_version: str = "2020-06-01", **settings: Any
+    ) -> Any:
+        """Do something behind git's back. `settings` are the emulator's; operations are done at once without."""
+        settings.setdefault("operations", Timing(polls=0))
 
         async def act() -> Any:
             import aiohttp
 
             async with (
-                Emulator(Settings(limits=None, operations=Timing(polls=0)), self.store, self.clock) as azure,
+                Emulator(Settings(limits=None, **settings), self.store, self.clock) as azure,
                 aiohttp.ClientSession() as session,
             ):
                 url = f"{azure.url}{path}?api-version={api_version}"
