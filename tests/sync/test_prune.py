@@ -1,0 +1,196 @@
+"""What left git: deleted in order, held back, or forgotten (DESIGN §4, Prune)."""
+
+from __future__ import annotations
+
+import pytest
+from scripts import rules
+from world import GROUP, GROUP_ID, SUBNET, SUBNET_ID, VNET, VNET_ID, World, annotated, of
+
+from gitsync.emulator.settings import Denial, Settings, Timing
+from gitsync.errors import UnsafePlanError
+from gitsync.model.verdict import Action, Verdict
+
+ACCOUNT = """\
+    apiVersion: storage.azure.com/v1api20230101
+    kind: StorageAccount
+    metadata:
+      name: files
+    spec:
+      location: westeurope
+      owner:
+        name: core
+      kind: StorageV2
+      sku: {name: Standard_LRS}
+    """
+BLOBS = """\
+    apiVersion: storage.azure.com/v1api20230101
+    kind: StorageAccountsBlobService
+    metadata:
+      name: blobs
+    spec:
+      owner:
+        name: files
+    """
+ACCOUNT_ID = f"{GROUP_ID}/providers/Microsoft.Storage/storageAccounts/files"
+
+
+@pytest.fixture
+def world(tmp_path):
+    return World(tmp_path)
+
+
+def test_nothing_is_deleted_without_being_asked_to(world):
+    world.says(group=GROUP, vnet=VNET).sync()
+    found = of(world.says(group=GROUP).sync(), "VirtualNetwork")
+    assert (found.verdict, found.action, world.writes) == (Verdict.DELETE, Action.NONE, [])
+    assert of(world.plan(), "VirtualNetwork").verdict is Verdict.DELETE
+
+
+def test_children_go_first(world):
+    world.says(group=GROUP, vnet=VNET, subnet=SUBNET).sync()
+    report = world.says(group=GROUP).sync(prune=True, max_deletes=2)
+    assert world.sent("DELETE") == [SUBNET_ID, VNET_ID]
+    assert report.exit_code == 0
+    assert [result.key.kind for result in world.sync(prune=True).results] == ["ResourceGroup"]
+
+
+def test_a_group_that_holds_only_ours_goes_at_once_with_all_of_it(world):
+    world.says(group=GROUP, vnet=VNET, subnet=SUBNET).sync()
+    report = world.says().sync(prune=True, max_deletes=3)
+    assert world.sent("DELETE") == [GROUP_ID]
+    assert [result.action for result in report.results] == [Action.DELETE] * 3
+    assert world.sync(prune=True).results == ()
+
+
+def test_a_group_that_holds_a_stranger_stays(world):
+    world.says(group=GROUP, vnet=VNET).sync()
+    world.outside("PUT", ACCOUNT_ID, {"location": "westeurope", "sku": {"name": "Standard_LRS"}}, "2023-01-01")
+    report = world.says().sync(prune=True, max_deletes=3)
+    assert world.sent("DELETE") == [VNET_ID]
+    found = of(report, "ResourceGroup")
+    assert (found.verdict, found.condition.reason) == (Verdict.BLOCKED, "PruneHeld")
+    assert "storageAccounts/files" in found.condition.message
+    assert world.read(ACCOUNT_ID, "2023-01-01")["name"] == "files"
+    world.outside("DELETE", ACCOUNT_ID, api_version="2023-01-01")
+    assert of(world.sync(prune=True), "ResourceGroup").action is Action.DELETE
+
+
+def test_contained_resources_count_against_the_limit(world):
+    world.says(group=GROUP, vnet=VNET, subnet=SUBNET).sync()
+    with pytest.raises(UnsafePlanError, match="would delete 3 of 3 resources, and the limit is 1"):
+        world.says().sync(prune=True)
+    assert world.requests == []
+
+
+def test_what_was_adopted_may_go_and_what_is_another_ones_may_not(world):
+    world.outside("PUT", GROUP_ID, {"location": "westeurope"})
+    world.says(group=GROUP).sync()
+    assert of(world.says().sync(prune=True), "ResourceGroup").action is Action.DELETE
+
+
+def test_what_was_never_written_is_forgotten(tmp_path):
+    world = World(tmp_path, denied=(Denial(action="*/write"),))
+    world.says(group=GROUP).sync()
+    report = world.says().sync(prune=True)
+    assert (of(report, "ResourceGroup").action, world.sent("DELETE")) == (Action.DETACH, [])
+
+
+def test_a_renamed_resource_may_need_the_old_one_gone(world):
+    """Azure refuses a subnet whose range overlaps another's, so the new one is tried again after the prune."""
+    world.says(group=GROUP, vnet=VNET, subnet=SUBNET).sync()
+    overlap = "{match: {method: PUT, path: '*/subnets/two', times: 1}, answer: {code: NetcfgSubnetRangesOverlap, status: 400}}"
+    world.settings = Settings(limits=None, rules=rules(overlap))
+    report = world.says(group=GROUP, vnet=VNET, subnet=SUBNET.replace("name: one", "name: two")).sync(prune=True)
+    found = of(report, "VirtualNetworksSubnet", "two")
+    assert found.condition.is_ready, found.condition
+    assert world.sent("DELETE") == [SUBNET_ID]
+    assert world.sent("PUT") == [f"{VNET_ID}/subnets/two"] * 2
+
+
+def test_what_a_failed_resource_used_to_need_is_held(world):
+    nsg = """\
+        apiVersion: network.azure.com/v1api20240301
+        kind: NetworkSecurityGroup
+        metadata:
+          name: rules
+        spec:
+          location: westeurope
+          owner:
+            name: core
+        """
+    reference = "addressPrefix: 10.0.0.0/24\n      networkSecurityGroup:\n        reference: {group: network.azure.com, kind: NetworkSecurityGroup, name: rules}"
+    guarded = SUBNET.replace("addressPrefix: 10.0.0.0/24", reference)
+    world.says(group=GROUP, vnet=VNET, subnet=guarded, nsg=nsg).sync()
+    world.settings = Settings(limits=None, denied=(Denial(action="*subnets/write"),))
+    report = world.says(group=GROUP, vnet=VNET, subnet=SUBNET).sync(prune=True)
+    found = of(report, "NetworkSecurityGroup")
+    assert (found.condition.reason, world.sent("DELETE")) == ("PruneHeld", [])
+    world.settings = Settings(limits=None)
+    assert of(world.sync(prune=True), "NetworkSecurityGroup").action is Action.DELETE
+
+
+def test_nothing_goes_while_a_manifest_cannot_be_read(world):
+    world.says(group=GROUP, vnet=VNET).sync()
+    report = world.says(group=GROUP, broken="kind: [").sync(prune=True)
+    found = of(report, "VirtualNetwork")
+    assert (found.condition.reason, world.sent("DELETE"), report.exit_code) == ("PruneHeld", [], 1)
+
+
+def test_a_kind_that_azure_cannot_delete_is_told_as_asos_words_it(world):
+    world.says(group=GROUP, account=ACCOUNT, blobs=BLOBS).sync()
+    found = of(world.says(group=GROUP, account=ACCOUNT).sync(prune=True), "StorageAccountsBlobService")
+    assert (found.condition.reason, world.sent("DELETE")) == ("DeletionNotSupportedInAzure", [])
+    assert "detach-on-delete" in found.condition.message
+    assert found.record is not None
+    report = world.says(group=GROUP).sync(prune=True, max_deletes=2)
+    assert world.sent("DELETE") == [ACCOUNT_ID]
+    assert [result.record for result in report.results if result.key.kind.startswith("StorageAccount")] == [None, None]
+
+
+def test_what_is_gone_already_is_done(world):
+    world.says(group=GROUP, vnet=VNET).sync()
+    world.outside("DELETE", VNET_ID, api_version="2024-03-01")
+    assert of(world.says(group=GROUP).sync(prune=True), "VirtualNetwork").action is Action.DELETE
+    assert world.sent("DELETE") == []
+
+
+def test_a_refused_delete_is_a_warning_and_stays_on_record(tmp_path):
+    world = World(tmp_path)
+    world.says(group=GROUP, vnet=VNET).sync()
+    world.settings = Settings(
+        limits=None,
+        rules=rules("{match: {method: DELETE, nth: 1}, answer: {code: InUseSubnetCannotBeDeleted, status: 400}}"),
+    )
+    report = world.says(group=GROUP).sync(prune=True)
+    found = of(report, "VirtualNetwork")
+    assert (found.condition.reason, found.condition.severity, report.exit_code) == (
+        "InUseSubnetCannotBeDeleted",
+        "Warning",
+        1,
+    )
+    assert of(world.sync(prune=True), "VirtualNetwork").action is Action.DELETE
+
+
+def test_a_delete_that_outlasts_the_run_is_picked_up(world):
+    world.says(group=GROUP, vnet=VNET).sync()
+    world.settings = Settings(limits=None, operations=Timing(seconds=900))
+    found = of(world.says(group=GROUP).sync(prune=True, run_timeout=60.0), "VirtualNetwork")
+    assert (found.condition.reason, found.record.operation.kind) == ("Deleting", "delete")
+    assert of(world.sync(prune=True), "VirtualNetwork").action is Action.DELETE
+    assert world.sent("DELETE") == []
+
+
+def test_a_parent_of_something_detached_stays(world):
+    world.says(group=GROUP, vnet=VNET, subnet=annotated(SUBNET, reconcile_policy="detach-on-delete")).sync()
+    report = world.says(group=GROUP).sync(prune=True, max_deletes=5)
+    assert of(report, "VirtualNetwork").condition.reason == "PruneHeld"
+    assert world.sent("DELETE") == []
+
+
+def test_a_new_name_for_the_same_resource_takes_it_over(world):
+    world.says(group=GROUP).sync()
+    renamed = GROUP.replace("name: core", "name: new").replace("spec:", "spec:\n      azureName: core")
+    report = world.says(group=renamed).sync(prune=True)
+    assert of(report, "ResourceGroup", "core").action is Action.DETACH
+    assert of(report, "ResourceGroup", "new").condition.is_ready
+    assert world.writes == []
