@@ -1,10 +1,14 @@
 """The script: what it may say, and what then goes wrong."""
 
+import re
+from pathlib import Path
+
 import aiohttp
 import pytest
 from asked import GROUP, PLAIN, VNET, TestClock, play, with_group
 
-from gitsync.emulator.settings import Limits, Settings, read_settings
+from gitsync.emulator.faults import _ANSWER, _MATCH, _MOVE, _OPERATION, _RULE
+from gitsync.emulator.settings import _SETTINGS, _TIMING, Limits, Settings, read_settings
 from gitsync.emulator.ways import Style
 from gitsync.errors import ConfigError
 
@@ -243,3 +247,17 @@ def test_rules_add_up_and_the_first_of_a_kind_wins(tmp_path):
 """
     reply = play_script(tmp_path, lambda azure: azure.get(PLAIN), rules, clock=clock)
     assert (reply.code, clock.seconds) == ("ServiceUnavailable", 3)
+
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "emulator.md"
+
+
+def test_the_scripts_of_the_documentation_can_be_read(tmp_path):
+    scripts = re.findall(r"^```yaml\n(.*?)^```", PAGE.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    assert [len(script(tmp_path, text).rules) for text in scripts] == [2, 3]
+
+
+def test_the_documentation_names_every_key():
+    text = PAGE.read_text("utf-8")
+    keys = [*_SETTINGS, *_TIMING, *_MATCH, *_ANSWER, *_OPERATION, *_MOVE, *_RULE, *Style]
+    assert [key for key in keys if not re.search(rf"\b{re.escape(key)}\b", text)] == []
