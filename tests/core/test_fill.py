@@ -1,0 +1,88 @@
+"""Holes filled."""
+
+import pytest
+
+from gitsync.core.fill import MissingValueError, fill
+from gitsync.model.gvk import Key
+from gitsync.model.secret import Secret
+from gitsync.model.template import (
+    ConfigMapHole,
+    ReferenceHole,
+    ReferenceKeys,
+    Request,
+    SecretHole,
+    SecretMapHole,
+    Template,
+    Text,
+)
+
+KEY = Key("g", "K", "team", "n")
+
+
+class Told:
+    """Values that say what they were asked for; what is called `missing` is not there."""
+
+    def secret(self, namespace, name, key):
+        return Secret(f"{namespace}/{name}/{key}")
+
+    def secret_map(self, namespace, name):
+        return {"a": Secret(f"{namespace}/{name}")}
+
+    def config_map(self, namespace, name, key):
+        if name == "missing":
+            raise MissingValueError("ConfigMapNotFound", "it is not there")
+        if name == "placeholder":
+            return Secret("<later>")
+        return "" if name == "empty" else f"{namespace}/{name}/{key}"
+
+    def arm_id(self, key):
+        return f"/{key.name}"
+
+
+def filled(body, arm_id="/x"):
+    return fill(Template(arm_id=arm_id, api_version="2024-01-01", body=body), "team", Told())
+
+
+@pytest.mark.parametrize(
+    ("body", "expected", "why"),
+    [
+        ({"a": 1, "b": [None, {"c": []}]}, {"a": 1, "b": [None, {"c": []}]}, "what has no hole stays"),
+        ({"a": [ReferenceHole(KEY)]}, {"a": ["/n"]}, "an id"),
+        ({"a": {"b": SecretHole("s", "k")}}, {"a": {"b": Secret("team/s/k")}}, "a secret stays one"),
+        ({"a": SecretMapHole("s")}, {"a": {"a": Secret("team/s")}}, "all of a secret"),
+        ({"a": ConfigMapHole("c", "k")}, {"a": "team/c/k"}, "a value of a ConfigMap"),
+        ({"a": ConfigMapHole("placeholder", "k")}, {"a": Secret("<later>")}, "a value that is yet to come"),
+        ({"a": ReferenceKeys(("/y", ReferenceHole(KEY)))}, {"a": {"/y": {}, "/n": {}}}, "ids as keys"),
+        ({"a": Text(("x-", ConfigMapHole("c", "k")))}, {"a": "x-team/c/k"}, "text with a hole"),
+    ],
+)
+def test_a_body(body, expected, why):
+    assert filled(body) == Request(arm_id="/x", api_version="2024-01-01", body=expected), why
+
+
+def test_an_id_with_a_hole():
+    hole = ConfigMapHole("c", "k")
+    assert filled({}, Text(("/a/", hole, "/b"))).arm_id == "/a/team/c/k/b"
+
+
+def test_a_placeholder_shows_in_an_id():
+    assert filled({}, Text(("/a/", ConfigMapHole("placeholder", "k")))).arm_id == "/a/<later>"
+
+
+def test_an_empty_value_is_no_name():
+    with pytest.raises(MissingValueError) as caught:
+        filled({}, Text(("/a/", ConfigMapHole("empty", "k"))))
+    assert caught.value.reason == "ConfigMapNotFound"
+    assert "empty" in caught.value.message
+
+
+def test_a_value_that_is_missing_is_told_as_it_is():
+    with pytest.raises(MissingValueError) as caught:
+        filled({"a": ConfigMapHole("missing", "k")})
+    assert (caught.value.reason, caught.value.message) == ("ConfigMapNotFound", "it is not there")
+
+
+def test_the_template_stays_as_it_was():
+    body = {"a": {"b": [SecretHole("s", "k")]}}
+    filled(body)
+    assert body == {"a": {"b": [SecretHole("s", "k")]}}
