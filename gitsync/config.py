@@ -13,6 +13,8 @@ from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Any
 
+from gitsync.model.secret import Secret
+
 _ID = r"[A-Za-z0-9][A-Za-z0-9.-]*"
 
 
@@ -104,9 +106,7 @@ class Config:
     )
     git_timeout: float = _setting(300.0, "Longest time that one git command may take.", form=Form.DURATION)
     git_username: str = _setting("x-access-token", "User name that goes with the token for git over HTTPS.")
-    git_token: Any = _setting(  # noqa: RUF009 - a row of the table; Any, since Secret is a noun of the layer above
-        None, "Token for git over HTTPS.", form=Form.SECRET, flag=""
-    )
+    git_token: Secret | None = _setting(None, "Token for git over HTTPS.", form=Form.SECRET, flag="")  # noqa: RUF009 - a row of the table
 
     # how it is read
     unknown_fields: str = _setting(
@@ -134,7 +134,7 @@ class Config:
     )
     tenant_id: str | None = _setting(None, "Tenant of the identity.", variables=("AZURE_TENANT_ID",), pattern=_ID)
     client_id: str | None = _setting(None, "Client id of the identity.", variables=("AZURE_CLIENT_ID",), pattern=_ID)
-    client_secret: Any = _setting(  # noqa: RUF009 - as git_token
+    client_secret: Secret | None = _setting(  # noqa: RUF009 - a row of the table
         None,
         "Secret of the identity, for --credential client-secret.",
         form=Form.SECRET,
@@ -162,14 +162,14 @@ class Config:
         form=Form.URL,
         variables=("AZURE_RESOURCE_MANAGER_ENDPOINT",),
     )
-    audience: str = _setting(
-        "https://management.core.windows.net/",
-        "What tokens are asked for.",
+    audience: str | None = _setting(
+        None,
+        "What tokens are asked for. Where it is absent, the endpoint tells, if it is one of a known cloud.",
         variables=("AZURE_RESOURCE_MANAGER_AUDIENCE",),
     )
-    authority: str = _setting(
-        "https://login.microsoftonline.com/",
-        "Who issues tokens.",
+    authority: str | None = _setting(
+        None,
+        "Who issues tokens. Where it is absent, the endpoint tells, if it is one of a known cloud.",
         form=Form.URL,
         variables=("AZURE_AUTHORITY_HOST",),
     )

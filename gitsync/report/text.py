@@ -6,7 +6,7 @@ and messages are what a person copies.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from gitsync.logs import visible
 from gitsync.model.problem import Problem
@@ -37,10 +37,10 @@ def render(report: Report, *, width: int | None = None, colour: bool = False) ->
 
 
 def _summary(report: Report, paint: Paint) -> list[str]:
-    ready = sum(r.condition.is_ready for r in report.results)
+    ready = f"{sum(r.condition.is_ready for r in report.results)} of {len(report.results)} Ready; "
     lines = [
         paint.bold(f"{report.command} of {visible(short_revision(report.revision))}: {found(report)}"),
-        f"{ready} of {len(report.results)} Ready; {done(report)}; {cost(report)}",
+        f"{ready if report.command == 'sync' else ''}{done(report)}; {cost(report)}",
     ]
     if report.interrupted:
         lines.append(paint.bad("Interrupted: what was not reached is left to the next run."))
@@ -56,28 +56,27 @@ def _resources(report: Report, width: int | None, paint: Paint) -> list[str]:
     ordered = sorted(report.results, key=lambda r: reading_order(r.key))
     listed = ordered if len(ordered) <= _SMALL else [r for r in ordered if not _is_quiet(r)]
     hidden = len(ordered) - len(listed)
-    lines = _table(listed, width, paint) if listed else []
+    lines = _table(listed, width, paint, writes=report.command == "sync") if listed else []
     return lines + [f"{plural(hidden, 'resource')} in sync and Ready, not listed."] * bool(hidden)
 
 
-def _table(results: Sequence[Result], width: int | None, paint: Paint) -> list[str]:
+_COLUMNS: tuple[tuple[str, Callable[[Result], str]], ...] = (
+    ("VERDICT", lambda r: r.verdict.value),
+    ("ACTION", lambda r: r.action.value),
+    ("READY", lambda r: r.condition.status.value),
+    ("SEVERITY", lambda r: r.condition.severity.value),
+    ("REASON", lambda r: visible(r.condition.reason)),
+    ("MESSAGE", lambda r: visible(r.condition.message)),
+)
+_OF_A_SYNC = frozenset({"READY", "SEVERITY", "REASON"})  # a plan leaves the condition as it is
+
+
+def _table(results: Sequence[Result], width: int | None, paint: Paint, *, writes: bool) -> list[str]:
     names = short_names(r.key for r in results)
-    with_namespace = has_namespaces(r.key for r in results)
-    header = ("NAMESPACE", "NAME", "VERDICT", "ACTION", "READY", "SEVERITY", "REASON", "MESSAGE")
-    rows = [
-        (
-            visible(r.key.namespace),
-            names[r.key],
-            r.verdict.value,
-            r.action.value,
-            r.condition.status.value,
-            r.condition.severity.value,
-            visible(r.condition.reason),
-            visible(r.condition.message),
-        )
-        for r in results
-    ]
-    start = 0 if with_namespace else 1
+    columns = [column for column in _COLUMNS if writes or column[0] not in _OF_A_SYNC]
+    start = 0 if has_namespaces(r.key for r in results) else 1
+    header = ("NAMESPACE", "NAME", *(title for title, _ in columns))
+    rows = [(visible(r.key.namespace), names[r.key], *(text(r) for _, text in columns)) for r in results]
     head, *body = table(header[start:], [row[start:] for row in rows], width=width)
     return [paint.bold(head), *(paint.words(line) for line in body)]
 
