@@ -1,0 +1,77 @@
+"""Requests as they are shown without a run."""
+
+import json
+
+import pytest
+from handmade import a_resource
+
+from gitsync.core.fill import MissingValueError
+from gitsync.core.placeholders import show
+from gitsync.model.gvk import Key
+from gitsync.model.policy import Policy
+from gitsync.model.resource import Prepared
+from gitsync.model.template import (
+    ConfigMapHole,
+    ReferenceHole,
+    ReferenceKeys,
+    SecretHole,
+    SecretMapHole,
+    Template,
+    Text,
+)
+
+CONFIG_MAPS = {("default", "known"): {"k": "from-git"}}
+
+
+def prepared(name, body=None, arm_id="/x"):
+    template = Template(arm_id=arm_id, api_version="2024-01-01", body=body) if body is not None else None
+    return Prepared(
+        resource=a_resource(name=name),
+        policy=Policy.MANAGE,
+        arm_id=arm_id if isinstance(arm_id, str) else None,
+        api_version="2024-01-01",
+        owner=None,
+        template=template,
+    )
+
+
+def key(name):
+    return Key("things.azure.com", "Thing", "default", name)
+
+
+OTHER = prepared("other", {}, "/other")
+HOLED = prepared("holed", {}, Text(("/holed/", ConfigMapHole("later", "k"))))
+
+
+@pytest.mark.parametrize(
+    ("value", "expected", "why"),
+    [
+        (SecretHole("s", "k"), "<secret s/k>", "a secret"),
+        ([SecretMapHole("s")], ["<secret s>"], "all of a secret"),
+        (ConfigMapHole("later", "k"), "<configmap later/k>", "a value that only a run can know"),
+        (ConfigMapHole("known", "k"), "from-git", "a value that a manifest declares"),
+        (ConfigMapHole("known", "later"), "<configmap known/later>", "another key of the same ConfigMap"),
+        (ReferenceHole(key("other")), "/other", "another manifest"),
+        (ReferenceHole(key("holed")), "/holed/<configmap later/k>", "one whose id only a run can know"),
+        (ReferenceKeys((ReferenceHole(key("other")),)), {"/other": {}}, "ids as keys"),
+    ],
+)
+def test_what_stands_for_a_value(value, expected, why):
+    shown = show([prepared("one", {"v": value}), OTHER, HOLED], CONFIG_MAPS)[0]
+    assert shown.request.body == {"v": expected}, why
+    assert json.dumps(shown.request.body)
+
+
+def test_what_has_no_request_shows_its_id():
+    (shown,) = show([prepared("one")], {})
+    assert (shown.arm_id, shown.request) == ("/x", None)
+
+
+def test_an_id_with_a_hole_is_shown_with_where_its_value_comes_from():
+    (shown,) = show([HOLED], {})
+    assert shown.arm_id == "/holed/<configmap later/k>"
+
+
+def test_a_reference_to_what_has_no_id_is_a_fault_that_prepare_rules_out():
+    with pytest.raises(MissingValueError):
+        show([prepared("one", {"v": ReferenceHole(key("gone"))}), prepared("gone", None, None)], {})
