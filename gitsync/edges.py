@@ -112,8 +112,8 @@ async def _azure(config: Config) -> AsyncIterator[Access]:
         yield _access(config, cloud_of(config.endpoint, config.audience, config.authority))
         return
     from gitsync.emulator.server import Emulator  # noqa: PLC0415 - most runs speak to Azure
-    from gitsync.emulator.settings import Settings, read_settings  # noqa: PLC0415
-    from gitsync.emulator.store import MemoryStore, SqliteStore  # noqa: PLC0415
+    from gitsync.emulator.settings import Settings, read_settings  # noqa: PLC0415 - as above
+    from gitsync.emulator.store import MemoryStore, SqliteStore  # noqa: PLC0415 - as above
 
     settings = read_settings(Path(config.emulator_script)) if config.emulator_script else Settings()
     store = SqliteStore(Path(config.emulator)) if config.emulator else MemoryStore()
