@@ -90,14 +90,24 @@ class Repository:
         return self.run(*arguments).decode("utf-8", "replace").rstrip("\n")
 
     def _start(self, arguments: tuple[str, ...]) -> Any:
+        """Start git with GitPython. That refuses to be imported where git is not installed, and takes 80 ms to be
+        imported: a plain folder is read without it.
+        """
+        try:
+            from git import Git, GitCommandNotFound  # noqa: PLC0415 - see above
+        except ImportError as error:
+            raise _not_installed() from error
         unset = [word for name in _LEADING_ELSEWHERE if name in os.environ for word in ("-u", name)]
-        return _git()(self.folder).execute(
-            [*(["env", *unset] if unset else []), "git", *(["--git-dir=."] if self.is_bare else []), *arguments],
-            istream=subprocess.PIPE,
-            as_process=True,
-            env=self.environment,
-            start_new_session=True,  # no terminal to ask on, and a group of its own to kill
-        )
+        try:
+            return Git(self.folder).execute(
+                [*(["env", *unset] if unset else []), "git", *(["--git-dir=."] if self.is_bare else []), *arguments],
+                istream=subprocess.PIPE,
+                as_process=True,
+                env=self.environment,
+                start_new_session=True,  # no terminal to ask on, and a group of its own to kill
+            )
+        except (GitCommandNotFound, OSError) as error:
+            raise _not_installed() from error
 
     def _failure(self, command: str, complaint: bytes) -> GitFailedError:
         text = complaint.decode("utf-8", "replace").strip()
@@ -107,15 +117,8 @@ class Repository:
         return GitFailedError(message, hint=hint)
 
 
-def _git() -> Any:
-    """GitPython's command runner. It refuses to be imported where git is not installed, and takes 80 ms to do so:
-    a plain folder is read without it.
-    """
-    try:
-        from git import Git  # noqa: PLC0415 - see above
-    except ImportError as error:
-        raise SourceError("git is not installed, or not on the PATH.", hint="Install git 2.31 or newer.") from error
-    return Git
+def _not_installed() -> SourceError:
+    return SourceError("git cannot be started.", hint="Install git 2.31 or newer, and have it on the PATH.")
 
 
 def _end(process: Any) -> None:

@@ -73,7 +73,8 @@ class Revision:
             elif mode == _REPOSITORY_MODE:
                 yield Entry(path, EntryKind.REPOSITORY)
             elif kind == b"blob":
-                yield Entry(path, EntryKind.FILE, int(size), blob.decode())
+                # A blob that is not here has no size; reading it tells.
+                yield Entry(path, EntryKind.FILE, int(size) if size.isdigit() else 0, blob.decode())
 
 
 def _split_batch(output: bytes) -> Iterator[bytes]:
@@ -83,7 +84,10 @@ def _split_batch(output: bytes) -> Iterator[bytes]:
         end = output.index(b"\n", at)
         header = output[at:end].split()
         if len(header) != 3:
-            raise SourceError(f"The repository is damaged: object {header[0].decode()} cannot be read.")
+            raise SourceError(
+                f"The object {header[0].decode()} is not in the repository.",
+                hint="It is damaged (git fsck tells), or was cloned in part: clone it as a whole.",
+            )
         size = int(header[2])
         yield output[end + 1 : end + 1 + size]
         at = end + 1 + size + 1

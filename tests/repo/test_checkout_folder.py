@@ -1,6 +1,8 @@
 """A folder is read as it lies, and told apart from its revision."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,8 @@ from gitsync.errors import SourceError
 from gitsync.model.problem import Level
 from gitsync.repo.access import Access
 from gitsync.repo.checkout import checkout
+from gitsync.repo.listing import Entry, EntryKind
+from gitsync.repo.selection import Budget, check_budget
 
 
 def names(source, **options):
@@ -325,3 +329,59 @@ def test_a_remote_that_may_not_be_spoken_with_is_told_later(work):
     with checkout(str(work.path)) as found:
         assert found.remote is None
         assert "transport" in found.remote_refused
+
+
+@pytest.mark.parametrize("imported", [True, False])
+def test_without_git_a_work_tree_cannot_be_read_and_a_plain_folder_can(work, tmp_path: Path, imported):
+    work.put("a.yaml", "x")
+    plain = tmp_path / "plain"
+    plain.mkdir()
+    (plain / "a.yaml").write_text("x")
+    program = (
+        f"import sys{', git' if imported else ''}, os\n"
+        "from gitsync.errors import SourceError\n"
+        "from gitsync.repo.checkout import checkout\n"
+        "os.environ['PATH'] = '/nowhere'\n"
+        "assert list(checkout(sys.argv[1]).files) == ['a.yaml']\n"
+        "try:\n    checkout(sys.argv[2])\nexcept SourceError as error:\n    sys.exit(str(error))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, plain, work.path], capture_output=True, text=True, check=False
+    )
+    assert done.stderr == "git cannot be started. Install git 2.31 or newer, and have it on the PATH.\n"
+
+
+def test_a_repository_that_lost_an_object_is_told(work):
+    work.put("a.yaml", "x")
+    work.commit()
+    blob = work.git("rev-parse", "HEAD:a.yaml")
+    (work.path / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+    with pytest.raises(SourceError, match="is not in the repository"):
+        checkout(str(work.path), ref="main")
+    with checkout(str(work.path)) as found:
+        assert not found.dirty
+
+
+def test_a_file_that_may_not_be_read_is_told(work):
+    secret = work.put("a.yaml", "x")
+    secret.chmod(0)
+    if os.access(secret, os.R_OK):
+        pytest.skip("root may read anything")
+    with pytest.raises(SourceError, match=r"Cannot read .*a\.yaml: Permission denied"):
+        checkout(str(work.path))
+
+
+@pytest.mark.parametrize(
+    ("budget", "message"),
+    [
+        (Budget(files=1), "2 files are more than the 1"),
+        (Budget(file=2), r"b\.yaml has 3 bytes; at most 2"),
+        (Budget(total=4), "have 5 bytes in all; at most 4"),
+    ],
+)
+def test_budgets(budget, message):
+    entries = (Entry("a.yaml", EntryKind.FILE, 2), Entry("b.yaml", EntryKind.FILE, 3))
+    check_budget(entries, Budget(file=3, total=5, files=2))
+    with pytest.raises(SourceError, match=message) as refused:
+        check_budget(entries, budget)
+    assert "--path" in refused.value.hint
