@@ -16,6 +16,7 @@ from gitsync.cli.offline import ANY_SUBSCRIPTION, READING
 from gitsync.config import Config
 
 if TYPE_CHECKING:
+    from gitsync.cli.offline import Offline
     from gitsync.core.placeholders import Shown
     from gitsync.model.problem import Problem
 
@@ -38,10 +39,10 @@ def run(_options: argparse.Namespace, config: Config) -> int:
     if config.output == "json":
         of_resources = {problem for one in shown for problem in one.prepared.problems}
         files = [problem for problem in read.problems if problem not in of_resources]
-        print(json.dumps(_document(shown, files), indent=2, ensure_ascii=False))
+        print(json.dumps(_document(shown, files), indent=2))
     else:
-        print("\n".join(line for one in shown for line in _lines(one, config)))
-    _notes(config, has_errors=read.has_errors)
+        print("".join(f"{line}\n" for one in shown for line in _lines(one, config)), end="")
+    _notes(config, read)
     return 1 if read.has_errors else 0
 
 
@@ -89,17 +90,22 @@ def _lines(one: Shown, config: Config) -> Iterator[str]:
     url = f"{config.endpoint.rstrip('/')}{one.request.arm_id}?api-version={one.request.api_version}"
     yield visible(f"# {method} {url}")
     if prepared.policy.allows_modify:
-        yield _yaml(one.request.body)
+        yield from map(visible, _yaml(one.request.body))
 
 
-def _yaml(body: Mapping[str, Any]) -> str:
+def _yaml(body: Mapping[str, Any]) -> list[str]:
     import yaml
 
-    return yaml.dump(body, Dumper=yaml.CSafeDumper, sort_keys=False, allow_unicode=True, width=1000).rstrip("\n")
+    dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+    return yaml.dump(body, Dumper=dumper, sort_keys=False, allow_unicode=True, width=1000).rstrip("\n").split("\n")
 
 
-def _notes(config: Config, *, has_errors: bool) -> None:
-    if not config.subscription:
-        print(f"gitsync: no subscription was given; {ANY_SUBSCRIPTION} stands for it.", file=sys.stderr)
-    if has_errors:
-        print("gitsync: some manifests have problems; `gitsync validate` shows them.", file=sys.stderr)
+def _notes(config: Config, read: Offline) -> None:
+    """What is to be known of the whole, beside what was rendered."""
+    notes = {
+        "there is nothing to render; check SOURCE and --path.": not read.prepared,
+        f"no subscription was given; {ANY_SUBSCRIPTION} stands for it.": not config.subscription,
+        "some manifests have problems; `gitsync validate` shows them.": read.has_errors,
+    }
+    for note in (text for text, holds in notes.items() if holds):
+        print(f"gitsync: {note}", file=sys.stderr)
