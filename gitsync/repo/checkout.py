@@ -56,7 +56,7 @@ class Checkout:
     top: Path | None = None
     remote: Remote | None = None
     remote_refused: str = ""
-    wanted: Wanted
+    wanted: Wanted = field(default_factory=Wanted)
     history: History | None = field(default=None, repr=False)
 
     def files_at(self, revision: str) -> Mapping[str, bytes] | None:
