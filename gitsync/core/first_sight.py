@@ -9,7 +9,7 @@ from typing import Any
 from gitsync.core.equality import Hints, equal_leaf
 from gitsync.core.lists import OPEN_LISTS, by_key, key_field, member
 from gitsync.core.pointer import Path, pointer
-from gitsync.model.secret import Secret
+from gitsync.model.secret import MASKED, Secret
 from gitsync.model.verdict import Difference
 
 RULE = "differs from git"
@@ -40,7 +40,7 @@ def first_sight(desired: Any, live: Any, hints: Hints, path: Path = ()) -> Itera
 def shown(value: Any) -> Any:
     """Return a value as a report may show it."""
     if isinstance(value, Secret):
-        return "<secret>"
+        return MASKED
     if isinstance(value, Mapping):
         return {key: shown(child) for key, child in value.items()}
     if isinstance(value, list):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from gitsync.core.lists import OPEN_LISTS, by_key, key_field, member
-from gitsync.model.secret import Secret
+from gitsync.model.secret import MASKED, Secret
 
 
 def asked_for(body: Mapping[str, Any]) -> dict[str, Any]:
@@ -23,7 +23,7 @@ def project(asked: Any, live: Any, name: str = "") -> Any:
     An entry of a list that git does not ask for is kept as its key alone, so that a further one is noticed, except in
     lists that hold resources of their own kind. `name` is the member that the values stand under.
     """
-    if isinstance(asked, Secret):
+    if isinstance(asked, Secret) or asked == MASKED:
         return None
     if isinstance(asked, Mapping) and isinstance(live, Mapping):
         return _kept((key, project(value, member(live, key), key)) for key, value in asked.items())

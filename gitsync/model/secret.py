@@ -5,6 +5,10 @@ from __future__ import annotations
 from typing import NoReturn
 
 
+MASKED = "<secret>"
+"""What stands for a secret's value wherever one would show: in a record, a report, a log."""
+
+
 class Secret:
     """A string that must not be printed, compared with text, hashed or pickled by accident."""
 
@@ -18,10 +22,10 @@ class Secret:
         return self._value
 
     def __repr__(self) -> str:
-        return "<secret>"
+        return MASKED
 
     def __format__(self, _spec: str) -> str:
-        return "<secret>"
+        return MASKED
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Secret) and other._value == self._value

@@ -167,6 +167,13 @@ def test_a_record_never_holds_a_secret():
     assert baseline_of(body, {"properties": {"password": "hunter2-hunter2"}}) == {"properties": {}}
 
 
+def test_a_secret_that_azure_returns_is_no_drift():
+    body = {"properties": {"clientId": Secret("a-value-of-its-own")}}
+    live = {"properties": {"clientId": "a-value-of-its-own"}}
+    found = compare(body, live, remembered(body, live))
+    assert (found.verdict, found.differences) == (Verdict.IN_SYNC, ())
+
+
 scalars = st.one_of(st.booleans(), st.integers(-5, 5), st.text("abcXYZ /.1", max_size=4))
 names = st.sampled_from(["a", "b", "c", "location", "tags"])
 bodies = st.recursive(
