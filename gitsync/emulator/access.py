@@ -10,10 +10,12 @@ from gitsync.emulator import operations
 from gitsync.emulator.answers import Refused, refuse
 from gitsync.emulator.call import Call
 from gitsync.emulator.cloud import Cloud
-from gitsync.emulator.settings import Busy, Denial
+from gitsync.emulator.patch import at
+from gitsync.emulator.settings import Busy, Denial, Lock
 from gitsync.emulator.stored import Stored
-from gitsync.emulator.target import Shape, Target
+from gitsync.emulator.target import Shape, Target, parse
 
+_LOCK_TYPE = "microsoft.authorization/locks"
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}(-[a-z0-9.-]+)?", re.IGNORECASE)
 
 
@@ -111,14 +113,32 @@ def registration(cloud: Cloud, target: Target) -> str:
 
 
 def _check_locks(cloud: Cloud, call: Call) -> None:
-    for lock in cloud.settings.locks:
+    key = call.target.key
+    if call.target.type.casefold() == _LOCK_TYPE:
+        return  # a lock does not hold itself
+    for lock in [*cloud.settings.locks, *_locks_made(cloud, call)]:
         scope = lock.scope.casefold().rstrip("/")
-        covered = call.target.key == scope or call.target.key.startswith(scope + "/")
+        covered = key == scope or key.startswith(scope + "/")
         # a group cannot go while something inside it is locked
-        holds = call.method == "DELETE" and scope.startswith(call.target.key + "/")
+        holds = call.method == "DELETE" and scope.startswith(key + "/")
         if (covered and (lock.read_only or call.method == "DELETE")) or holds:
             verb = "delete" if call.method == "DELETE" else "write"
             raise refuse("ScopeLocked", scope=call.target.path, verb=verb, locked=lock.scope)
+
+
+def _locks_made(cloud: Cloud, call: Call) -> list[Lock]:
+    """The locks that were PUT, on what the call names, above it, and for a DELETE below it."""
+    target = call.target
+    scopes = [f"/subscriptions/{target.subscription}".casefold(), target.key, *(up.key for up in target.ancestors)]
+    if target.group:
+        scopes.append(target.group_path.casefold())
+    found = [row for scope in dict.fromkeys(scopes) for row in cloud.store.below(f"{scope}/providers/{_LOCK_TYPE}/")]
+    if call.method == "DELETE":
+        found += [row for row in cloud.store.below(target.key + "/") if f"/providers/{_LOCK_TYPE}/" in row[0]]
+    return [
+        Lock(scope=parse(lock.id).scope, read_only=at(lock.body, ("properties", "level")) == "ReadOnly")
+        for _, lock in found
+    ]
 
 
 def refuse_busy(cloud: Cloud, call: Call, before: Stored | None) -> None:

@@ -25,6 +25,13 @@ CODES: Mapping[str, tuple[int, str]] = {
             "credentials."
         ),
     ),
+    "CannotDeleteResource": (
+        409,
+        (
+            "Cannot delete resource while nested resources exist. Some existing nested resource IDs include: "
+            "'{nested}'. Please delete all nested resources before deleting this resource."
+        ),
+    ),
     "Conflict": (
         409,
         (

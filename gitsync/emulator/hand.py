@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from gitsync.emulator import operations
+from gitsync.emulator import bodies, operations
+from gitsync.emulator.bodies import Origin
 from gitsync.emulator.cloud import Cloud
 from gitsync.emulator.faults import Move
 from gitsync.emulator.patch import GONE, change
 from gitsync.emulator.shown import shown
-from gitsync.emulator.stored import Stored
 from gitsync.emulator.target import Target, parse
 
 
@@ -42,24 +42,12 @@ class Hand:
         """Make or replace a resource, and ask nothing: neither its group nor its parent need be there."""
         target = parse(arm_id)
         with self.cloud.store.transaction():
-            before = self.cloud.store.resource(target.key)
-            if before is not None:
-                self.cloud.change(target.key, replace(before, body=dict(body)))
-                return
-            now = self.cloud.time()
-            made = Stored(
-                id=target.path,
-                body=dict(body),
-                api_version=api_version,
-                number=self.cloud.number(),
-                created=now,
-                changed=now,
-                by="somebody",
-            )
-            self.cloud.store.put_resource(target.key, made)
+            origin = Origin(api_version=api_version, by="somebody")
+            kept = bodies.without_children(self.cloud, target, bodies.own(body), origin, whole=True)
+            self.cloud.store.put_resource(target.key, bodies.resource(self.cloud, target, kept, origin))
 
     def change(self, arm_id: str, pointer: str, value: Any) -> None:
-        """Set one value of a resource, by JSON pointer (RFC 6901); KeyError where there is no such resource.
+        """Set one value of a resource, by JSON pointer (RFC 6901); KeyError where there is nothing to set it in.
 
         `/properties/provisioningState` sets the state that answers show.
         """
@@ -82,10 +70,13 @@ class Hand:
         if move.delete:
             operations.drop(self.cloud.store, key)
             return
-        body, state = dict(found.body), found.state
+        target, state = parse(found.id), found.state
+        body = bodies.with_children(self.cloud, target, found.body)
         for pointer, value in {**move.set, **dict.fromkeys(move.remove, GONE)}.items():
             if pointer == "/properties/provisioningState":
                 state = str(value)
             else:
                 body = change(body, pointer, value)
+        origin = Origin(api_version=found.api_version, by=found.by)
+        body = bodies.without_children(self.cloud, target, body, origin, whole=False)
         self.cloud.change(key, replace(found, body=body, state=state))

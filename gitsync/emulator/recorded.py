@@ -197,7 +197,12 @@ _ROWS: Mapping[str, Mapping[str, Any]] = {
     "microsoft.network/networksecuritygroups": {"update": Style.SETTLED, "retry_after": 1},
     "microsoft.network/networksecuritygroups/securityrules": {"retry_after": 1},
     "microsoft.network/networkwatchers": {"put": Style.SETTLED},
-    "microsoft.network/privatednszones": {"put": Style.ACCEPTED_ASYNC, "retry_after": 30, "accepts_polls": True},
+    "microsoft.network/privatednszones": {
+        "put": Style.ACCEPTED_ASYNC,
+        "retry_after": 30,
+        "accepts_polls": True,
+        "kept_by": "virtualnetworklinks",
+    },
     "microsoft.network/privatednszones/*": {"put": Style.DONE, "delete": Style.DONE, "state": False},
     "microsoft.network/privatednszones/virtualnetworklinks": {
         **_ACCEPTED,

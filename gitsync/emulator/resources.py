@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from gitsync.emulator import begin, children, operations, roles
+from gitsync.emulator import begin, bodies, operations, roles
 from gitsync.emulator.access import refuse_busy
 from gitsync.emulator.answers import Answer, refuse
 from gitsync.emulator.call import Call
@@ -22,9 +22,6 @@ from gitsync.emulator.target import Shape, parse
 from gitsync.emulator.ways import Reply, Style, Ways
 
 Verb = Callable[[Cloud, Call], Answer]
-
-_READ_ONLY = frozenset({"id", "name", "type", "etag", "eTag", "systemData"})
-"""Members that the URL or the provider decides; what a body says of them is not looked at."""
 
 
 def get(cloud: Cloud, call: Call) -> Answer:
@@ -100,6 +97,7 @@ def delete(cloud: Cloud, call: Call) -> Answer:
     if under_way is not None and under_way.verb == "DELETE":
         return Answer(202, None, operations.headers(under_way, call.base))
     _check_write(cloud, call, before)
+    _check_nested(cloud, call, ways)
     operation = begin.deletion(cloud, call, ways)
     if operation is None:
         operations.drop(cloud.store, target.key)
@@ -112,8 +110,9 @@ def _write(cloud: Cloud, call: Call, before: Stored | None, body: dict[str, Any]
     ways = ways_of(call.target.type)
     created = before is None or not before.visible
     operation, style = begin.writing(cloud, call, ways, created=created)
-    body = _store_children(cloud, call, body)
-    resource = _stored(cloud, call, before, body)
+    origin = bodies.Origin(api_version=call.api_version, by=call.caller.actor, hide=call.course.hide)
+    body = bodies.without_children(cloud, call.target, body, origin, whole=call.method == "PUT")
+    resource = bodies.resource(cloud, call.target, body, origin)
     if operation is not None and not operation.over:
         state = ways.creating if created else ways.updating
         hidden = created and style.is_accepted
@@ -126,41 +125,6 @@ def _write(cloud: Cloud, call: Call, before: Stored | None, body: dict[str, Any]
     if style is Style.RELATIVE and created:
         headers["Location"] = body["id"]
     return Answer(201 if created else 200, body, headers | _etag(resource))
-
-
-def _stored(cloud: Cloud, call: Call, before: Stored | None, body: Mapping[str, Any]) -> Stored:
-    if before is not None:
-        made = replace(before, body=body, api_version=call.api_version, state=operations.SUCCEEDED, operation="")
-        return replace(made, version=before.version + 1, changed=cloud.time(), visible=True)
-    now = cloud.time()
-    return Stored(
-        id=call.target.path,
-        body=body,
-        api_version=call.api_version,
-        number=cloud.number(),
-        created=now,
-        changed=now,
-        by=call.caller.actor,
-        hidden=call.course.hide,
-    )
-
-
-def _store_children(cloud: Cloud, call: Call, body: dict[str, Any]) -> dict[str, Any]:
-    """Store what a parent's body embeds as resources of their own; the body without them."""
-    for embedded in children.of(call.target.type):
-        body, wanted = children.taken_out(body, embedded)
-        if wanted is None and (call.method == "PATCH" or not embedded.removes):
-            continue
-        kept = {f"{call.target.key}/{embedded.type.casefold()}/{child['name'].casefold()}" for child in wanted or ()}
-        for key, _ in children.stored(cloud.store, call.target.key, embedded):
-            if key not in kept:
-                operations.drop(cloud.store, key)
-        for child in wanted or ():
-            path = f"{call.target.path}/{embedded.type}/{child['name']}"
-            inner = replace(call, target=parse(path), body=child)
-            before = cloud.look(inner.target.key)
-            cloud.store.put_resource(inner.target.key, _stored(cloud, inner, before, _body(inner)))
-    return body
 
 
 def _reply(cloud: Cloud, call: Call, ways: Ways, operation: Operation | None, resource: Stored | None) -> Any:
@@ -178,11 +142,7 @@ def _reply(cloud: Cloud, call: Call, ways: Ways, operation: Operation | None, re
 def _body(call: Call) -> dict[str, Any]:
     if not isinstance(call.body, Mapping):
         raise refuse("InvalidRequestContent", reason="The request content is not a JSON object.")
-    body = {name: value for name, value in call.body.items() if name not in _READ_ONLY}
-    properties = body.get("properties")
-    if isinstance(properties, Mapping) and "provisioningState" in properties:
-        body["properties"] = {name: value for name, value in properties.items() if name != "provisioningState"}
-    return body
+    return bodies.own(call.body)
 
 
 def _check_write(cloud: Cloud, call: Call, before: Stored | None) -> None:
@@ -204,6 +164,14 @@ def _check_location(call: Call, before: Stored | None, body: Mapping[str, Any]) 
     words = {"location": new, "existing": old, "group": call.target.group, "name": call.target.name}
     code = "InvalidResourceGroupLocation" if call.target.shape is Shape.GROUP else "InvalidResourceLocation"
     raise refuse(code, **words)
+
+
+def _check_nested(cloud: Cloud, call: Call, ways: Ways) -> None:
+    """Some parents do not go before their children do."""
+    start = f"{call.target.key}/{ways.kept_by}/"
+    held = [found for _, found in cloud.store.below(start)] if ways.kept_by else []
+    if held:
+        raise refuse("CannotDeleteResource", nested=parse(held[0].id).path.partition("/providers/")[2])
 
 
 def _region(name: Any) -> str:

@@ -7,7 +7,7 @@ matched whole, so that `secretName` and `disablePasswordAuthentication` stay.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 _TEXT = re.compile(
@@ -23,19 +23,25 @@ _EMPTIED = frozenset({"configurationprotectedsettings"})
 
 def without_secrets(value: Any) -> Any:
     """A body as a GET shows it."""
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return {name: _shown(name, member) for name, member in value.items() if not _is_secret(name, member)}
     if isinstance(value, list):
-        return [without_secrets(item) for item in value]
+        return [without_secrets(item) if isinstance(item, dict | list) else item for item in value]
     return value
 
 
 def _shown(name: str, member: Any) -> Any:
-    if isinstance(member, Mapping) and name.casefold() in _EMPTIED:
+    if not isinstance(member, dict | list):
+        return member
+    if isinstance(member, dict) and name.casefold() in _EMPTIED:
         return dict.fromkeys(member, "")
-    return without_secrets(member) if isinstance(member, (Mapping, list)) else member
+    return without_secrets(member)
 
 
 def _is_secret(name: str, member: Any) -> bool:
-    lower = name.casefold()
-    return (isinstance(member, str) and _TEXT.fullmatch(lower) is not None) or lower in _WHOLE
+    return (isinstance(member, str) and _names_text(name)) or name.casefold() in _WHOLE
+
+
+@lru_cache(maxsize=4096)
+def _names_text(name: str) -> bool:
+    return _TEXT.fullmatch(name.casefold()) is not None

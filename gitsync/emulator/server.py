@@ -9,7 +9,9 @@ from __future__ import annotations
 import json
 import ssl
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
+from itertools import count
 from typing import Any, Self
 from urllib.parse import parse_qsl
 from uuid import uuid4
@@ -52,6 +54,7 @@ class Emulator(Hand):
         self.tokens = Tokens(settings, self.cloud.store, self.cloud.clock)
         self.url = ""
         self._throttle = Throttle(settings.limits)
+        self._ids = (f"{prefix}-{number:012x}" for prefix in [str(uuid4())[:23]] for number in count(1))
         self._runner: web.ServerRunner | None = None
 
     async def start(self, host: str = "127.0.0.1", port: int = 0, tls: ssl.SSLContext | None = None) -> str:
@@ -78,7 +81,7 @@ class Emulator(Hand):
         await self.stop()
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
-        sent = await request.content.read(_MOST_BYTES + 1) if request.can_read_body else b""
+        sent = await _sent(request)
         own = self._own_answer(request, sent)
         if own is not None:
             return _response(own, {})
@@ -90,7 +93,7 @@ class Emulator(Hand):
             answer = answer.but(left) if answer is not None else None
         except Refused as no:
             answer = no.answer
-        identity = {"x-ms-request-id": str(uuid4())}
+        identity = {"x-ms-request-id": next(self._ids)}
         self._log(call, answer, identity["x-ms-request-id"])
         if answer is None:
             _hang_up(request)
@@ -134,7 +137,8 @@ class Emulator(Hand):
         course = next((rule.course for rule in rules if rule.course), Course())
         answer = canned.answer(call) if canned else self._answer(replace(call, course=course))
         for rule in rules:
-            self.move(call.target, rule.move)
+            with suppress(KeyError):  # a move of what is not there moves nothing
+                self.move(call.target, rule.move)
         if Drop.AFTER in drops:
             return None
         if any(rule.timeout for rule in rules):
@@ -186,6 +190,16 @@ def _call(request: web.BaseRequest) -> Call:
         headers=request.headers,
         caller=Caller(),
     )
+
+
+async def _sent(request: web.BaseRequest) -> bytes:
+    """The body, or a little more of it than is taken."""
+    sent = bytearray()
+    async for part in request.content.iter_any():
+        sent += part
+        if len(sent) > _MOST_BYTES:
+            break
+    return bytes(sent)
 
 
 def _base(request: web.BaseRequest) -> str:

@@ -26,6 +26,8 @@ from gitsync.model.clock import Clock
 _TOKEN = re.compile(r"/[^/]+/oauth2/v2\.0/token")
 _DISCOVERY = re.compile(r"/[^/]+/(v2\.0/)?\.well-known/openid-configuration")
 _AUDIENCES = ("https://management.azure.com", "https://management.core.windows.net")
+_MOST_READ = 100
+"""Tokens are checked once and remembered; a few principals use a few at a time."""
 _ASSERTION = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 
 
@@ -108,7 +110,9 @@ class Tokens:
             claims = _unpack(token)
             if claims is None or not hmac.compare_digest(signature, self._sign(head)):
                 raise refuse("InvalidAuthenticationToken")
-            self._read = {token: claims}
+            if len(self._read) >= _MOST_READ:
+                self._read.clear()
+            self._read[token] = claims
         self._check_claims(claims, base)
         return claims
 
@@ -177,4 +181,6 @@ def _unpack(token: str) -> Mapping[str, Any] | None:
 
 
 def _us(moment: datetime) -> str:
-    return moment.strftime("%m/%d/%Y %H:%M:%S %p").replace(" 0", " ", 1)
+    """A time as .NET writes it for Americans: 8/17/2017 10:54:41 PM."""
+    clock = moment.strftime("%I:%M:%S %p").lstrip("0")
+    return f"{moment.month}/{moment.day}/{moment.year} {clock}"

@@ -47,8 +47,9 @@ class Reply(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ways:
-    """`retry_after` is in seconds, 0 for no header; `creating`, `updating` are values of provisioningState, `running`
-    is the status of an operation. `spelled` and `spelled_in_ids` are the type, or its first words, as answers say it.
+    """`retry_after` is in seconds, 0 for no header; `creating` and `updating` are values of provisioningState;
+    `running` is the status of an operation; `spelled` and `spelled_in_ids` are the type, or its first words, as
+    answers say it; `kept_by` is in lower case.
     """
 
     put: Style = Style.DONE
@@ -72,3 +73,4 @@ class Ways:
     accepts_polls: bool = False  # an operation that runs answers 202 rather than 200
     gets: bool = True  # False: HEAD alone
     deletes: bool = True
+    kept_by: str = ""  # the nested type that must be gone before this one can go

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from io import BytesIO
 
 import aiohttp
 
@@ -76,7 +77,7 @@ class Asked:
         url = path if path.startswith("http") else self.emulator.url + path
         if version and "api-version=" not in url:
             url += f"{'&' if '?' in url else '?'}api-version={version}"
-        sent = {"data": body} if isinstance(body, bytes) else {"json": body}
+        sent = {"data": BytesIO(body)} if isinstance(body, bytes) else {"json": body}
         given = self.headers | {name.replace("_", "-"): value for name, value in headers.items()}
         async with self.session.request(method, url, headers=given, **sent) as answer:
             is_json = answer.content_type == "application/json" and await answer.read()

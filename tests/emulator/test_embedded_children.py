@@ -106,3 +106,32 @@ def test_a_child_that_goes_leaves_its_parent():
     shown, left = play(with_group(scenario))
     assert entries_of(shown.body, ("properties", "subnets")) == ["b"]
     assert left == [GROUP, network, f"{network}/subnets/b"]
+
+
+def test_a_hand_behind_gits_back_reaches_children_through_their_parent():
+    network = at("Microsoft.Network/virtualNetworks", "v")
+
+    async def scenario(azure):
+        hand = azure.emulator
+        hand.put(network, holding(("properties", "subnets"), [{"name": "a", "properties": {"x": 1}}, {"name": "b"}]))
+        hand.change(network, "/properties/subnets/0/properties/x", 2)
+        hand.change(network, "/tags", {"a": "b"})
+        changed = await azure.get(f"{network}/subnets/a")
+        hand.change(network, "/properties/subnets", [{"name": "c"}])
+        return changed, hand.resource(network), hand.ids(network)
+
+    changed, resource, ids = play(with_group(scenario))
+    assert changed.body["properties"]["x"] == 2
+    assert entries_of(resource, ("properties", "subnets")) == ["c"]
+    assert ids == [network, f"{network}/subnets/c"]
+
+
+def test_a_hand_finds_nothing_to_change_where_nothing_is():
+    async def scenario(azure):
+        with pytest.raises(KeyError):
+            azure.emulator.change(at("Contoso.Things/things", "none"), "/a", 1)
+        with pytest.raises(KeyError):
+            azure.emulator.remove(at("Contoso.Things/things", "none"))
+        return azure.emulator.ids()
+
+    assert play(with_group(scenario)) == [GROUP]

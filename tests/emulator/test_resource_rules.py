@@ -268,3 +268,61 @@ def test_what_azure_cannot_delete_or_read_it_says_so():
     assert (undeletable.status, undeletable.code) == (405, "MethodNotAllowed")
     assert (unreadable.status, unreadable.body["Message"][:20]) == (405, "The requested resour")
     assert there.status == 204
+
+
+LOCK = "Microsoft.Authorization/locks"
+LOCKED = [
+    (GROUP, "CanNotDelete", "DELETE", PLAIN, 409, "what stands in a locked group"),
+    (GROUP, "CanNotDelete", "PUT", PLAIN, 200, "may still be written"),
+    (GROUP, "ReadOnly", "PUT", PLAIN, 409, "unless the lock is ReadOnly"),
+    (PLAIN, "CanNotDelete", "DELETE", GROUP, 409, "the group of something locked"),
+    (PLAIN, "CanNotDelete", "DELETE", f"{PLAIN}2", 204, "its neighbour is free"),
+    (PLAIN, "CanNotDelete", "DELETE", at(LOCK, "l", scope=PLAIN), 200, "a lock does not hold itself"),
+    (SUBSCRIPTION, "CanNotDelete", "DELETE", PLAIN, 409, "the lock of a subscription"),
+]
+
+
+@pytest.mark.parametrize(("scope", "level", "method", "path", "status", "why"), LOCKED, ids=[row[-1] for row in LOCKED])
+def test_a_lock_that_was_made_locks(scope, level, method, path, status, why):
+    async def scenario(azure):
+        azure.emulator.put(PLAIN, {"location": "westeurope"})
+        made = await azure.put(at(LOCK, "l", scope=scope), {"properties": {"level": level}})
+        assert made.status == 201
+        return await azure.ask(method, path, {"location": "westeurope"})
+
+    reply = play(with_group(scenario))
+    assert reply.status == status, why
+    if status == 409:
+        assert (reply.code, scope in reply.message) == ("ScopeLocked", True)
+
+
+def test_a_zone_does_not_go_before_its_links():
+    zone = at("Microsoft.Network/privateDnsZones", "z")
+
+    async def scenario(azure):
+        for path in (zone, f"{zone}/A/www", f"{zone}/virtualNetworkLinks/l"):
+            azure.emulator.put(path, {})
+        refused = await azure.delete(zone)
+        azure.emulator.remove(f"{zone}/virtualNetworkLinks/l")
+        return refused, await azure.delete(zone)
+
+    refused, gone = play(with_group(scenario))
+    assert (refused.code, gone.status) == ("CannotDeleteResource", 202)
+    assert "'Microsoft.Network/privateDnsZones/z/virtualNetworkLinks/l'" in refused.message
+
+
+@pytest.mark.parametrize(("size", "status"), [(2_000_000, 201), (5_000_000, 413)])
+def test_bodies_may_be_large_but_not_any_size(size, status):
+    body = b'{"location": "x", "properties": {"text": "%s"}}' % (b"x" * size)
+    reply = play(with_group(lambda azure: azure.put(PLAIN, body)))
+    assert reply.status == status
+
+
+def test_each_answer_has_an_id_and_keeps_the_callers():
+    async def scenario(azure):
+        return await azure.get(GROUP), await azure.get(GROUP, x_ms_correlation_request_id="mine")
+
+    own, callers = play(with_group(scenario))
+    assert own.headers["x-ms-request-id"] == own.headers["x-ms-correlation-request-id"]
+    assert callers.headers["x-ms-correlation-request-id"] == "mine"
+    assert callers.headers["x-ms-request-id"] not in {"mine", own.headers["x-ms-request-id"]}
