@@ -74,7 +74,8 @@ def read_documents(path: str, content: bytes) -> Contents:
     text = SURROGATES.sub(_character, content) if path.endswith(".json") else content
     for line, chunk in _chunks(text):
         try:
-            found.documents.extend(_parse(path, chunk, line))
+            for document in _parse(path, chunk, line):
+                found.documents.append(document)  # one by one: those before a bad one count
         except Unreadable as error:
             found.problems.append(_problem(path, error))
     return found
@@ -105,20 +106,18 @@ def _is_preamble(chunk: bytes) -> bool:
     return all(not line.strip() or line.lstrip()[:1] == b"#" or line[:1] == b"%" for line in chunk.splitlines())
 
 
-def _parse(path: str, chunk: bytes, before: int) -> list[Document]:
-    found = []
+def _parse(path: str, chunk: bytes, before: int) -> Iterator[Document]:
     try:
         parser = Parser(chunk)
         while parser.check_event():
             if isinstance(parser.get_event(), yaml.DocumentStartEvent):
-                found.append(_Builder(path, parser, before + 1).document())
+                yield _Builder(path, parser, before + 1).document()
     except yaml.MarkedYAMLError as error:
         raise _syntax(error, before) from error
     except yaml.reader.ReaderError as error:
         line = before + 1 + chunk.count(b"\n", 0, error.position)
         message = f"The file is not text in UTF-8: {error.reason}."
         raise Unreadable("InvalidText", message, line, "Save it as UTF-8.") from error
-    return found
 
 
 def _syntax(error: yaml.MarkedYAMLError, before: int) -> Unreadable:
@@ -181,9 +180,8 @@ class _Builder:
 
     def alias(self, event: Any, line: int) -> Any:
         if event.anchor not in self.anchors:
-            message = f"The alias *{event.anchor} has no anchor before it."
-            hint = f"Put &{event.anchor} at what it stands for, or quote it if it is text."
-            raise Unreadable("UnknownAlias", message, line, hint)
+            hint = "Put its anchor before it, or quote it if the * belongs to a text."
+            raise Unreadable("UnknownAlias", "An alias has no anchor before it.", line, hint)
         value, size = self.anchors[event.anchor]
         self.aliased += size
         self.nodes += size
@@ -217,10 +215,12 @@ class _Builder:
 
     def check_tag(self, event: Any, expected: str, where: str, line: int) -> None:
         if event.tag and event.tag not in {TAG + expected, "!"}:
-            self.unknown_tag(event.tag, where, line)
+            self.unknown_tag(where, line)
 
-    def unknown_tag(self, tag: str, where: str, line: int) -> None:
-        self.add("UnknownTag", f"The tag {_short(tag)} is not one that Kubernetes reads.", where, line, "Leave it out.")
+    def unknown_tag(self, where: str, line: int) -> None:
+        """The tag is not shown: it may be a password that begins with an exclamation mark."""
+        message = "The value has a tag that Kubernetes does not read."
+        self.add("UnknownTag", message, where, line, "Leave it out, or quote the value if the ! belongs to it.")
 
     def mapping(self, where: str, depth: int) -> dict[str, Any]:
         made: dict[str, Any] = {}
@@ -270,7 +270,3 @@ class _Builder:
 
     def add(self, code: str, message: str, where: str, line: int, hint: str) -> None:
         self.problems.append(Problem(code=code, message=message, hint=hint, path=self.path, line=line, field=where))
-
-
-def _short(tag: str) -> str:
-    return f"!!{tag.removeprefix(TAG)}" if tag.startswith(TAG) else tag

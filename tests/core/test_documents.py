@@ -91,6 +91,19 @@ def test_a_document_that_does_not_parse_hides_no_other():
     assert [(p.code, p.line) for p in found.problems] == [("InvalidYaml", 4), ("InvalidYaml", 7)]
 
 
+def test_a_document_before_a_bad_one_counts_however_they_are_parted():
+    found = read("a: 1\n...\n--- {b: [}\n")
+    assert ([d.value for d in found.documents], [p.code for p in found.problems]) == ([{"a": 1}], ["InvalidYaml"])
+
+
+@pytest.mark.parametrize("written", ["!hunter2", "*hunter2", "!hunter2 x", "!!int hunter2", "&hunter2 [", "@hunter2"])
+def test_what_may_be_a_password_without_quotes_is_never_repeated(written):
+    found = read(f"stringData:\n  password: {written}\n")
+    problems = found.problems + [p for d in found.documents for p in d.problems]
+    assert problems
+    assert "hunter2" not in str(problems)
+
+
 def test_a_line_of_dashes_inside_a_text_parts_nothing():
     assert only("a: |\n  ---\n  b\n").value == {"a": "---\nb\n"}
 
