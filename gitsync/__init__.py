@@ -5,6 +5,7 @@ The map of the package, in the order in which it is best read:
     model/          the nouns: keys, resources, conditions, records, results; frozen, without behaviour
     errors.py       the exceptions, drawn as a tree
     config.py       every setting
+    api.py          the runs as functions: sync() and plan()
     sync.py         the run: checkout, parse, prepare, plan, refuse, walk, record
     edges.py        what a run works with, opened from the settings
     planning.py     from a checkout to one plan

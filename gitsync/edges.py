@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,6 +21,7 @@ from gitsync.core.catalog import Catalog, open_catalog
 from gitsync.errors import ConfigError
 from gitsync.extensions.registry import Registry
 from gitsync.model.clock import Clock
+from gitsync.model.secret import Secret
 from gitsync.repo.access import Access as GitAccess
 from gitsync.repo.checkout import Checkout, checkout
 from gitsync.repo.store import StateStore
@@ -33,7 +34,10 @@ NOBODYS_SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edges:
-    """What a run works with. `stop` is set when the run is to begin nothing more and end its waits."""
+    """What a run works with.
+
+    `stop` is set when the run is to begin nothing more and end its waits; `redact` is told every secret value.
+    """
 
     source: Checkout
     store: StateStore
@@ -44,6 +48,7 @@ class Edges:
     catalog: Catalog
     registry: Registry
     progress: Progress
+    redact: Callable[[Secret], None]
 
 
 class StoppableClock(SystemClock):
@@ -61,7 +66,12 @@ class StoppableClock(SystemClock):
 
 
 @asynccontextmanager
-async def open_edges(config: Config, stop: asyncio.Event, progress: Progress | None = None) -> AsyncIterator[Edges]:
+async def open_edges(
+    config: Config,
+    stop: asyncio.Event,
+    progress: Progress | None = None,
+    redact: Callable[[Secret], None] | None = None,
+) -> AsyncIterator[Edges]:
     """Open what a run of these settings works with, and close it afterwards.
 
     Raises ConfigError, SourceError or StateError where one of them cannot be opened.
@@ -79,7 +89,12 @@ async def open_edges(config: Config, stop: asyncio.Event, progress: Progress | N
                 catalog=open_catalog(),
                 registry=Registry.load(),
                 progress=progress or Silent(),
+                redact=redact or _nothing,
             )
+
+
+def _nothing(_secret: Secret) -> None:
+    """Nobody writes logs."""
 
 
 def subscription_of(config: Config) -> str:

@@ -25,6 +25,8 @@ from gitsync.model.resource import Prepared
 def read(config: Config, edges: Edges) -> tuple[Manifests, tuple[Prepared, ...]]:
     """Parse and prepare: what the files say, and what that is to ARM."""
     manifests = read_manifests(edges.source.files, namespace=config.namespace)
+    for secret in (value for values in manifests.secrets.values() for value in values.values()):
+        edges.redact(secret)
     prepared = prepare(
         manifests,
         catalog=edges.catalog,

@@ -19,6 +19,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Everything is a setting."""
 
 
-def run(_options: argparse.Namespace, config: Config) -> int:
+def run(options: argparse.Namespace, config: Config) -> int:
     """Run a plan and give its exit code."""
-    return execute(config, writes=False)
+    return execute(options, config, writes=False)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import signal
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from gitsync.cli.output import REPORT_OUTPUTS, print_report, show_progress, write_report
 from gitsync.config import Config
 from gitsync.core.exitcode import INTERRUPTED, NOT_READY
+from gitsync.logs import Redactions
 from gitsync.model.report import Report
+from gitsync.model.secret import Secret
 
 OUTPUTS = REPORT_OUTPUTS
 
@@ -63,19 +67,20 @@ class Interruption:
         return report.exit_code or NOT_READY if self.by else report.exit_code
 
 
-def execute(config: Config, *, writes: bool) -> int:
+def execute(options: argparse.Namespace, config: Config, *, writes: bool) -> int:
     """Run once, print the report and give the exit code. Raises GitsyncError where the run is refused."""
-    report, interruption = asyncio.run(_supervised(config, writes=writes))
+    redactions: Redactions = options.redactions
+    supervised = _supervised(config, lambda secret: redactions.add(secret.reveal()), writes=writes)
+    report, interruption = asyncio.run(supervised)
     print_report(report, config)
     if config.report_dir:
         write_report(report, config.report_dir)
     return interruption.exit_code(report)
 
 
-async def _supervised(config: Config, *, writes: bool) -> tuple[Report, Interruption]:
+async def _supervised(config: Config, redact: Callable[[Secret], None], *, writes: bool) -> tuple[Report, Interruption]:
     """SIGTERM and Ctrl-C let the run end in order: no new work, status written."""
-    from gitsync.edges import open_edges
-    from gitsync.sync import run
+    from gitsync import api
 
     stop, interruption = asyncio.Event(), Interruption()
 
@@ -87,5 +92,5 @@ async def _supervised(config: Config, *, writes: bool) -> tuple[Report, Interrup
     for one in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(one, end, one)
     with show_progress() as progress:
-        async with open_edges(config, stop, progress) as edges:
-            return await run(config, edges, writes=writes), interruption
+        report = await api.execute(config, writes=writes, stop=stop, progress=progress, redact=redact)
+    return report, interruption

@@ -20,6 +20,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Everything is a setting."""
 
 
-def run(_options: argparse.Namespace, config: Config) -> int:
+def run(options: argparse.Namespace, config: Config) -> int:
     """Run the main job and give its exit code."""
-    return execute(config, writes=True)
+    return execute(options, config, writes=True)

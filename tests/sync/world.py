@@ -46,6 +46,7 @@ class World:
         self.clock = FakeClock()
         self.stop = asyncio.Event()
         self.requests: list[Any] = []
+        self.secrets: list[Any] = []
         self.extensions = BUILT_IN
         self.git("init", "-q", "-b", "main")
         self.git("config", "user.name", "Somebody")
@@ -93,6 +94,7 @@ class World:
                         catalog=CATALOG,
                         registry=Registry(self.extensions),
                         progress=Silent(),
+                        redact=self.secrets.append,
                     )
                     try:
                         return await run(config, edges, writes=writes)

@@ -1,0 +1,47 @@
+"""The Python API: the two runs as functions, for those who build on gitsync.
+
+Not in the package itself, where a function `sync` and the module of that name would stand in each other's way.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from gitsync.config import Config
+from gitsync.edges import open_edges
+from gitsync.model.report import Report
+from gitsync.model.secret import Secret
+from gitsync.report.progress import Progress
+from gitsync.sync import run
+
+
+def sync(**settings: Any) -> Report:
+    """Bring Azure to what git says and write the status back. `settings` are fields of `Config`.
+
+    Raises GitsyncError where the run is refused; what fails for single resources is in the report.
+    """
+    return asyncio.run(execute(Config(**settings), writes=True))
+
+
+def plan(**settings: Any) -> Report:
+    """Tell what `sync` would do, and write nothing. `settings` and errors as there."""
+    return asyncio.run(execute(Config(**settings), writes=False))
+
+
+async def execute(
+    config: Config,
+    *,
+    writes: bool,
+    stop: asyncio.Event | None = None,
+    progress: Progress | None = None,
+    redact: Callable[[Secret], None] | None = None,
+) -> Report:
+    """Open the edges, run once, and close them.
+
+    Once `stop` is set the run begins nothing more and ends in order. `redact` is handed every secret value that the
+    run meets, for whoever writes logs.
+    """
+    async with open_edges(config, stop or asyncio.Event(), progress, redact) as edges:
+        return await run(config, edges, writes=writes)

@@ -1,0 +1,28 @@
+from __future__ import annotations
+
+import pytest
+from world import GROUP, VNET
+
+from gitsync import api
+from gitsync.errors import SourceError
+from gitsync.model.verdict import Verdict
+
+
+@pytest.fixture
+def settings(tmp_path):
+    folder = tmp_path / "manifests"
+    folder.mkdir()
+    (folder / "group.yaml").write_text(GROUP)
+    (folder / "network.yaml").write_text(VNET)
+    return {"source": str(folder), "emulator": str(tmp_path / "azure.db"), "status_dir": str(tmp_path / "status")}
+
+
+def test_the_two_runs_are_functions(settings):
+    assert [result.verdict for result in api.plan(**settings).results] == [Verdict.CREATE] * 2
+    assert api.sync(**settings).exit_code == 0
+    assert [result.verdict for result in api.plan(**settings).results] == [Verdict.IN_SYNC] * 2
+
+
+def test_a_refused_run_raises(settings):
+    with pytest.raises(SourceError, match="No resource is called"):
+        api.plan(**settings, only=("Nothing/here",))
