@@ -206,11 +206,10 @@ class _Builder:
         try:
             return resolve_tagged(event.tag, event.value)
         except KeyError:
-            self.unknown_tag(event.tag, where, line)
+            self.unknown_tag(where, line)
         except ValueError:
-            self.add(
-                "InvalidTag", f"The value is not of its tag {_short(event.tag)}.", where, line, "Leave the tag out."
-            )
+            message = f"The value is not of its tag !!{event.tag.removeprefix(TAG)}."
+            self.add("InvalidTag", message, where, line, "Leave the tag out.")
         return event.value
 
     def check_tag(self, event: Any, expected: str, where: str, line: int) -> None:

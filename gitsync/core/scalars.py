@@ -36,6 +36,7 @@ INTEGER = re.compile(r"[-+]?(?:0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO][0-7]+|0[0-7]*|
 FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 BASES: Mapping[str, int] = {"0x": 16, "0b": 2, "0o": 8}
 LEAST, MOST = -(2**63), 2**64 - 1  # Go's int64, else its uint64
+LONGEST = 100  # characters of an integer in any base; Python refuses to read thousands of digits
 WHOLE_BELOW = 1e21  # Go writes a whole float as an integer below this
 
 
@@ -64,7 +65,7 @@ def as_key(value: Scalar) -> str | None:
 
 
 def _number(text: str) -> int | float | None:
-    if INTEGER.fullmatch(text):
+    if len(text) <= LONGEST and INTEGER.fullmatch(text):
         whole = _integer(text)
         if LEAST <= whole <= MOST:
             return whole

@@ -41,6 +41,7 @@ TAG = "tag:yaml.org,2002:"
         ("1e-3", 0.001, "a fraction"),
         ("8.0", 8, "Go writes a whole float as an integer"),
         ("1e21", 1e21, "but not this large"),
+        ("9" * 5000, "9" * 5000, "more digits than any number has"),
         (".5", 0.5, "no digit before the point"),
         ("-.5", -0.5, "the same with a sign"),
         ("5.", 5, "no digit behind the point"),
