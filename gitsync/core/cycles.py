@@ -15,11 +15,11 @@ from gitsync.model.gvk import Key
 
 Edges = Mapping[Key, Sequence[Key]]
 
-_LONGEST_TOLD = 12
+_MOST_TOLD = 10
 
 
 def check_cycles(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]]:
-    """A finding for every member that stands in a cycle; it shows the shortest one, in order, from its first key."""
+    """A finding for every member that stands in a cycle; it shows one, in order, from its first key."""
     edges: dict[Key, set[Key]] = {}
     for member in members:
         edges.setdefault(member.key, set()).update(member.depends_on)
@@ -27,26 +27,30 @@ def check_cycles(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]]:
     for member in members:
         ring = rings.get(member.key)
         if ring is not None:
-            path = ("spec", "owner") if member.owner and member.owner.key in ring else ("spec",)
+            owner = member.owner.key if member.owner else None
+            path = ("spec", "owner") if owner in rings and rings[owner] is ring else ("spec",)
             message = f"Manifests wait for each other: {_told(ring)}."
             yield member, Finding(code="Cycle", path=path, message=message, hint="Break the ring: remove one of these.")
 
 
 def _told(ring: Sequence[Key]) -> str:
-    names = [short(key) for key in (*ring, ring[0])]
-    if len(names) > _LONGEST_TOLD:
-        names = [*names[: _LONGEST_TOLD - 2], f"… ({len(ring)} in all)", names[-1]]
-    return " → ".join(names)
+    names = [short(key) for key in ring[:_MOST_TOLD]]
+    if len(ring) > _MOST_TOLD:
+        names.append(f"… ({len(ring)} in all)")
+    return " → ".join([*names, short(ring[0])])
 
 
 def cycles(edges: Edges) -> Mapping[Key, tuple[Key, ...]]:
-    """The shortest cycle through each key that stands in one, turned so that its smallest key comes first."""
+    """A cycle through each key that stands in one, turned so that its smallest key comes first: the shortest through
+    the first of its keys for which none was known.
+    """
     found: dict[Key, tuple[Key, ...]] = {}
     for key in _may_be_in_cycles(edges):
-        ring = _shortest(key, edges)
+        ring = () if key in found else _shortest(key, edges)
         if ring:
             least = ring.index(min(ring))
-            found[key] = ring[least:] + ring[:least]
+            turned = ring[least:] + ring[:least]
+            found.update({each: turned for each in ring if each not in found})
     return found
 
 

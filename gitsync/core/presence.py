@@ -6,7 +6,7 @@ and told of the cause.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from gitsync.core.catalog import Catalog
 from gitsync.core.fieldpath import Path, spell
@@ -14,10 +14,11 @@ from gitsync.core.finding import Finding
 from gitsync.core.member import Member
 from gitsync.core.nearest import nearest
 from gitsync.core.references import is_arm_id, named_references
-from gitsync.core.typewords import short
+from gitsync.core.typewords import both, short
 from gitsync.model.gvk import Key
 
 _RING = "it is in a cycle"
+_MOST_GUESSES = 30_000  # comparisons of two names
 
 
 def check_presence(members: Sequence[Member], catalog: Catalog) -> Iterator[tuple[Member, Finding]]:
@@ -25,14 +26,45 @@ def check_presence(members: Sequence[Member], catalog: Catalog) -> Iterator[tupl
 
     What is of no kind of ARM cannot be there: that it is named at all is another check's finding.
     """
-    present = {member.key for member in members}
-    adrift = _adrift(members, present)
+    names = _Names(member.key for member in members)
+    adrift = _adrift(members, names.present)
     for member in members:
         for path, key, what in _named(member):
-            if key not in present and catalog.is_arm_kind(key.group, key.kind):
-                yield member, _missing(path, key, what, present)
+            if key not in names.present and catalog.is_arm_kind(key.group, key.kind):
+                yield member, _missing(path, key, what, names)
             elif key in adrift and adrift.get(member.key) != _RING:
                 yield member, _unplaced(path, key, what, adrift[key])
+
+
+class _Names:
+    """The keys that are present, by what may be mistaken in one. Mutable: guesses of spelling are counted, since with
+    very many names that are wrong they would take longer than all else.
+    """
+
+    def __init__(self, keys: Iterable[Key]) -> None:
+        self.present = frozenset(keys)
+        self._of_kind: dict[tuple[str, str, str], list[str]] = {}
+        self._called: dict[tuple[str, str], list[str]] = {}
+        self._homes: dict[tuple[str, str, str], list[str]] = {}
+        self._guesses = _MOST_GUESSES
+        for key in sorted(self.present):
+            self._of_kind.setdefault((key.group, key.kind, key.namespace), []).append(key.name)
+            self._called.setdefault((key.namespace, key.name), []).append(key.kind)
+            self._homes.setdefault((key.group, key.kind, key.name), []).append(key.namespace)
+
+    def nearest(self, key: Key) -> str | None:
+        """The name of the same kind that was likely meant."""
+        known = self._of_kind.get((key.group, key.kind, key.namespace), [])
+        self._guesses -= len(known)
+        return nearest(key.name, known) if self._guesses >= 0 else None
+
+    def kinds_called(self, key: Key) -> Sequence[str]:
+        """Other kinds that have this name, in the same namespace."""
+        return self._called.get((key.namespace, key.name), ())
+
+    def homes(self, key: Key) -> Sequence[str]:
+        """Other namespaces that have this name, of the same kind."""
+        return self._homes.get((key.group, key.kind, key.name), ())
 
 
 def _named(member: Member) -> Iterator[tuple[Path, Key, str]]:
@@ -45,23 +77,35 @@ def _named(member: Member) -> Iterator[tuple[Path, Key, str]]:
                 yield path, key, "reference"
 
 
-def _adrift(members: Iterable[Member], present: set[Key]) -> dict[Key, str]:
+def _adrift(members: Iterable[Member], present: frozenset[Key]) -> dict[Key, str]:
     """Members without a place in ARM, since they or an owner above them has nothing to stand below; with the cause."""
     owners = {member.key: member.owner.key for member in members if member.owner and member.owner.key}
-    unusable = {member.key: said for member in members if (said := _unusable(member))}
-    causes: dict[Key, str] = {}
+    settled = {member.key: said for member in members if (said := _unusable(member))}
     for key in sorted(present):
-        chain = [key]
-        while (above := owners.get(chain[-1])) in present and above not in chain:
-            chain.append(above)
-        last = chain[-1]
-        if last in unusable:
-            causes[key] = unusable[last]
-        elif above == key:
-            causes[key] = _RING
-        elif above is not None:
-            causes[key] = f"{short(above)} is in a cycle" if above in present else f"{short(above)} is not there"
-    return causes
+        chain: dict[Key, None] = {}
+        at: Key | None = key
+        while at is not None and at in present and at not in settled and at not in chain:
+            chain[at] = None
+            at = owners.get(at)
+        settled.update(_causes_along(list(chain), at, settled, present))
+    return {key: cause for key, cause in settled.items() if cause}
+
+
+def _causes_along(
+    chain: list[Key], end: Key | None, settled: Mapping[Key, str], present: frozenset[Key]
+) -> Iterator[tuple[Key, str]]:
+    """What holds for a chain of owners that leads up to `end`; "" where nothing is wrong with it."""
+    if end is None:
+        cause = ""
+    elif end not in present:
+        cause = f"{short(end)} is not there"
+    elif end in chain:
+        start = chain.index(end)
+        yield from ((key, _RING) for key in chain[start:])
+        chain, cause = chain[:start], f"{short(end)} is in a cycle"
+    else:
+        cause = f"{short(end)} is in a cycle" if settled[end] == _RING else settled[end]
+    yield from ((key, cause) for key in chain)
 
 
 def _unusable(member: Member) -> str:
@@ -70,30 +114,26 @@ def _unusable(member: Member) -> str:
     return f"{short(member.key)} has no usable owner" if member.kind.has_owner and member.owner is None else ""
 
 
-def _missing(path: Path, key: Key, what: str, present: set[Key]) -> Finding:
-    others = sorted({k.kind for k in present if (k.namespace, k.name) == (key.namespace, key.name)})
-    wrong_kind = what == "owner" and bool(others)
-    message = f"{spell(path)} names {short(key)}, which no manifest in namespace {key.namespace} declares."
+def _missing(path: Path, key: Key, what: str, names: _Names) -> Finding:
+    wrong_kind = what == "owner" and bool(names.kinds_called(key))
     code = {"owner": "OwnerNotFound", "reference": "ReferenceNotFound"}[what]
     return Finding(
         code="OwnerKind" if wrong_kind else code,
         path=path,
-        message=message,
-        hint=_where_it_is(key, others, present) or f"Add its manifest, or give its full id in {spell(path)}.armId.",
+        message=f"{spell(path)} names {short(key)}, which no manifest in namespace {key.namespace} declares.",
+        hint=_where_it_is(key, names) or f"Add its manifest, or give its full id in {spell(path)}.armId.",
     )
 
 
-def _where_it_is(key: Key, others: Sequence[str], present: set[Key]) -> str:
+def _where_it_is(key: Key, names: _Names) -> str:
     """What was likely meant: the right name, the same name as another kind, or the same in another namespace."""
-    alike = [k.name for k in present if (k.group, k.kind, k.namespace) == (key.group, key.kind, key.namespace)]
-    if close := nearest(key.name, alike):
+    if close := names.nearest(key):
         return f"Did you mean {key.kind}/{close}?"
-    if others:
-        found = " and ".join(f"{kind}/{key.name}" for kind in others)
+    if others := names.kinds_called(key):
+        found = both([f"{kind}/{key.name}" for kind in others])
         return f"{found} is there, but a {key.kind} is what is named here."
-    elsewhere = sorted(k.namespace for k in present if (k.group, k.kind, k.name) == (key.group, key.kind, key.name))
-    if elsewhere:
-        return f"It is declared in namespace {elsewhere[0]}, but owners and references stay within a namespace."
+    if homes := names.homes(key):
+        return f"It is declared in namespace {homes[0]}, but owners and references stay within a namespace."
     return ""
 
 

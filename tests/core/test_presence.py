@@ -130,3 +130,13 @@ def test_a_ring_of_owners_is_told_to_those_below_it_and_not_to_itself():
 
 def test_an_owner_that_owns_itself_is_no_reason_to_run_for_ever():
     assert found(member("a", "a")) == []
+
+
+def test_very_many_names_that_are_wrong_are_told_without_guessing_at_all_of_them():
+    members = [member(f"n{number:04}") for number in range(500)]
+    wrong = [member(f"x{number:04}", f"m{number:04}") for number in range(500)]
+    hints = [hint for _, _, hint in found(*members, *wrong)]
+    assert len(hints) == 500
+    guessed = sum(hint.startswith("Did you mean") for hint in hints)
+    assert 0 < guessed < 500
+    assert hints[-1] == "Add its manifest, or give its full id in spec.owner.armId."
