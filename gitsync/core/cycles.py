@@ -28,7 +28,7 @@ def check_cycles(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]]:
         ring = rings.get(member.key)
         if ring is not None:
             owner = member.owner.key if member.owner else None
-            path = ("spec", "owner") if owner in rings and rings[owner] is ring else ("spec",)
+            path = ("spec", "owner") if owner and rings.get(owner) is ring else ("spec",)
             message = f"Manifests wait for each other: {_told(ring)}."
             yield member, Finding(code="Cycle", path=path, message=message, hint="Break the ring: remove one of these.")
 
