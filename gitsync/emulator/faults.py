@@ -1,12 +1,13 @@
 """What shall go wrong, and when: the rules of a script, and which of them a request meets.
 
 A rule counts the requests that it matches and strikes at some of them. The counts are kept in the store, so that
-processes that share one Azure share its script too.
+processes that share one Azure share its script too; what happens then is decided in `gitsync.emulator.front`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import hashlib
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fnmatch import fnmatchcase
@@ -41,11 +42,11 @@ class Match:
     they ask for an operation. Then which of those it strikes at: the `nth` (from 1), or `times` of them `after` some.
     """
 
-    methods: frozenset[str] = frozenset()
+    methods: Collection[str] = ()
     type: str = "*"
     path: str = "*"
     poll: bool = False
-    nth: frozenset[int] = frozenset()
+    nth: Collection[int] = ()
     after: int = 0
     times: int | None = None
 
@@ -115,17 +116,27 @@ class Rule:
     where: str = ""
 
 
-def met(rules: Sequence[Rule], store: Store, call: Call, kind: str, *, poll: bool) -> list[Rule]:
-    """The rules that strike at a request; each that counts it counts on."""
-    striking = []
-    for index, rule in enumerate(rules):
-        if not rule.match.counts(call, kind, poll=poll):
-            continue
-        count = int(store.note(f"rule:{index}") or 0) + 1
-        store.put_note(f"rule:{index}", count)
-        if rule.match.strikes(count):
-            striking.append(rule)
-    return striking
+class Script:
+    """The rules, each with the name that its count has in the store: another rule in its place counts anew."""
+
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        self._rules = [(f"rule:{index}:{_digest(rule)}", rule) for index, rule in enumerate(rules)]
+
+    def met(self, store: Store, call: Call, kind: str, *, poll: bool) -> list[Rule]:
+        """The rules that strike at a request, which is about a type; each that counts it counts on."""
+        striking = []
+        for name, rule in self._rules:
+            if not rule.match.counts(call, kind, poll=poll):
+                continue
+            count = int(store.note(name) or 0) + 1
+            store.put_note(name, count)
+            if rule.match.strikes(count):
+                striking.append(rule)
+        return striking
+
+
+def _digest(rule: Rule) -> str:
+    return hashlib.sha256(repr(rule).encode()).hexdigest()[:12]
 
 
 def read_rule(node: Node) -> Rule:
@@ -143,12 +154,12 @@ def _lower(node: Node) -> str:
     return node.text().casefold()
 
 
-def _methods(node: Node) -> frozenset[str]:
-    return frozenset(method.upper() for method in node.texts())
+def _methods(node: Node) -> tuple[str, ...]:
+    return tuple(method.upper() for method in node.texts())
 
 
-def _numbers(node: Node) -> frozenset[int]:
-    return frozenset(item.count() for item in node.items())
+def _numbers(node: Node) -> tuple[int, ...]:
+    return tuple(item.count() for item in node.items())
 
 
 def _match(node: Node) -> Match:

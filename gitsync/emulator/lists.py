@@ -12,7 +12,7 @@ from urllib.parse import quote
 from gitsync.emulator import roles
 from gitsync.emulator.answers import Answer, refuse
 from gitsync.emulator.call import Call
-from gitsync.emulator.cloud import Cloud, not_found
+from gitsync.emulator.cloud import Cloud
 from gitsync.emulator.shown import shown, summary
 from gitsync.emulator.stored import Stored
 from gitsync.emulator.target import Shape, Target, parse
@@ -57,19 +57,12 @@ def collection(cloud: Cloud, call: Call) -> Answer:
     """GET of the resources of one type: below a parent, a group, a scope, or anywhere in a subscription."""
     cloud.demand_place(call)
     target = call.target
-    _demand_group_of_list(cloud, target)
     wanted = target.type.casefold()
     wide = target.shape is Shape.COLLECTION and not target.names and not target.group
     start = f"{target.scope}/".casefold() if wide else target.key + "/"
     rows = [row for row in _visible(cloud, start) if _is_listed(row[0], row[1], target, wanted)]
     built_in = roles.built_in(target) if roles.is_definitions(target) else []
     return _page(cloud, call, rows, lambda row: shown(cloud, parse(row[1].id), row[1]), first=built_in)
-
-
-def _demand_group_of_list(cloud: Cloud, target: Target) -> None:
-    parent = target.parent
-    if parent is not None and parent.key == target.scope.casefold() and cloud.find(parent) is None:
-        raise not_found(parent)
 
 
 def _is_listed(key: str, resource: Stored, asked: Target, wanted: str) -> bool:

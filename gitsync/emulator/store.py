@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Protocol
 
-from gitsync.emulator.stored import Operation, Stored
+from gitsync.emulator.stored import Operation, Stored, to_json
 from gitsync.errors import ConfigError
 
 _LAST = "\U0010ffff"
@@ -135,10 +135,10 @@ class SqliteStore:
 
     def resource(self, key: str) -> Stored | None:
         found = self._get("SELECT value FROM resources WHERE key = ?", key)
-        return Stored.from_json(found) if found is not None else None
+        return Stored(**found) if found is not None else None
 
     def put_resource(self, key: str, resource: Stored) -> None:
-        self._put("INSERT OR REPLACE INTO resources VALUES (?, ?)", key, resource.to_json())
+        self._put("INSERT OR REPLACE INTO resources VALUES (?, ?)", key, to_json(resource))
 
     def drop_resource(self, key: str) -> None:
         self._db.execute("DELETE FROM resources WHERE key = ?", (key,))
@@ -147,14 +147,14 @@ class SqliteStore:
         rows = self._db.execute(
             "SELECT key, value FROM resources WHERE key >= ? AND key < ? ORDER BY key", (prefix, prefix + _LAST)
         )
-        return [(key, Stored.from_json(json.loads(value))) for key, value in rows]
+        return [(key, Stored(**json.loads(value))) for key, value in rows]
 
     def operation(self, name: str) -> Operation | None:
         found = self._get("SELECT value FROM operations WHERE key = ?", name)
-        return Operation.from_json(found) if found is not None else None
+        return Operation(**found) if found is not None else None
 
     def put_operation(self, operation: Operation) -> None:
-        self._put("INSERT OR REPLACE INTO operations VALUES (?, ?)", operation.id, operation.to_json())
+        self._put("INSERT OR REPLACE INTO operations VALUES (?, ?)", operation.id, to_json(operation))
 
     def note(self, name: str) -> Any:
         return self._get("SELECT value FROM notes WHERE key = ?", name)

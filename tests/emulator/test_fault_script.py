@@ -7,8 +7,9 @@ import aiohttp
 import pytest
 from asked import GROUP, PLAIN, VNET, TestClock, play, with_group
 
-from gitsync.emulator.faults import _ANSWER, _MATCH, _MOVE, _OPERATION, _RULE
+from gitsync.emulator.faults import _ANSWER, _MATCH, _MOVE, _OPERATION, _RULE, Canned, Match, Rule
 from gitsync.emulator.settings import _SETTINGS, _TIMING, Limits, Settings, read_settings
+from gitsync.emulator.store import MemoryStore
 from gitsync.emulator.ways import Style
 from gitsync.errors import ConfigError
 
@@ -261,3 +262,17 @@ def test_the_documentation_names_every_key():
     text = PAGE.read_text("utf-8")
     keys = [*_SETTINGS, *_TIMING, *_MATCH, *_ANSWER, *_OPERATION, *_MOVE, *_RULE, *Style]
     assert [key for key in keys if not re.search(rf"\b{re.escape(key)}\b", text)] == []
+
+
+def test_another_rule_in_the_place_of_one_counts_anew():
+    store = MemoryStore()
+
+    def answered(code):
+        rule = Rule(match=Match(nth=(1,)), answer=Canned(code=code))
+        return play(lambda azure: azure.get(GROUP), Settings(limits=None, rules=(rule,)), store).code
+
+    assert [answered(code) for code in ("Conflict", "Conflict", "ServiceUnavailable")] == [
+        "Conflict",
+        "ResourceGroupNotFound",
+        "ServiceUnavailable",
+    ]

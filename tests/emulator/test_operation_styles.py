@@ -18,7 +18,7 @@ def timed(style, *, polls=1, retry_after=7, **more):
 
 def course(kind="*", method="PUT", **more):
     """Settings under which the writes of a kind run a course."""
-    return replace(OPEN, rules=(Rule(match=Match(methods=frozenset({method}), type=kind), course=Course(**more)),))
+    return replace(OPEN, rules=(Rule(match=Match(methods=(method,), type=kind), course=Course(**more)),))
 
 
 PUTS = [

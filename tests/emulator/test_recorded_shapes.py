@@ -4,9 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-from asked import OPEN, Asked, play
+from asked import OPEN, play
 
-from gitsync.emulator.hand import Hand
 from gitsync.emulator.recorded import spell, ways_of
 from gitsync.emulator.target import Shape, parse
 
@@ -24,20 +23,20 @@ PAIRS = lines("put-get-pairs")
 OPERATIONS = lines("long-running")
 
 
-def make_place(hand: Hand, path: str) -> None:
+def make_place(emulator, path):
     """Whatever must be there before the path can be written."""
     target = parse(path)
     if target.group and target.shape is not Shape.GROUP:
-        hand.put(target.group_path, {"location": "westus2"})
+        emulator.put(target.group_path, {"location": "westus2"})
     for above in target.ancestors:
-        hand.put(above.path, {})
+        emulator.put(above.path, {})
 
 
 @pytest.mark.parametrize("namespace", PAIRS)
 def test_every_recorded_put_can_be_sent_and_read_back(namespace):
     rows = PAIRS[namespace]
 
-    async def scenario(azure: Asked):
+    async def scenario(azure):
         found = []
         for row in rows:
             make_place(azure.emulator, row["path"])
