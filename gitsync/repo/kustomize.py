@@ -26,7 +26,7 @@ _LONGEST_COMPLAINT = 1000
 def build_kustomizations(
     units: Sequence[str], paths: Collection[str], read: Read, *, timeout: float = 60.0
 ) -> Mapping[str, bytes]:
-    """The manifests of each kustomization, by its path, as one YAML text each.
+    """The manifests of each kustomization, by its path (with the suffix .yaml), as one YAML text each.
 
     `units` come from `find_kustomizations`; `paths` are all files of the source, any of which a base may need, and
     `read` gives contents. `timeout` is in seconds for each build. Components are passed over. Lines of problems count
@@ -36,7 +36,12 @@ def build_kustomizations(
     if not wanted:
         return {}
     command = _command(wanted[0])
-    return {unit: _build(unit, read(reach(unit, paths, read)), command, timeout) for unit in wanted}
+    return {_as_yaml(unit): _build(unit, read(reach(unit, paths, read)), command, timeout) for unit in wanted}
+
+
+def _as_yaml(unit: str) -> str:
+    """The path that the result is read by: manifests are told by their suffix."""
+    return unit if unit.endswith((".yaml", ".yml")) else f"{unit}.yaml"
 
 
 def _command(unit: str) -> tuple[str, ...]:

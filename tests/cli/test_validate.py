@@ -1,6 +1,7 @@
 """`gitsync validate`: every problem of a source, and what it exits with."""
 
 import json
+import shutil
 import subprocess
 
 import pytest
@@ -137,3 +138,12 @@ def test_a_revision_of_a_repository_is_validated_as_a_folder_is(source, capsys):
     source(a=GOOD)
     assert run(["validate", folder]) == 0
     assert run(["validate", folder, "--ref", "HEAD"]) == 1
+
+
+@pytest.mark.skipif(not (shutil.which("kustomize") or shutil.which("kubectl")), reason="no kustomize here")
+@pytest.mark.parametrize("name", ["kustomization.yaml", "kustomization.yml", "Kustomization"])
+def test_a_kustomization_is_built_and_what_it_makes_is_validated(name, source, tmp_path, capsys):
+    folder = source(group=GOOD, patch=BAD)
+    (tmp_path / "source" / name).write_text("resources: [group.yaml]\nnamePrefix: my-\n")
+    assert run(["validate", folder]) == 0, "the patch is the kustomization's own, and not read"
+    assert capsys.readouterr().out == "1 resource in 1 file: no problems.\n"

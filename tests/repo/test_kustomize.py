@@ -134,6 +134,12 @@ def test_either_tool_is_run_in_a_copy_of_what_it_needs(tool, name, words):
     assert b"plain" not in text, "files that the build cannot need are not written"
 
 
+def test_what_is_built_is_told_for_yaml_whatever_the_kustomization_is_called(tool):
+    tool("kustomize", "cat group.yaml")
+    files = {"a/Kustomization": b"resources: [group.yaml]", "a/group.yaml": GROUP}
+    assert build_kustomizations(["a/Kustomization"], files, reader(files)) == {"a/Kustomization.yaml": GROUP}
+
+
 def test_kustomize_goes_before_kubectl(tool):
     tool("kubectl", "echo kubectl")
     tool("kustomize", "echo kustomize")
