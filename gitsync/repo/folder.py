@@ -2,7 +2,8 @@
 
 Every file is replaced as a whole, the inventory last. Killed at any point, the folder holds for each resource what was
 recorded of it before or after, never half of it; the revision it speaks of moves only when everything is there. That is
-as much as is needed: records say nothing of each other.
+as much as is needed: records say nothing of each other. A mark stands there meanwhile, so that the next run brings the
+texts about them up to date though no record changes.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from gitsync.repo.status_tree import Files, files_of, inventory, read_state
 from gitsync.repo.store import Update
 from gitsync.repo.worktree import FolderListing
 
-_HALF_WRITTEN = ".half-written"
+_HALF_WRITTEN = ".half-written"  # a file
+_UNFINISHED = ".unfinished"  # the tree
 _ANEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW  # nothing that lies there is followed or added to
 
 
@@ -55,7 +57,7 @@ class StatusFolder:
 
     def save(self, update: Update) -> bool:
         changes = changes_of(self._base.records, update.records)
-        if not changes:
+        if not changes and not (self._folder / _UNFINISHED).exists():
             return False
         with self._as_refusal():
             self._hold()
@@ -63,7 +65,9 @@ class StatusFolder:
             after = merge(now.records, changes)
             if not (self._folder / INVENTORY).exists():  # a tree that is cut short is still known as ours
                 self._replace({INVENTORY: inventory({}, None)})
+            _write(self._folder / _UNFINISHED, b"")
             self._replace(files_of(changes, after, update))
+            (self._folder / _UNFINISHED).unlink()
         self._base = State(after, update.revision)
         return True
 
