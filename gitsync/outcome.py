@@ -21,7 +21,7 @@ from gitsync.model.policy import Policy
 from gitsync.model.record import Claim, Operation, Record
 from gitsync.model.result import Result
 from gitsync.model.verdict import Action, Comparison, Verdict
-from gitsync.turn import Turn
+from gitsync.turn import OVERLAP, Turn
 
 _HINDERED = frozenset({Verdict.BLOCKED, Verdict.INVALID, Verdict.UNKNOWN})
 
@@ -111,29 +111,36 @@ def _condition(turn: Turn) -> Condition:
 
 
 def _record(turn: Turn, condition: Condition) -> Record:
-    prepared, old = turn.prepared, turn.node.record
-    if turn.stop and turn.stop.condition.reason == "Overlap" and old:
-        return old
+    old = turn.node.record
     kept = condition if replaces(condition, old.condition if old else None) else old.condition if old else condition
+    if old and turn.stop and turn.stop.condition.reason == OVERLAP:
+        return old
+    if old and turn.request is None:  # it stopped before anything was worked out: what is known of it stays
+        policy = turn.policy if turn.prepared.is_valid else old.policy
+        return replace(old, **_revised(turn), policy=policy, condition=kept)
     remembered = turn.remembered
     return Record(
         key=turn.node.key,
-        manifest_api_version=prepared.resource.gvk.api_version,
+        manifest_api_version=turn.prepared.resource.gvk.api_version,
         arm_id=turn.arm_id,
         arm_api_version=turn.api_version,
         claim=_claim(turn),
         policy=turn.policy,
-        generation=_generation(turn),
-        spec_digest=digest(prepared.resource.spec),
+        **_revised(turn),
         applied=remembered.applied if remembered else None,
         baseline=remembered.baseline if remembered else None,
         operation=_operation(turn),
         writes=(old.writes if old else 0) + (turn.done is not Action.NONE),
-        owner=prepared.owner.key if prepared.owner else None,
-        depends_on=prepared.depends_on,
+        owner=turn.prepared.owner.key if turn.prepared.owner else None,
+        depends_on=turn.prepared.depends_on,
         agent=turn.run.rules.agent,
         condition=kept,
     )
+
+
+def _revised(turn: Turn) -> dict[str, Any]:
+    """The members of a record that tell one spec from the next."""
+    return {"generation": _generation(turn), "spec_digest": digest(turn.prepared.resource.spec)}
 
 
 def _claim(turn: Turn) -> Claim:
@@ -148,11 +155,12 @@ def _claim(turn: Turn) -> Claim:
 
 
 def _operation(turn: Turn) -> Operation | None:
+    """What the next run is to go on with; a create that a whole further run did not see is given up, and sent again."""
     if not turn.unfinished:
         return None
     old = turn.node.record.operation if turn.node.record else None
     if old and turn.done is Action.NONE:
-        return old
+        return old if turn.live is not None else None
     kind = "delete" if turn.node.intent is not Intent.APPLY else "update" if turn.existed else "create"
     return Operation(kind=kind, started_at=rfc3339(turn.run.clock.now()))
 

@@ -35,6 +35,10 @@ LONGEST_PAUSE = 30.0
 """Seconds between two tries of a node at most; the first pause is one second (spec: semantics §4.5)."""
 
 
+OVERLAP = "Overlap"
+"""Reason of what another agent keeps: nothing of it is touched, nor of its record."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
     """What the run may do. Timeouts are in seconds, the deadline in the clock's monotonic seconds."""

@@ -6,18 +6,24 @@ from collections.abc import Mapping
 from typing import Any
 
 
-def merge_patch(desired: Mapping[str, Any], live: Mapping[str, Any]) -> dict[str, Any]:
+def merge_patch(
+    desired: Mapping[str, Any], live: Mapping[str, Any], before: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
     """Return the members of `desired` that `live` lacks or has otherwise; lists and tags are replaced as a whole.
 
-    Tags go whole because ARM replaces them so (resource-provider contract, PATCH).
+    A member of `before` (what was sent last) that is no longer asked for becomes null, which removes it. Tags go whole
+    because ARM replaces them so (resource-provider contract, PATCH).
     """
-    patch: dict[str, Any] = {}
+    before = before or {}
+    patch: dict[str, Any] = {key: None for key in before if key not in desired and live.get(key) is not None}
     for key, value in desired.items():
         there = live.get(key)
         if isinstance(value, Mapping) and isinstance(there, Mapping) and key != "tags":
-            inner = merge_patch(value, there)
+            was = before.get(key)
+            inner = merge_patch(value, there, was if isinstance(was, Mapping) else {})
             if inner:
                 patch[key] = inner
-        elif value != there and key != "name":
+        elif value != there:
             patch[key] = value
+    patch.pop("name", None)  # identity comes from the URL
     return patch

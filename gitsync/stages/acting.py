@@ -42,7 +42,8 @@ async def act(turn: Turn) -> Turn:
 
 async def _send(turn: Turn, request: Request) -> Reply:
     if turn.live is not None and turn.prepared.resource.annotations.get(UPDATE_METHOD) == "patch":
-        patch = merge_patch(request.body, turn.live.body)
+        before = turn.remembered.applied if turn.remembered else {}
+        patch = merge_patch(request.body, turn.live.body, before)
         return await turn.writer.patch(request.arm_id, request.api_version, patch)
     body = turn.run.registry.modified(request.body, turn.subject())
     return await turn.writer.put(request.arm_id, request.api_version, body)
@@ -69,8 +70,12 @@ async def _refused(turn: Turn, request: Request, failure: ArmError) -> Turn:
     """Azure said no, or nothing: register, look again, or give up."""
     rules, memory, key = turn.run.rules, turn.run.memory, turn.node.key
     memory.wrote(request.arm_id)
-    if failure.code == "MissingSubscriptionRegistration" and rules.registers and await _register(turn, failure):
-        return turn.stopped(RECONCILING, waits=True)
+    if failure.code == "MissingSubscriptionRegistration" and rules.registers:
+        try:
+            if await _register(turn, failure):
+                return turn.stopped(RECONCILING, waits=True)
+        except ArmError as no_right:
+            failure = no_right
     needed = [result.arm_id for result in turn.before.values() if result.arm_id]
     waits = mends_by_waiting(failure, missed_is_ours=memory.created_any(needed), granted=memory.granted)
     sent = request if failure.outcome_unknown else None

@@ -25,9 +25,17 @@ async def observe(turn: Turn) -> Turn:
     if not turn.kind.can_get:
         return replace(turn, exists=await turn.reader.exists(turn.arm_id, turn.api_version))
     live = await turn.reader.get(turn.arm_id, turn.api_version)
-    if live is None and (turn.done is not Action.NONE or (turn.is_resumed and turn.run.rules.writes)):
-        return replace(turn, exists=False, unfinished=True).stopped(RECONCILING, waits=True)  # it may not show yet
+    if live is not None:
+        turn.run.memory.saw(turn.arm_id, live)
+    if live is None and _may_not_show_yet(turn):
+        return replace(turn, exists=False, unfinished=True).stopped(RECONCILING, waits=True)
     return replace(turn, live=live, exists=live is not None)
+
+
+def _may_not_show_yet(turn: Turn) -> bool:
+    """A write that was accepted, by this run or the one before, shows at its end at the latest."""
+    accepted = turn.sent is not None and turn.done is not Action.NONE
+    return accepted or (turn.is_resumed and turn.run.rules.writes)
 
 
 def _named(turn: Turn) -> Turn:
@@ -69,12 +77,15 @@ async def settled(turn: Turn) -> Turn:
     live = await turn.reader.settle(turn.arm_id, turn.api_version, turn.live)
     turn = replace(turn, live=live, exists=live is not None)
     if live is not None and live.is_moving:
-        return replace(turn, unfinished=True).stopped(RECONCILING)
+        ours = turn.done is not Action.NONE or turn.is_resumed
+        return replace(turn, unfinished=ours).stopped(RECONCILING)
     return turn
 
 
 async def compare(turn: Turn) -> Turn:
-    """Say what differs, and what is to be done about it."""
+    """Say what differs, and what is to be done about it; of what is skipped, nothing."""
+    if not turn.policy.allows_modify:
+        return replace(turn, comparison=Comparison(verdict=Verdict.SKIP))
     turn = replace(turn, request=_request(turn))
     comparison, action = _judged(turn)
     told = turn.told or (comparison if action is not Action.NONE else None)
@@ -95,8 +106,6 @@ def _judged(turn: Turn) -> tuple[Comparison, Action]:
     record, request, live = turn.node.record, turn.request, turn.live
     if request is None:
         raise AssertionError("the request is made before it is judged")
-    if not turn.policy.allows_modify:
-        return Comparison(verdict=Verdict.SKIP), Action.NONE
     if not turn.exists:
         return absent(record)
     if live is None:

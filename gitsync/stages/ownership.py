@@ -10,10 +10,10 @@ from gitsync.model.condition import Condition
 from gitsync.model.gvk import GVK
 from gitsync.model.live import Live
 from gitsync.model.problem import Problem
-from gitsync.model.record import Claim
+from gitsync.model.record import Claim, Record
 from gitsync.model.result import Result
 from gitsync.model.verdict import Verdict
-from gitsync.turn import Turn
+from gitsync.turn import OVERLAP, Turn
 
 
 async def check_policy(turn: Turn) -> Turn:
@@ -23,7 +23,7 @@ async def check_policy(turn: Turn) -> Turn:
         return turn.stopped(_invalid(turn), Verdict.INVALID, may_mend=False)
     if record and record.agent and record.agent != rules.agent:
         text = f'Operators in "{rules.agent}" and "{record.agent}" are both configured to manage this resource'
-        return turn.stopped(warning("Overlap", text), Verdict.SKIP, may_mend=False)
+        return replace(turn, exists=True).stopped(warning(OVERLAP, text), Verdict.SKIP, may_mend=False, is_fine=True)
     if prepared.arm_id is None:  # known once a config map is: see `observe`
         return turn
     subscription = subscription_of(prepared.arm_id)
@@ -59,13 +59,19 @@ async def _check_identity(turn: Turn) -> Turn:
     record, prepared = turn.node.record, turn.prepared
     if record is None:
         raise AssertionError("asked about a resource that is recorded")
-    if await turn.reader.get(record.arm_id, record.arm_api_version) is None:
+    if not await _is_there(turn, record):
         unclaimed = replace(record, claim=Claim.EXPECTED, applied=None, baseline=None, operation=None)
         return replace(turn, node=replace(turn.node, record=unclaimed), remembered=None)
     owner = prepared.owner.key if prepared.owner else None
     field = "spec.azureName" if owner == record.owner else "spec.owner.name" if owner else "spec.owner.armId"
     text = f"updating '{field}' is not allowed for '{prepared.resource.gvk} : {prepared.key.name}"
     return turn.stopped(error("Failed", text), Verdict.BLOCKED, may_mend=False)
+
+
+async def _is_there(turn: Turn, record: Record) -> bool:
+    if not turn.kind.can_get:
+        return await turn.reader.exists(record.arm_id, record.arm_api_version)
+    return await turn.reader.get(record.arm_id, record.arm_api_version) is not None
 
 
 async def check_owner(turn: Turn) -> Turn:

@@ -16,7 +16,7 @@ from gitsync.model.plan import Intent
 from gitsync.model.record import Record
 from gitsync.model.result import Stage
 from gitsync.model.verdict import Action, Comparison, Verdict
-from gitsync.turn import Turn
+from gitsync.turn import OVERLAP, Turn
 
 DELETED = Condition(status=Status.TRUE, reason="Deleted", message="It left git and is deleted in Azure.")
 DETACHED = Condition(status=Status.TRUE, reason="Detached", message="It left git and stays in Azure.")
@@ -46,7 +46,7 @@ async def check_prune(turn: Turn) -> Turn:
         return turn.stopped(warning("PruneHeld", turn.node.held), Verdict.BLOCKED, is_fine=True)
     if record.agent and record.agent != rules.agent:
         text = f'Operators in "{rules.agent}" and "{record.agent}" are both configured to manage this resource'
-        return turn.stopped(warning("Overlap", text), Verdict.SKIP, may_mend=False)
+        return turn.stopped(warning(OVERLAP, text), Verdict.SKIP, may_mend=False, is_fine=True)
     if not rules.prune:
         return turn.stopped(KEPT)
     if detaches:
@@ -87,7 +87,7 @@ async def observe_prune(turn: Turn) -> Turn:
     if live is None:
         return _gone(turn)
     if live.is_moving:
-        return replace(turn, live=live, exists=True, unfinished=True).stopped(DELETING)
+        return replace(turn, live=live, exists=True, unfinished=turn.is_resumed).stopped(DELETING)
     return replace(turn, live=live, exists=True)
 
 

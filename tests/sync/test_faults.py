@@ -380,3 +380,39 @@ def test_failures_before_a_success_show_with_their_stage(tmp_path):
     assert (attempt.stage, attempt.status, attempt.code) == (Stage.OBSERVE, 503, "ServiceUnavailable")
     assert attempt.request_id
     assert found.condition.is_ready
+
+
+def test_a_manifest_that_breaks_loses_nothing_of_the_record(tmp_path):
+    world = World(tmp_path)
+    before = of(world.says(group=GROUP, vnet=VNET).sync(), "VirtualNetwork").record
+    report = world.says(group=GROUP, vnet=VNET.replace("name: core", "name: nowhere")).sync()
+    after = of(report, "VirtualNetwork").record
+    assert (after.arm_id, after.claim, after.applied, after.baseline) == (
+        before.arm_id,
+        before.claim,
+        before.applied,
+        before.baseline,
+    )
+    assert [result.verdict for result in world.says(group=GROUP, vnet=VNET).sync().results] == [Verdict.IN_SYNC] * 2
+
+
+def test_somebody_elses_operation_is_not_taken_for_ours(tmp_path):
+    world = World(tmp_path)
+    world.says(group=GROUP, vnet=VNET).sync()
+    moved = {"location": "westeurope", "properties": {"addressSpace": {"addressPrefixes": ["10.0.0.0/8"]}}}
+    world.outside("PUT", VNET_ID, moved, "2024-03-01", operations=Timing(style=Style.ASYNC, seconds=900))
+    found = of(world.sync(run_timeout=60.0), "VirtualNetwork")
+    assert (found.condition.reason, found.record.operation) == ("Reconciling", None)
+    found = of(world.sync(), "VirtualNetwork")
+    assert (found.verdict, found.action) == (Verdict.DRIFTED, Action.UPDATE)
+
+
+def test_a_create_that_a_whole_further_run_did_not_see_is_sent_again(tmp_path):
+    world = made(
+        tmp_path, f"{{match: {{method: PUT, type: {VNETS}, nth: 1}}, hide: 1000, operation: {{style: accepted, seconds: 90000}}}}"
+    )
+    world.says(group=GROUP, vnet=VNET).sync(run_timeout=60.0)
+    found = of(world.sync(run_timeout=60.0), "VirtualNetwork")
+    assert (world.sent("PUT"), found.record.operation) == ([], None)
+    world.sync(run_timeout=60.0)
+    assert world.sent("PUT") == [VNET_ID]
