@@ -18,27 +18,24 @@ _MILLISECONDS = ("retry-after-ms", "x-ms-retry-after-ms")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """One HTTP answer. Header names are in lower case. Headers and content are not shown: either may hold secrets.
+    """One HTTP answer. Header names are asked for in lower case. Neither they nor the content are shown: secrets.
 
-    `principal` is whom the refused token spoke for; only read where the status is 401 or 403.
+    `principal` is whom the refused token spoke for; only read where the status is 401 or 403. `body` is the content as
+    JSON, None where there is none or it is not JSON; read once, since some are megabytes.
     """
 
     status: int
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     content: bytes = field(default=b"", repr=False)
     principal: Principal | None = None
+    body: Any = field(init=False, repr=False)
 
-    def json(self) -> Any:
-        """The body; None where there is none, or it is not JSON."""
-        try:
-            return json.loads(self.content) if self.content else None
-        except ValueError:
-            return None
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "body", _json(self.content))
 
     def mapping(self) -> Mapping[str, Any]:
         """The body where it is a JSON object, else an empty one."""
-        body = self.json()
-        return body if isinstance(body, dict) else {}
+        return self.body if isinstance(self.body, dict) else {}
 
     @property
     def request_id(self) -> str:
@@ -57,6 +54,13 @@ class Answer:
         if _SECONDS.fullmatch(value):
             return float(value) or None
         return _until(value, now)
+
+
+def _json(content: bytes) -> Any:
+    try:
+        return json.loads(content) if content else None
+    except ValueError:
+        return None
 
 
 def _until(date: str, now: datetime) -> float | None:

@@ -44,4 +44,4 @@ class Call:
         if answer.status not in self.accepts or (answer.status == 404 and code.casefold() in _NOT_ABSENT):
             return False
         is_resource = self.method in _SHOW_A_RESOURCE and answer.status in _WITH_RESOURCE
-        return not (is_resource and answer.content) or isinstance(answer.json(), dict)
+        return not (is_resource and answer.content) or isinstance(answer.body, dict)

@@ -72,7 +72,7 @@ def read_error(answer: Answer, secrets: tuple[str, ...] = ()) -> tuple[str, str,
 
     The secrets that were sent are masked in all of it.
     """
-    body = masked(answer.json(), secrets)
+    body = masked(answer.body, secrets)
     if not isinstance(body, dict):
         return UNKNOWN_CODE, _plain(answer, secrets), ()
     outer = _folded(body)
