@@ -105,3 +105,9 @@ def test_the_command_line_says_the_same(manifests):
     assert rendered["problems"] == []
     assert len(rendered["resources"]) == len(manifests.resources)
     assert all(resource["problems"] == [] and resource["body"] for resource in rendered["resources"])
+
+
+@pytest.mark.parametrize("page", ["README.md", "examples/README.md"])
+def test_the_documents_count_them_right(manifests, page):
+    told = re.findall(r"(?:landing zone of|in Azure:) (\d+) resources", (ROOT / page).read_text())
+    assert {int(number) for number in told} == {len(manifests.resources)}
