@@ -117,7 +117,8 @@ def _record(turn: Turn, condition: Condition) -> Record:
         return old
     if old and turn.request is None:  # it stopped before anything was worked out: what is known of it stays
         policy = turn.policy if turn.prepared.is_valid else old.policy
-        return replace(old, **_revised(turn), policy=policy, condition=kept)
+        operation = old.operation if turn.exists is None else _operation(turn)
+        return replace(old, **_revised(turn), policy=policy, operation=operation, condition=kept)
     remembered = turn.remembered
     return Record(
         key=turn.node.key,

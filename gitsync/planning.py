@@ -6,7 +6,7 @@ Nothing here asks Azure. The decisions are in `core`; this joins them with the s
 from __future__ import annotations
 
 from gitsync.config import Config
-from gitsync.core.choose import Choice, chosen, unmatched
+from gitsync.core.choose import Choice, chosen, of_namespaces, unmatched
 from gitsync.core.manifests import read_manifests
 from gitsync.core.plan import make_plan, refuse_unsafe
 from gitsync.core.prepare import prepare
@@ -25,6 +25,7 @@ from gitsync.model.resource import Prepared
 def read(config: Config, edges: Edges) -> tuple[Manifests, tuple[Prepared, ...]]:
     """Parse and prepare: what the files say, and what that is to ARM."""
     manifests = read_manifests(edges.source.files, namespace=config.namespace)
+    manifests = of_namespaces(manifests, config.target_namespaces)
     for secret in (value for values in manifests.secrets.values() for value in values.values()):
         edges.redact(secret)
     prepared = prepare(

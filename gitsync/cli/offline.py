@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from gitsync.config import Config
 from gitsync.core.catalog import Catalog, open_catalog
-from gitsync.core.choose import Choice, unmatched
+from gitsync.core.choose import Choice, of_namespaces, unmatched
 from gitsync.core.manifests import read_manifests
 from gitsync.core.names import ConfigMaps
 from gitsync.core.prepare import prepare
 from gitsync.errors import SourceError
-from gitsync.model.manifests import Manifests
 from gitsync.model.policy import Policy
 from gitsync.model.problem import Problem
 from gitsync.model.resource import Prepared
@@ -67,7 +66,7 @@ def read_offline(config: Config) -> Offline:
     with checkout(
         config.source, ref=config.ref, path=config.path, access=access, status_dir=status_dir, offline=True
     ) as source:
-        manifests = _of_targets(read_manifests(source.files, namespace=config.namespace), config)
+        manifests = of_namespaces(read_manifests(source.files, namespace=config.namespace), config.target_namespaces)
     catalog = open_catalog()
     everything = prepare(
         manifests,
@@ -87,13 +86,6 @@ def read_offline(config: Config) -> Offline:
         files=len(source.files),
         passed_over=manifests.passed_over,
     )
-
-
-def _of_targets(manifests: Manifests, config: Config) -> Manifests:
-    """Without the resources of other namespaces: nothing refers across them, and each may be another subscription's."""
-    targets = config.target_namespaces
-    kept = tuple(one for one in manifests.resources if not targets or one.key.namespace in targets)
-    return replace(manifests, resources=kept)
 
 
 def _chosen(everything: tuple[Prepared, ...], config: Config) -> tuple[Prepared, ...]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 from gitsync.model.gvk import Key
+from gitsync.model.manifests import Manifests
 from gitsync.model.policy import Policy
 from gitsync.model.resource import Prepared
 
@@ -27,6 +28,15 @@ class Choice:
             return False
         spellings = (str(key), f"{key.kind}/{key.name}")
         return not self.only or any(fnmatchcase(text, pattern) for pattern in self.only for text in spellings)
+
+
+def of_namespaces(manifests: Manifests, namespaces: Collection[str]) -> Manifests:
+    """Return the manifests without the resources of other namespaces; none named means all.
+
+    Left out before anything is judged: nothing refers across namespaces, and each may be another subscription's.
+    """
+    kept = tuple(one for one in manifests.resources if not namespaces or one.key.namespace in namespaces)
+    return replace(manifests, resources=kept)
 
 
 def chosen(prepared: Sequence[Prepared], choice: Choice) -> tuple[Prepared, ...]:

@@ -409,10 +409,11 @@ def test_somebody_elses_operation_is_not_taken_for_ours(tmp_path):
 
 def test_a_create_that_a_whole_further_run_did_not_see_is_sent_again(tmp_path):
     world = made(
-        tmp_path, f"{{match: {{method: PUT, type: {VNETS}, nth: 1}}, hide: 1000, operation: {{style: accepted, seconds: 90000}}}}"
+        tmp_path,
+        f"{{match: {{method: PUT, type: {VNETS}, nth: 1}}, hide: 1000, operation: {{style: accepted, seconds: 90000}}}}",
     )
     world.says(group=GROUP, vnet=VNET).sync(run_timeout=60.0)
     found = of(world.sync(run_timeout=60.0), "VirtualNetwork")
     assert (world.sent("PUT"), found.record.operation) == ([], None)
     world.sync(run_timeout=60.0)
-    assert world.sent("PUT") == [VNET_ID]
+    assert set(world.sent("PUT")) == {VNET_ID}
