@@ -47,6 +47,8 @@ class ScriptedServer:
     def __init__(self) -> None:
         self.seen: list[Seen] = []
         self.connections: set[object] = set()
+        self.most_at_once = 0
+        self._under_way = 0
         self.url = ""
         self._script: defaultdict[tuple[str, str], deque[Say]] = defaultdict(deque)
 
@@ -63,6 +65,15 @@ class ScriptedServer:
         return [seen.line for seen in self.seen]
 
     async def answer(self, request: web.Request) -> web.StreamResponse:
+        self._under_way += 1
+        self.most_at_once = max(self.most_at_once, self._under_way)
+        try:
+            await asyncio.sleep(0)
+            return await self._answer(request)
+        finally:
+            self._under_way -= 1
+
+    async def _answer(self, request: web.Request) -> web.StreamResponse:
         self.connections.add(request.transport)
         raw = await request.read()
         path, _, query = request.raw_path.partition("?")

@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from rig import API, CLIENT, GROUP, OBJECT, SUBSCRIPTION, TENANT, VNET, Rig, StaticCredential, moving, run
+from rig import API, CLIENT, GROUP, OBJECT, SUBSCRIPTION, TENANT, VNET, Rig, StaticCredential, anonymous, moving, run
 from scripted_server import BREAK, Say
 
 from gitsync.arm.failures import DeadlineError
@@ -277,10 +277,11 @@ def test_many_readers_keep_within_the_limit_of_requests_in_flight():
         rig.server.on("GET", VNET, Say(200, moving()))
         conversations = [rig.talk() for _ in range(100)]
         await asyncio.gather(*(rig.arm.reader(talk).get(VNET, API) for talk in conversations))
+        assert 2 <= rig.server.most_at_once <= 5
         assert rig.arm.requests == Requests(reads=100)
         assert {talk.requests for talk in conversations} == {1}
 
-    run(test)
+    run(test, access=lambda url: anonymous(url, in_flight=5))
 
 
 def test_the_subscription_is_named_in_lower_case_for_the_bucket_only():

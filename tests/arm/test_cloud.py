@@ -2,7 +2,7 @@
 
 import pytest
 
-from gitsync.arm.cloud import cloud_of, is_safe, origin_of
+from gitsync.arm.cloud import Cloud, cloud_of, is_safe, origin_of
 from gitsync.errors import ConfigError
 
 PUBLIC_AUDIENCE, PUBLIC_AUTHORITY = "https://management.core.windows.net/", "https://login.microsoftonline.com"
@@ -97,6 +97,11 @@ def test_plain_http_is_for_this_machine(endpoint: str):
 )
 def test_where_a_token_may_go(url: str, asked: str, target: str | None, why: str):
     assert cloud_of().target_of(url, asked) == target, why
+
+
+def test_a_cloud_that_was_not_checked_has_no_origin():
+    with pytest.raises(ConfigError, match="not an http"):
+        _ = Cloud(endpoint="nonsense", audience="a", authority="b").origin
 
 
 def test_origins():

@@ -2,6 +2,7 @@
 
 import json
 from datetime import UTC, datetime
+from types import MappingProxyType
 
 import pytest
 from hypothesis import given
@@ -128,6 +129,8 @@ def test_a_secret_never_survives_in_what_azure_says(secret: str, before: str, af
 
 
 def test_a_body_is_written_as_json():
+    frozen = MappingProxyType({"x": 1})
+    assert json.loads(to_payload({"f": frozen}).content) == {"f": {"x": 1}}
     assert json.loads(to_payload({"a": (1, 2**70), "b": {"c": Secret("é")}}).content) == {
         "a": [1, 2**70],
         "b": {"c": "é"},

@@ -325,6 +325,35 @@ def test_a_retry_after_beyond_the_deadline_ends_the_waiting_at_once():
     run(test, seconds=10)
 
 
+def test_waiting_ends_where_another_node_is_told_to_hold_back_past_the_deadline():
+    async def test(rig: Rig) -> None:
+        rig.server.on("PUT", VNET, Say(202, None, ASYNC))
+        rig.server.on("GET", "/subscriptions/" + SUBSCRIPTION, Say(429, None, {"Retry-After": "3600"}))
+        reply = await rig.writer.put(VNET, API, {})
+        with pytest.raises(ArmError):
+            await rig.arm.reader(rig.talk()).get("/subscriptions/" + SUBSCRIPTION, API)
+        assert await rig.writer.wait(reply) is False
+        live = Live(body=moving("Updating"))
+        assert await rig.reader.settle(VNET, API, live) is live
+        assert len(rig.server.seen) == 2
+
+    run(test)
+
+
+def test_a_resource_that_may_not_be_read_either_is_an_error():
+    async def test(rig: Rig) -> None:
+        denied = Say(403, {"error": {"code": "AuthorizationFailed", "message": "no"}})
+        rig.server.on("PUT", VNET, Say(202, None, ASYNC))
+        rig.server.on("GET", OPERATION, denied)
+        rig.server.on("GET", VNET, denied)
+        with pytest.raises(ArmError) as caught:
+            await put(rig)
+        assert caught.value.code == "AuthorizationFailed"
+        assert len(rig.conversation.attempts) == 2
+
+    run(test)
+
+
 def test_a_deadline_that_is_brought_forward_is_kept():
     async def test(rig: Rig) -> None:
         rig.server.on("PUT", VNET, Say(202, None, ASYNC))
