@@ -8,6 +8,7 @@ import signal
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from gitsync.cli.offline import READING as OFFLINE
 from gitsync.cli.output import REPORT_OUTPUTS, print_report, show_progress, write_report
 from gitsync.config import Config
 from gitsync.core.exitcode import INTERRUPTED, NOT_READY
@@ -17,22 +18,8 @@ from gitsync.model.secret import Secret
 
 OUTPUTS = REPORT_OUTPUTS
 
-READING = (
-    "source",
-    "ref",
-    "path",
-    "only",
-    "namespace",
-    "target_namespaces",
-    "git_timeout",
-    "git_username",
-    "git_token",
-    "unknown_fields",
-    "default_policy",
-    "strict",
-)
+READING = (*OFFLINE, "strict")
 AZURE = (
-    "subscription",
     "tenant_id",
     "client_id",
     "client_secret",
@@ -51,7 +38,7 @@ AZURE = (
     "run_timeout",
 )
 DECIDING = ("prune", "max_deletes", "adopt", "always_put", "agent")
-TELLING = ("status_branch", "status_dir", "report_dir", "output")
+TELLING = ("status_branch", "report_dir", "output")
 
 
 @dataclass(slots=True)

@@ -95,21 +95,32 @@ def _held(record: Record, named: list[str], *, complete: bool) -> str:
 
 
 def _holding_parents(nodes: Mapping[Key, Node]) -> dict[Key, Node]:
-    """Hold back what has something below it that is to stay in Azure: its deletion would take that along."""
-    staying = {node.record.arm_id: node for node in nodes.values() if node.record and _stays(node)}
+    """Hold back what has something below it that is to stay in Azure: its deletion would take that along.
+
+    What stays is kept on record as long as something above it is, or the next run would know of nothing that stays.
+    """
+    pruned = [node for node in nodes.values() if node.intent is Intent.PRUNE]
+    staying = [node for node in nodes.values() if _stays(node)]
     held = {}
-    for key, node in nodes.items():
-        arm_id = node.record.arm_id if node.record else ""
-        inside = sorted(other for other in staying if is_below(other, arm_id))
-        if inside and node.intent is Intent.PRUNE and not node.held:
-            held[key] = replace(node, held=f"{inside[0]} lies below it and is to stay in Azure.")
+    for below in staying:
+        for above in pruned:
+            if not is_below(_id(below), _id(above)):
+                continue
+            if not above.held:
+                held[above.key] = replace(above, held=f"{_id(below)} lies below it and is to stay in Azure.")
+            if below.intent is Intent.DETACH:
+                held[below.key] = replace(below, held=f"It stays in Azure, and on record while {above.key} is.")
     return {**nodes, **held}
 
 
 def _stays(node: Node) -> bool:
-    if node.record is None or node.record.claim is Claim.NONE:
-        return False
+    if node.record is None or (node.record.claim is Claim.NONE and node.record.policy.allows_delete):
+        return False  # nothing of it was ever there
     return bool(node.held) or node.intent is Intent.DETACH
+
+
+def _id(node: Node) -> str:
+    return node.record.arm_id if node.record else ""
 
 
 def _ordered(nodes: Mapping[Key, Node], undeletable: Collection[Key]) -> dict[Key, Node]:

@@ -52,9 +52,12 @@ class Scope(StrEnum):
     TENANT = "Tenant"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Kind:
-    """One kind at one version: where it stands in ARM and what it may say."""
+    """One kind at one version: where it stands in ARM and what it may say.
+
+    The catalog makes one of each, so a kind equals itself alone, and what follows from it may be looked up by it.
+    """
 
     gvk: GVK  # as the manifest spells the version
     arm_type: str  # "Microsoft.Kusto/clusters/databases"

@@ -39,7 +39,7 @@ class Record:
 
     `applied` is the body that we last sent, `baseline` the asked-for leaves as last seen when the resource was written
     or judged in sync; secrets never stand in either. `depends_on` orders a later prune. `generation` counts changes of
-    the spec, whose digest is `spec_digest`. `writes` counts the runs in a row that wrote it. `agent` names the agent
+    the spec, whose digest is `spec_digest`. `writes` counts the runs that wrote it. `agent` names the agent
     that keeps it.
     """
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-
 MASKED = "<secret>"
 """What stands for a secret's value wherever one would show: in a record, a report, a log."""
 

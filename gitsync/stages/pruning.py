@@ -21,6 +21,7 @@ from gitsync.turn import OVERLAP, Turn
 DELETED = Condition(status=Status.TRUE, reason="Deleted", message="It left git and is deleted in Azure.")
 DETACHED = Condition(status=Status.TRUE, reason="Detached", message="It left git and stays in Azure.")
 KEPT = Condition(status=Status.TRUE, reason="NotPruned", message="It left git. Run with --prune to delete it in Azure.")
+REMEMBERED = replace(KEPT, message="It left git and stays in Azure. Run with --prune to forget it.")
 
 RESOURCES_API_VERSION = "2021-04-01"
 """Of the list of what a resource group holds."""
@@ -43,12 +44,13 @@ async def check_prune(turn: Turn) -> Turn:
     detaches = turn.node.intent is Intent.DETACH
     turn = replace(turn, comparison=Comparison(verdict=Verdict.DETACH if detaches else Verdict.DELETE))
     if turn.node.held:
-        return turn.stopped(warning("PruneHeld", turn.node.held), Verdict.BLOCKED, is_fine=True)
+        verdict = Verdict.DETACH if detaches else Verdict.BLOCKED
+        return turn.stopped(warning("PruneHeld", turn.node.held), verdict, is_fine=True)
     if record.agent and record.agent != rules.agent:
         text = f'Operators in "{rules.agent}" and "{record.agent}" are both configured to manage this resource'
         return turn.stopped(warning(OVERLAP, text), Verdict.SKIP, may_mend=False, is_fine=True)
     if not rules.prune:
-        return turn.stopped(KEPT)
+        return turn.stopped(REMEMBERED if detaches else KEPT)
     if detaches:
         return replace(turn, action=Action.DETACH, done=Action.DETACH).stopped(DETACHED)
     subscription = subscription_of(record.arm_id)

@@ -185,6 +185,12 @@ def test_a_parent_of_something_detached_stays(world):
     report = world.says(group=GROUP).sync(prune=True, max_deletes=5)
     assert of(report, "VirtualNetwork").condition.reason == "PruneHeld"
     assert world.sent("DELETE") == []
+    for _ in range(2):
+        report = world.sync(prune=True, max_deletes=5)
+        assert of(report, "VirtualNetworksSubnet").verdict is Verdict.DETACH, "it is remembered as something that stays"
+        assert world.sent("DELETE") == []
+    world.outside("DELETE", VNET_ID, api_version="2024-03-01")
+    world.sync(prune=True, max_deletes=5)
 
 
 def test_a_new_name_for_the_same_resource_takes_it_over(world):
