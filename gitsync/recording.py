@@ -16,7 +16,7 @@ from gitsync.repo.store import Update
 from gitsync.report import headline, json, summary
 
 
-def expect(edges: Edges, records: Mapping[Key, Record]) -> None:
+def expect(edges: Edges, before: State, records: Mapping[Key, Record]) -> None:
     """Put on record what the run may create.
 
     Raises PublishError where the state cannot be written; nothing was sent then.
@@ -26,7 +26,7 @@ def expect(edges: Edges, records: Mapping[Key, Record]) -> None:
         edges.store.save(
             Update(
                 records=records,
-                revision=edges.source.revision,
+                revision=_spoken_of(before, edges.source.revision),
                 summary=None,
                 report=None,
                 headline=f"Expect {headline.plural(len(records), 'new resource')}",
@@ -34,13 +34,16 @@ def expect(edges: Edges, records: Mapping[Key, Record]) -> None:
         )
 
 
-def publish(edges: Edges, before: State, report: Report) -> Report:
-    """Record what the run came to. Where that fails, the report says so: Azure is as it is."""
+def publish(edges: Edges, before: State, report: Report, *, whole: bool) -> Report:
+    """Record what the run came to. Where that fails, the report says so: Azure is as it is.
+
+    `whole` says that the run was about everything that was recorded before.
+    """
     records = {result.key: result.record for result in report.results}
     kept = {**before.records, **records}
     update = Update(
         records=records,
-        revision=report.revision,
+        revision=report.revision if whole else _spoken_of(before, report.revision),
         summary=summary.render([r for r in kept.values() if r], revision=report.revision, problems=report.problems),
         report=json.render(report),
         headline=headline.subject(report),
@@ -51,3 +54,10 @@ def publish(edges: Edges, before: State, report: Report) -> Report:
         problem = Problem(code="StatusNotWritten", message=error.message, hint=error.hint)
         return replace(report, exit_code=report.exit_code or NOT_READY, problems=(*report.problems, problem))
     return report
+
+
+def _spoken_of(before: State, revision: str | None) -> str | None:
+    """The revision that all records speak of while only some are new: moved on too early, a later run would not look
+    between the two for the last manifest of what left git, and miss that it was to stay.
+    """
+    return before.revision if before.records else revision

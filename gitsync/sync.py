@@ -48,12 +48,12 @@ async def run(config: Config, edges: Edges, *, writes: bool) -> Report:
 
     await edges.arm.sign_in()
     if writes:
-        expect(edges, expected(plan.applies.values(), config.agent))
+        expect(edges, state, expected(plan.applies.values(), config.agent))
     results = await _walked(edges, _shared(config, edges, manifests, prepared, writes=writes), plan)
 
     report = _report(config, edges, plan, results, writes=writes)
     report = replace(report, started=started, finished=rfc3339(edges.clock.now()))
-    return publish(edges, state, report) if writes else report
+    return publish(edges, state, report, whole=all(map(choice_of(config).has, state.records))) if writes else report
 
 
 async def _walked(edges: Edges, run: Run, plan: Plan) -> dict[Key, Result]:

@@ -1,0 +1,171 @@
+"""The command as people start it: a process of its own, and an Azure of the test's for it to speak to."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import aiohttp
+from aiohttp import web
+
+from gitsync.emulator.server import Emulator
+from gitsync.emulator.settings import Settings
+from gitsync.emulator.store import MemoryStore
+
+SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
+LONG = 120
+"""Seconds after which a command that hangs is given up: far more than any takes."""
+
+_OURS = ("GITSYNC_", "AZURE_", "GIT_", "NO_COLOR", "PYTHON")
+_NEITHER_WAY = frozenset({"transfer-encoding", "connection", "keep-alive", "content-length"})
+
+
+class Ended(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+def variables(**more: str) -> dict[str, str]:
+    """The environment of a command: no settings of this machine, and those of the test."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(_OURS)}
+    return {**kept, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", **more}
+
+
+def start(*arguments: str, folder: Path, **more: str) -> subprocess.Popen[str]:
+    """Start `gitsync ARGUMENTS` in a folder. `more` are variables."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "gitsync", *arguments],
+        cwd=folder,
+        env=variables(**more),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def ended(process: subprocess.Popen[str]) -> Ended:
+    """Wait for the end of a command; one that hangs is killed, and fails the test."""
+    with process:
+        try:
+            out, err = process.communicate(timeout=LONG)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise
+    return Ended(process.returncode, out, err)
+
+
+def gitsync(*arguments: str, folder: Path, **more: str) -> Ended:
+    """Run `gitsync ARGUMENTS` in a folder to its end."""
+    return ended(start(*arguments, folder=folder, **more))
+
+
+@dataclass
+class Moment:
+    """A request on its way: the `number`th, counted from 1. `done` tells that the answer is on its way back."""
+
+    number: int
+    method: str
+    path: str
+    done: bool
+
+
+@dataclass
+class Azure:
+    """An emulator behind a gate. `watch` is shown every request twice, and answers whether the connection breaks."""
+
+    emulator: Emulator
+    url: str = ""
+    watch: Callable[[Moment], bool] = lambda _: False
+    count: int = 0
+    broken: list[BaseException] = field(default_factory=list)
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """What leads a command here."""
+        return {
+            "AZURE_RESOURCE_MANAGER_ENDPOINT": self.url,
+            "AZURE_SUBSCRIPTION_ID": SUBSCRIPTION,
+            "GITSYNC_CREDENTIAL": "anonymous",
+        }
+
+    def sent(self, *methods: str) -> list[tuple[str, str, int]]:
+        """Method, path and status of every request that came through."""
+        return [(r.method, r.path, r.status) for r in self.emulator.requests if not methods or r.method in methods]
+
+    async def forward(self, request: web.BaseRequest, session: aiohttp.ClientSession) -> web.StreamResponse:
+        """Pass a request on, with the host that it was sent to, and its answer back."""
+        self.count += 1
+        moment = Moment(self.count, request.method, request.path, done=False)
+        sent = await request.read()
+        if self._breaks(moment, request):
+            return web.Response()
+        headers = {name: value for name, value in request.headers.items() if name.lower() not in _NEITHER_WAY}
+        url = f"{self.emulator.url}{request.raw_path}"
+        async with session.request(request.method, url, data=sent or None, headers=headers) as answer:
+            body = await answer.read()
+        moment.done = True
+        if self._breaks(moment, request):
+            return web.Response()
+        kept = {name: value for name, value in answer.headers.items() if name.lower() not in _NEITHER_WAY}
+        return web.Response(status=answer.status, headers=kept, body=body)
+
+    def _breaks(self, moment: Moment, request: web.BaseRequest) -> bool:
+        try:
+            breaks = self.watch(moment)
+        except BaseException as error:
+            self.broken.append(error)
+            raise
+        if breaks and request.transport is not None:
+            request.transport.abort()
+        return breaks
+
+
+@contextmanager
+def azure(store: MemoryStore | None = None, clock: Any = None, **settings: Any) -> Iterator[Azure]:
+    """Serve an emulator from a thread of its own. `settings` are the emulator's."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, daemon=True)
+    thread.start()
+
+    def wait(work: Awaitable[Any]) -> Any:
+        return asyncio.run_coroutine_threadsafe(_awaited(work), loop).result(LONG)
+
+    stack = AsyncExitStack()
+    try:
+        served = wait(_serve(stack, Emulator(Settings(limits=None, **settings), store, clock)))
+        yield served
+        assert served.broken == []
+    finally:
+        wait(stack.aclose())
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+
+
+async def _awaited(work: Awaitable[Any]) -> Any:
+    return await work
+
+
+async def _serve(stack: AsyncExitStack, emulator: Emulator) -> Azure:
+    served = Azure(await stack.enter_async_context(emulator))
+    session = await stack.enter_async_context(aiohttp.ClientSession(auto_decompress=False))
+
+    async def handle(request: web.BaseRequest) -> web.StreamResponse:
+        return await served.forward(request, session)
+
+    runner = web.ServerRunner(web.Server(handle, access_log=None), shutdown_timeout=1)
+    await runner.setup()
+    stack.push_async_callback(runner.cleanup)
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    served.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
+    return served

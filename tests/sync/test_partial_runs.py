@@ -1,0 +1,20 @@
+"""Runs that are about a part of the resources, and what they leave to those that are about all."""
+
+from __future__ import annotations
+
+from world import GROUP, VNET, World, annotated, of
+
+from gitsync.model.verdict import Action, Verdict
+
+OLD = VNET.replace("name: hub", "name: old").replace("10.0.", "10.9.")
+
+
+def test_what_was_to_stay_when_it_left_git_stays_after_a_run_that_did_not_look_at_it(tmp_path):
+    world = World(tmp_path)
+    first = world.says(group=GROUP, old=OLD).sync().revision
+    world.says(group=GROUP, old=annotated(OLD, reconcile_policy="detach-on-delete"))
+    world.says(group=GROUP, vnet=VNET).sync(only=("VirtualNetwork/hub",), prune=True)
+    assert f"revision: {first}" in (world.state / "inventory.yaml").read_text(), "of which all records speak"
+    found = of(world.sync(prune=True), "VirtualNetwork", "old")
+    assert (found.verdict, found.action) == (Verdict.DETACH, Action.DETACH)
+    assert world.sync().revision in (world.state / "inventory.yaml").read_text()
