@@ -39,9 +39,20 @@ class Call:
 
         A 404 that speaks of the type, the provider or the subscription does not say that the resource is absent: it
         could not be looked for, and whoever prunes must not take it for gone. What is not JSON was not said by Azure
-        Resource Manager, but by something in between.
+        Resource Manager, but by something in between. A provider that the subscription is not registered with says so
+        with 409 where it is asked for a resource; there can be none then, so that is as good as a 404.
         """
+        if self._is_unregistered(answer, code):
+            return True
         if answer.status not in self.accepts or (answer.status == 404 and code.casefold() in _NOT_ABSENT):
             return False
         is_resource = self.method in _SHOW_A_RESOURCE and answer.status in _WITH_RESOURCE
         return not (is_resource and answer.content) or isinstance(answer.body, dict)
+
+    def _is_unregistered(self, answer: Answer, code: str) -> bool:
+        return (
+            not (self.is_write or self.is_poll)
+            and 404 in self.accepts
+            and answer.status == 409
+            and code.casefold() == "missingsubscriptionregistration"
+        )

@@ -33,6 +33,7 @@ from gitsync.model.report import Requests
 _GET = frozenset({200, 404})
 _HEAD = frozenset({200, 204, 404})
 _LIST = frozenset({200})
+_ABSENT = frozenset({404, 409})  # of the answers that a read takes
 _ACCEPTS = {
     "PUT": frozenset({200, 201, 202}),
     "PATCH": frozenset({200, 201, 202}),
@@ -128,11 +129,11 @@ class Reader:
     async def get(self, arm_id: str, api_version: str) -> Live | None:
         """The resource; None where Azure says that it is not there."""
         answer = await self._read(arm_id, api_version, _GET)
-        return None if answer.status == 404 else live_of(answer)
+        return None if answer.status in _ABSENT else live_of(answer)
 
     async def exists(self, arm_id: str, api_version: str) -> bool:
         """For kinds that can only be asked by HEAD: 2xx is yes, 404 is no."""
-        return (await self._read(arm_id, api_version, _HEAD, method="HEAD")).status != 404
+        return (await self._read(arm_id, api_version, _HEAD, method="HEAD")).status not in _ABSENT
 
     async def list(
         self, path: str, api_version: str, query: Mapping[str, str] | None = None

@@ -53,9 +53,18 @@ def test_what_is_not_there_is_none():
     run(test)
 
 
+def test_where_the_provider_is_not_registered_nothing_can_be():
+    async def test(rig: Rig) -> None:
+        rig.server.on("GET", VNET, Say(409, error("MissingSubscriptionRegistration")))
+        assert await rig.reader.get(VNET, API) is None
+
+    run(test)
+
+
 @pytest.mark.parametrize(
     ("answer", "code", "why"),
     [
+        (Say(409, error("Conflict")), "Conflict", "another 409 says nothing of absence"),
         (Say(404, error("InvalidResourceType")), "InvalidResourceType", "the type is not known at this api-version"),
         (Say(404, error("SubscriptionNotFound")), "SubscriptionNotFound", "the subscription is not ours to see"),
         (Say(404, "<html>nothing here</html>"), "UnknownError", "a proxy's page does not speak for Azure"),
