@@ -51,7 +51,8 @@ def plan_run(config: Config, edges: Edges, manifests: Manifests, prepared: tuple
     keys = {one.key for one in prepared}
     if strange := unmatched([*keys, *state.records], choice):
         raise SourceError(f"No resource is called {strange[0]}.", hint="--only takes Kind/name, or a pattern with *.")
-    gone = {key: record for key, record in state.records.items() if choice.has(key) and key not in keys}
+    ours = {key: record for key, record in state.records.items() if record.agent in {"", config.agent}}
+    gone = {key: record for key, record in ours.items() if choice.has(key) and key not in keys}
     kept = {key: record for key, record in state.records.items() if key in keys}
     return make_plan(
         chosen(prepared, choice),
@@ -84,7 +85,7 @@ def refuse(config: Config, edges: Edges, plan: Plan, state: State, *, writes: bo
             hint="`gitsync validate` shows every problem.",
         )
     if writes and config.prune:
-        ours = sum(record.claim.is_ours for record in state.records.values())
+        ours = sum(record.claim.is_ours and record.agent == config.agent for record in state.records.values())
         refuse_unsafe(plan, ours, config.max_deletes)
 
 

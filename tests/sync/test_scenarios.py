@@ -369,7 +369,9 @@ def test_36_what_another_agent_keeps_is_left_alone(world):
     assert (found.condition.reason, world.requests) == ("Overlap", [])
     assert found.condition.message == 'Operators in "two" and "one" are both configured to manage this resource'
     assert found.record.agent == "one"
-    assert of(world.says().sync(agent="two", prune=True), "ResourceGroup").record.agent == "one"
+    assert world.says().sync(agent="two", prune=True).results == (), "what another agent keeps did not leave git"
+    assert world.requests == []
+    assert of(world.sync(agent="one", prune=True), "ResourceGroup").action is Action.DELETE
 
 
 def test_37_other_namespaces_are_not_looked_at(world):
