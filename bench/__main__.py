@@ -1,0 +1,86 @@
+"""`python -m bench`: what gitsync costs beside a bare client that sends the same requests to the same emulator.
+
+Rounds are interleaved, so that a machine that is busy for a while is so for both; what counts is the ratio. Both run
+in processes of their own, and so does the emulator. Bare of start-up is a Python that does nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import subprocess
+import tempfile
+from collections import defaultdict
+from pathlib import Path
+
+from bench import estate
+from bench.figures import Row, rows, table
+from bench.processes import HERE, Measure, azure, client, command
+
+RENDERED = 50
+"""Manifests of the start-up that reads some."""
+
+Measures = defaultdict[str, list[Measure]]
+
+
+def main() -> None:
+    options = _options()
+    with tempfile.TemporaryDirectory(prefix="gitsync-bench-") as name:
+        found = _syncs(Path(name), options.resources, options.rounds) + _starts(Path(name), options.rounds * 2)
+    print(table(found), end="")
+    document = {
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+        "resources": options.resources,
+        "rounds": options.rounds,
+        "rows": [row.document() for row in found],
+    }
+    options.output.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m bench", description="Measure gitsync against a bare client.")
+    parser.add_argument("--resources", type=int, default=1000, help="Resources to sync. [default 1000]")
+    parser.add_argument("--rounds", type=int, default=5, help="Rounds of each scenario. [default 5]")
+    parser.add_argument("--output", type=Path, default=HERE / "results.json", help="[default bench/results.json]")
+    return parser.parse_args()
+
+
+def _syncs(folder: Path, resources: int, rounds: int) -> list[Row]:
+    """First and second runs, each pair of an Azure of its own."""
+    tree = estate.make(folder, resources)
+    requests = folder / "requests.json"
+    requests.write_text(json.dumps(estate.requests_of(tree)), encoding="utf-8")
+    ours: Measures = defaultdict(list)
+    bare: Measures = defaultdict(list)
+    for _ in range(rounds):
+        _forget(folder / "remote.git")
+        with azure() as url, azure() as other:
+            for which in ("first", "second"):
+                ours[which].append(client("agent", url, tree))
+                bare[which].append(client("bare", other, requests, which))
+    return [row for which in ours for row in rows(f"{which} run of {resources}", ours[which], bare[which])]
+
+
+def _starts(folder: Path, rounds: int) -> list[Row]:
+    """From the start of a process to its end."""
+    few = folder / "few"
+    estate.write(few, RENDERED)
+    commands = {"--help": ("--help",), f"render of {RENDERED}": ("render", few)}
+    ours: Measures = defaultdict(list)
+    bare: list[Measure] = []
+    for _ in range(rounds):
+        bare.append(command("-c", "pass"))
+        for name, arguments in commands.items():
+            ours[name].append(command("-m", "gitsync", *arguments))
+    return [row for name in commands for row in rows(name, ours[name], bare)]
+
+
+def _forget(remote: Path) -> None:
+    """Remove the recorded state."""
+    subprocess.run(["git", "update-ref", "-d", "refs/heads/gitsync/status"], cwd=remote, check=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,27 @@
+"""gitsync as it is measured: `python -m bench.agent URL TREE` is one sync of a work tree, its status on a branch."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+
+import gitsync.arm.carrier  # noqa: F401 - imported late by a run; imports are start-up, which is measured by itself
+from bench.estate import SUBSCRIPTION
+from bench.meter import tell
+from gitsync.api import execute
+from gitsync.config import Config
+
+
+async def sync(url: str, tree: str) -> int:
+    """Sync once and give the number of requests; RuntimeError where not everything is Ready afterwards."""
+    config = Config(source=tree, subscription=SUBSCRIPTION, endpoint=url, credential="anonymous")
+    report = await execute(config, writes=True)
+    if report.exit_code:
+        failed = next(result for result in report.results if not result.is_fine)
+        raise RuntimeError(f"{failed.key}: {failed.condition.message}")
+    sent = report.requests
+    return sent.reads + sent.writes + sent.deletes + sent.polls
+
+
+if __name__ == "__main__":
+    tell(partial(sync, sys.argv[1], sys.argv[2]))

@@ -1,0 +1,61 @@
+"""What is synced: a git repository, with a remote, of as many resources as wanted, twenty in a resource group."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from itertools import count, islice
+from pathlib import Path
+from string import Template
+from typing import Any
+
+SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
+GROUP = Template(Path(__file__).with_name("group.yaml").read_text(encoding="utf-8"))
+
+
+def make(folder: Path, resources: int) -> Path:
+    """A work tree with one manifest a file, committed and pushed to a bare repository beside it."""
+    tree, remote = folder / "tree", folder / "remote.git"
+    write(tree, resources)
+    _git(folder, "init", "--quiet", "--bare", str(remote))
+    _git(tree, "init", "--quiet", "--initial-branch=main")
+    _git(tree, "config", "user.name", "Bench")
+    _git(tree, "config", "user.email", "bench@example.com")
+    _git(tree, "add", ".")
+    _git(tree, "commit", "--quiet", "--message=Describe the estate")
+    _git(tree, "remote", "add", "origin", remote.as_uri())
+    _git(tree, "push", "--quiet", "origin", "main")
+    return tree
+
+
+def write(tree: Path, resources: int) -> None:
+    """One manifest a file, in a folder a group; owners come before what they own, so any number is whole."""
+    documents = ((group, number, text) for group in count(1) for number, text in enumerate(_documents(group), 1))
+    for group, number, text in islice(documents, resources):
+        file = tree / f"group-{group:03}" / f"{number:02}.yaml"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+
+
+def requests_of(tree: Path) -> list[dict[str, Any]]:
+    """The requests that the manifests stand for, as `gitsync render` tells them; owners come before what they own."""
+    command = [sys.executable, "-m", "gitsync", "render", str(tree), "--output=json", f"--subscription={SUBSCRIPTION}"]
+    resources = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)["resources"]
+    return [
+        {
+            "key": f"{one['kind']}.{one['apiVersion'].partition('/')[0]}/{one['namespace']}/{one['name']}",
+            "at": f"{one['armId']}?api-version={one['armApiVersion']}",
+            "body": one["body"],
+            "after": one["dependsOn"],
+        }
+        for one in resources
+    ]
+
+
+def _documents(group: int) -> list[str]:
+    return GROUP.substitute(group=f"group-{group:03}", account=f"group{group:03}").split("---\n")
+
+
+def _git(folder: Path, *arguments: str) -> None:
+    subprocess.run(["git", *arguments], cwd=folder, check=True)

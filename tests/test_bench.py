@@ -1,0 +1,36 @@
+"""The benchmark runs, and both clients send the same requests; what it measures is not judged here."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+SYNCS = ("first run of 22", "second run of 22")
+STARTS = ("--help", "render of 50")
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    """Of 22 resources: one group as a whole, and the beginning of another."""
+    file = tmp_path_factory.mktemp("bench") / "results.json"
+    command = [sys.executable, "-m", "bench", "--resources", "22", "--rounds", "1", "--output", str(file)]
+    done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+    return json.loads(file.read_text(encoding="utf-8")) | {"shown": done.stdout}
+
+
+def test_everything_is_measured_and_shown(results):
+    measured = {(row["scenario"], row["figure"]) for row in results["rows"]}
+    assert measured == {(s, f) for s in SYNCS for f in ("seconds", "cpu", "memory", "requests")} | {
+        (s, f) for s in STARTS for f in ("seconds", "cpu")
+    }
+    assert all(scenario in results["shown"] for scenario, _ in measured)
+
+
+def test_the_bare_client_sends_the_same_requests(results):
+    sent = {
+        r["scenario"]: (r["ours"]["median"], r["bare"]["median"]) for r in results["rows"] if r["figure"] == "requests"
+    }
+    assert sent == {"first run of 22": (46, 46), "second run of 22": (22, 22)}
