@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 from gitsync.core.classify import MENDS_BY_WAITING, NOT_ALLOWED, NOT_YET_THERE
@@ -87,8 +88,12 @@ def mends_by_waiting(error: ArmError, *, missed_is_ours: bool, granted: bool) ->
     )
 
 
+@cache
 def hints_of(kind: Kind) -> Hints:
-    """What the facts tell a comparison: every spelling of an enumeration that the kind knows."""
+    """What the facts tell a comparison: every spelling of an enumeration that the kind knows.
+
+    Kept, because a kind has thousands of fields, and hundreds of resources.
+    """
     fields = (field for type_facts in kind.types.values() for field in type_facts.get("fields", {}).values())
     values = (value for field in fields for value in _enum_values(field.get("type")))
     return Hints(enum_values=frozenset(values))
