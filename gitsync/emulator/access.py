@@ -43,8 +43,9 @@ def action_of(call: Call) -> str:
     target = call.target
     if call.verb == "action":
         return f"{target.type}/action"
-    kind = target.type if target.namespace or target.shape is Shape.GROUP else "Microsoft.Resources/subscriptions"
-    return f"{kind}/{call.verb}"
+    if target.shape is Shape.GROUP:  # spelled with the subscription, unlike the type
+        return f"Microsoft.Resources/subscriptions/resourceGroups/{call.verb}"
+    return f"{target.type if target.namespace else 'Microsoft.Resources/subscriptions'}/{call.verb}"
 
 
 def _check_authorization(cloud: Cloud, call: Call) -> None:

@@ -122,7 +122,7 @@ def test_a_reader_reads_and_does_not_write():
     assert (refused.status, refused.code) == (403, "AuthorizationFailed")
     assert refused.message == (
         "The client 'reader-client' with object id 'reader-object' does not have authorization to perform action "
-        f"'Microsoft.Resources/resourceGroups/write' over scope '{GROUP}' or the scope is invalid. If access was "
+        f"'Microsoft.Resources/subscriptions/resourceGroups/write' over scope '{GROUP}' or the scope is invalid. If access was "
         "recently granted, please refresh your credentials."
     )
 
