@@ -19,6 +19,9 @@ from gitsync.repo.yaml_text import dump, ordered
 
 SCHEMA = 1
 RESOURCE_ID = "serviceoperator.azure.com/resource-id"
+OWNER_NAME = "serviceoperator.azure.com/owner-name"
+OWNER_KIND = "serviceoperator.azure.com/owner-group-kind"
+LONGEST_LABEL = 63
 
 
 def encode(record: Record) -> bytes:
@@ -34,11 +37,19 @@ def encode(record: Record) -> bytes:
 
 
 def _metadata(record: Record) -> Mapping[str, Any]:
-    """As ASO leaves it: a resource has its id once it is claimed (spec: semantics §1.2)."""
-    claimed = record.arm_id and record.claim is not Claim.NONE
-    annotations = {"annotations": {RESOURCE_ID: record.arm_id}} if claimed else {}
-    place = {"name": record.key.name, "namespace": record.key.namespace}
-    return {**annotations, "generation": record.generation, **place}
+    """As ASO leaves it: a resource has its id, and labels for its owner, once it is claimed (semantics §1.3, §15)."""
+    place = {"generation": record.generation, "name": record.key.name, "namespace": record.key.namespace}
+    if not record.arm_id or record.claim is Claim.NONE:
+        return place
+    return {"annotations": {RESOURCE_ID: record.arm_id}, **_labels(record.owner), **place}
+
+
+def _labels(owner: Key | None) -> Mapping[str, Any]:
+    """For owners that are manifests; there is no uid without a cluster."""
+    if owner is None:
+        return {}
+    texts = {OWNER_KIND: f"{owner.kind}.{owner.group}", OWNER_NAME: owner.name}
+    return {"labels": {name: text[:LONGEST_LABEL] for name, text in texts.items()}}
 
 
 def _conditions(condition: Condition) -> Mapping[str, Any]:

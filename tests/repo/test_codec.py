@@ -135,6 +135,9 @@ metadata:
   annotations:
     serviceoperator.azure.com/resource-id: /subscriptions/0/resourceGroups/core
   generation: 2
+  labels:
+    serviceoperator.azure.com/owner-group-kind: A.a.azure.com
+    serviceoperator.azure.com/owner-name: a
   name: core
   namespace: default
 status:

@@ -385,6 +385,14 @@ def test_37_other_namespaces_are_not_looked_at(world):
     assert len(report.results) == 1, "nor pruned"
 
 
+def test_38_the_owner_is_a_label_of_what_is_claimed(world):
+    world.says(group=GROUP, vnet=VNET).sync()
+    status = (world.state / "default/network.azure.com/VirtualNetwork/hub.yaml").read_text()
+    assert "serviceoperator.azure.com/owner-name: core\n" in status
+    assert "serviceoperator.azure.com/owner-group-kind: ResourceGroup.resources.azure.com\n" in status
+    assert f"serviceoperator.azure.com/resource-id: {VNET_ID}\n" in status
+
+
 def test_a_claim_is_recorded(world):
     world.outside("PUT", GROUP_ID, {"location": "westeurope"})
     report = world.says(group=GROUP, vnet=VNET).sync()
