@@ -94,7 +94,9 @@ def test_commands_in_workflows_exist(workflow):
 
 
 @pytest.mark.parametrize(
-    "file", [*DOCUMENTS, *WORKFLOWS, ROOT / "tools" / "demo.py", ROOT / "examples" / "cronjob.yaml"], ids=lambda path: str(path.relative_to(ROOT))
+    "file",
+    [*DOCUMENTS, *WORKFLOWS, ROOT / "tools" / "demo.py", ROOT / "examples" / "cronjob.yaml"],
+    ids=lambda path: str(path.relative_to(ROOT)),
 )
 def test_variables_that_are_named_exist(file):
     ours = re.findall(r"\b(?:GITSYNC|AZURE)_[A-Z_]*[A-Z]\b(?!_)", file.read_text())
