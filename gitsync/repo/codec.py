@@ -41,7 +41,8 @@ def _metadata(record: Record) -> Mapping[str, Any]:
     place = {"generation": record.generation, "name": record.key.name, "namespace": record.key.namespace}
     if not record.arm_id or record.claim is Claim.NONE:
         return place
-    return {"annotations": {RESOURCE_ID: record.arm_id}, **_labels(record.owner), **place}
+    metadata = {"annotations": {RESOURCE_ID: record.arm_id}, **_labels(record.owner), **place}
+    return dict(sorted(metadata.items()))
 
 
 def _labels(owner: Key | None) -> Mapping[str, Any]:
