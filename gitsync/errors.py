@@ -7,6 +7,7 @@ GitsyncError            what, where, how to mend it
 ├── UnsafePlanError     a limit was crossed; nothing was touched                     exit 2
 ├── PublishError        status could not be written back                             exit 1
 ├── ArmError            Azure refused, or did not answer; becomes a condition
+├── ExtensionError      an extension of another package broke off; becomes a condition
 └── CatalogError        the packed facts are damaged: a fault of ours                exit 70
 """
 
@@ -83,6 +84,10 @@ class ArmError(GitsyncError):
         self.at = at
         self.retry_after = retry_after
         self.outcome_unknown = outcome_unknown
+
+
+class ExtensionError(GitsyncError):
+    """What an extension of another package was asked could not be found out."""
 
 
 class CatalogError(GitsyncError):

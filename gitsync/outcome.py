@@ -50,6 +50,7 @@ def finished(turn: Turn) -> Result:
         attempts=tuple(turn.conversation.attempts),
         requests=turn.conversation.requests,
         record=_kept(turn, condition) if writes else turn.node.record,
+        fault=turn.stop.fault if turn.stop else None,
     )
 
 

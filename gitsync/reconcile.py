@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 
-from gitsync.core.conditions import unreadable, warning
+from gitsync.core.conditions import broken_off, unreadable, warning
+from gitsync.core.exitcode import FAULT
 from gitsync.core.fill import MissingValueError
 from gitsync.errors import ArmError, GitsyncError
 from gitsync.model.gvk import Key
@@ -68,12 +69,21 @@ async def _through(stages: Stages, turn: Turn) -> Turn:
     for stage, step in stages:
         try:
             turn = await step(turn.at(stage))
-        except ArmError as failure:
-            return turn.stopped(unreadable(failure), None if turn.told else Verdict.UNKNOWN)
-        except MissingValueError as missing:
-            return turn.stopped(warning(missing.reason, str(missing)), Verdict.BLOCKED)
-        except GitsyncError as failure:
-            return turn.stopped(warning("Failed", str(failure)), Verdict.BLOCKED)
+        except Exception as failure:  # noqa: BLE001 - a mistake of ours in one node must not lose what came of the others
+            return _broken_off(turn, failure)
         if turn.stop:
             return turn
     return turn
+
+
+def _broken_off(turn: Turn, failure: Exception) -> Turn:
+    """The turn as it was when its last stage began, stopped by what that raised."""
+    match failure:
+        case ArmError():
+            return turn.stopped(unreadable(failure), None if turn.told else Verdict.UNKNOWN)
+        case MissingValueError():
+            return turn.stopped(warning(failure.reason, str(failure)), Verdict.BLOCKED)
+        case GitsyncError() if failure.exit_code != FAULT:
+            return turn.stopped(warning("Failed", str(failure)), Verdict.BLOCKED)
+        case _:
+            return turn.stopped(broken_off(failure), Verdict.UNKNOWN, may_mend=False, fault=failure)

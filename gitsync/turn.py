@@ -73,7 +73,8 @@ class Stop:
     """Why a turn ended before its last stage.
 
     `waits`: it may mend by itself, so look again in this run. `may_mend`: another run may go better without a change
-    of the manifest. `is_fine`: all is as it should be, though the condition is not True.
+    of the manifest. `is_fine`: all is as it should be, though the condition is not True. `fault`: what a mistake in
+    gitsync raised.
     """
 
     condition: Condition
@@ -81,6 +82,7 @@ class Stop:
     waits: bool = False
     may_mend: bool = True
     is_fine: bool = False
+    fault: Exception | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

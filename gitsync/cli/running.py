@@ -55,13 +55,19 @@ class Interruption:
 
 
 def execute(options: argparse.Namespace, config: Config, *, writes: bool) -> int:
-    """Run once, print the report and give the exit code. Raises GitsyncError where the run is refused."""
+    """Run once, print the report and give the exit code.
+
+    Raises GitsyncError where the run is refused, and the faults of ours that ended single turns, once all is written.
+    """
     redactions: Redactions = options.redactions
     supervised = _supervised(config, lambda secret: redactions.add(secret.reveal()), writes=writes)
     report, interruption = asyncio.run(supervised)
     print_report(report, config)
     if config.report_dir:
         write_report(report, config.report_dir)
+    faults = [result.fault for result in report.results if result.fault]
+    if faults:
+        raise ExceptionGroup("in the turns of single resources", faults)
     return interruption.exit_code(report)
 
 

@@ -88,6 +88,11 @@ def unreadable(failure: ArmError) -> Condition:
     )
 
 
+def broken_off(fault: Exception) -> Condition:
+    """A mistake in gitsync ended the turn. Its message may quote a value of Azure or of a manifest, its type cannot."""
+    return warning("Failed", f"A fault in gitsync itself: {type(fault).__name__}. The rest of the run went on.")
+
+
 def replaces(new: Condition, old: Condition | None) -> bool:
     """Tell whether a new condition takes the place of the old one (semantics §3.3)."""
     if old is None or new.generation > old.generation:

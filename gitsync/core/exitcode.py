@@ -15,7 +15,12 @@ _PENDING = frozenset({Verdict.CREATE, Verdict.PENDING, Verdict.DELETE, Verdict.D
 
 
 def exit_code(results: Sequence[Result], problems: Iterable[Problem], *, writes: bool, detailed: bool) -> int:
-    """`writes`: a sync, else a plan. `detailed`: a plan tells drift and pending changes apart."""
+    """`writes`: a sync, else a plan. `detailed`: a plan tells drift and pending changes apart.
+
+    A fault of ours comes first: what else is told of its resource may follow from it.
+    """
+    if any(result.fault for result in results):
+        return FAULT
     if any(problem.is_error for problem in problems) or any(not result.is_fine for result in results):
         return NOT_READY
     if writes or not detailed:

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from importlib.metadata import entry_points
 from typing import Any
 
 from gitsync.core.classify import Classification, classify
-from gitsync.errors import ArmError, ConfigError
+from gitsync.errors import ArmError
 from gitsync.extensions import compute, containerservice, kusto, network
+from gitsync.extensions.foreign import installed
 from gitsync.extensions.points import CheckResult, Extension, Extensions, NextCheck, ReadsAzure, Subject, proceed
-
-ENTRY_POINTS = "gitsync.extensions"
 
 BUILT_IN: Extensions = (
     *compute.EXTENSIONS,
@@ -24,23 +22,6 @@ BUILT_IN: Extensions = (
     *kusto.EXTENSIONS,
     *network.EXTENSIONS,
 )
-
-
-def installed() -> Extensions:
-    """Return the extensions of other packages: each entry point names a tuple of `Extension`.
-
-    Raises ConfigError where one cannot be loaded.
-    """
-    found: list[Extension] = []
-    for point in sorted(entry_points(group=ENTRY_POINTS), key=lambda point: point.name):
-        try:
-            found.extend(point.load())
-        except Exception as error:  # whatever a stranger's module raises is theirs to mend
-            raise ConfigError(
-                f"The extension {point.name!r} ({point.value}) cannot be loaded: {error}.",
-                hint="Mend or uninstall the package that brings it.",
-            ) from error
-    return tuple(found)
 
 
 class Registry:

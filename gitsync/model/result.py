@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from gitsync.model.condition import Condition
@@ -45,7 +45,8 @@ class Result:
 
     `is_fine` tells dependents that they may go on: Ready, or in a plan "would be". `exists` tells that Azure has the
     resource, which is enough for a dependent that is ours already. `may_mend` tells that another try, in this run or
-    the next, may go better without a change of the manifest.
+    the next, may go better without a change of the manifest. `fault` is what a mistake in gitsync raised, where that
+    ended the turn.
     """
 
     key: Key
@@ -64,3 +65,4 @@ class Result:
     attempts: tuple[Attempt, ...] = ()
     requests: int = 0
     record: Record | None = None
+    fault: Exception | None = field(default=None, repr=False)

@@ -18,6 +18,11 @@ def _any(*verdicts: Verdict, command: str = "") -> Callable[[Report], bool]:
     return lambda report: command in {"", report.command} and any(r.verdict in verdicts for r in report.results)
 
 
+def _unread(report: Report) -> bool:
+    """Azure was asked and gave no usable answer; neither a turn that was not reached nor one that we broke off."""
+    return any(r.verdict is Verdict.UNKNOWN and r.condition.reason == "Failed" and not r.fault for r in report.results)
+
+
 def _not_ready(report: Report) -> bool:
     return report.command == "sync" and any(
         not r.is_fine and r.verdict not in {Verdict.INVALID, Verdict.BLOCKED} for r in report.results
@@ -32,7 +37,11 @@ _STEPS = (
         "Mend the manifests; `gitsync validate` shows every problem without a login.",
     ),
     _Step(
-        _any(Verdict.UNKNOWN),
+        lambda report: any(r.fault for r in report.results),
+        "Report the fault in gitsync with the lines on stderr; they hold no values.",
+    ),
+    _Step(
+        _unread,
         "What could not be read was left alone; see that the identity may read it, and run again.",
     ),
     _Step(

@@ -7,8 +7,9 @@ from builders import live, vnet_id
 
 from gitsync.core.classify import Classification
 from gitsync.errors import ArmError, ConfigError
+from gitsync.extensions.foreign import installed
 from gitsync.extensions.points import Extension, Subject, block, failure, proceed, success
-from gitsync.extensions.registry import BUILT_IN, Registry, installed
+from gitsync.extensions.registry import BUILT_IN, Registry
 from gitsync.model.condition import Retry
 from gitsync.model.gvk import GVK, Key
 

@@ -84,7 +84,16 @@ def test_a_long_value_is_cut_and_says_how_long_it_is():
 
 STEPS = [
     (report(replace(DRIFTED), command="plan"), "write it into the manifest", "drift has two ways out"),
-    (report(result(key("A", "b"), Verdict.UNKNOWN), command="plan"), "could not be read", "nothing was decided"),
+    (
+        report(result(key("A", "b"), Verdict.UNKNOWN, condition=failed("Failed", "AuthorizationFailed"))),
+        "could not be read",
+        "nothing was decided",
+    ),
+    (
+        report(result(key("A", "b"), Verdict.UNKNOWN, condition=failed("Failed", "a fault"), fault=KeyError("x"))),
+        "Report the fault in gitsync",
+        "no person's mistake",
+    ),
     (report(result(key("A", "b"), Verdict.ADOPT), command="plan"), "--adopt report", "the delta comes first"),
     (report(result(key("A", "b"), Verdict.DELETE), command="plan"), "gitsync sync --prune", "prune is off"),
     (report(result(key("A", "b"), Verdict.CREATE), command="plan"), "`gitsync sync` makes these", "the next command"),
@@ -96,6 +105,11 @@ STEPS = [
 @pytest.mark.parametrize(("value", "advice", "why"), STEPS, ids=[s[-1] for s in STEPS])
 def test_what_to_do_next_is_said(value, advice, why):
     assert advice in render(value), why
+
+
+def test_what_was_not_reached_is_not_told_to_be_unreadable():
+    missed = result(key("A", "b"), Verdict.UNKNOWN, condition=failed("NotReached", "The run ended."))
+    assert "could not be read" not in render(report(missed))
 
 
 def test_a_quiet_run_gives_no_advice():

@@ -1,0 +1,144 @@
+"""Extensions of other packages: how they are found, and what becomes of one that breaks off.
+
+Apart from the registry, since strangers' code is held to less than ours: whatever one of them raises, or answers
+without being asked for, means that what it was asked could not be found out. That is for its makers to mend, and no
+fault of gitsync's; a fault of ours that comes up through `next` stays one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, TypeVar
+
+from gitsync.core.classify import Classification
+from gitsync.errors import ArmError, ConfigError, ExtensionError, GitsyncError
+from gitsync.extensions.points import (
+    BodyModifier,
+    CheckResult,
+    ErrorClassifier,
+    Extension,
+    Extensions,
+    NextCheck,
+    PreReconciliationChecker,
+    ReadsAzure,
+    Subject,
+)
+
+ENTRY_POINTS = "gitsync.extensions"
+
+Check = PreReconciliationChecker
+"""Any of the three checks: they are called alike."""
+
+_Answer = TypeVar("_Answer")
+
+
+def installed() -> Extensions:
+    """Return the extensions of other packages: each entry point names a tuple of `Extension`.
+
+    Raises ConfigError where one cannot be loaded.
+    """
+    found: list[Extension] = []
+    for point in sorted(entry_points(group=ENTRY_POINTS), key=lambda point: point.name):
+        found.extend(guarded(extension, point.name) for extension in _load(point))
+    return tuple(found)
+
+
+def _load(point: EntryPoint) -> Extensions:
+    try:
+        loaded = tuple(point.load())
+    except Exception as error:  # whatever a stranger's module raises is theirs to mend
+        raise _unusable(point, f"cannot be loaded: {error}") from error
+    for one in loaded:
+        if not isinstance(one, Extension):
+            raise _unusable(point, f"holds a {type(one).__name__} where an Extension should be")
+    return loaded
+
+
+def _unusable(point: EntryPoint, what: str) -> ConfigError:
+    return ConfigError(
+        f"The extension {point.name!r} ({point.value}) {what}.",
+        hint="Mend or uninstall the package that brings it.",
+    )
+
+
+def guarded(extension: Extension, name: str) -> Extension:
+    """The same extension, which raises nothing but GitsyncError. `name` is what people are told."""
+    return replace(
+        extension,
+        owner_check=extension.owner_check and _check(extension.owner_check, name),
+        pre_check=extension.pre_check and _check(extension.pre_check, name),
+        post_check=extension.post_check and _check(extension.post_check, name),
+        classify=extension.classify and _classifier(extension.classify, name),
+        modify=extension.modify and _modifier(extension.modify, name),
+    )
+
+
+def _check(check: Check, name: str) -> Check:
+    async def asked(subject: Subject, azure: ReadsAzure, next: NextCheck) -> CheckResult:  # noqa: A002 - ASO's word
+        ours: list[Exception] = []
+
+        async def rest(subject: Subject, azure: ReadsAzure) -> CheckResult:
+            with _noted_in(ours):
+                return await next(subject, azure)
+
+        with _blamed_on(name, ours):
+            return _answer(await check(subject, azure, rest), CheckResult)
+
+    return asked
+
+
+def _classifier(classify: ErrorClassifier, name: str) -> ErrorClassifier:
+    def asked(error: ArmError, next: Callable[[ArmError], Classification]) -> Classification:  # noqa: A002 - ASO's word
+        ours: list[Exception] = []
+
+        def rest(error: ArmError) -> Classification:
+            with _noted_in(ours):
+                return next(error)
+
+        with _blamed_on(name, ours):
+            return _answer(classify(error, rest), Classification)
+
+    return asked
+
+
+def _modifier(modify: BodyModifier, name: str) -> BodyModifier:
+    def asked(body: Mapping[str, Any], subject: Subject) -> Mapping[str, Any]:
+        with _blamed_on(name):
+            return _answer(modify(body, subject), Mapping)
+
+    return asked
+
+
+def _answer(answer: _Answer, wanted: type) -> _Answer:
+    """The answer, if it is what it should be: strangers' code need not have been type-checked."""
+    if not isinstance(answer, wanted):
+        raise TypeError(f"the answer is a {type(answer).__name__}, not a {wanted.__name__}")
+    return answer
+
+
+@contextmanager
+def _noted_in(ours: list[Exception]) -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:  # passed on as it is
+        ours.append(error)
+        raise
+
+
+@contextmanager
+def _blamed_on(name: str, ours: Collection[Exception] = ()) -> Iterator[None]:
+    """Blame what is raised on an extension, but for what is `ours`."""
+    try:
+        yield
+    except GitsyncError:
+        raise
+    except Exception as error:  # a stranger's code may raise anything
+        if error in ours:
+            raise
+        raise ExtensionError(
+            f"The extension {name!r} broke off: {type(error).__name__}: {error}.",
+            hint="Mend or uninstall the package that brings it.",
+        ) from error
