@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 
 from gitsync.arm.conversation import Conversation
-from gitsync.core.armpath import is_below, same_id
+from gitsync.core.armpath import upwards
 from gitsync.model.live import Live
 
 
@@ -36,9 +36,8 @@ class Memory:
 
     def wrote(self, arm_id: str) -> None:
         """Forget what a write may have changed: the resource, and all that it lies in."""
-        stale = [known for known in self._fresh if same_id(known, arm_id) or is_below(arm_id, known)]
-        for known in stale:
-            del self._fresh[known]
+        for stale in upwards(arm_id):
+            self._fresh.pop(stale, None)
 
     def created(self, arm_id: str) -> None:
         self._created.add(arm_id.casefold())
@@ -49,11 +48,11 @@ class Memory:
 
     def saw(self, arm_id: str, live: Live) -> None:
         """Keep what was just read, for those that this resource owns."""
-        self._fresh[arm_id.casefold()] = live
+        self._fresh[_known(arm_id)] = live
 
     async def fresh(self, arm_id: str, read: Callable[[], Awaitable[Live | None]]) -> Live | None:
         """Return what was read after this run's last write to the resource or below it; one read serves all."""
-        known = arm_id.casefold()
+        known = _known(arm_id)
         async with self._reading.setdefault(known, asyncio.Lock()):
             if known not in self._fresh:
                 live = await read()
@@ -61,3 +60,8 @@ class Memory:
                     return None
                 self._fresh[known] = live
             return self._fresh[known]
+
+
+def _known(arm_id: str) -> str:
+    """The id as it is looked up by."""
+    return next(upwards(arm_id), "")

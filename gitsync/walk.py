@@ -32,17 +32,27 @@ async def walk(
     order = TopologicalSorter({key: [k for k in node.depends_on if k in nodes] for key, node in nodes.items()})
     order.prepare()
     running: dict[asyncio.Task[Result], Key] = {}
+    ended: asyncio.Queue[asyncio.Task[Result]] = asyncio.Queue()
     while order.is_active():
         for key in sorted(order.get_ready()):
             before = {other: results[other] for other in nodes[key].depends_on if other in results}
             turn = _now(held_back(nodes[key])) if stop.is_set() else run(nodes[key], before)
-            running[asyncio.ensure_future(turn)] = key
-        done, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
-        for task in sorted(done, key=lambda task: running[task]):
+            task = asyncio.ensure_future(turn)
+            task.add_done_callback(ended.put_nowait)
+            running[task] = key
+        for task in sorted(await _all_of(ended), key=lambda task: running[task]):
             key = running.pop(task)
             results[key] = task.result()
             order.done(key)
     return {key: results[key] for key in results if key in nodes}
+
+
+async def _all_of(ended: asyncio.Queue[asyncio.Task[Result]]) -> list[asyncio.Task[Result]]:
+    """The tasks that ended, at least one. asyncio.wait would look at all that run, each time that one ends."""
+    found = [await ended.get()]
+    while not ended.empty():
+        found.append(ended.get_nowait())
+    return found
 
 
 async def _now(result: Result) -> Result:

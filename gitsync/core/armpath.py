@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 
 def same_id(left: str, right: str) -> bool:
     return left.rstrip("/").casefold() == right.rstrip("/").casefold()
@@ -10,6 +12,14 @@ def same_id(left: str, right: str) -> bool:
 def is_below(child: str, parent: str) -> bool:
     """Tell whether an id lies below another: a child, a grandchild, or an extension of either."""
     return child.casefold().startswith(parent.rstrip("/").casefold() + "/")
+
+
+def upwards(arm_id: str) -> Iterator[str]:
+    """Yield an id and then all that it lies in, the nearest first; in lower case, to be looked up by."""
+    path = arm_id.rstrip("/").casefold()
+    while path:
+        yield path
+        path = path.rpartition("/")[0]
 
 
 def subscription_of(arm_id: str) -> str | None:

@@ -1,0 +1,51 @@
+"""What a run remembers of what it read, and what a write makes it forget."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from builders import group_id, vnet_id
+
+from gitsync.memory import Memory
+from gitsync.model.live import Live
+
+SEEN = Live(body={"name": "seen"})
+ANEW = Live(body={"name": "read anew"})
+SUBNET = f"{vnet_id()}/subnets/one"
+
+
+async def read() -> Live:
+    return ANEW
+
+
+@pytest.mark.parametrize(
+    ("written", "expected", "why"),
+    [
+        (group_id("other"), SEEN, "a write elsewhere says nothing of it"),
+        (f"{vnet_id()}2", SEEN, "nor one to what only begins with its name"),
+        (group_id(), SEEN, "nor one to what it lies in"),
+        (vnet_id().upper() + "/", ANEW, "a write to it, however its id is spelled"),
+        (SUBNET, ANEW, "a write to a child shows in it"),
+    ],
+)
+def test_what_is_read_is_kept_until_a_write_may_have_changed_it(written, expected, why):
+    memory = Memory()
+    memory.saw(vnet_id(), SEEN)
+    memory.wrote(written)
+    assert asyncio.run(memory.fresh(vnet_id().lower(), read)) is expected, why
+
+
+def test_one_read_serves_all():
+    memory, reads = Memory(), []
+
+    async def count() -> Live:
+        reads.append(None)
+        await asyncio.sleep(0)
+        return ANEW
+
+    async def main() -> None:
+        await asyncio.gather(*(memory.fresh(vnet_id(), count) for _ in range(3)))
+
+    asyncio.run(main())
+    assert len(reads) == 1
