@@ -20,6 +20,18 @@ from cryptography.x509.oid import NameOID
 _LIFE = timedelta(days=30)
 _PEM = serialization.Encoding.PEM
 
+_AUTHORITY = x509.KeyUsage(
+    digital_signature=True,
+    content_commitment=False,
+    key_encipherment=False,
+    data_encipherment=False,
+    key_agreement=False,
+    key_cert_sign=True,
+    crl_sign=False,
+    encipher_only=False,
+    decipher_only=False,
+)
+
 
 def serve_with(host: str, now: datetime, keep: Path) -> ssl.SSLContext:
     """A server's context for a host, by name or address; the key is in it and nowhere else.
@@ -51,6 +63,9 @@ def _certificate(host: str, now: datetime, key: ec.EllipticCurvePrivateKey) -> x
         .not_valid_after(now + _LIFE)
         .add_extension(x509.SubjectAlternativeName([_name(each) for each in hosts]), critical=False)
         .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .add_extension(_AUTHORITY, critical=True)  # and the two below: what Python 3.13 looks for (RFC 5280, 4.2.1)
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+        .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(key.public_key()), critical=False)
         .sign(key, hashes.SHA256())
     )
 

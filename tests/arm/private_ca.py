@@ -47,6 +47,24 @@ def certificate(name: str, key: ec.EllipticCurvePrivateKey, issuer: str, signer:
         .not_valid_before(now - DAY)
         .not_valid_after(now + DAY)
         .add_extension(x509.BasicConstraints(ca=is_ca, path_length=None), critical=True)
+        .add_extension(usage(is_ca), critical=True)
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+        .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.public_key()), critical=False)
         .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False)
         .sign(signer, hashes.SHA256())
+    )
+
+
+def usage(is_ca: bool) -> x509.KeyUsage:
+    """What the key may be used for; Python 3.13 looks (RFC 5280, 4.2.1)."""
+    return x509.KeyUsage(
+        digital_signature=True,
+        content_commitment=False,
+        key_encipherment=False,
+        data_encipherment=False,
+        key_agreement=False,
+        key_cert_sign=is_ca,
+        crl_sign=False,
+        encipher_only=False,
+        decipher_only=False,
     )
