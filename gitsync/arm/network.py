@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -67,9 +68,12 @@ async def _never_twice(request: aiohttp.ClientRequest, handler: aiohttp.ClientHa
         raise ConnectionLostError(f"the connection broke: {error}") from error
 
 
-def _trust(ca_bundle: Path | None) -> ssl.SSLContext:
+def _trust(ca_bundle: Path | None) -> ssl.SSLContext | Literal[True]:
+    """What to verify with; True for the system's certificates, which aiohttp reads once when it is imported."""
+    if ca_bundle is None:
+        return True
     try:
-        return ssl.create_default_context(cafile=str(ca_bundle) if ca_bundle else None)
+        return ssl.create_default_context(cafile=str(ca_bundle))
     except (OSError, ssl.SSLError) as error:
         raise ConfigError(
             f"The CA bundle {ca_bundle} cannot be read: {error}.", hint="It must be a file of certificates in PEM."
