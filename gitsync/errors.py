@@ -3,9 +3,9 @@
 GitsyncError            what, where, how to mend it
 ├── ConfigError         a setting is wrong; nothing was touched                      exit 2
 ├── SourceError         the source cannot be fetched or read; nothing was touched    exit 2
-├── StateError          the state on the branch or in the folder cannot be read      exit 2
+├── StateError          the state cannot be read, or not be written before the run   exit 2
 ├── UnsafePlanError     a limit was crossed; nothing was touched                     exit 2
-├── PublishError        status could not be written back                             exit 1
+├── PublishError        what came of the run could not be written back               exit 1
 ├── ArmError            Azure refused, or did not answer; becomes a condition
 ├── ExtensionError      an extension of another package broke off; becomes a condition
 └── CatalogError        the packed facts are damaged: a fault of ours                exit 70

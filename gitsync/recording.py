@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from gitsync.core.exitcode import NOT_READY
 from gitsync.edges import Edges
-from gitsync.errors import PublishError
+from gitsync.errors import PublishError, StateError
 from gitsync.model.gvk import Key
 from gitsync.model.problem import Problem
 from gitsync.model.record import Record, State
@@ -19,19 +19,22 @@ from gitsync.report import headline, json, summary
 def expect(edges: Edges, before: State, records: Mapping[Key, Record]) -> None:
     """Put on record what the run may create.
 
-    Raises PublishError where the state cannot be written; nothing was sent then.
+    Raises StateError where the state cannot be written: nothing was sent to Azure then, so the run is refused.
     """
-    edges.store.check_writable()
-    if records:
-        edges.store.save(
-            Update(
-                records=records,
-                revision=_spoken_of(before, edges.source.revision),
-                summary=None,
-                report=None,
-                headline=f"Expect {headline.plural(len(records), 'new resource')}",
+    try:
+        edges.store.check_writable()
+        if records:
+            edges.store.save(
+                Update(
+                    records=records,
+                    revision=_spoken_of(before, edges.source.revision),
+                    summary=None,
+                    report=None,
+                    headline=f"Expect {headline.plural(len(records), 'new resource')}",
+                )
             )
-        )
+    except PublishError as error:
+        raise StateError(error.message, hint=error.hint) from error
 
 
 def publish(edges: Edges, before: State, report: Report, *, whole: bool) -> Report:

@@ -40,14 +40,14 @@ def variables(**more: str) -> dict[str, str]:
     return {**kept, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", **more}
 
 
-def start(*arguments: str, folder: Path, **more: str) -> subprocess.Popen[str]:
-    """Start `gitsync ARGUMENTS` in a folder. `more` are variables."""
+def start(*arguments: str, folder: Path, out: Any = subprocess.PIPE, **more: str) -> subprocess.Popen[str]:
+    """Start `gitsync ARGUMENTS` in a folder, with its stdout as in `out`. `more` are variables."""
     return subprocess.Popen(
         [sys.executable, "-m", "gitsync", *arguments],
         cwd=folder,
         env=variables(**more),
         stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
+        stdout=out,
         stderr=subprocess.PIPE,
         text=True,
     )

@@ -7,18 +7,24 @@ nobody reads what we print.
 
 from __future__ import annotations
 
+import errno
 import os
 import platform
 import sys
 import traceback
 from collections.abc import Callable, Iterator
+from typing import TextIO
 
 from gitsync import __version__
 from gitsync.errors import GitsyncError
 
+FAILED = 1
 FAULT = 70
 INTERRUPTED = 130
 NOBODY_READS = 141
+
+_PRINTING = frozenset({errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
+"""How stdout fails; what is written elsewhere is told by name where that is done."""
 
 _NAMED_PACKAGES = ("aiohttp", "azure-core", "azure-identity", "azure-mgmt-resource", "GitPython", "PyYAML")
 
@@ -34,16 +40,26 @@ def guarded(body: Callable[[], int], mask: Callable[[str], str]) -> int:
     except KeyboardInterrupt:
         _say(["gitsync: interrupted."], mask)
         return INTERRUPTED
-    except BrokenPipeError:
-        # The interpreter flushes stdout once more at its end, and must not complain then.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return NOBODY_READS
+    except OSError as error:
+        return _unwritten(error, mask)
     except SystemExit as end:  # argparse, after --help
         return end.code if isinstance(end.code, int) else 0
     except Exception as fault:  # noqa: BLE001 - the outermost frame: whatever else comes here is a fault of ours
         _say(fault_report(fault), mask)
         return FAULT
     return code
+
+
+def _unwritten(error: OSError, mask: Callable[[str], str]) -> int:
+    """The exit code where nobody reads stdout, or its disk is full; any other error of a file is a fault."""
+    if error.errno not in _PRINTING:
+        _say(fault_report(error), mask)
+        return FAULT
+    _give_up(sys.stdout)
+    if isinstance(error, BrokenPipeError):
+        return NOBODY_READS
+    _say([f"gitsync: The output cannot be written: {error.strerror}."], mask)
+    return FAILED
 
 
 def fault_report(fault: BaseException) -> list[str]:
@@ -86,4 +102,9 @@ def _say(lines: list[str], mask: Callable[[str], str]) -> None:
     try:
         print(mask(text), file=sys.stderr, flush=True)
     except OSError:
-        return  # nobody reads stderr; the exit code is said all the same
+        _give_up(sys.stderr)  # nobody reads it; the exit code is said all the same
+
+
+def _give_up(stream: TextIO) -> None:
+    """The interpreter flushes once more at its end, and must not complain then."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

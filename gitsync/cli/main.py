@@ -47,6 +47,7 @@ COMMANDS = {
 def run(argv: list[str] | None = None) -> int:
     """Run one command line and give its exit code. No exception leaves it."""
     arguments = sys.argv[1:] if argv is None else argv
+    _open_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # a terminal that has no arrow shows its code, and the run goes on
             stream.reconfigure(errors="backslashreplace")
@@ -57,6 +58,15 @@ def run(argv: list[str] | None = None) -> int:
 
     redactions = Redactions()
     return guarded(lambda: _run_command(arguments[0], arguments[1:], redactions), redactions.mask)
+
+
+def _open_streams() -> None:
+    """Make up for streams that the process was started without: the next file that is opened would take their place."""
+    while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    os.close(number)
+    sys.stdout = sys.stdout or os.fdopen(1, "w", closefd=False)
+    sys.stderr = sys.stderr or os.fdopen(2, "w", closefd=False)
 
 
 def _show(arguments: list[str]) -> int:

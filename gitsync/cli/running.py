@@ -62,9 +62,11 @@ def execute(options: argparse.Namespace, config: Config, *, writes: bool) -> int
     redactions: Redactions = options.redactions
     supervised = _supervised(config, lambda secret: redactions.add(secret.reveal()), writes=writes)
     report, interruption = asyncio.run(supervised)
-    print_report(report, config)
-    if config.report_dir:
-        write_report(report, config.report_dir)
+    try:
+        if config.report_dir:
+            write_report(report, config.report_dir)
+    finally:  # last, since nobody may be reading it to its end
+        print_report(report, config)
     faults = [result.fault for result in report.results if result.fault]
     if faults:
         raise ExceptionGroup("in the turns of single resources", faults)

@@ -1,0 +1,379 @@
+"""Every exit code, from the command as pipelines run it: 0, 1, 2, 3, 4, 70, 130, and 141 where nobody reads."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import SUBSCRIPTION, Ended, azure, ended, gitsync, start, variables
+
+import gitsync as package
+from gitsync.emulator.server import Emulator
+from gitsync.emulator.store import SqliteStore
+
+GROUP_ID = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/core"
+
+GROUP = """\
+apiVersion: resources.azure.com/v1api20200601
+kind: ResourceGroup
+metadata:
+  name: core
+spec:
+  location: westeurope
+"""
+VNET = """\
+apiVersion: network.azure.com/v1api20240301
+kind: VirtualNetwork
+metadata:
+  name: hub
+spec:
+  location: westeurope
+  owner:
+    name: core
+  addressSpace:
+    addressPrefixes: [10.0.0.0/16]
+"""
+TAGGED = GROUP + "  tags: {a: b}\n"
+OTHERS = "".join(f"---\n{GROUP.replace('name: core', f'name: other-{number}')}" for number in range(3))
+
+
+class Repository:
+    """Manifests in git, and an Azure in a file beside it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.outside = folder
+        self.folder = folder / "repository"
+        self.folder.mkdir()
+        self.git("init", "-q", "-b", "main")
+        self.git("config", "user.name", "Somebody")
+        self.git("config", "user.email", "somebody@example.com")
+
+    def git(self, *arguments: str) -> None:
+        subprocess.run(["git", *arguments], cwd=self.folder, check=True, capture_output=True)
+
+    def says(self, **documents: str) -> Repository:
+        """Make a commit that says exactly this: a document a name."""
+        for old in self.folder.glob("*.yaml"):
+            old.unlink()
+        for name, text in documents.items():
+            (self.folder / f"{name}.yaml").write_text(text)
+        self.git("add", "-A")
+        self.git("commit", "-q", "--allow-empty", "-m", "Change")
+        return self
+
+    def run(self, command: str, *arguments: str, **variables: str) -> Ended:
+        return gitsync(command, *arguments, f"--emulator={self.azure}", folder=self.folder, **variables)
+
+    @property
+    def azure(self) -> Path:
+        return self.outside / "azure.db"
+
+    def hand(self) -> Emulator:
+        """What Azure has, to be changed behind git's back."""
+        return Emulator(store=SqliteStore(self.azure))
+
+    def pushes_to(self, bare: Path) -> Path:
+        self.git("init", "-q", "--bare", str(bare))
+        self.git("remote", "add", "origin", str(bare))
+        self.git("push", "-q", "origin", "main")
+        return bare
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    return Repository(tmp_path)
+
+
+def report(end: Ended) -> dict[str, Any]:
+    """What was printed with --output json."""
+    printed: dict[str, Any] = json.loads(end.out)
+    assert printed["exitCode"] == end.code
+    return printed
+
+
+def script(repository: Repository, *rules: str) -> str:
+    file = repository.outside / "script.yaml"
+    file.write_text("rules:\n" + "".join(f"  - {rule}\n" for rule in rules))
+    return str(file)
+
+
+def test_0_all_is_ready(repository):
+    end = repository.says(group=GROUP).run("sync", "--output", "json")
+    assert (end.code, report(end)["summary"], end.err) == (0, {"create": 1}, "")
+    again = repository.run("sync", "--output", "json")
+    assert (again.code, report(again)["summary"]) == (0, {"in-sync": 1})
+    assert repository.run("plan", "--detailed-exitcode").code == 0
+
+
+def test_1_something_failed_and_the_rest_went_on(repository):
+    refused = "{match: {method: PUT, type: Microsoft.Network/virtualNetworks}, answer: {code: Bad, status: 400}}"
+    repository.says(group=GROUP, vnet=VNET)
+    end = repository.run("sync", "--output", "json", "--emulator-script", script(repository, refused))
+    assert (end.code, {r["kind"]: r["ready"] for r in report(end)["resources"]}) == (
+        1,
+        {"ResourceGroup": "True", "VirtualNetwork": "False"},
+    )
+
+
+def test_1_something_is_not_ready_at_the_deadline(repository):
+    slow = "{match: {method: PUT, type: Microsoft.Network/virtualNetworks}, operation: {seconds: 3600}}"
+    repository.says(group=GROUP, vnet=VNET)
+    options = ("--run-timeout", "2s", "--emulator-script", script(repository, slow), "--output", "json")
+    end = repository.run("sync", *options)
+    assert (end.code, {r["kind"]: r["reason"] for r in report(end)["resources"]}) == (
+        1,
+        {"ResourceGroup": "Succeeded", "VirtualNetwork": "Reconciling"},
+    )
+
+
+INVALID = [
+    ("spec:\n  place: westeurope\n", "UnknownField", "a manifest is invalid"),
+    ("spec: [\n", "NotYaml", "a file does not parse"),
+]
+
+
+@pytest.mark.parametrize(("spec", "code", "why"), INVALID, ids=[row[-1] for row in INVALID])
+@pytest.mark.parametrize("command", ["sync", "plan"])
+def test_1_what_is_invalid_blocks_itself_alone_and_every_prune(repository, command, spec, code, why):
+    repository.says(group=GROUP, gone=GROUP.replace("core", "gone")).run("sync")
+    wrong = GROUP.replace("name: core", "name: wrong").partition("spec:")[0] + spec
+    repository.says(group=TAGGED, wrong=wrong)
+    end = repository.run(command, "--prune", "--output", "json")
+    told = report(end)
+    assert (end.code, code in {problem["code"] for problem in told["problems"]}) == (1, True), why
+    acts = {r["name"]: r["action"] for r in told["resources"] if r["name"] != "wrong"}
+    assert acts == {"core": "update", "gone": "none"}
+    strict = repository.run(command, "--strict")
+    assert (strict.code, strict.out) == (2, "")
+    assert "--strict refuses the run: wrong.yaml:" in strict.err
+
+
+def test_1_the_work_was_done_and_the_status_could_not_be_written(repository):
+    bare = repository.says(group=GROUP).pushes_to(repository.outside / "bare.git")
+    refusing = bare / "hooks" / "pre-receive"
+    refusing.parent.mkdir(exist_ok=True)
+    refusing.write_text('#!/bin/sh\n[ -e "$GIT_DIR/once" ] && exit 1\ntouch "$GIT_DIR/once"\n')
+    refusing.chmod(0o755)
+    end = repository.run("sync", "--output", "json")
+    assert (end.code, [p["code"] for p in report(end)["problems"]]) == (1, ["StatusNotWritten"])
+    assert [r["action"] for r in report(end)["resources"]] == ["create"]
+    assert repository.hand().resource(GROUP_ID) is not None
+
+
+REFUSED = [
+    (["sync", "--max-deletes", "many"], {}, "--max-deletes", "a setting is wrong"),
+    (["plan"], {"AZURE_SUBSCRIPTION_ID": "no/id"}, "AZURE_SUBSCRIPTION_ID", "a variable is wrong"),
+    (["sync", "--endpoint", "http://azure.example.com"], {}, "http", "a token would be sent in the clear"),
+    (["sync", "nowhere"], {}, "nowhere", "the source is not there"),
+    (["sync", "file:///nowhere/at/all.git"], {}, "nowhere", "the repository is not there"),
+    (["sync", "--ref", "nobranch"], {}, "nobranch", "the branch is not there"),
+    (["sync", "--path", "nofolder"], {}, "nofolder", "the folder is not there"),
+    (["sync", "--only", "Nothing/such", "--subscription", "0"], {}, "Nothing/such", "what is named is not there"),
+    (["sync"], {}, "AZURE_SUBSCRIPTION_ID", "no subscription is given"),
+    (["sync", "--subscription", "0", "--credential", "client-secret"], {}, "AZURE_CLIENT_SECRET", "no token"),
+    (["sync", "--prune-all"], {}, "--prune-all", "there is no such flag"),
+    (["synch"], {}, "Did you mean sync?", "there is no such command"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "given", "named", "why"), REFUSED, ids=[row[-1] for row in REFUSED])
+def test_2_refused_before_anything_was_touched(repository, arguments, given, named, why):
+    repository.says(group=GROUP)
+    end = gitsync(*arguments, folder=repository.folder, **given)
+    assert (end.code, end.out) == (2, ""), why
+    assert named in end.err
+    assert "Traceback" not in end.err
+    assert not (repository.folder / ".gitsync").exists(), "no status either"
+
+
+def test_2_the_work_tree_has_uncommitted_changes(repository):
+    repository.says(group=GROUP)
+    (repository.folder / "group.yaml").write_text(TAGGED)
+    end = repository.run("sync")
+    assert (end.code, "has uncommitted changes" in end.err) == (2, True)
+    assert repository.hand().ids() == []
+    assert repository.run("plan").code == 0
+    assert repository.run("sync", "--allow-dirty").code == 0
+
+
+def test_2_too_much_would_be_deleted(repository):
+    repository.says(group=GROUP, others=OTHERS).run("sync")
+    end = repository.says(group=GROUP).run("sync", "--prune")
+    assert (end.code, "--max-deletes 3" in end.err) == (2, True)
+    assert len(repository.hand().ids()) == 4
+    assert repository.run("plan", "--prune").code == 0, "a plan shows it"
+    assert repository.run("sync", "--prune", "--max-deletes", "3").code == 0
+
+
+DAMAGES = [
+    ("inventory.yaml", None, "no inventory.yaml", "the index is gone"),
+    ("inventory.yaml", "schema: 99\nresources: []\n", "newer gitsync", "of a later version"),
+    ("default/resources.azure.com/ResourceGroup/core.yaml", "gitsync: {", "core.yaml:2", "a record does not parse"),
+]
+
+
+@pytest.mark.parametrize(("file", "text", "told", "why"), DAMAGES, ids=[row[-1] for row in DAMAGES])
+def test_2_the_status_is_damaged(repository, file, text, told, why):
+    repository.says(group=GROUP).run("sync")
+    damaged = repository.folder / ".gitsync" / file
+    damaged.unlink() if text is None else damaged.write_text(text)
+    end = repository.says(group=TAGGED).run("sync")
+    assert (end.code, end.out) == (2, ""), why
+    assert told in end.err
+    assert "tags" not in (repository.hand().resource(GROUP_ID) or {})
+
+
+UNWRITABLE = [
+    (["git", "config", "receive.autogc", "nonsense"], "nothing can be pushed"),
+    (["sh", "-c", "mkdir -p hooks; printf '#!/bin/sh\\nexit 1\\n' > hooks/pre-receive; chmod 755 hooks/*"], "refused"),
+]
+
+
+@pytest.mark.parametrize(("spoil", "why"), UNWRITABLE, ids=[row[-1] for row in UNWRITABLE])
+def test_2_the_status_branch_cannot_be_pushed(repository, spoil, why):
+    bare = repository.says(group=GROUP).pushes_to(repository.outside / "bare.git")
+    subprocess.run(spoil, cwd=bare, check=True)
+    end = repository.run("sync")
+    assert (end.code, end.out) == (2, ""), why
+    assert "Status cannot be pushed to branch gitsync/status" in end.err
+    assert repository.hand().ids() == [], "nothing was sent to Azure"
+    assert repository.run("plan").code == 0, "a plan writes nothing back"
+
+
+def test_3_changes_are_to_be_made(repository):
+    repository.says(group=GROUP)
+    assert repository.run("plan", "--detailed-exitcode").code == 3
+    assert repository.run("plan").code == 0, "without the flag"
+    repository.run("sync")
+    assert repository.says(group=TAGGED).run("plan", "--detailed-exitcode").code == 3
+    assert repository.run("sync").code == 0
+    assert repository.says().run("plan", "--detailed-exitcode").code == 3, "a delete is a change"
+
+
+def test_4_azure_has_drifted(repository):
+    repository.says(group=TAGGED).run("sync")
+    repository.hand().change(GROUP_ID, "/tags/a", "c")
+    end = repository.run("plan", "--detailed-exitcode", "--output", "json")
+    assert (end.code, report(end)["summary"]) == (4, {"drifted": 1})
+    assert repository.run("plan").code == 0, "without the flag"
+    assert repository.says(group=TAGGED, vnet=VNET).run("plan", "--detailed-exitcode").code == 4, "drift comes first"
+    (repository.folder / "wrong.yaml").write_text("[")
+    assert repository.run("plan", "--detailed-exitcode").code == 1, "and what is invalid before it"
+    repository.hand().remove(GROUP_ID)
+    assert repository.says(group=TAGGED).run("plan", "--detailed-exitcode").code == 4, "what is gone has drifted, too"
+
+
+def copied(folder: Path) -> Path:
+    """A gitsync of the test's own, to be damaged; what leads a command to it is PYTHONPATH."""
+    shutil.copytree(Path(package.__file__).parent, folder / "gitsync", ignore=shutil.ignore_patterns("__pycache__"))
+    return folder / "gitsync"
+
+
+def test_70_a_fault_of_ours_in_one_turn(repository):
+    """The others come to their end, status is written, and the fault is told on stderr without a value."""
+    broken = copied(repository.outside / "broken")
+    with (broken / "extensions" / "network.py").open("a") as module:
+        module.write(
+            "\n\nasync def _broken(subject, azure, next):\n    raise KeyError(subject.spec['location'])\n\n\n"
+            "EXTENSIONS = (*EXTENSIONS, Extension(group=GROUP, kind='VirtualNetwork', pre_check=_broken))\n"
+            .replace("GROUP", "'network.azure.com'")
+        )  # fmt: skip
+    repository.says(group=GROUP, vnet=VNET)
+    end = repository.run("sync", "--output", "json", "--log-level", "debug", PYTHONPATH=str(broken.parent))
+    told = {r["kind"]: (r["verdict"], r["ready"], r["reason"]) for r in report(end)["resources"]}
+    assert (end.code, told) == (
+        70,
+        {"ResourceGroup": ("create", "True", "Succeeded"), "VirtualNetwork": ("unknown", "False", "Failed")},
+    )
+    assert "a fault in gitsync itself" in end.err
+    assert "builtins.KeyError, raised at:" in end.err
+    assert "network.py" in end.err
+    assert "westeurope" not in end.err
+    kept = {path.stem: path.read_text() for path in (repository.folder / ".gitsync" / "default").rglob("*.yaml")}
+    assert "reason: Succeeded" in kept["core"]
+    assert "reason: Failed" in kept["hub"]
+
+
+def test_70_our_facts_are_damaged(repository):
+    broken = copied(repository.outside / "broken")
+    (broken / "data" / "network.azure.com.json.xz").write_bytes(b"no facts")
+    end = repository.says(group=GROUP, vnet=VNET).run("sync", PYTHONPATH=str(broken.parent))
+    assert (end.code, end.out) == (70, "")
+    assert "The packed facts of 'network.azure.com' cannot be read" in end.err
+
+
+THEIRS = """\
+from gitsync.extensions.points import Extension
+
+
+async def check(subject, azure, next):
+    raise LookupError("no such team")
+
+
+rows = (Extension(group="network.azure.com", kind="VirtualNetwork", pre_check=check),)
+"""
+
+
+def test_1_another_packages_extension_broke_off(repository):
+    site = repository.outside / "site"
+    info = site / "acme-1.0.dist-info"
+    info.mkdir(parents=True)
+    (site / "acme.py").write_text(THEIRS)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: acme\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[gitsync.extensions]\nteams = acme:rows\n")
+    end = repository.says(group=GROUP, vnet=VNET).run("sync", "--output", "json", PYTHONPATH=str(site))
+    told = {r["kind"]: (r["ready"], r["severity"], r["message"]) for r in report(end)["resources"]}
+    assert end.code == 1
+    assert told["ResourceGroup"] == ("True", "", "")
+    ready, severity, message = told["VirtualNetwork"]
+    assert (ready, severity) == ("False", "Warning")
+    assert message.startswith("The extension 'teams' broke off: LookupError: no such team.")
+    assert "fault" not in end.err
+    (site / "acme.py").write_text("rows = nothing_such\n")
+    assert repository.run("sync", PYTHONPATH=str(site)).code == 2, "one that cannot be loaded refuses the run"
+
+
+def test_130_ctrl_c(repository):
+    repository.says(group=GROUP)
+    with azure() as served:
+        served.watch = lambda moment: process.send_signal(signal.SIGINT) is not None
+        process = start("sync", folder=repository.folder, **served.variables)
+        assert ended(process).code == 130
+
+
+@pytest.mark.parametrize("command", ["sync", "plan"])
+def test_141_nobody_reads_the_report(repository, command):
+    reader, writer = os.pipe()
+    os.close(reader)
+    repository.says(group=GROUP)
+    with os.fdopen(writer, "w") as gone:
+        options = (f"--emulator={repository.azure}", "--report", str(repository.outside / "report"))
+        process = start(command, *options, folder=repository.folder, out=gone)
+        assert ended(process)[::2] == (141, "")
+    told = json.loads((repository.outside / "report" / "report.json").read_text())
+    assert told["summary"] == {"create": 1}, "the run is not cut short by it"
+    assert (repository.folder / ".gitsync" / "inventory.yaml").exists() is (command == "sync")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a system without a full disk")
+def test_1_the_disk_is_full_that_the_report_is_printed_to(repository):
+    with Path("/dev/full").open("w") as full:
+        process = start("sync", f"--emulator={repository.azure}", folder=repository.says(group=GROUP).folder, out=full)
+        end = ended(process)
+    assert (end.code, end.err) == (1, "gitsync: The output cannot be written: No space left on device.\n")
+
+
+def test_a_run_needs_neither_stdout_nor_stderr(repository):
+    repository.says(group=GROUP)
+    command = 'exec "$@" <&- >&- 2>&-'
+    started = [sys.executable, "-m", "gitsync", "sync", f"--emulator={repository.azure}"]
+    end = subprocess.run(["sh", "-c", command, "sh", *started], cwd=repository.folder, env=variables(), check=False)
+    assert end.returncode == 0
+    assert repository.hand().resource(GROUP_ID) is not None
