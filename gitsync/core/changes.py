@@ -18,9 +18,9 @@ def changes(left: Any, right: Any, path: Path = ()) -> Iterator[Change]:
     A list whose entries have no key and whose length changed is one leaf. Indexes in a path are the left side's, or
     the right's for an entry that only it has.
     """
-    if isinstance(left, Mapping) and isinstance(right, Mapping | None):
+    if isinstance(left, dict) and (right is None or isinstance(right, dict)):
         yield from _mappings(left, right or {}, path)
-    elif left is None and isinstance(right, Mapping):
+    elif left is None and isinstance(right, dict):
         yield from _mappings({}, right, path)
     elif isinstance(left, list) and isinstance(right, list):
         yield from _lists(left, right, path)

@@ -7,7 +7,7 @@ its own spelling of a value is no drift; without one, git is compared with Azure
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gitsync.core.changes import changes, find
@@ -51,7 +51,8 @@ def compare(
     unverified = tuple(sorted(found.path for found in seen if isinstance(found, Unverified)))
     if remembered is None:
         return Comparison(verdict=Verdict.ADOPT, differences=_sorted(differences), unverified=unverified)
-    pending = tuple(_pending(desired, asked_for(remembered.applied), live, hints))
+    remembered = replace(remembered, applied=asked_for(remembered.applied))
+    pending = tuple(_pending(desired, remembered.applied, live, hints))
     moved = differences if remembered.baseline is None else tuple(_moved(desired, remembered, live, hints))
     paths = {difference.path for difference in pending}
     moved = tuple(difference for difference in moved if difference.path not in paths)
@@ -85,7 +86,7 @@ def _moved(
     desired: Mapping[str, Any], remembered: Remembered, live: Mapping[str, Any], hints: Hints
 ) -> Iterator[Difference]:
     """Asked-for leaves that Azure answers otherwise than when we last looked, unless they became what git asks for."""
-    now = project(asked_for(remembered.applied), live)
+    now = project(remembered.applied, live)
     for path, seen, before in changes(now, remembered.baseline):
         asked = find(desired, path, now if before is None else remembered.baseline)
         if asked is None or seen is None or not equal(path, asked, seen, hints):

@@ -149,8 +149,9 @@ def _put(body: dict[str, Any], path: Iterable[str], value: Any) -> None:
 
 def _when_empty(body: dict[str, Any], field: Field) -> None:
     """Say that a collection is empty, where ASO does: never where what it would stand in is not there."""
-    said, collection = field.get("whenEmpty"), _collection(field["type"])
-    if said is None or collection is None:
+    said = field.get("whenEmpty")
+    collection = _collection(field["type"]) if said else None
+    if collection is None:
         return
     *above, last = field["arm"].split("/")
     for step in above:

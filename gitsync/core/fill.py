@@ -72,7 +72,7 @@ class _Filling:
         self.config_map = partial(values.config_map, namespace)
 
     def value(self, value: Any) -> Any:
-        if isinstance(value, Mapping):
+        if isinstance(value, dict):
             return {key: self.value(member) for key, member in value.items()}
         if isinstance(value, list):
             return [self.value(member) for member in value]

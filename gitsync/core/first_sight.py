@@ -28,7 +28,7 @@ def first_sight(desired: Any, live: Any, hints: Hints, path: Path = ()) -> Itera
         yield Unverified(pointer(path))
     elif live is None:
         yield from _absent(desired, path)
-    elif isinstance(desired, Mapping) and isinstance(live, Mapping):
+    elif isinstance(desired, dict) and isinstance(live, dict):
         for key, value in desired.items():
             yield from first_sight(value, member(live, key), hints, (*path, key))
     elif isinstance(desired, list) and isinstance(live, list):
@@ -41,7 +41,7 @@ def shown(value: Any) -> Any:
     """Return a value as a report may show it."""
     if isinstance(value, Secret):
         return MASKED
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return {key: shown(child) for key, child in value.items()}
     if isinstance(value, list):
         return [shown(child) for child in value]

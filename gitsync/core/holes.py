@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from gitsync.model.template import (
@@ -18,14 +18,14 @@ from gitsync.model.template import (
 
 def holes(value: Any) -> Iterator[Hole]:
     """Every hole of a body or of an ARM id, in order."""
-    if isinstance(value, ReferenceHole | SecretHole | SecretMapHole | ConfigMapHole):
-        yield value
-    elif isinstance(value, Mapping):
+    if isinstance(value, dict):
         for member in value.values():
             yield from holes(member)
     elif isinstance(value, list):
         for member in value:
             yield from holes(member)
+    elif isinstance(value, ReferenceHole | SecretHole | SecretMapHole | ConfigMapHole):
+        yield value
     elif isinstance(value, Text):
         yield from (part for part in value.parts if not isinstance(part, str))
     elif isinstance(value, ReferenceKeys):

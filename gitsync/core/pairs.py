@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from gitsync.core.finding import Finding
 from gitsync.core.visit import Visit
@@ -13,21 +13,18 @@ _SOURCES = ("FromConfig", "FromSecret")
 
 def check_pairs(visit: Visit) -> Iterator[Finding]:
     """A finding for every pair of which a mapping sets both."""
-    present = visit.present
-    for plain, taken in _pairs(visit.fields):
-        if plain in present and taken in present:
-            yield Finding(
-                code="BothOfPair",
-                path=(*visit.path, taken),
-                message=f"cannot specify both {plain} and {taken}.",
-                hint=f"Remove {plain} to take the value from elsewhere, or {taken} to keep it in the manifest.",
-            )
+    for plain, taken in _pairs(visit.present, visit.fields):
+        yield Finding(
+            code="BothOfPair",
+            path=(*visit.path, taken),
+            message=f"cannot specify both {plain} and {taken}.",
+            hint=f"Remove {plain} to take the value from elsewhere, or {taken} to keep it in the manifest.",
+        )
 
 
-def _pairs(fields: Mapping[str, Field]) -> Iterator[tuple[str, str]]:
+def _pairs(present: Collection[str], fields: Mapping[str, Field]) -> Iterator[tuple[str, str]]:
     """`azureName` is no such pair: it wins over `azureNameFromConfig` (semantics §5.7)."""
-    for taken in sorted(fields):
-        for ending in _SOURCES:
-            plain = taken.removesuffix(ending)
-            if plain != taken and plain in fields and not fields[plain].get("meta"):
-                yield plain, taken
+    for taken in sorted(name for name in present if name.endswith(_SOURCES)):
+        plain = taken.removesuffix("FromConfig").removesuffix("FromSecret")
+        if plain in present and not fields[plain].get("meta"):
+            yield plain, taken

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from gitsync.core.lists import OPEN_LISTS, by_key, key_field, member
@@ -25,7 +25,7 @@ def project(asked: Any, live: Any, name: str = "") -> Any:
     """
     if isinstance(asked, Secret) or asked == MASKED:
         return None
-    if isinstance(asked, Mapping) and isinstance(live, Mapping):
+    if isinstance(asked, dict) and isinstance(live, dict):
         return _kept((key, project(value, member(live, key), key)) for key, value in asked.items())
     if isinstance(asked, list) and isinstance(live, list):
         return _project_list(asked, live, name)
@@ -51,9 +51,9 @@ def _kept(members: Iterable[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _without_nothing(value: Any) -> Any:
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         members = ((key, _without_nothing(child)) for key, child in value.items() if child is not None)
         return {key: child for key, child in members if child != {} or key.startswith("/")}
-    if isinstance(value, Sequence) and not isinstance(value, str):
+    if isinstance(value, list):
         return [_without_nothing(child) for child in value]
     return value

@@ -34,14 +34,11 @@ def check_shape(visit: Visit, unknown: Level) -> Iterator[Finding]:
         return
     if visit.facts is None:
         return
+    fields, present = visit.fields, visit.present
     spare = _SPARE if visit.name == "knownOwner" else frozenset()
-    yield from (_unknown_field(visit, key, unknown) for key in visit.value if key not in visit.fields.keys() | spare)
-    present = visit.present
-    yield from (
-        _missing(visit, name, field)
-        for name, field in sorted(visit.fields.items())
-        if field.get("required") and name not in present
-    )
+    yield from (_unknown_field(visit, key, unknown) for key in visit.value if key not in fields and key not in spare)
+    missing = sorted(name for name, field in fields.items() if name not in present and field.get("required"))
+    yield from (_missing(visit, name, fields[name]) for name in missing)
     yield from _union(visit, present)
 
 

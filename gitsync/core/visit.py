@@ -6,8 +6,8 @@ Null counts as absent in a mapping, as an API server prunes it; in a list it sta
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
 
@@ -21,7 +21,8 @@ class Visit:
     """One value and what its place asks for.
 
     `shape` is a scalar's name, "mapping" (named fields: `facts`), "map" or "list" (of `inner`). `name` is the type's
-    name where it has one. `rules` are the constraints of the field and of its type.
+    name where it has one. `rules` are the constraints of the field and of its type. `fits` tells whether the value has
+    the shape that is asked for; only then has it children.
     """
 
     path: Path
@@ -31,11 +32,10 @@ class Visit:
     rules: Mapping[str, Any]
     facts: TypeFacts | None = None
     inner: FieldType = "any"
+    fits: bool = field(init=False)
 
-    @property
-    def fits(self) -> bool:
-        """The value has the shape that is asked for; only then has it children."""
-        return fits(self.shape, self.value)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "fits", fits(self.shape, self.value))
 
     @property
     def fields(self) -> Mapping[str, Field]:
@@ -45,7 +45,9 @@ class Visit:
     @property
     def present(self) -> Mapping[str, Any]:
         """The known fields that do stand here."""
-        return {key: self.value[key] for key in self.fields if self.value.get(key) is not None}
+        fields = self.fields
+        members = self.value.items() if fields else ()
+        return {key: value for key, value in members if value is not None and key in fields}
 
 
 def visits(kind: Kind, spec: Any) -> Iterator[Visit]:
@@ -69,15 +71,15 @@ def fits(shape: str, value: Any) -> bool:
         case "number":
             return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
         case "list":
-            return isinstance(value, Sequence) and not isinstance(value, str)
+            return isinstance(value, list)
         case "mapping" | "map":
-            return isinstance(value, Mapping)
+            return isinstance(value, dict)
         case _:
             return True
 
 
-def _visits(types: Mapping[str, TypeFacts], path: Path, value: Any, field: Field) -> Iterator[Visit]:
-    visit = _look(types, path, value, field)
+def _visits(types: Mapping[str, TypeFacts], path: Path, value: Any, place: Field) -> Iterator[Visit]:
+    visit = _look(types, path, value, place)
     yield visit
     if not visit.fits:
         return
@@ -85,10 +87,10 @@ def _visits(types: Mapping[str, TypeFacts], path: Path, value: Any, field: Field
         yield from _visits(types, (*path, key), child, inner)
 
 
-def _look(types: Mapping[str, TypeFacts], path: Path, value: Any, field: Field) -> Visit:
-    rules: dict[str, Any] = dict(field)
+def _look(types: Mapping[str, TypeFacts], path: Path, value: Any, place: Field) -> Visit:
+    rules: dict[str, Any] = dict(place)
     type_: FieldType = rules.pop("type")
-    while isinstance(type_, Mapping) and "base" in type_:
+    while not isinstance(type_, str) and "base" in type_:
         rules |= {name: limit for name, limit in type_.items() if name != "base"}
         type_ = type_["base"]
     if isinstance(type_, str):
