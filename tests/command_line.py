@@ -21,7 +21,7 @@ from gitsync.emulator.settings import Settings
 from gitsync.emulator.store import MemoryStore
 
 SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
-LONG = 120
+LONG = 60
 """Seconds after which a command that hangs is given up: far more than any takes."""
 
 _OURS = ("GITSYNC_", "AZURE_", "GIT_", "NO_COLOR", "PYTHON")

@@ -42,8 +42,11 @@ def guarded(body: Callable[[], int], mask: Callable[[str], str]) -> int:
         return INTERRUPTED
     except OSError as error:
         return _unwritten(error, mask)
-    except SystemExit as end:  # argparse, after --help
-        return end.code if isinstance(end.code, int) else 0
+    except SystemExit as end:  # argparse after --help, or a signal that breaks off
+        if isinstance(end.code, str):
+            _say([end.code], mask)
+            return FAILED
+        return end.code or 0
     except Exception as fault:  # noqa: BLE001 - the outermost frame: whatever else comes here is a fault of ours
         _say(fault_report(fault), mask)
         return FAULT

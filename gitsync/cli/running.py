@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import signal
-from collections.abc import Callable
-from dataclasses import dataclass
 
+from gitsync.cli.interruption import Begins, Interruption
 from gitsync.cli.offline import READING as OFFLINE
 from gitsync.cli.output import REPORT_OUTPUTS, print_report, show_progress, write_report
 from gitsync.config import Config
-from gitsync.core.exitcode import INTERRUPTED, NOT_READY
 from gitsync.logs import Redactions
 from gitsync.model.report import Report
 from gitsync.model.secret import Secret
@@ -41,27 +38,14 @@ DECIDING = ("prune", "max_deletes", "adopt", "always_put", "agent")
 TELLING = ("status_branch", "report_dir", "output")
 
 
-@dataclass(slots=True)
-class Interruption:
-    """Which signal ended the run, if one did."""
-
-    by: signal.Signals | None = None
-
-    def exit_code(self, report: Report) -> int:
-        """130 for Ctrl-C; at least 1 where the run was told to stop; else the report's own."""
-        if self.by is signal.SIGINT:
-            return INTERRUPTED
-        return report.exit_code or NOT_READY if self.by else report.exit_code
-
-
 def execute(options: argparse.Namespace, config: Config, *, writes: bool) -> int:
     """Run once, print the report and give the exit code.
 
     Raises GitsyncError where the run is refused, and the faults of ours that ended single turns, once all is written.
     """
     redactions: Redactions = options.redactions
-    supervised = _supervised(config, lambda secret: redactions.add(secret.reveal()), writes=writes)
-    report, interruption = asyncio.run(supervised)
+    interruption = Interruption()
+    report = asyncio.run(_run(config, redactions, interruption, writes=writes))
     try:
         if config.report_dir:
             write_report(report, config.report_dir)
@@ -73,19 +57,13 @@ def execute(options: argparse.Namespace, config: Config, *, writes: bool) -> int
     return interruption.exit_code(report)
 
 
-async def _supervised(config: Config, redact: Callable[[Secret], None], *, writes: bool) -> tuple[Report, Interruption]:
-    """SIGTERM and Ctrl-C let the run end in order: no new work, status written."""
+async def _run(config: Config, redactions: Redactions, interruption: Interruption, *, writes: bool) -> Report:
     from gitsync import api
 
-    stop, interruption = asyncio.Event(), Interruption()
+    def redact(secret: Secret) -> None:
+        redactions.add(secret.reveal())
 
-    def end(by: signal.Signals) -> None:
-        interruption.by = by
-        stop.set()
-
-    loop = asyncio.get_running_loop()
-    for one in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(one, end, one)
-    with show_progress() as progress:
-        report = await api.execute(config, writes=writes, stop=stop, progress=progress, redact=redact)
-    return report, interruption
+    stop = asyncio.Event()
+    with interruption.heard(), show_progress() as progress:
+        begins = Begins(progress, interruption, stop)
+        return await api.execute(config, writes=writes, stop=stop, progress=begins, redact=redact)

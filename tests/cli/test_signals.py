@@ -1,0 +1,185 @@
+"""A run that is told to end: SIGTERM as a scheduler sends it, Ctrl-C as a person does."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import LONG, Azure, Ended, azure, ended, gitsync, start
+from fake_clock import FakeClock
+
+from gitsync.emulator.settings import Timing, read_settings
+from gitsync.emulator.ways import Style
+
+MANIFESTS = """\
+apiVersion: resources.azure.com/v1api20200601
+kind: ResourceGroup
+metadata:
+  name: core
+spec:
+  location: westeurope
+---
+apiVersion: network.azure.com/v1api20240301
+kind: VirtualNetwork
+metadata:
+  name: hub
+spec:
+  location: westeurope
+  owner:
+    name: core
+  addressSpace:
+    addressPrefixes: [10.0.0.0/16]
+---
+apiVersion: network.azure.com/v1api20240301
+kind: VirtualNetworksSubnet
+metadata:
+  name: one
+spec:
+  owner:
+    name: hub
+  addressPrefix: 10.0.0.0/24
+"""
+NAMES = ("core", "hub", "one")
+VNETS = "Microsoft.Network/virtualNetworks"
+SIGNALS = [pytest.param(signal.SIGTERM, 1, id="SIGTERM"), pytest.param(signal.SIGINT, 130, id="Ctrl-C")]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    manifests = tmp_path / "manifests"
+    manifests.mkdir()
+    (manifests / "all.yaml").write_text(MANIFESTS)
+    return manifests
+
+
+def sync(folder: Path, served: Azure) -> subprocess.Popen[str]:
+    return start("sync", "--output", "json", folder=folder, **served.variables)
+
+
+def told(process: subprocess.Popen[str], served: Azure, by: signal.Signals, when: str) -> Ended:
+    """Let a command run until it asks for what has `when` in its path, and send it a signal then."""
+
+    def watch(moment: Any) -> bool:
+        if when in moment.path and not moment.done:
+            process.send_signal(by)
+            served.watch = lambda _: False
+        return False
+
+    served.watch = watch
+    return ended(process)
+
+
+def resources(end: Ended) -> dict[str, dict[str, Any]]:
+    return {one["name"]: one for one in json.loads(end.out)["resources"]}
+
+
+def kept(folder: Path, name: str) -> str:
+    return next((folder / ".gitsync").rglob(f"{name}.yaml")).read_text()
+
+
+def created(served: Azure) -> list[str]:
+    return [path.rpartition("/")[2] for _, path, status in served.sent("PUT") if status == 201]
+
+
+def scripted(folder: Path, rule: str) -> dict[str, Any]:
+    """Settings of an emulator that plays one rule, and does at once what that leaves alone."""
+    script = folder.with_name("script.yaml")
+    script.write_text(f"rules:\n  - {rule}\n")
+    return {"rules": read_settings(script).rules, "operations": Timing(style=Style.DONE)}
+
+
+@pytest.mark.parametrize(("by", "code"), SIGNALS)
+def test_what_is_under_way_is_left_to_the_next_run(folder, by, code):
+    clock = FakeClock()
+    slow = scripted(folder, f"{{match: {{method: PUT, type: {VNETS}}}, operation: {{seconds: 3600}}}}")
+    with azure(clock=clock, **slow) as served:
+        end = told(sync(folder, served), served, by, when="/operations/")
+        assert end.code == code
+        reasons = {name: one["reason"] for name, one in resources(end).items()}
+        assert reasons == {"core": "Succeeded", "hub": "Reconciling", "one": "NotReached"}
+        assert "Told to end" in end.err
+        assert created(served) == ["core", "hub"], "nothing new was begun"
+        assert "  operation:\n    kind: create\n" in kept(folder, "hub")
+        assert "claim: created\n" in kept(folder, "hub")
+        clock.elapsed += 3600
+        again = gitsync("sync", "--output", "json", folder=folder, **served.variables)
+        assert (again.code, {one["ready"] for one in resources(again).values()}) == (0, {"True"})
+        assert created(served) == ["core", "hub", "one"], "nothing is created twice"
+        assert len(served.sent("PUT")) == 3
+        assert "operation:" not in kept(folder, "hub")
+
+
+@pytest.mark.parametrize(("by", "code"), SIGNALS)
+def test_a_wait_that_azure_asked_for_ends_too(folder, by, code):
+    """What Azure would say in ten minutes is left to the next run; it may have been on the way."""
+    busy = scripted(folder, "{answer: {status: 503, code: ServerBusy, headers: {Retry-After: 600}}}")
+    with azure(**busy) as served:
+        end = told(sync(folder, served), served, by, when="/resourceGroups/core")
+        assert end.code == code
+        assert {name: one["verdict"] for name, one in resources(end).items()} == dict.fromkeys(NAMES, "unknown")
+        assert [attempt["code"] for attempt in resources(end)["core"]["attempts"]] == ["ServerBusy"]
+        assert created(served) == []
+    assert "claim: expected\n" in kept(folder, "core")
+
+
+@pytest.mark.parametrize(("by", "code"), SIGNALS)
+def test_a_plan_ends_too_and_writes_nothing(folder, by, code):
+    with azure() as served:
+        process = start("plan", folder=folder, **served.variables)
+        end = told(process, served, by, when="/resourceGroups/core")
+        assert end.code == code
+        assert "Interrupted: what was not reached is left to the next run." in end.out
+    assert not (folder / ".gitsync").exists()
+
+
+@contextmanager
+def silence() -> Iterator[tuple[str, Callable[[], None]]]:
+    """A server that takes a request and never answers: its URL, and what waits until it was asked."""
+    with socket.create_server(("127.0.0.1", 0)) as server, ExitStack() as taken:
+        server.settimeout(LONG)
+
+        def asked() -> None:
+            connection = taken.enter_context(server.accept()[0])
+            assert connection.recv(1)
+
+        yield f"http://127.0.0.1:{server.getsockname()[1]}", asked
+
+
+@pytest.mark.parametrize(("by", "code"), SIGNALS)
+def test_a_second_signal_breaks_off(folder, by, code):
+    """Nobody waits for an Azure that never answers who asks twice."""
+    with silence() as (url, asked):
+        named = {
+            "AZURE_RESOURCE_MANAGER_ENDPOINT": url,
+            "AZURE_SUBSCRIPTION_ID": "0",
+            "GITSYNC_CREDENTIAL": "anonymous",
+        }
+        process = start("sync", folder=folder, **named)
+        asked()
+        process.send_signal(by)
+        first = process.stderr.readline()
+        process.send_signal(by)
+        end = ended(process)
+    assert "a second signal breaks off" in first
+    assert (end.code, end.out) == (code, "")
+    assert end.err == ("gitsync: interrupted.\n" if by is signal.SIGINT else "gitsync: broken off by SIGTERM.\n")
+    assert "claim: expected\n" in kept(folder, "core"), "what may have been begun is on record"
+
+
+@pytest.mark.parametrize(("by", "code"), SIGNALS)
+def test_what_has_not_begun_is_broken_off_at_once(folder, by, code):
+    """A git server that never answers holds nobody up, though git is not ended by what ends a terminal's programs."""
+    with silence() as (url, asked):
+        process = start("sync", f"{url}/manifests.git", "--subscription", "0", folder=folder)
+        asked()
+        process.send_signal(by)
+        end = ended(process)
+    assert (end.code, end.out) == (code, "")
+    assert end.err == ("gitsync: interrupted.\n" if by is signal.SIGINT else "gitsync: broken off by SIGTERM.\n")
