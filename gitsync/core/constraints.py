@@ -31,9 +31,9 @@ def check_constraints(visit: Visit) -> Iterator[Finding]:
 
 def violations(value: Any, rules: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """The rules that a value breaks, each with what is to be said of it; rules that do not apply are passed over."""
-    for rule, (applies, holds, words) in _RULES.items():
-        limit = rules.get(rule)
-        if limit is not None and applies(value) and not holds(value, limit):
+    for rule in (rule for rule in _RULES if rule in rules):
+        limit, (applies, holds, words) = rules[rule], _RULES[rule]
+        if applies(value) and not holds(value, limit):
             yield rule, words(value, limit)
 
 

@@ -6,12 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from gitsync.model.template import (
-    ConfigMapHole,
     Hole,
-    ReferenceHole,
     ReferenceKeys,
-    SecretHole,
-    SecretMapHole,
     Text,
 )
 
@@ -24,7 +20,7 @@ def holes(value: Any) -> Iterator[Hole]:
     elif isinstance(value, list):
         for member in value:
             yield from holes(member)
-    elif isinstance(value, ReferenceHole | SecretHole | SecretMapHole | ConfigMapHole):
+    elif isinstance(value, Hole):
         yield value
     elif isinstance(value, Text):
         yield from (part for part in value.parts if not isinstance(part, str))
