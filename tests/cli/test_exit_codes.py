@@ -272,7 +272,7 @@ def test_4_azure_has_drifted(repository):
 
 def copied(folder: Path) -> Path:
     """A gitsync of the test's own, to be damaged; what leads a command to it is PYTHONPATH."""
-    shutil.copytree(Path(package.__file__).parent, folder / "gitsync", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(Path(package.__file__).parent, folder / "gitsync")
     return folder / "gitsync"
 
 
