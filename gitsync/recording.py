@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 from gitsync.core.exitcode import NOT_READY
 from gitsync.edges import Edges
@@ -43,12 +44,12 @@ def publish(edges: Edges, before: State, report: Report, *, whole: bool) -> Repo
     `whole` says that the run was about everything that was recorded before.
     """
     records = {result.key: result.record for result in report.results}
-    kept = {**before.records, **records}
+    kept = [record for record in {**before.records, **records}.values() if record]
     update = Update(
         records=records,
         revision=report.revision if whole else _spoken_of(before, report.revision),
-        summary=summary.render([r for r in kept.values() if r], revision=report.revision, problems=report.problems),
-        report=json.render(report),
+        summary=partial(summary.render, kept, revision=report.revision, problems=report.problems),
+        report=partial(json.render, report),
         headline=headline.subject(report),
     )
     try:

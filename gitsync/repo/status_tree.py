@@ -87,6 +87,6 @@ def files_of(changes: Changes, after: Records, update: Update) -> Files:
     texts = {SUMMARY: update.summary, REPORT: update.report}
     return {
         **{place_of(key): encode(record) if record else None for key, record in changes.items()},
-        **{name: text.encode() for name, text in texts.items() if text is not None},
+        **{name: text().encode() for name, text in texts.items() if text is not None},
         INVENTORY: inventory(after, update.revision),
     }

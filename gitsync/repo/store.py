@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Protocol, Self
@@ -16,13 +16,13 @@ class Update:
     """What a run has to say. A record of None is forgotten; keys that are not named stay as they are.
 
     `revision` is the commit that the records speak of. `summary` and `report` are the texts of SUMMARY.md and
-    report.json, None to leave them as they are. `headline` is one line.
+    report.json, made only where something is written; None to leave them as they are. `headline` is one line.
     """
 
     records: Mapping[Key, Record | None]
     revision: str | None
-    summary: str | None
-    report: str | None
+    summary: Callable[[], str] | None
+    report: Callable[[], str] | None
     headline: str
 
 

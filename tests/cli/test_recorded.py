@@ -43,7 +43,7 @@ FAILED = Condition(
     status=Status.FALSE, severity=Severity.ERROR, reason="InvalidPrefix", message="No.", time="2026-01-02T03:04:05Z"
 )
 RECORDS = {r.key: r for r in (record(HUB, FAILED), record(CORE, READY), record(TWIN, READY))}
-UPDATE = Update(records=RECORDS, revision=REVISION, summary="# Status\n", report="{}\n", headline="Status")
+UPDATE = Update(records=RECORDS, revision=REVISION, summary=None, report=None, headline="Status")
 
 
 class Clock:

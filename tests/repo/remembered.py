@@ -1,5 +1,6 @@
 """Records and updates in one line, and a clock that stands still."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -41,6 +42,22 @@ def a_record(name: str, **changes: Any) -> Record:
     return replace(plain, **changes)
 
 
-def an_update(*records: Record, forget: tuple[Key, ...] = (), **texts: Any) -> Update:
-    named = {"revision": "a" * 40, "summary": "# Summary\n", "report": "{}\n", "headline": "Sync 1 resource"}
-    return Update(records={r.key: r for r in records} | dict.fromkeys(forget), **named | texts)
+def an_update(
+    *records: Record,
+    forget: tuple[Key, ...] = (),
+    revision: str | None = "a" * 40,
+    summary: str | None = "# Summary\n",
+    report: str | None = "{}\n",
+    headline: str = "Sync 1 resource",
+) -> Update:
+    return Update(
+        records={r.key: r for r in records} | dict.fromkeys(forget),
+        revision=revision,
+        summary=_written(summary),
+        report=_written(report),
+        headline=headline,
+    )
+
+
+def _written(text: str | None) -> Callable[[], str] | None:
+    return None if text is None else lambda: text
