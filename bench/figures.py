@@ -9,7 +9,8 @@ from typing import Any
 
 from bench.processes import Measure
 
-UNITS = {"seconds": "s", "cpu": "s CPU", "memory": "MB", "requests": "requests"}
+FIGURES = {"seconds": ("s", ".3f"), "cpu": ("s CPU", ".3f"), "memory": ("MB", ".0f"), "requests": ("requests", ".0f")}
+"""What is measured: its unit, and how it is written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +21,8 @@ class Spread:
     least: float
     most: float
 
-    def __str__(self) -> str:
-        return f"{self.median:.4g} ({self.least:.4g}-{self.most:.4g})"
+    def __format__(self, spec: str) -> str:
+        return f"{self.median:{spec}} ({self.least:{spec}}-{self.most:{spec}})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,15 +44,18 @@ class Row:
 
 def rows(scenario: str, ours: Sequence[Measure], bare: Sequence[Measure]) -> list[Row]:
     """A row for every figure that both were measured by."""
-    figures = [name for name in UNITS if name in ours[0] and name in bare[0]]
+    figures = [name for name in FIGURES if name in ours[0] and name in bare[0]]
     return [Row(scenario, name, _spread(ours, name), _spread(bare, name)) for name in figures]
 
 
 def table(all_rows: Iterable[Row]) -> str:
     """For people."""
-    lines = [("", "gitsync", "bare", "ratio")]
-    lines += [(f"{r.scenario}, {UNITS[r.figure]}", str(r.ours), str(r.bare), f"{r.ratio:.2f}") for r in all_rows]
-    return "".join(f"{what:<32}{ours:<26}{bare:<26}{ratio:>6}\n" for what, ours, bare, ratio in lines)
+    lines = ["{:<32}{:<24}{:<24}{:>6}\n".format("", "gitsync", "bare", "ratio")]
+    for row in all_rows:
+        unit, spec = FIGURES[row.figure]
+        ours, bare = f"{row.ours:{spec}}", f"{row.bare:{spec}}"
+        lines.append(f"{row.scenario + ', ' + unit:<32}{ours:<24}{bare:<24}{row.ratio:>6.2f}\n")
+    return "".join(lines)
 
 
 def _spread(measures: Sequence[Measure], figure: str) -> Spread:
