@@ -32,7 +32,7 @@ class Memory:
         """End every wait: what is under way is left to the next run. `now` is in monotonic seconds."""
         self._stopped_at = now
         for conversation in self._conversations:
-            conversation.deadline = now
+            conversation.end(now)
 
     def wrote(self, arm_id: str) -> None:
         """Forget what a write may have changed: the resource, and all that it lies in."""

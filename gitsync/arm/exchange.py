@@ -98,12 +98,28 @@ class Exchange:
             conversation.requests += 1
             timeout = min(self._read_timeout, max(1.0, conversation.deadline - self._clock.monotonic()))
             try:
-                answer = await self._carrier.send(call, read_timeout=timeout)
+                answer = await self._answer(call, conversation, timeout)
             except ArmError as error:
                 error.at = rfc3339(self._clock.now())
                 raise
         self._throttle.learn(call.method, call.path, answer)
         return answer
+
+    async def _answer(self, call: Call, conversation: Conversation, read_timeout: float) -> Answer:
+        """Wait for the answer, until the conversation is ended."""
+        try:
+            async with asyncio.timeout(None) as conversation.limit:
+                return await self._carrier.send(call, read_timeout=read_timeout)
+        except TimeoutError as error:
+            raise TransportError(
+                "The run was told to end before Azure answered.",
+                was_sent=True,
+                resource_id=call.resource_id,
+                method=call.method,
+                outcome_unknown=call.is_write,
+            ) from error
+        finally:
+            conversation.limit = None
 
     def _raise_for(self, answer: Answer, call: Call) -> None:
         code, _, _ = read_error(answer) if answer.status >= 400 else ("", "", ())

@@ -6,13 +6,14 @@ import json
 import signal
 import socket
 import subprocess
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import LONG, Azure, Ended, azure, ended, gitsync, start
+from command_line import LONG, Azure, Ended, Moment, azure, ended, gitsync, start
 from fake_clock import FakeClock
 
 from gitsync.emulator.settings import Timing, read_settings
@@ -137,6 +138,36 @@ def test_a_plan_ends_too_and_writes_nothing(folder, by, code):
         assert end.code == code
         assert "Interrupted: what was not reached is left to the next run." in end.out
     assert not (folder / ".gitsync").exists()
+
+
+@pytest.mark.parametrize("done", [False, True], ids=["not-done", "done"])
+def test_an_answer_that_does_not_come_is_not_waited_for(folder, done):
+    """Schedulers kill what does not end within half a minute; whether the write was done, the next run finds out."""
+    heard = threading.Event()
+    with azure(operations=Timing(style=Style.DONE)) as served:
+
+        def watch(moment: Moment) -> bool:
+            mute = moment.method == "PUT" and moment.path.endswith("/hub") and moment.done is done
+            if mute:
+                process.send_signal(signal.SIGTERM)
+                assert heard.wait(LONG)
+            return mute
+
+        served.watch = watch
+        process = sync(folder, served)
+        first = process.stderr.readline()
+        process.wait(LONG)
+        heard.set()
+        end = ended(process)
+        assert (end.code, "Told to end" in first) == (1, True)
+        told = resources(end)["hub"]
+        assert (told["verdict"], told["ready"]) == ("create", "False")
+        assert "The run was told to end before Azure answered." in told["message"]
+        assert "claim: expected\n" in kept(folder, "hub")
+        served.watch = lambda _: False
+        assert gitsync("sync", folder=folder, **served.variables).code == 0
+        assert created(served) == ["core", "hub", "one"]
+        assert "claim: created\n" in kept(folder, "hub")
 
 
 @contextmanager
