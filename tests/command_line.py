@@ -41,11 +41,14 @@ def variables(**more: str) -> dict[str, str]:
 
 
 def start(*arguments: str, folder: Path, out: Any = subprocess.PIPE, **more: str) -> subprocess.Popen[str]:
-    """Start `gitsync ARGUMENTS` in a folder, with its stdout as in `out`. `more` are variables."""
+    """Start `gitsync ARGUMENTS` in a folder, with its stdout as in `out`. `more` are variables.
+
+    What a command that is killed leaves among temporary files lies beside the folder.
+    """
     return subprocess.Popen(
         [sys.executable, "-m", "gitsync", *arguments],
         cwd=folder,
-        env=variables(**more),
+        env=variables(**{"TMPDIR": str(folder.parent), **more}),
         stdin=subprocess.DEVNULL,
         stdout=out,
         stderr=subprocess.PIPE,
