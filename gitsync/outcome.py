@@ -61,14 +61,16 @@ def _is_fine(turn: Turn, condition: Condition, verdict: Verdict) -> bool:
 
 
 def _kept(turn: Turn, condition: Condition) -> Record | None:
-    """What to remember: an unconfirmed delete stays, or the resource would be lost track of."""
+    """What to remember: an unconfirmed delete stays, with what stood against it, or it would be lost track of."""
+    record = turn.node.record
     if turn.node.intent is Intent.APPLY:
         return _record(turn, condition)
-    if turn.done in {Action.DELETE, Action.DETACH}:
+    if record is None or turn.done in {Action.DELETE, Action.DETACH}:
         return None
-    if turn.unfinished and turn.node.record:
-        return replace(turn.node.record, condition=condition, operation=_operation(turn))
-    return turn.node.record
+    if turn.action is not Action.DELETE:  # it was not to be deleted now
+        return record
+    kept = condition if replaces(condition, record.condition) else record.condition
+    return replace(record, condition=kept, operation=_operation(turn))
 
 
 def no_turn(node: Node) -> Result:

@@ -168,6 +168,7 @@ def test_a_refused_delete_is_a_warning_and_stays_on_record(tmp_path):
         "Warning",
         1,
     )
+    assert found.record.condition.reason == "InUseSubnetCannotBeDeleted", "status tells it, too"
     assert of(world.sync(prune=True), "VirtualNetwork").action is Action.DELETE
 
 
