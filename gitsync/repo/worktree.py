@@ -33,7 +33,7 @@ class FolderListing:
         top = self.root / folder
         if not top.resolve().is_relative_to(self.root.resolve()) or not top.is_dir():
             raise SourceError(f"There is no folder {folder or '.'} in {self.root}.", hint="Check --path.")
-        return tuple(sorted(self._walk(top), key=lambda entry: entry.path))
+        return tuple(sorted(self._walk(top, top.relative_to(self.root).as_posix()), key=lambda entry: entry.path))
 
     def find(self, paths: Iterable[str]) -> tuple[Entry, ...]:
         files = ((path, self.root / path) for path in paths)
@@ -48,28 +48,28 @@ class FolderListing:
         except OSError as error:
             raise SourceError(f"Cannot read {error.filename}: {error.strerror}.") from error
 
-    def _walk(self, folder: Path) -> Iterator[Entry]:
-        """Dot folders are not even entered: `.git` alone may hold more than all the rest."""
+    def _walk(self, folder: str | Path, path: str) -> Iterator[Entry]:
+        """Dot folders are not even entered: `.git` alone may hold more than all the rest. `path` is the folder's."""
         try:
             found = sorted(os.scandir(folder), key=lambda each: each.name)
         except OSError as error:
             raise SourceError(f"Cannot read {error.filename}: {error.strerror}.") from error
         for each in found:
+            its_path = each.name if path == "." else f"{path}/{each.name}"
             if each.is_dir(follow_symlinks=False):
-                yield from self._enter(each)
+                yield from self._enter(each, its_path)
             else:
-                yield from self._file(each)
+                yield from self._file(each, its_path)
 
-    def _enter(self, folder: os.DirEntry[str]) -> Iterator[Entry]:
+    def _enter(self, folder: os.DirEntry[str], path: str) -> Iterator[Entry]:
         if folder.name.startswith("."):
             return
-        if (Path(folder.path) / ".git").exists():
-            yield Entry(self._relative(folder), EntryKind.REPOSITORY)
+        if Path(folder.path, ".git").exists():
+            yield Entry(path, EntryKind.REPOSITORY)
             return
-        yield from self._walk(Path(folder.path))
+        yield from self._walk(folder.path, path)
 
-    def _file(self, file: os.DirEntry[str]) -> Iterator[Entry]:
-        path = self._relative(file)
+    def _file(self, file: os.DirEntry[str], path: str) -> Iterator[Entry]:
         if not is_printable(path):
             yield Entry(ascii(path)[1:-1], EntryKind.UNREADABLE)
         elif file.is_symlink() and not self._leads_to_a_file_inside(file):
@@ -80,9 +80,6 @@ class FolderListing:
     def _leads_to_a_file_inside(self, link: os.DirEntry[str]) -> bool:
         target = Path(link.path).resolve()
         return self.follow_links and target.is_file() and target.is_relative_to(self.root.resolve())
-
-    def _relative(self, entry: os.DirEntry[str]) -> str:
-        return Path(entry.path).relative_to(self.root).as_posix()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
