@@ -16,6 +16,7 @@ from gitsync.core.decide import claim_of
 from gitsync.core.expected import is_expected
 from gitsync.model.clock import rfc3339
 from gitsync.model.condition import Condition, Status
+from gitsync.model.gvk import Key
 from gitsync.model.plan import Intent, Node
 from gitsync.model.policy import Policy
 from gitsync.model.record import Claim, Operation, Record
@@ -86,7 +87,15 @@ def no_turn(node: Node) -> Result:
         exists=_was_ours(node),
         may_mend=True,
         record=record,
+        owner=_owner(node),
+        depends_on=prepared.depends_on if prepared else record.depends_on if record else (),
     )
+
+
+def _owner(node: Node) -> Key | None:
+    if node.prepared:
+        return node.prepared.owner.key if node.prepared.owner else None
+    return node.record.owner if node.record else None
 
 
 def _told(turn: Turn) -> Comparison:

@@ -46,7 +46,8 @@ class Result:
     `is_fine` tells dependents that they may go on: Ready, or in a plan "would be". `exists` tells that Azure has the
     resource, which is enough for a dependent that is ours already. `may_mend` tells that another try, in this run or
     the next, may go better without a change of the manifest. `fault` is what a mistake in gitsync raised, where that
-    ended the turn.
+    ended the turn. `owner` and `depends_on` are what the manifest names, or the last one that was recorded: the edges
+    of the picture.
     """
 
     key: Key
@@ -66,3 +67,5 @@ class Result:
     requests: int = 0
     record: Record | None = None
     fault: Exception | None = field(default=None, repr=False)
+    owner: Key | None = None
+    depends_on: tuple[Key, ...] = ()
