@@ -14,6 +14,7 @@ from enum import StrEnum
 from typing import Any
 
 from gitsync.model.secret import Secret
+from gitsync.model.verdict import DRIFT_WORD, Verdict
 
 _ID = r"[A-Za-z0-9][A-Za-z0-9.-]*"
 
@@ -68,7 +69,7 @@ def _setting(  # noqa: PLR0913 - one row of a table
 ) -> Any:
     """Declare a field of `Config`; `variables` replaces the one made from its name, `flag` the flag."""
     row = {
-        "form": Form.CHOICE if choices else form,
+        "form": Form.CHOICE if choices and form is Form.TEXT else form,
         "help": help,
         "variables": variables,
         "switches": switches or {},
@@ -233,6 +234,13 @@ class Config:
     output: str = _setting("text", "What is printed on stdout.", metavar="FORMAT")
     detailed_exitcode: bool = _setting(
         False, "Exit 4 where plan finds drift, and 3 where it finds changes to make.", form=Form.SWITCH
+    )
+    fail_on: tuple[str, ...] = _setting(
+        (),
+        "Exit 1 where a resource has one of these verdicts; drift stands for drifted, missing and conflict.",
+        form=Form.LIST,
+        choices=(DRIFT_WORD, *(verdict.value for verdict in Verdict)),
+        metavar="VERDICT",
     )
     log_level: str = _setting("info", "Least severity that is logged.", choices=("debug", "info", "warning", "error"))
     log_format: str = _setting(

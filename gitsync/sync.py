@@ -136,7 +136,7 @@ def _report(config: Config, edges: Edges, plan: Plan, results: Mapping[Key, Resu
         revision=edges.source.revision,
         started="",
         finished="",
-        exit_code=exit_code(told, problems, writes=writes, detailed=config.detailed_exitcode),
+        exit_code=exit_code(told, problems, writes=writes, detailed=config.detailed_exitcode, fail_on=config.fail_on),
         requests=edges.arm.requests,
         problems=problems,
         results=told,

@@ -38,7 +38,7 @@ AZURE = (
     "run_timeout",
 )
 DECIDING = ("prune", "max_deletes", "adopt", "always_put", "agent")
-TELLING = ("status_branch", "report_dir", "output")
+TELLING = ("status_branch", "report_dir", "output", "fail_on")
 
 
 @dataclass(slots=True)

@@ -23,6 +23,13 @@ class Verdict(StrEnum):
     UNKNOWN = "unknown"  # could not be read: never treated as absent
 
 
+DRIFTED = frozenset({Verdict.DRIFTED, Verdict.MISSING, Verdict.CONFLICT})
+"""Azure moved, whether or not git did besides."""
+
+DRIFT_WORD = "drift"
+"""Stands for all of DRIFTED, where a person names verdicts."""
+
+
 class Action(StrEnum):
     NONE = "none"
     CREATE = "create"
