@@ -34,6 +34,7 @@ def read(config: Config, edges: Edges) -> tuple[Manifests, tuple[Prepared, ...]]
         subscription=edges.subscription,
         default_policy=Policy(config.default_policy),
         unknown_fields="warn" if config.unknown_fields == "warn" else "error",
+        today=edges.clock.now().date(),
     )
     return manifests, prepared
 

@@ -14,6 +14,7 @@ from gitsync.arm.conversation import Conversation
 from gitsync.core.catalog import Catalog
 from gitsync.core.compare import Remembered
 from gitsync.core.decide import remembered_of
+from gitsync.core.ignore import Paths, without
 from gitsync.extensions.points import Subject
 from gitsync.extensions.registry import Registry
 from gitsync.memory import Memory
@@ -152,6 +153,19 @@ class Turn:
         return self.prepared.api_version or ""
 
     @property
+    def ignored(self) -> Paths:
+        """The paths of an apply's body that are left alone."""
+        return self.node.prepared.ignored if self.node.prepared else ()
+
+    @property
+    def asked(self) -> Mapping[str, Any]:
+        """The body as it is compared and remembered: without what is left alone."""
+        if self.request is None:
+            raise AssertionError("the request is made before its body is asked for")
+        asked: Mapping[str, Any] = without(self.request.body, self.ignored)
+        return asked
+
+    @property
     def is_resumed(self) -> bool:
         """An earlier run began an operation, and this one has sent nothing."""
         return self.node.record is not None and self.node.record.operation is not None and self.sent is None
@@ -190,7 +204,8 @@ def begin(node: Node, before: Mapping[Key, Result], run: Run) -> Turn:
     conversation = Conversation(deadline=deadline)
     run.memory.joins(conversation)
     api_version = node.prepared.api_version if node.prepared else None
-    remembered = remembered_of(node.record, api_version or "")
+    ignored = node.prepared.ignored if node.prepared else ()
+    remembered = remembered_of(node.record, api_version or "", ignored)
     return Turn(node=node, run=run, conversation=conversation, before=before, remembered=remembered)
 
 

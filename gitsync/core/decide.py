@@ -10,6 +10,7 @@ from typing import Any
 from gitsync.core.classify import MENDS_BY_WAITING, NOT_ALLOWED, NOT_YET_THERE
 from gitsync.core.compare import Remembered, compare
 from gitsync.core.equality import Hints
+from gitsync.core.ignore import Paths, without
 from gitsync.errors import ArmError
 from gitsync.model.facts import Kind
 from gitsync.model.live import Live
@@ -25,12 +26,14 @@ class Wishes:
     always_put: bool = False
 
 
-def remembered_of(record: Record | None, api_version: str) -> Remembered | None:
-    """What a record lets a comparison know: nothing before a claim, no baseline of another api-version."""
+def remembered_of(record: Record | None, api_version: str, ignored: Paths = ()) -> Remembered | None:
+    """What a record lets a comparison know: nothing before a claim, no baseline of another api-version, and nothing of
+    what is left alone since.
+    """
     if record is None or record.applied is None or not record.claim.is_ours:
         return None
     baseline = record.baseline if record.arm_api_version == api_version else None
-    return Remembered(applied=record.applied, baseline=baseline)
+    return Remembered(applied=without(record.applied, ignored), baseline=without(baseline, ignored))
 
 
 def absent(record: Record | None) -> tuple[Comparison, Action]:
@@ -40,10 +43,18 @@ def absent(record: Record | None) -> tuple[Comparison, Action]:
 
 
 def present(
-    desired: Mapping[str, Any], live: Live, remembered: Remembered | None, wishes: Wishes, hints: Hints
+    desired: Mapping[str, Any],
+    live: Live,
+    remembered: Remembered | None,
+    wishes: Wishes,
+    hints: Hints,
+    ignored: Paths = (),
 ) -> tuple[Comparison, Action]:
-    """The resource is there: compare, and write where something differs or where its last operation failed."""
-    comparison = compare(desired, live.body, remembered, hints)
+    """The resource is there: compare, and write where something differs or where its last operation failed.
+
+    `ignored` are paths of the live body that are left alone; the other two are without them already.
+    """
+    comparison = compare(desired, without(live.body, ignored), remembered, hints)
     if comparison.verdict is Verdict.ADOPT and not wishes.adopts:
         return comparison, Action.NONE
     if live.has_failed and comparison.verdict is Verdict.IN_SYNC:

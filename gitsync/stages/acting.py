@@ -9,6 +9,7 @@ from gitsync.core.armpath import provider_of, subscription_of
 from gitsync.core.compare import Remembered, baseline_of, public
 from gitsync.core.conditions import RECONCILING, refused, unreadable, warning
 from gitsync.core.decide import mends_by_waiting
+from gitsync.core.ignore import kept, without
 from gitsync.core.mergepatch import merge_patch
 from gitsync.core.status import config_map_exports
 from gitsync.errors import ArmError
@@ -41,11 +42,12 @@ async def act(turn: Turn) -> Turn:
 
 
 async def _send(turn: Turn, request: Request) -> Reply:
+    body = kept(request.body, turn.live.body, turn.ignored) if turn.live else request.body
     if turn.live is not None and turn.prepared.resource.annotations.get(UPDATE_METHOD) == "patch":
         before = turn.remembered.applied if turn.remembered else {}
-        patch = merge_patch(request.body, turn.live.body, before)
+        patch = merge_patch(body, turn.live.body, before)
         return await turn.writer.patch(request.arm_id, request.api_version, patch)
-    body = turn.run.registry.modified(request.body, turn.subject())
+    body = turn.run.registry.modified(body, turn.subject())
     return await turn.writer.put(request.arm_id, request.api_version, body)
 
 
@@ -62,7 +64,7 @@ def _written(turn: Turn, request: Request, action: Action) -> Turn:
     if not turn.existed:
         memory.created(request.arm_id)
     memory.granted = memory.granted or (key.group, key.kind) == ROLE_ASSIGNMENT
-    remembered = Remembered(applied=public(request.body), baseline=None)
+    remembered = Remembered(applied=public(without(request.body, turn.ignored)), baseline=None)
     return replace(turn, sent=request, done=action, remembered=remembered)
 
 
@@ -120,16 +122,15 @@ async def poll(turn: Turn) -> Turn:
 def _agreed(turn: Turn) -> Turn:
     """Remember what Azure says of what git asks, unless the resource was only looked at."""
     if turn.live is None or turn.request is None:
-        applied = public(turn.request.body) if turn.request and turn.exists and turn.policy.allows_modify else None
+        applied = public(turn.asked) if turn.request and turn.exists and turn.policy.allows_modify else None
         return replace(turn, remembered=Remembered(applied=applied, baseline=None)) if applied else turn
     turn.run.memory.saw(turn.arm_id, turn.live)
     comparison = turn.comparison
     reported = comparison is not None and comparison.verdict is Verdict.ADOPT and not turn.run.rules.adopts
     if reported or not turn.policy.allows_modify:
         return turn
-    body = turn.request.body
-    remembered = Remembered(applied=public(body), baseline=baseline_of(body, turn.live.body))
-    return replace(turn, remembered=remembered)
+    baseline = baseline_of(turn.asked, without(turn.live.body, turn.ignored))
+    return replace(turn, remembered=Remembered(applied=public(turn.asked), baseline=baseline))
 
 
 async def post_check(turn: Turn) -> Turn:

@@ -109,12 +109,12 @@ def _judged(turn: Turn) -> tuple[Comparison, Action]:
     if not turn.exists:
         return absent(record)
     if live is None:
-        return unseen(public(request.body), turn.remembered)
+        return unseen(public(turn.asked), turn.remembered)
     if turn.sent and not turn.existed and not live.has_failed:  # the answer was lost, and the create was not
         return Comparison(verdict=Verdict.CREATE), Action.NONE
-    unchanged = turn.remembered is not None and turn.remembered.applied == public(request.body)
+    unchanged = turn.remembered is not None and turn.remembered.applied == public(turn.asked)
     if turn.is_resumed and unchanged and not live.has_failed:  # what an earlier run began is done
         return Comparison(verdict=Verdict.IN_SYNC), Action.NONE
     rules = turn.run.rules
     wishes = Wishes(adopts=rules.adopts, always_put=rules.always_put and turn.done is Action.NONE)
-    return present(request.body, live, turn.remembered, wishes, hints_of(turn.kind))
+    return present(turn.asked, live, turn.remembered, wishes, hints_of(turn.kind), turn.ignored)
