@@ -23,7 +23,7 @@ def secret_shapes(*bodies: Mapping[str, Any] | None) -> frozenset[Shape]:
 
 
 def veiled(value: Any, shapes: frozenset[Shape], at: Shape = ()) -> Any:
-    """Return a value as it may be shown and kept: MASKED wherever a secret may stand. `at` is where the value stands."""
+    """Return a value as it may be shown: MASKED wherever a secret may stand. `at` is where the value itself stands."""
     if not shapes or value is None:
         return value
     if any(at[: len(shape)] == shape for shape in shapes):
