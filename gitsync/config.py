@@ -229,7 +229,7 @@ class Config:
         None, "The same tree in a folder instead. .gitsync in a folder without a remote.", metavar="FOLDER"
     )
     report_dir: str | None = _setting(
-        None, "Write report.json and report.md into this folder besides.", flag="--report", metavar="FOLDER"
+        None, "Write the report into this folder in every form besides.", flag="--report", metavar="FOLDER"
     )
     output: str = _setting("text", "What is printed on stdout.", metavar="FORMAT")
     detailed_exitcode: bool = _setting(

@@ -141,4 +141,5 @@ def _report(config: Config, edges: Edges, plan: Plan, results: Mapping[Key, Resu
         problems=problems,
         results=told,
         interrupted=edges.stop.is_set(),
+        root=edges.source.root,
     )

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import signal
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from gitsync.cli.offline import READING as OFFLINE
-from gitsync.cli.output import REPORT_OUTPUTS, print_report, show_progress, write_report
+from gitsync.cli.output import REPORT_OUTPUTS, show_progress, tell
 from gitsync.config import Config
 from gitsync.core.exitcode import INTERRUPTED, NOT_READY
 from gitsync.logs import Redactions
@@ -62,9 +63,7 @@ def execute(options: argparse.Namespace, config: Config, *, writes: bool) -> int
     redactions: Redactions = options.redactions
     supervised = _supervised(config, lambda secret: redactions.add(secret.reveal()), writes=writes)
     report, interruption = asyncio.run(supervised)
-    print_report(report, config)
-    if config.report_dir:
-        write_report(report, config.report_dir)
+    tell(report, config, os.environ)
     faults = [result.fault for result in report.results if result.fault]
     if faults:
         raise ExceptionGroup("in the turns of single resources", faults)

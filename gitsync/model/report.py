@@ -22,7 +22,11 @@ class Requests:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """`started` and `finished` are RFC 3339, UTC. `results` are sorted by key, `problems` by place."""
+    """`started` and `finished` are RFC 3339, UTC. `results` are sorted by key, `problems` by place.
+
+    `root` is the folder that paths of files count from, inside the repository ("" for its top). `base` is set where
+    Azure was not asked: the revision whose manifests stand for what Azure has.
+    """
 
     command: str  # "sync" or "plan"
     revision: str | None
@@ -33,6 +37,8 @@ class Report:
     problems: tuple[Problem, ...]
     results: tuple[Result, ...]
     interrupted: bool = False
+    root: str = ""
+    base: str | None = None
 
     @property
     def summary(self) -> Mapping[str, int]:

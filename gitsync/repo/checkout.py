@@ -59,6 +59,14 @@ class Checkout:
     wanted: Wanted = field(default_factory=Wanted)
     history: History | None = field(default=None, repr=False)
 
+    @property
+    def root(self) -> str:
+        """The folder that paths of files count from, inside the repository; "" for its top."""
+        if self.folder is None or self.top is None:
+            return ""
+        inside = self.folder.relative_to(self.top.resolve()).as_posix()
+        return "" if inside == "." else inside
+
     def files_at(self, revision: str) -> Mapping[str, bytes] | None:
         """The manifests of another revision of the same source; None where it cannot be read."""
         return self.history.files_at(revision, self.wanted) if self.history else None
