@@ -108,6 +108,13 @@ class Config:
     git_timeout: float = _setting(300.0, "Longest time that one git command may take.", form=Form.DURATION)
     git_username: str = _setting("x-access-token", "User name that goes with the token for git over HTTPS.")
     git_token: Secret | None = _setting(None, "Token for git over HTTPS.", form=Form.SECRET, flag="")  # noqa: RUF009 - a row of the table
+    digest_key: Secret | None = _setting(  # noqa: RUF009 - a row of the table
+        None,
+        "Key of the digests that stand for secrets in records and plans: 32 characters at least, made at random.",
+        form=Form.SECRET,
+        pattern=".{32,}",
+        flag="",
+    )
 
     # how it is read
     unknown_fields: str = _setting(
@@ -206,6 +213,12 @@ class Config:
     )
     always_put: bool = _setting(
         False, "Send a PUT for every resource, as Azure Service Operator does, equal or not.", form=Form.SWITCH
+    )
+    flap_limit: int = _setting(
+        3,
+        "Writes in a row, with no change in git, that something may set back before a resource is reported as "
+        "flapping and no longer written. 0 writes for ever.",
+        form=Form.COUNT,
     )
     register_providers: bool = _setting(
         True, "Register a resource provider that the subscription lacks.", form=Form.SWITCH

@@ -48,6 +48,8 @@ def finished(turn: Turn) -> Result:
         may_mend=turn.stop is not None and turn.stop.may_mend,
         differences=comparison.differences,
         unverified=comparison.unverified,
+        because=comparison.because,
+        reviewed=turn.reviewed,
         attempts=tuple(turn.conversation.attempts),
         requests=turn.conversation.requests,
         record=_kept(turn, condition) if writes else turn.node.record,

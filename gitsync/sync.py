@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from gitsync.config import Config
+from gitsync.core.digest import Digests
 from gitsync.core.exitcode import exit_code
 from gitsync.core.expected import expected
 from gitsync.core.groups import absorbed, doomed_groups
@@ -110,6 +111,7 @@ def _shared(config: Config, edges: Edges, manifests: Manifests, prepared: tuple[
         prune=config.prune,
         adopts=config.adopt == "write",
         always_put=config.always_put,
+        flap_limit=config.flap_limit,
         registers=config.register_providers,
         node_timeout=config.resource_timeout,
         deadline=edges.clock.monotonic() + config.run_timeout,
@@ -124,6 +126,7 @@ def _shared(config: Config, edges: Edges, manifests: Manifests, prepared: tuple[
         values=RunValues(manifests, {one.key: one.arm_id for one in prepared if one.arm_id}),
         rules=rules,
         memory=Memory(),
+        digests=Digests(config.digest_key),
         progress=edges.progress,
     )
 

@@ -14,6 +14,7 @@ from gitsync.arm.conversation import Conversation
 from gitsync.core.catalog import Catalog
 from gitsync.core.compare import Remembered
 from gitsync.core.decide import remembered_of
+from gitsync.core.digest import Digests, sealed
 from gitsync.core.ignore import Paths, without
 from gitsync.extensions.points import Subject
 from gitsync.extensions.registry import Registry
@@ -27,6 +28,7 @@ from gitsync.model.plan import Node
 from gitsync.model.policy import Policy
 from gitsync.model.resource import Prepared
 from gitsync.model.result import Result, Stage
+from gitsync.model.review import Review, Reviewed
 from gitsync.model.template import Request
 from gitsync.model.verdict import Action, Comparison, Verdict
 from gitsync.report.progress import Progress
@@ -42,12 +44,17 @@ OVERLAP = "Overlap"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """What the run may do. Timeouts are in seconds, the deadline in the clock's monotonic seconds."""
+    """What the run may do. Timeouts are in seconds, the deadline in the clock's monotonic seconds. `review` is the plan
+    that a sync is held to, and `is_reviewed` says that this plan will be one.
+    """
 
     writes: bool  # False: a plan
+    is_reviewed: bool = False
+    review: Review | None = None
     prune: bool = False
     adopts: bool = True
     always_put: bool = False
+    flap_limit: int = 0
     registers: bool = True
     node_timeout: float = 1800.0
     deadline: float
@@ -67,6 +74,7 @@ class Run:
     rules: Rules
     memory: Memory
     progress: Progress
+    digests: Digests
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +101,8 @@ class Turn:
     `exists` is None before Azure was asked. `told` is the comparison that led to a write: what the report shows, also
     where later looks find nothing more to do. `sent` is the request whose effect is not known to be undone, `done` the
     write that was accepted; `existed` tells whether the resource was there before the first try. `unfinished`: an
-    operation goes on after the run.
+    operation goes on after the run. `near` counts what this run had written near the resource when it was read, and
+    `outrun` is the ETag that a write was refused for. `reviewed` is what a plan says of it to who reviews that.
     """
 
     node: Node
@@ -113,6 +122,9 @@ class Turn:
     tried: bool = False
     existed: bool = False
     unfinished: bool = False
+    near: int = 0
+    outrun: str | None = None
+    reviewed: Reviewed | None = None
     stop: Stop | None = None
 
     @property
@@ -164,6 +176,22 @@ class Turn:
             raise AssertionError("the request is made before its body is asked for")
         asked: Mapping[str, Any] = without(self.request.body, self.ignored)
         return asked
+
+    @property
+    def sealed(self) -> Mapping[str, Any]:
+        """The same with digests in place of secrets."""
+        return sealed(self.asked, self.node.key, self.run.digests)
+
+    @property
+    def etag(self) -> str | None:
+        """What a write is to demand of the resource (RFC 9110 §13.1.1): the ETag that it was read with.
+
+        None where a write of this run may have moved it since, and after it was refused though nothing moved: then the
+        provider means something else by it.
+        """
+        if self.live is None or self.run.memory.writes_near(self.arm_id) != self.near:
+            return None
+        return self.live.etag if self.live.etag != self.outrun else None
 
     @property
     def is_resumed(self) -> bool:

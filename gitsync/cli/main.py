@@ -100,7 +100,7 @@ def _start_logs(config: Config, redactions: Redactions) -> None:
     from gitsync.cli.settings import misspelt
     from gitsync.logs import set_up
 
-    for secret in (config.git_token, config.client_secret):
+    for secret in (config.git_token, config.client_secret, config.digest_key):
         if secret is not None:
             redactions.add(secret.reveal())
     is_terminal = sys.stderr.isatty()

@@ -31,6 +31,8 @@ def parse_value(setting: Setting, texts: tuple[str, ...]) -> Any:
         raise ValueError("expected a value, and there is none")
     if setting.form is Form.CHOICE:
         return _choice(text, setting.choices)
+    if setting.form is Form.SECRET:
+        return _secret(text, setting.pattern)
     if setting.pattern and not re.fullmatch(setting.pattern, text):
         raise ValueError(f"expected letters, digits, dots and dashes, not {text!r}")
     return _PARSERS[setting.form](text)
@@ -125,8 +127,12 @@ def _file_or_on(text: str) -> str | None:
     return "" if text.casefold() in ON else text
 
 
-def _secret(text: str) -> Secret:
-    return Secret(text.strip("\r\n"))
+def _secret(text: str, pattern: str) -> Secret:
+    """The value shows in no message, so the pattern of a secret says no more than how long it is."""
+    value = text.strip("\r\n")
+    if pattern and not re.fullmatch(pattern, value, re.DOTALL):
+        raise ValueError("expected a longer value: 32 characters at least, as `openssl rand -base64 32` makes them")
+    return Secret(value)
 
 
 _PARSERS: Mapping[Form, Callable[[str], Any]] = {
@@ -137,5 +143,4 @@ _PARSERS: Mapping[Form, Callable[[str], Any]] = {
     Form.DURATION: _duration,
     Form.URL: _url,
     Form.FILE_OR_ON: _file_or_on,
-    Form.SECRET: _secret,
 }

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from gitsync.arm.reply import Reply
 from gitsync.core.armpath import provider_of, subscription_of
-from gitsync.core.compare import Remembered, baseline_of, public
+from gitsync.core.classify import classify
+from gitsync.core.compare import Remembered, baseline_of
 from gitsync.core.conditions import RECONCILING, refused, unreadable, warning
 from gitsync.core.decide import mends_by_waiting
+from gitsync.core.digest import kept as with_old_digests
+from gitsync.core.digest import sealed
 from gitsync.core.ignore import kept, without
 from gitsync.core.mergepatch import merge_patch
 from gitsync.core.status import config_map_exports
@@ -21,6 +26,7 @@ from gitsync.turn import Turn
 
 ROLE_ASSIGNMENT = ("authorization.azure.com", "RoleAssignment")
 UPDATE_METHOD = "gitsync/update-method"
+PRECONDITION_FAILED = 412
 
 
 async def act(turn: Turn) -> Turn:
@@ -46,9 +52,9 @@ async def _send(turn: Turn, request: Request) -> Reply:
     if turn.live is not None and turn.prepared.resource.annotations.get(UPDATE_METHOD) == "patch":
         before = turn.remembered.applied if turn.remembered else {}
         patch = merge_patch(body, turn.live.body, before)
-        return await turn.writer.patch(request.arm_id, request.api_version, patch)
+        return await turn.writer.patch(request.arm_id, request.api_version, patch, if_match=turn.etag)
     body = turn.run.registry.modified(body, turn.subject())
-    return await turn.writer.put(request.arm_id, request.api_version, body)
+    return await turn.writer.put(request.arm_id, request.api_version, body, if_match=turn.etag)
 
 
 def _owned_up(turn: Turn) -> Turn:
@@ -61,17 +67,22 @@ def _owned_up(turn: Turn) -> Turn:
 def _written(turn: Turn, request: Request, action: Action) -> Turn:
     memory, key = turn.run.memory, turn.node.key
     memory.wrote(request.arm_id)
+    memory.sent(request.arm_id)
     if not turn.existed:
         memory.created(request.arm_id)
     memory.granted = memory.granted or (key.group, key.kind) == ROLE_ASSIGNMENT
-    remembered = Remembered(applied=public(without(request.body, turn.ignored)), baseline=None)
-    return replace(turn, sent=request, done=action, remembered=remembered)
+    applied = sealed(without(request.body, turn.ignored), key, turn.run.digests)
+    return replace(turn, sent=request, done=action, remembered=Remembered(applied=applied, baseline=None))
 
 
 async def _refused(turn: Turn, request: Request, failure: ArmError) -> Turn:
     """Azure said no, or nothing: register, look again, or give up."""
     rules, memory, key = turn.run.rules, turn.run.memory, turn.node.key
+    if failure.status == PRECONDITION_FAILED and turn.etag and turn.outrun is None:
+        return replace(turn, outrun=turn.etag).stopped(refused(failure, classify(failure)), waits=True)
     memory.wrote(request.arm_id)
+    if failure.outcome_unknown:
+        memory.sent(request.arm_id)
     if failure.code == "MissingSubscriptionRegistration" and rules.registers:
         try:
             if await _register(turn, failure):
@@ -122,7 +133,7 @@ async def poll(turn: Turn) -> Turn:
 def _agreed(turn: Turn) -> Turn:
     """Remember what Azure says of what git asks, unless the resource was only looked at."""
     if turn.live is None or turn.request is None:
-        applied = public(turn.asked) if turn.request and turn.exists and turn.policy.allows_modify else None
+        applied = _applied(turn) if turn.request and turn.exists and turn.policy.allows_modify else None
         return replace(turn, remembered=Remembered(applied=applied, baseline=None)) if applied else turn
     turn.run.memory.saw(turn.arm_id, turn.live)
     comparison = turn.comparison
@@ -130,7 +141,12 @@ def _agreed(turn: Turn) -> Turn:
     if reported or not turn.policy.allows_modify:
         return turn
     baseline = baseline_of(turn.asked, without(turn.live.body, turn.ignored))
-    return replace(turn, remembered=Remembered(applied=public(turn.asked), baseline=baseline))
+    return replace(turn, remembered=Remembered(applied=_applied(turn), baseline=baseline))
+
+
+def _applied(turn: Turn) -> Mapping[str, Any]:
+    """The body as it goes on record: what was not sent now keeps the digests of when it was."""
+    return with_old_digests(turn.sealed, turn.remembered.applied if turn.remembered else None)
 
 
 async def post_check(turn: Turn) -> Turn:
