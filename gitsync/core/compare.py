@@ -7,12 +7,12 @@ its own spelling of a value is no drift; without one, git is compared with Azure
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gitsync.core.changes import changes, find
-from gitsync.core.equality import Hints
 from gitsync.core.first_sight import Unverified, equal, first_sight, shown
+from gitsync.core.hints import Hints
 from gitsync.core.pointer import pointer
 from gitsync.core.project import asked_for, project
 from gitsync.model.verdict import Comparison, Difference, Verdict
@@ -45,7 +45,7 @@ def compare(
     Without `remembered` the verdict is ADOPT, with or without differences. What Azure does not return stands in
     `unverified` and justifies no write.
     """
-    desired, hints = asked_for(desired), hints or Hints()
+    desired, hints = asked_for(desired), _placed(hints or Hints(), live)
     seen = list(first_sight(desired, live, hints))
     differences = tuple(found for found in seen if isinstance(found, Difference))
     unverified = tuple(sorted(found.path for found in seen if isinstance(found, Unverified)))
@@ -88,8 +88,14 @@ def _moved(
     now = project(asked_for(remembered.applied), live)
     for path, seen, before in changes(now, remembered.baseline):
         asked = find(desired, path, now if before is None else remembered.baseline)
-        if asked is None or seen is None or not equal(path, asked, seen, hints):
+        if seen is None or not any(equal(path, same, seen, hints) for same in (asked, before) if same is not None):
             yield Difference(pointer(path), shown(asked), seen, MOVED)
+
+
+def _placed(hints: Hints, live: Mapping[str, Any]) -> Hints:
+    """Hints that know the resource's own id: given, else as Azure says it."""
+    own_id = hints.own_id or live.get("id")
+    return replace(hints, own_id=own_id) if isinstance(own_id, str) else hints
 
 
 def _sorted(differences: tuple[Difference, ...]) -> tuple[Difference, ...]:

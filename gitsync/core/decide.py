@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any
 
 from gitsync.core.classify import MENDS_BY_WAITING, NOT_ALLOWED, NOT_YET_THERE
 from gitsync.core.compare import Remembered, compare
-from gitsync.core.equality import Hints
+from gitsync.core.hints import Hints
 from gitsync.core.ignore import Paths, without
 from gitsync.errors import ArmError
-from gitsync.model.facts import Kind
 from gitsync.model.live import Live
 from gitsync.model.record import Claim, Record
 from gitsync.model.verdict import Action, Comparison, Verdict
@@ -97,22 +95,3 @@ def mends_by_waiting(error: ArmError, *, missed_is_ours: bool, granted: bool) ->
         or (missed_is_ours and error.code in NOT_YET_THERE)
         or (granted and error.status == 403 and error.code in NOT_ALLOWED)
     )
-
-
-@cache
-def hints_of(kind: Kind) -> Hints:
-    """What the facts tell a comparison: every spelling of an enumeration that the kind knows.
-
-    Kept, because a kind has thousands of fields, and hundreds of resources.
-    """
-    fields = (field for type_facts in kind.types.values() for field in type_facts.get("fields", {}).values())
-    values = (value for field in fields for value in _enum_values(field.get("type")))
-    return Hints(enum_values=frozenset(values))
-
-
-def _enum_values(field_type: Any) -> list[str]:
-    if not isinstance(field_type, Mapping):
-        return []
-    if "enum" in field_type:
-        return [value for value in field_type["enum"] if isinstance(value, str)]
-    return [value for inner in field_type.values() if isinstance(inner, Mapping) for value in _enum_values(inner)]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitsync.core.compare import Remembered, baseline_of, compare, public
-from gitsync.core.equality import Hints
+from gitsync.core.hints import Hints
 from gitsync.model.secret import Secret
 from gitsync.model.verdict import Verdict
 
@@ -81,9 +81,9 @@ def test_at_first_sight(desired, live, expected, why):
 
 
 def test_an_enumeration_has_no_case():
-    hints = Hints(enum_values=frozenset({"Standard"}))
-    assert differing({"sku": "Standard"}, {"sku": "standard"}, hints=hints) == []
-    assert differing({"sku": "Standard"}, {"sku": "standard"}) == [("/sku", "Standard", "standard")]
+    hints = Hints(leaves={"plan": "enum"})
+    assert differing({"plan": "Standard"}, {"plan": "standard"}, hints=hints) == []
+    assert differing({"plan": "Standard"}, {"plan": "standard"}) == [("/plan", "Standard", "standard")]
 
 
 def test_what_azure_does_not_return_is_unverified():
