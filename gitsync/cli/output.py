@@ -18,10 +18,16 @@ from gitsync.model.report import Report
 from gitsync.report import json, markdown, pipelines, text
 from gitsync.report.progress import Progress, Tally, plain_lines
 
-REPORT_OUTPUTS = ("text", "json", "markdown", "junit", "sarif")
+REPORT_OUTPUTS = ("text", "json", "markdown", "html", "junit", "sarif")
 """The choices of --output for a command that prints a report."""
 
 _EVERY = 30.0  # seconds between two lines of progress
+
+
+def _html(report: Report) -> str:
+    from gitsync.report.html.page import render
+
+    return render(report)
 
 
 def _junit(report: Report) -> str:
@@ -39,6 +45,7 @@ def _sarif(report: Report) -> str:
 _FORMS: Mapping[str, tuple[str, Callable[[Report], str]]] = {
     "json": ("report.json", json.render),
     "markdown": ("report.md", markdown.render),
+    "html": ("report.html", _html),
     "junit": ("report.junit.xml", _junit),
     "sarif": ("report.sarif", _sarif),
 }

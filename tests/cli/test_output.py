@@ -29,6 +29,7 @@ REPORT = Report(
         ("text", "plan of the folder"),
         ("json", "{\n"),
         ("markdown", "<!-- gitsync -->\n"),
+        ("html", "<!doctype html>\n"),
         ("junit", "<?xml "),
         ("sarif", '{\n  "$schema"'),
     ],
@@ -57,6 +58,7 @@ def test_the_folder_of_the_report_is_made_and_written_over(tmp_path):
     write_report(REPORT, str(folder))
     assert json.loads((folder / "report.json").read_text())["command"] == "plan"
     assert sorted(path.name for path in folder.iterdir()) == [
+        "report.html",
         "report.json",
         "report.junit.xml",
         "report.md",

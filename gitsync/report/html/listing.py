@@ -1,0 +1,151 @@
+"""The list of resources: what needs a look, folded and the most urgent first; then, in a table, what is in sync.
+
+With it the form that narrows it, which only shows where a script can work it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from gitsync.model.gvk import Key
+from gitsync.model.result import Result
+from gitsync.report.headline import plural
+from gitsync.report.html.grouping import Place, places
+from gitsync.report.html.looks import LOOKS, is_quiet, order, tone
+from gitsync.report.html.markup import BREAK, NOTHING, Markup, element, joined, table, text
+from gitsync.report.html.resource import card, inside, row
+from gitsync.report.html.summary import badge
+from gitsync.report.names import reading_order, short_names
+
+_FEW = 12  # cards; as many are unfolded from the start
+_FEW_ROWS = 60  # in sync; as many are shown from the start
+_MOST_CARDS, _MOST_ROWS = 5000, 5000
+_ROOM = 3_000_000  # characters of what is inside cards; a browser opens that in a second
+
+_QUIET_HEAD = ("Resource", "Namespace", "Manifest", "ARM id", "Not compared")
+
+
+def listing(results: Sequence[Result]) -> Markup:
+    """The section with all resources; "" where there is none."""
+    if not results:
+        return NOTHING
+    where = places(results)
+    names = short_names(r.key for r in results)
+    loud = sorted((r for r in results if not is_quiet(r)), key=_urgency)
+    quiet = sorted((r for r in results if is_quiet(r)), key=lambda r: reading_order(r.key))
+    return element(
+        "section",
+        element("h2", text("Resources"), id="resources-title"),
+        _form(results, where),
+        BREAK,
+        _loud(loud, where, names, {r.key for r in (*loud[:_MOST_CARDS], *quiet[:_MOST_ROWS])}),
+        _quiet(quiet, where, names, opened=len(quiet) <= _FEW_ROWS),
+        element("p", text("Nothing here is like that."), id="none", hidden=True),
+        id="resources",
+        aria_labelledby="resources-title",
+    )
+
+
+def _urgency(result: Result) -> tuple[int, int, tuple[str, Key]]:
+    return (tone(result), order(result.verdict), reading_order(result.key))
+
+
+def _loud(results: Sequence[Result], where: Mapping[Key, Place], names: Mapping[Key, str], listed: set[Key]) -> Markup:
+    if not results:
+        return element("p", text("Nothing needs a look: all is in sync and Ready."), class_="lead")
+    shown = results[:_MOST_CARDS]
+    opened = len(results) <= _FEW
+    cards = (
+        card(result, where[result.key], names, opened=opened, body=body)
+        for result, body in zip(shown, _bodies(shown, listed, names), strict=True)
+    )
+    title = text(f"{plural(len(results), 'resource')} to look at")
+    return element(
+        "div", element("h3", title), joined(cards, BREAK), _left_out(len(results) - len(shown)), class_="part-of-list"
+    )
+
+
+def _bodies(results: Iterable[Result], listed: set[Key], names: Mapping[Key, str]) -> Iterator[Markup]:
+    """What stands inside the cards, until the room is full; then only where to find it."""
+    room = _ROOM
+    missing = element("p", text("Left out to keep this page small; report.json has it."), class_="inside note")
+    for result in results:
+        body = inside(result, listed, names) if room > 0 else missing
+        room -= len(body)
+        yield body
+
+
+def _quiet(results: Sequence[Result], where: Mapping[Key, Place], names: Mapping[Key, str], *, opened: bool) -> Markup:
+    if not results:
+        return NOTHING
+    shown = results[:_MOST_ROWS]
+    title = text(f"{plural(len(results), 'resource')} in sync and Ready")
+    rows = table(title, _QUIET_HEAD, (row(r, where[r.key], names) for r in shown), class_="quiet")
+    left_out = _left_out(len(results) - len(shown))
+    return element(
+        "details",
+        element("summary", element("h3", title)),
+        rows,
+        left_out,
+        id="quiet",
+        class_="part-of-list",
+        open=opened,
+    )
+
+
+def _left_out(count: int) -> Markup:
+    note = f"… and {plural(count, 'more resource')}, left out to keep this page small; report.json has all."
+    return element("p", text(note), class_="note") if count else NOTHING
+
+
+def _form(results: Sequence[Result], where: Mapping[Key, Place]) -> Markup:
+    """Search and filters; hidden until the script shows them."""
+    verdicts = Counter(r.verdict for r in results)
+    boxes = [
+        element(
+            "label",
+            element("input", type="checkbox", name="verdict", value=verdict.value),
+            badge(f"{verdict.value} {verdicts[verdict]:,}", look.sign, look.tone),
+        )
+        for verdict, look in LOOKS.items()
+        if verdicts[verdict]
+    ]
+    form = element(
+        "form",
+        element(
+            "label",
+            element("span", text("Search")),
+            element(
+                "input", type="search", name="text", placeholder="name, path, value, message, id", autocomplete="off"
+            ),
+            class_="search",
+        ),
+        _choice("kind", "Kind", Counter((r.key.kind, r.key.kind) for r in results)),
+        _choice("namespace", "Namespace", Counter((r.key.namespace, r.key.namespace) for r in results)),
+        _choice("place", "Resource group", Counter((p.id, p.label) for p in where.values() if p.name)),
+        element("fieldset", element("legend", text("Verdicts")), *boxes),
+        element(
+            "div",
+            element("output", name="count", aria_live="polite"),
+            element("button", text("Show all"), type="reset"),
+            element("button", text("Unfold"), type="button", name="unfold"),
+            element("button", text("Fold"), type="button", name="fold"),
+            class_="buttons",
+        ),
+        id="filters",
+        role="search",
+        hidden=True,
+    )
+    hint = "A script searches and filters this list; without it everything is here all the same."
+    return joined([form, element("noscript", element("p", text(hint), class_="note"))])
+
+
+def _choice(name: str, title: str, values: Mapping[tuple[str, str], int]) -> Markup:
+    """A list to choose from, by label; "" where there is no choice."""
+    if len(values) < 2:
+        return NOTHING
+    ordered = sorted(values, key=lambda value: (value[1], value[0]))
+    options = [element("option", text(f"{label} ({values[id_, label]:,})"), value=id_) for id_, label in ordered]
+    every = element("option", text("all"), value="")
+    return element("label", element("span", text(title)), element("select", every, *options, name=name))
