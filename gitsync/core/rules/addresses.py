@@ -71,7 +71,8 @@ ADDRESS_RULES: Final = (
     ),
     Rule(
         name="an IP address",
-        evidence="RFC 4632, RFC 5952: Key Vault answers '1.2.3.4' with '1.2.3.4/32' (hashicorp/terraform-provider-azurerm#2164).",
+        evidence="RFC 4632, RFC 5952: Key Vault answers '1.2.3.4' with '1.2.3.4/32' "
+        "(hashicorp/terraform-provider-azurerm#2164).",
         decide=_network,
     ),
 )

@@ -122,7 +122,7 @@ TYPE_RULES: Final = (
         "properties/redisVersion",
         _version_line,
         name="a version's line",
-        evidence="Recorded ten times, at three api-versions: '6' comes back '6.0'. A major version asks for its latest.",
+        evidence="Recorded ten times, at three api-versions: '6' comes back '6.0'. A major version asks for any of it.",
     ),
     _row(
         r"Microsoft\.ContainerService/managedClusters",
