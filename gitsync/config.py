@@ -200,6 +200,12 @@ class Config:
 
     # what the run may do
     prune: bool = _setting(False, "Delete what git no longer names. The plan shows it in any case.", form=Form.SWITCH)
+    plan_file: str | None = _setting(
+        None,
+        "Do no more than this plan says, which `gitsync plan --out` wrote and somebody reviewed.",
+        flag="--plan",
+        metavar="FILE",
+    )
     max_deletes: int | None = _setting(
         None,
         "Most resources that a run may delete; more refuses the run. "
@@ -243,6 +249,9 @@ class Config:
     )
     report_dir: str | None = _setting(
         None, "Write the report into this folder in every form besides.", flag="--report", metavar="FOLDER"
+    )
+    plan_out: str | None = _setting(
+        None, "Write the plan into this file, for review and for `gitsync sync --plan`.", flag="--out", metavar="FILE"
     )
     output: str = _setting("text", "What is printed on stdout.", metavar="FORMAT")
     detailed_exitcode: bool = _setting(

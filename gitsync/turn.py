@@ -16,6 +16,7 @@ from gitsync.core.compare import Remembered
 from gitsync.core.decide import remembered_of
 from gitsync.core.digest import Digests, sealed
 from gitsync.core.ignore import Paths, without
+from gitsync.errors import ArmError
 from gitsync.extensions.points import Subject
 from gitsync.extensions.registry import Registry
 from gitsync.memory import Memory
@@ -26,6 +27,7 @@ from gitsync.model.gvk import Key
 from gitsync.model.live import Live
 from gitsync.model.plan import Node
 from gitsync.model.policy import Policy
+from gitsync.model.record import Row
 from gitsync.model.resource import Prepared
 from gitsync.model.result import Result, Stage
 from gitsync.model.review import Review, Reviewed
@@ -38,6 +40,7 @@ LONGEST_PAUSE = 30.0
 """Seconds between two tries of a node at most; the first pause is one second (spec: semantics §4.5)."""
 
 
+PRECONDITION_FAILED = 412
 OVERLAP = "Overlap"
 """Reason of what another agent keeps: nothing of it is touched, nor of its record."""
 
@@ -101,8 +104,9 @@ class Turn:
     `exists` is None before Azure was asked. `told` is the comparison that led to a write: what the report shows, also
     where later looks find nothing more to do. `sent` is the request whose effect is not known to be undone, `done` the
     write that was accepted; `existed` tells whether the resource was there before the first try. `unfinished`: an
-    operation goes on after the run. `near` counts what this run had written near the resource when it was read, and
-    `outrun` is the ETag that a write was refused for. `reviewed` is what a plan says of it to who reviews that.
+    operation goes on after the run. `row` is set where the resource is not written, since it is flapping. `near` counts
+    what this run had written near the resource when it was read, and `outrun` is the ETag that a write was refused for.
+    `reviewed` is what a plan says of it to who reviews that.
     """
 
     node: Node
@@ -122,6 +126,7 @@ class Turn:
     tried: bool = False
     existed: bool = False
     unfinished: bool = False
+    row: Row | None = None
     near: int = 0
     outrun: str | None = None
     reviewed: Reviewed | None = None
@@ -161,6 +166,11 @@ class Turn:
         return (self.node.prepared.arm_id if self.node.prepared else None) or ""
 
     @property
+    def place(self) -> str:
+        """The id of an apply or a prune, as far as it is known."""
+        return self.arm_id or (self.node.record.arm_id if self.node.record else "")
+
+    @property
     def api_version(self) -> str:
         return self.prepared.api_version or ""
 
@@ -189,9 +199,13 @@ class Turn:
         None where a write of this run may have moved it since, and after it was refused though nothing moved: then the
         provider means something else by it.
         """
-        if self.live is None or self.run.memory.writes_near(self.arm_id) != self.near:
+        if self.live is None or self.run.memory.writes_near(self.place) != self.near:
             return None
         return self.live.etag if self.live.etag != self.outrun else None
+
+    def is_outrun(self, failure: ArmError) -> bool:
+        """Tell whether a write was refused since the resource is not as it was read: look again, once."""
+        return failure.status == PRECONDITION_FAILED and self.etag is not None and self.outrun is None
 
     @property
     def is_resumed(self) -> bool:

@@ -12,7 +12,7 @@ from gitsync.config import Config
 
 __all__ = ["OUTPUTS", "SETTINGS", "arguments", "run"]
 
-SETTINGS = (*READING, *AZURE, *DECIDING, *TELLING, "detailed_exitcode")
+SETTINGS = (*READING, *AZURE, *DECIDING, *TELLING, "plan_out", "detailed_exitcode")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

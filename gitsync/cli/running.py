@@ -8,6 +8,7 @@ import os
 import signal
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from gitsync.cli.offline import READING as OFFLINE
 from gitsync.cli.output import REPORT_OUTPUTS, show_progress, tell
@@ -16,6 +17,7 @@ from gitsync.core.exitcode import INTERRUPTED, NOT_READY
 from gitsync.logs import Redactions
 from gitsync.model.report import Report
 from gitsync.model.secret import Secret
+from gitsync.repo.plan_file import write_plan
 
 OUTPUTS = REPORT_OUTPUTS
 
@@ -38,7 +40,7 @@ AZURE = (
     "resource_timeout",
     "run_timeout",
 )
-DECIDING = ("prune", "max_deletes", "adopt", "always_put", "agent")
+DECIDING = ("prune", "max_deletes", "adopt", "always_put", "flap_limit", "agent")
 TELLING = ("status_branch", "report_dir", "output", "fail_on")
 
 
@@ -64,6 +66,8 @@ def execute(options: argparse.Namespace, config: Config, *, writes: bool) -> int
     supervised = _supervised(config, lambda secret: redactions.add(secret.reveal()), writes=writes)
     report, interruption = asyncio.run(supervised)
     tell(report, config, os.environ)
+    if config.plan_out and report.review and not report.interrupted:
+        write_plan(Path(config.plan_out), report.review)
     faults = [result.fault for result in report.results if result.fault]
     if faults:
         raise ExceptionGroup("in the turns of single resources", faults)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from gitsync.model.problem import Problem
 from gitsync.model.result import Result
+from gitsync.model.review import Review
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,8 @@ class Report:
     """`started` and `finished` are RFC 3339, UTC. `results` are sorted by key, `problems` by place.
 
     `root` is the folder that paths of files count from, inside the repository ("" for its top). `base` is set where
-    Azure was not asked: the revision whose manifests stand for what Azure has.
+    Azure was not asked: the revision whose manifests stand for what Azure has. `review` is what a plan says to who
+    reviews it, where that was asked for.
     """
 
     command: str  # "sync" or "plan"
@@ -39,6 +41,7 @@ class Report:
     interrupted: bool = False
     root: str = ""
     base: str | None = None
+    review: Review | None = None
 
     @property
     def summary(self) -> Mapping[str, int]:

@@ -26,7 +26,6 @@ from gitsync.turn import Turn
 
 ROLE_ASSIGNMENT = ("authorization.azure.com", "RoleAssignment")
 UPDATE_METHOD = "gitsync/update-method"
-PRECONDITION_FAILED = 412
 
 
 async def act(turn: Turn) -> Turn:
@@ -78,7 +77,7 @@ def _written(turn: Turn, request: Request, action: Action) -> Turn:
 async def _refused(turn: Turn, request: Request, failure: ArmError) -> Turn:
     """Azure said no, or nothing: register, look again, or give up."""
     rules, memory, key = turn.run.rules, turn.run.memory, turn.node.key
-    if failure.status == PRECONDITION_FAILED and turn.etag and turn.outrun is None:
+    if turn.is_outrun(failure):
         return replace(turn, outrun=turn.etag).stopped(refused(failure, classify(failure)), waits=True)
     memory.wrote(request.arm_id)
     if failure.outcome_unknown:
