@@ -76,7 +76,7 @@ def _entries(resource: Resource) -> Iterator[Ignored | Finding]:
     read = read_documents(IGNORE, text.encode("utf-8", "replace"))
     problems = [*read.problems, *(problem for document in read.documents for problem in document.problems)]
     if problems:
-        yield _error(problems[0].message, f"{problems[0].hint} This is line {problems[0].line} of the annotation.")
+        yield _error(problems[0].message, f"It is in line {problems[0].line} of the annotation. {_FORM}")
         return
     values = [document.value for document in read.documents if document.value is not None]
     if len(values) > 1 or not all(isinstance(value, list) for value in values):
