@@ -16,6 +16,7 @@ from gitsync.core.exitcode import exit_code
 from gitsync.core.expected import expected
 from gitsync.core.groups import absorbed, doomed_groups
 from gitsync.core.plan import hold_back
+from gitsync.core.untold import untold_secrets
 from gitsync.edges import Edges
 from gitsync.errors import ArmError
 from gitsync.memory import Memory
@@ -142,8 +143,9 @@ def _shared(config: Config, edges: Edges, manifests: Manifests, prepared: tuple[
 
 
 def _report(config: Config, edges: Edges, plan: Plan, results: Mapping[Key, Result], *, writes: bool) -> Report:
-    choice, problems = choice_of(config), problems_of(plan)
+    choice = choice_of(config)
     told = tuple(results[key] for key in sorted(results) if choice.has(key))
+    problems = (*untold_secrets(told), *problems_of(plan))
     return Report(
         command="sync" if writes else "plan",
         revision=edges.source.revision,

@@ -81,6 +81,7 @@ def _resource(result: Result) -> dict[str, Any]:
             for d in sorted(result.differences, key=lambda d: d.path)
         ],
         "unverified": sorted(result.unverified),
+        **({"because": dict(sorted(result.because.items()))} if result.because else {}),
         "attempts": [_attempt(a) for a in result.attempts],
         "requests": result.requests,
     }

@@ -107,7 +107,7 @@ def _detail(result: Result, width: int | None) -> Iterator[str]:
         yield from indented(f"{visible(difference.path)}: {sides}", width, by=2)
     if differences and result.unverified:
         for path in sorted(result.unverified):
-            yield f"  {visible(path)}: Azure does not return it"
+            yield f"  {visible(path)}: {result.because.get(path, 'Azure does not return it')}"
     for attempt in result.attempts:
         yield from indented(_attempt(attempt), width, by=2)
 
