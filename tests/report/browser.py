@@ -7,9 +7,11 @@ import base64
 import itertools
 import json
 import shutil
-from contextlib import asynccontextmanager, suppress
+import subprocess
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import monotonic
 
 import aiohttp
 
@@ -104,32 +106,39 @@ class Page:
         return base64.b64decode(shot["data"])
 
 
-@asynccontextmanager
-async def browser(*, script=True):
-    """A new page in a browser of its own, which ends with the context."""
+@contextmanager
+def started():
+    """A browser of its own, which ends with the context; the address by which it is driven."""
     with TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-        flags = () if script else ("--blink-settings=scriptEnabled=false",)
-        command = [PROGRAM, *FLAGS, *flags, f"--user-data-dir={profile}"]
-        quiet = asyncio.subprocess.DEVNULL
-        process = await asyncio.create_subprocess_exec(*command, stdout=quiet, stderr=quiet)
+        quiet = subprocess.DEVNULL
+        process = subprocess.Popen([PROGRAM, *FLAGS, f"--user-data-dir={profile}"], stdout=quiet, stderr=quiet)
         try:
-            address = await _address(Path(profile) / "DevToolsActivePort")
-            async with aiohttp.ClientSession() as session, session.ws_connect(address, max_msg_size=0) as socket:
-                page = Page(socket)
-                listening = asyncio.create_task(page.listen())
-                await page.attach()
-                yield page
-                listening.cancel()
-                with suppress(asyncio.CancelledError):
-                    await listening
+            yield _address(Path(profile) / "DevToolsActivePort", process)
         finally:
             process.terminate()
-            await asyncio.wait_for(process.wait(), _PATIENCE)
+            process.wait(timeout=_PATIENCE)
 
 
-async def _address(file):
-    for _ in range(_PATIENCE * 20):
+def _address(file, process):
+    until = monotonic() + _PATIENCE
+    while monotonic() < until and process.poll() is None:
         if file.exists() and len(lines := file.read_text().split()) == 2:
             return f"ws://127.0.0.1:{lines[0]}{lines[1]}"
-        await asyncio.sleep(0.05)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=0.05)
     raise AssertionError("Chromium did not start")
+
+
+@asynccontextmanager
+async def new_page(address, *, script=True):
+    """A page in a browser that was started; `script` says whether scripts of pages run."""
+    async with aiohttp.ClientSession() as session, session.ws_connect(address, max_msg_size=0) as socket:
+        page = Page(socket)
+        listening = asyncio.create_task(page.listen())
+        await page.attach()
+        await page.send("Emulation.setScriptExecutionDisabled", value=not script)
+        yield page
+        await page.send("Page.close")
+        listening.cancel()
+        with suppress(asyncio.CancelledError):
+            await listening

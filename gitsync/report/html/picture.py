@@ -61,7 +61,7 @@ def _of_resources(results: Sequence[Result]) -> Markup:
     for key, owner in owners.items():
         children[owner].append(key)
     placed = forest(children, [key for key in known if key not in owners], _BOX)
-    needs = ((key, target) for key in known for target in known[key].depends_on if target in known)
+    needs = ((key, target) for key in known for target in known[key].depends_on if target in known and target != key)
     parts = (
         *(_elbow(placed, owner, key) for key, owner in owners.items()),
         *(_arc(placed, key, target) for key, target in needs if not _is_above(target, key, owners)),
