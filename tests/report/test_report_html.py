@@ -230,6 +230,11 @@ def test_no_text_changes_what_the_page_is_made_of(text):
     assert made_of(refused(text)) == made_of(refused("calm"))
 
 
+def test_what_else_is_not_known_of_a_path_is_said():
+    secret = replace(DRIFTED, because={"/properties/secret": "there is no digest"})
+    assert "<code>/properties/secret</code>: there is no digest" in render(report(secret))
+
+
 SIDES = [
     (Difference("/a", 1, 2, "r"), "<del><code>2</code></del>", "what Azure has"),
     (Difference("/a", 1, 2, "r"), "<ins><code>1</code></ins>", "what git asks for"),

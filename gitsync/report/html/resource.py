@@ -127,9 +127,13 @@ def _unverified(result: Result) -> Markup:
     if not paths:
         return NOTHING
     left_out = [element("li", text(f"… and {len(paths) - _MOST} more"))] if len(paths) > _MOST else []
-    items = [*(element("li", code(path)) for path in paths[:_MOST]), *left_out]
+    items = (element("li", code(path), _reason(result.because.get(path, ""))) for path in paths[:_MOST])
     head = f"{plural(len(paths), 'path')} not compared: Azure does not return what git asks for"
-    return element("details", element("summary", text(head)), element("ul", *items), class_="unverified")
+    return element("details", element("summary", text(head)), element("ul", *items, *left_out), class_="unverified")
+
+
+def _reason(because: str) -> Markup:
+    return text(f": {because}") if because else NOTHING
 
 
 def _attempts(attempts: Sequence[Attempt]) -> Markup:
