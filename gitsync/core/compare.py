@@ -13,8 +13,9 @@ from typing import Any
 from gitsync.core.changes import changes, find
 from gitsync.core.first_sight import Unverified, equal, first_sight, shown
 from gitsync.core.hints import Hints
-from gitsync.core.pointer import pointer
+from gitsync.core.pointer import Path, pointer
 from gitsync.core.project import asked_for, project
+from gitsync.core.rules.masks import is_secret
 from gitsync.model.verdict import Comparison, Difference, Verdict
 
 MOVED = "changed in Azure since it was last seen"
@@ -48,7 +49,10 @@ def compare(
     desired, hints = asked_for(desired), _placed(hints or Hints(), live)
     seen = list(first_sight(desired, live, hints))
     differences = tuple(found for found in seen if isinstance(found, Difference))
-    unverified = tuple(sorted(found.path for found in seen if isinstance(found, Unverified)))
+    untold = [found.path for found in seen if isinstance(found, Unverified)]
+    if remembered is not None:
+        untold = [path for path in untold if not _is_held(path, desired, remembered, hints)]
+    unverified = tuple(sorted(map(pointer, untold)))
     if remembered is None:
         return Comparison(verdict=Verdict.ADOPT, differences=_sorted(differences), unverified=unverified)
     pending = tuple(_pending(desired, asked_for(remembered.applied), live, hints))
@@ -90,6 +94,11 @@ def _moved(
         asked = find(desired, path, now if before is None else remembered.baseline)
         if seen is None or not any(equal(path, same, seen, hints) for same in (asked, before) if same is not None):
             yield Difference(pointer(path), shown(asked), seen, MOVED)
+
+
+def _is_held(path: Path, desired: Mapping[str, Any], remembered: Remembered, hints: Hints) -> bool:
+    """Whether the baseline has what first sight can tell nothing of: Azure is held to that."""
+    return not is_secret(path, hints) and find(remembered.baseline, path, desired) is not None
 
 
 def _placed(hints: Hints, live: Mapping[str, Any]) -> Hints:

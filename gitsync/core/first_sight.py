@@ -13,6 +13,7 @@ from gitsync.core.pointer import Path, pointer
 from gitsync.core.rules.masks import is_secret
 from gitsync.core.rules.own_entries import is_own_entry
 from gitsync.core.rules.rule import Outcome
+from gitsync.core.rules.words import FREE
 from gitsync.model.secret import MASKED, Secret
 from gitsync.model.verdict import Difference
 
@@ -23,9 +24,9 @@ FURTHER: Final = "not asked for"
 
 @dataclass(frozen=True, slots=True)
 class Unverified:
-    """A path where nothing can be told: Azure does not return it, or says what it says whatever is asked."""
+    """A place where nothing can be told: Azure does not return it, or says what it says whatever is asked."""
 
-    path: str
+    path: Path
 
 
 Found = Iterator[Difference | Unverified]
@@ -34,7 +35,7 @@ Found = Iterator[Difference | Unverified]
 def first_sight(desired: Any, live: Any, hints: Hints, path: Path = ()) -> Found:
     """Yield how the asked-for leaves differ from Azure's, and which of them Azure does not return."""
     if isinstance(desired, Secret):
-        yield Unverified(pointer(path))
+        yield Unverified(path)
     elif live is None:
         yield from _absent(desired, path)
     elif isinstance(desired, Mapping) and isinstance(live, Mapping):
@@ -65,7 +66,7 @@ def equal(path: Path, desired: Any, live: Any, hints: Hints) -> bool:
 def _leaf(desired: Any, live: Any, hints: Hints, path: Path) -> Found:
     outcome, rule = judge(path, desired, live, hints)
     if outcome is Outcome.UNTOLD:
-        yield Unverified(pointer(path))
+        yield Unverified(path)
     elif outcome is Outcome.OTHER:
         hidden = is_secret(path, hints)
         named = f"{RULE}, compared as {rule}" if rule else RULE
@@ -79,7 +80,7 @@ def _absent(desired: Any, path: Path) -> Found:
     if path[0] == "tags" or str(path[-1]).startswith("/"):
         yield Difference(pointer(path), shown(desired), None, ABSENT)
     else:
-        yield Unverified(pointer(path))
+        yield Unverified(path)
 
 
 def _lists(desired: list[Any], live: list[Any], hints: Hints, path: Path) -> Found:
@@ -101,16 +102,17 @@ def _by_place(desired: list[Any], live: list[Any], hints: Hints, path: Path) -> 
     if len(desired) != len(theirs):
         yield Difference(pointer(path), shown(desired), live, RULE)
         return
-    yield from (Unverified(pointer((*path, index))) for index in own)
+    yield from (Unverified((*path, index)) for index in own)
     for index, (wanted, found) in enumerate(zip(desired, theirs, strict=True)):
         yield from first_sight(wanted, found, hints, (*path, index))
 
 
 def _keyed(desired: list[Any], live: list[Any], field: str, hints: Hints, path: Path) -> Found:
     wanted, found = by_key(desired, field), by_key(live, field)
+    exact = field != "name" or bool(FREE & {str(step).casefold() for step in path})
     for key, (index, entry) in wanted.items():
         if key in found:
-            asked = {name: value for name, value in entry.items() if name != field}
+            asked = entry if exact else {name: value for name, value in entry.items() if name != field}
             yield from first_sight(asked, found[key][1], hints, (*path, index))
         else:
             yield Difference(pointer((*path, index)), shown(entry), None, ABSENT)
@@ -122,7 +124,7 @@ def _keyed(desired: list[Any], live: list[Any], field: str, hints: Hints, path: 
 def _further(entries: Mapping[int, Any], hints: Hints, path: Path) -> Found:
     for index, entry in entries.items():
         if is_own_entry(path, entry, hints):
-            yield Unverified(pointer((*path, index)))
+            yield Unverified((*path, index))
         else:
             yield Difference(pointer((*path, index)), None, entry, FURTHER)
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from gitsync.core.rules.rule import Leaf, Outcome, Rule, judged
 
-_URL: Final = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<host>[^/?#@\s]+)(?P<rest>[/?#]\S*)?")
+_URL: Final = re.compile(r"(?P<scheme>[Hh][Tt][Tt][Pp][Ss]?)://(?P<host>[^/?#@\s]+)(?P<rest>[/?#]\S*)?")
 _HOST: Final = re.compile(r"(?:[A-Za-z0-9_*-]+\.)+[A-Za-z0-9-]+\.?")
 _HOST_NAMES: Final = (
     "cname",
@@ -21,10 +21,15 @@ _HOST_NAMES: Final = (
     "fqdns",
     "hostnames",
 )
+_LITERAL: Final = ("audience", "audiences", "issuer", "origin", "origins", "redirecturis", "replyurls")
+"""URLs that are compared letter by letter by those who use them: OpenID Connect and CORS know no other way."""
+
 _PORTS: Final = {"http": ":80", "https": ":443"}
 
 
 def _url(leaf: Leaf) -> Outcome | None:
+    if leaf.name.endswith(_LITERAL):
+        return None
     asked, found = _URL.fullmatch(leaf.desired), _URL.fullmatch(leaf.live)
     return judged(_place(asked) == _place(found)) if asked and found else None
 

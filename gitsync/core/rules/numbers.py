@@ -1,8 +1,10 @@
-"""Numbers and booleans that one side writes as text."""
+"""Numbers and booleans that one side writes as text, and quantities with a unit."""
 
 from __future__ import annotations
 
 import json
+import re
+from fractions import Fraction
 from typing import Any, Final
 
 from gitsync.core.rules.rule import Leaf, Outcome, Rule, judged
@@ -36,6 +38,26 @@ def _sides(leaf: Leaf) -> tuple[Any, Any]:
     """(the text, the other), whichever side says which."""
     return (leaf.desired, leaf.live) if isinstance(leaf.desired, str) else (leaf.live, leaf.desired)
 
+
+_QUANTITY: Final = re.compile(r"(?P<number>\d+(?:\.\d+)?)(?P<unit>[KMGTPE])i")
+
+
+def _quantity(leaf: Leaf) -> Outcome | None:
+    asked, found = _QUANTITY.fullmatch(leaf.desired), _QUANTITY.fullmatch(leaf.live)
+    return judged(_bytes(asked) == _bytes(found)) if asked and found else None
+
+
+def _bytes(quantity: re.Match[str]) -> Fraction:
+    return Fraction(quantity["number"]) * (1 << 10 * ("KMGTPE".index(quantity["unit"]) + 1))
+
+
+QUANTITY_RULES: Final = (
+    Rule(
+        name="a quantity",
+        evidence="Kubernetes' resource quantities, as Container Apps and AKS take them: '1.0Gi' is '1Gi' is '1024Mi'.",
+        decide=_quantity,
+    ),
+)
 
 MIXED_RULES: Final = (
     Rule(

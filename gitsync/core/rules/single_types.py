@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from gitsync.core.hints import Hints
+from gitsync.core.hints import ANY, Hints
 from gitsync.core.pointer import Path
 from gitsync.core.rules.numbers import is_number
 from gitsync.core.rules.rule import Leaf, Outcome, Rule, judged
@@ -183,6 +183,13 @@ TYPE_RULES: Final = (
         evidence="Recorded: false comes back true. Key Vault documents that it cannot be switched off.",
     ),
     _row(
+        r"Microsoft\.SignalRService/signalR",
+        "properties/features/*/value",
+        _without_case,
+        name="a feature's value",
+        evidence="The API specification lists the values: 'true', 'false', and the service modes.",
+    ),
+    _row(
         r"Microsoft\.OperationalInsights/workspaces",
         "properties/sku/name",
         _legacy_tier,
@@ -193,7 +200,8 @@ TYPE_RULES: Final = (
 
 
 def type_rules(path: Path, hints: Hints) -> list[TypeRule]:
-    """The rows for one leaf."""
+    """The rows for one leaf; "*" stands for any place in a list."""
+    path = tuple(ANY if isinstance(step, int) else step for step in path)
     return [row for row in TYPE_RULES if row.path == path and row.types.fullmatch(hints.arm_type)]
 
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from gitsync.core.rules.rule import Leaf, Outcome, Rule, judged
 
-_FREE: Final = frozenset(
+FREE: Final = frozenset(
     {"annotations", "appsettings", "description", "displayname", "env", "environmentvariables", "labels", "metadata"}
     | {"query", "tags", "title", "value", "values"}
 )
@@ -47,13 +47,13 @@ def _enumeration(leaf: Leaf) -> Outcome | None:
 
 
 def _state(leaf: Leaf) -> Outcome | None:
-    if leaf.desired.casefold() not in _STATES or leaf.above & _FREE:
+    if leaf.desired.casefold() not in _STATES or leaf.above & FREE or leaf.name.endswith("name"):
         return None
     return judged(leaf.desired.casefold() == leaf.live.casefold())
 
 
 def _choice(leaf: Leaf) -> Outcome | None:
-    if leaf.name not in _CHOICES or leaf.above & _FREE or not _WORD.fullmatch(leaf.desired):
+    if leaf.name not in _CHOICES or leaf.above & FREE or not _WORD.fullmatch(leaf.desired):
         return None
     return judged(leaf.desired.casefold() == leaf.live.casefold())
 
