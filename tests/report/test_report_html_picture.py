@@ -61,6 +61,13 @@ def test_a_wide_forest_has_columns_as_a_newspaper():
     assert several.height == 30 * SIZE.step_y
 
 
+def test_trees_that_are_deep_stand_below_each_other():
+    children = {number: [number + 1] for number in range(400) if number % 4 < 3}
+    deep = forest(children, [number for number in range(400) if number % 4 == 0], SIZE)
+    assert deep.width == 4 * SIZE.step_x, "twice as much would not fit a page"
+    assert deep.height == 100 * SIZE.step_y
+
+
 GROUP, NETWORK = key("ResourceGroup", "core"), key("VirtualNetwork", "hub", NET)
 OWNED = result(NETWORK, owner=GROUP, depends_on=(GROUP,))
 
@@ -95,7 +102,7 @@ def test_a_box_says_what_it_stands_for_whole():
     long = result(key("VirtualNetworksSubnet", "a-name-that-is-longer-than-a-box", NET), Verdict.DRIFTED)
     drawn = picture([long])
     assert "<title>VirtualNetworksSubnet/a-name-that-is-longer-than-a-box in default: drifted, Azure has moved" in drawn
-    assert ">a-name-that-is-longer-th…<" in drawn
+    assert ">a-name-that-is-longer-t…<" in drawn
 
 
 def test_a_large_run_is_drawn_by_resource_groups():

@@ -21,12 +21,12 @@ from gitsync.report.html.placement import Placed, Size, forest, layers
 from gitsync.report.names import reading_order
 
 _MOST_BOXES = 300  # resources; above that groups are drawn
-_BOX = Size(width=206, height=32, step_x=238, step_y=40)
+_BOX = Size(width=200, height=32, step_x=226, step_y=40)
 _TILE = Size(width=200, height=52, step_x=216, step_y=84)
 _TILES_ACROSS = 5
-_MOST_LINES_SEEN = 60  # boxes; with more, lines are faint until one of their ends is pointed at
+_MOST_LINES_SEEN = 100  # boxes; with more, lines are faint until one of their ends is pointed at
 _MARGIN = 8
-_CHARACTERS = 24  # of a name, in a box
+_CHARACTERS = 23  # of a name, in a box
 
 _BOXES_LEGEND = (
     "From owner to dependent, left to right; a dashed line leads to what a resource needs besides its owner."

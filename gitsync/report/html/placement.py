@@ -16,6 +16,7 @@ Name = TypeVar("Name")
 
 _ROWS_A_COLUMN = 36  # of the newspaper; above that there are two, and three at most
 _MOST_COLUMNS = 3
+_STEPS_ACROSS = 5  # boxes beside each other that a page has room for
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +41,21 @@ class Placed(Generic[Name]):
 def forest(children: Mapping[Name, Sequence[Name]], roots: Sequence[Name], size: Size) -> Placed[Name]:
     """Place trees; `children` names those of every box in their order, and nothing in a circle."""
     trees = [_tree(children, root) for root in roots]
-    tall = sum(_rows(tree) for tree in trees)
-    columns = min(_MOST_COLUMNS, -(-tall // _ROWS_A_COLUMN)) or 1
+    wanted = min(_MOST_COLUMNS, -(-sum(map(_rows, trees)) // _ROWS_A_COLUMN))
+    for columns in range(wanted, 1, -1):
+        placed = _newspaper(trees, columns, size)
+        if placed.width <= _STEPS_ACROSS * size.step_x:
+            return placed
+    return _newspaper(trees, 1, size)
+
+
+def _newspaper(trees: Sequence[Mapping[Name, tuple[int, int]]], columns: int, size: Size) -> Placed[Name]:
+    """Trees below each other, and on beside them where about as much as its share stands in a column."""
+    share = sum(map(_rows, trees)) / columns
     corners: dict[Name, tuple[int, int]] = {}
     left = row = tallest = deepest = 0
     for tree in trees:
-        if row and row + _rows(tree) / 2 > tall / columns:
+        if row and row + _rows(tree) / 2 > share:
             left, row, deepest = left + deepest * size.step_x, 0, 0
         corners |= {name: (left + depth * size.step_x, (row + at) * size.step_y) for name, (depth, at) in tree.items()}
         row += _rows(tree)
