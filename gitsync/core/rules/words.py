@@ -12,7 +12,7 @@ from gitsync.core.rules.rule import Leaf, Outcome, Rule, judged
 
 FREE: Final = frozenset(
     {"annotations", "appsettings", "description", "displayname", "env", "environmentvariables", "labels", "metadata"}
-    | {"query", "tags", "title", "value", "values"}
+    | {"nodelabels", "query", "tags", "title", "value", "values"}
 )
 """Members that hold people's own text, or anything below which is."""
 
