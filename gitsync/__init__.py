@@ -7,6 +7,7 @@ The map of the package, in the order in which it is best read:
     config.py       every setting
     api.py          the runs as functions: sync() and plan()
     sync.py         the run: checkout, parse, prepare, plan, refuse, walk, record
+    rehearsal.py    a plan of two revisions, which asks Azure nothing
     edges.py        what a run works with, opened from the settings
     planning.py     from a checkout to one plan
     reviewing.py    a plan that somebody reviewed: written down, and held to

@@ -88,6 +88,18 @@ class Config:
     # what is read
     source: str = _setting(".", "A folder, or the URL of a git repository.", metavar="SOURCE", flag="")
     ref: str | None = _setting(None, "Branch, tag or commit to read. The default branch where it is absent.")
+    from_revision: str | None = _setting(
+        None,
+        "Plan without asking Azure: compare with this revision (a branch, tag or commit, or one like main~2).",
+        flag="--from",
+        metavar="REV",
+    )
+    to_revision: str | None = _setting(
+        None,
+        "With --from: the revision to plan. What a plan would read where it is absent.",
+        flag="--to",
+        metavar="REV",
+    )
     path: str = _setting(".", "Folder of the manifests inside SOURCE.", metavar="FOLDER")
     only: tuple[str, ...] = _setting(
         (),

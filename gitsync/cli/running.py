@@ -74,6 +74,17 @@ def execute(options: argparse.Namespace, config: Config, *, writes: bool) -> int
     return interruption.exit_code(report)
 
 
+def rehearse(options: argparse.Namespace, config: Config) -> int:
+    """Plan from two revisions alone, print the report and give the exit code. GitsyncError where it is refused."""
+    from gitsync import rehearsal
+    from gitsync.arm.clock import SystemClock
+
+    redactions: Redactions = options.redactions
+    report = rehearsal.run(config, SystemClock(), lambda secret: redactions.add(secret.reveal()))
+    tell(report, config, os.environ)
+    return report.exit_code
+
+
 async def _supervised(config: Config, redact: Callable[[Secret], None], *, writes: bool) -> tuple[Report, Interruption]:
     """SIGTERM and Ctrl-C let the run end in order: no new work, status written."""
     from gitsync import api

@@ -27,6 +27,7 @@ def document(report: Report) -> dict[str, Any]:
         "schemaVersion": SCHEMA_VERSION,
         "command": report.command,
         "revision": report.revision,
+        "base": report.base,
         "started": report.started,
         "finished": report.finished,
         "exitCode": report.exit_code,

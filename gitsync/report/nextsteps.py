@@ -15,7 +15,12 @@ class _Step(NamedTuple):
 
 
 def _any(*verdicts: Verdict, command: str = "") -> Callable[[Report], bool]:
-    return lambda report: command in {"", report.command} and any(r.verdict in verdicts for r in report.results)
+    """A run of that command, one that asked Azure, has a resource with one of these verdicts."""
+    return lambda report: (
+        command in {"", report.command}
+        and not (command and report.base)
+        and any(r.verdict in verdicts for r in report.results)
+    )
 
 
 def _unread(report: Report) -> bool:
@@ -57,6 +62,10 @@ _STEPS = (
         "What left git is deleted only by `gitsync sync --prune`.",
     ),
     _Step(_any(*_TO_WRITE, command="plan"), "`gitsync sync` makes these changes."),
+    _Step(
+        lambda report: report.base is not None,
+        "`gitsync plan` without --from asks Azure, and tells what a sync would do to what is really there.",
+    ),
     _Step(
         _not_ready, "`gitsync describe KIND/NAME` shows all that is recorded of a resource; the next run tries again."
     ),
