@@ -35,8 +35,10 @@ class Bodies:
 
     def _difference(self, path: str, now: Any, before: Any) -> Difference:
         desired, live = self._masked(now), self._masked(before)
-        rule = REMOVED if now is None else CHANGED_SECRET if desired == live else CHANGED
-        return Difference(path, desired, live, rule)
+        if now is None:
+            return Difference(path, desired, live, REMOVED)
+        hidden = desired == live and desired != now  # what differs is masked
+        return Difference(path, desired, live, CHANGED_SECRET if hidden else CHANGED)
 
     def _stood_in(self, value: Any) -> Any:
         if isinstance(value, Secret):
