@@ -15,8 +15,8 @@ from gitsync.model.gvk import Key
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
 _MEND = (
-    "Restore the file as it was (git log of the status branch shows how), or remove it: "
-    "its resource is then treated as one that was never recorded."
+    "Restore the file as it was (git log of the status branch shows how), or remove it and its entry in "
+    "inventory.yaml: its resource is then treated as one that was never recorded."
 )
 
 
