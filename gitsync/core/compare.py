@@ -56,10 +56,11 @@ def compare(
     if remembered is None:
         return Comparison(verdict=Verdict.ADOPT, differences=_sorted(differences), unverified=unverified)
     pending = tuple(_pending(desired, asked_for(remembered.applied), live, hints))
-    moved = differences if remembered.baseline is None else tuple(_moved(desired, remembered, live, hints))
     paths = {difference.path for difference in pending}
-    moved = tuple(difference for difference in moved if difference.path not in paths)
+    known = remembered.baseline is not None
+    moved = tuple(_moved(desired, remembered, live, hints)) if known else _elsewhere(differences, paths)
     verdict = _VERDICTS[bool(pending), bool(moved)]
+    moved = _elsewhere(moved, paths)  # a leaf that both moved is told once
     return Comparison(verdict=verdict, differences=_sorted(pending + moved), unverified=unverified)
 
 
@@ -105,6 +106,10 @@ def _placed(hints: Hints, live: Mapping[str, Any]) -> Hints:
     """Hints that know the resource's own id: given, else as Azure says it."""
     own_id = hints.own_id or live.get("id")
     return replace(hints, own_id=own_id) if isinstance(own_id, str) else hints
+
+
+def _elsewhere(differences: tuple[Difference, ...], paths: set[str]) -> tuple[Difference, ...]:
+    return tuple(difference for difference in differences if difference.path not in paths)
 
 
 def _sorted(differences: tuple[Difference, ...]) -> tuple[Difference, ...]:
