@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 
 from gitsync.core.catalog import Catalog
 from gitsync.core.compare import Remembered, baseline_of, compare
+from gitsync.core.documents import MAX_DEPTH
 from gitsync.core.hints import Hints, hints_of
 from gitsync.errors import SourceError
 from gitsync.model.facts import Kind
@@ -81,9 +82,13 @@ def read_question(line: bytes, number: int) -> Question:
     """The question of one line of JSON. SourceError, with the line's number, where it is none."""
     where = f"Line {number}"
     try:
-        said = json.loads(line.decode(), parse_constant=_no_number)
-    except (ValueError, RecursionError) as error:
+        said = json.loads(line.decode().rstrip(), parse_constant=_no_number)
+    except ValueError as error:
         raise SourceError(f"{where} is no JSON: {_reason(error)}.", hint="Write one JSON object a line.") from error
+    except RecursionError as error:
+        raise _too_deep(where) from error
+    if _is_deep(said):
+        raise _too_deep(where)
     if not isinstance(said, dict):
         raise SourceError(f"{where} is no JSON object.", hint="Write one JSON object a line.")
     return Question(
@@ -116,6 +121,27 @@ def _text(said: Mapping[str, Any], name: str, where: str) -> str:
     raise SourceError(f"{where}: {name} is no text.", hint="Give it in quotes, or leave it out.")
 
 
+def _is_deep(value: Any) -> bool:
+    """Whether something is nested deeper than a manifest may be: no body of ARM is."""
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        inner = [child for one in level for child in _children(one)]
+        if not inner:
+            return False
+        level = inner
+    return True
+
+
+def _children(value: Any) -> list[Any]:
+    if isinstance(value, dict):
+        return list(value.values())
+    return value if isinstance(value, list) else []
+
+
+def _too_deep(where: str) -> SourceError:
+    return SourceError(f"{where} is nested too deeply.", hint=f"No more than {MAX_DEPTH} levels are read.")
+
+
 def _no_number(spelled: str) -> NoReturn:
     raise ValueError(f"{spelled} is no number of JSON")
 
@@ -125,4 +151,4 @@ def _reason(error: Exception) -> str:
         return f"{error.msg} at column {error.colno}"
     if isinstance(error, UnicodeDecodeError):
         return f"byte {error.start + 1} is not UTF-8"
-    return "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+    return str(error)

@@ -51,8 +51,8 @@ ID_RULES: Final = (
     ),
     Rule(
         name="a relative id",
-        evidence="API Management answers the scope '/apis' by the id of its service and '/apis'; a role assignment a "
-        "role of the tenant by the id of its subscription and the role's.",
+        evidence="Recorded: API Management answers the scope '/apis' by the id of its service and '/apis'; a role "
+        "assignment a role of the tenant by its subscription's id and the role's.",
         decide=_relative_id,
     ),
     Rule(

@@ -32,8 +32,8 @@ def _masked(leaf: Leaf) -> Outcome | None:
 MASK_RULES: Final = (
     Rule(
         name="a secret",
-        evidence="Cosmos DB and Kubernetes extensions answer secrets with an empty text, API Management with the name "
-        "of a value that it keeps: '{{Logger-Credentials--…}}'.",
+        evidence="Recorded: Cosmos DB and Kubernetes extensions answer secrets with an empty text, API Management "
+        "with the name of a value that it keeps: '{{Logger-Credentials--…}}'.",
         decide=_masked,
     ),
 )

@@ -54,7 +54,7 @@ def _bytes(quantity: re.Match[str]) -> Fraction:
 QUANTITY_RULES: Final = (
     Rule(
         name="a quantity",
-        evidence="Kubernetes' resource quantities, as Container Apps and AKS take them: '1.0Gi' is '1Gi' is '1024Mi'.",
+        evidence="Kubernetes' resource quantities, which Container Apps take: '1.0Gi' is '1Gi' is '1024Mi'.",
         decide=_quantity,
     ),
 )
@@ -62,12 +62,12 @@ QUANTITY_RULES: Final = (
 MIXED_RULES: Final = (
     Rule(
         name="a number as text",
-        evidence="Resource providers take and answer numbers in JSON text: autoscale, ports, Redis settings.",
+        evidence="API specifications say text for many numbers, such as autoscale's capacities; the value is the same.",
         decide=_number_as_text,
     ),
     Rule(
         name="a boolean as text",
-        evidence="API Management and Redis keep switches as text and answer 'True' or 'false'.",
+        evidence="API specifications say text for many switches; the value is the same.",
         decide=_boolean_as_text,
     ),
 )

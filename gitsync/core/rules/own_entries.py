@@ -53,7 +53,8 @@ OWN_ENTRIES: Final = (
     OwnEntries(
         arm_type="Microsoft.Insights/diagnosticSettings",
         path=("properties", "logs"),
-        evidence="Azure Monitor documents that a category which is not sent to anywhere is listed as not enabled.",
+        evidence="Azure lists categories that are sent nowhere as not enabled "
+        "(hashicorp/terraform-provider-azurerm#10388).",
         is_one=_is_off,
     ),
     OwnEntries(
@@ -65,7 +66,8 @@ OWN_ENTRIES: Final = (
     OwnEntries(
         arm_type="Microsoft.SignalRService/signalR",
         path=("properties", "features"),
-        evidence="The API specification: feature flags that a request leaves out are not changed, and stay listed.",
+        evidence="Azure lists flags that no request named (hashicorp/terraform-provider-azurerm#7677); by the API "
+        "specification, those that a request leaves out are not changed.",
         is_one=lambda entry: "flag" in entry,
     ),
 )

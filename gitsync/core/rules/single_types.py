@@ -187,7 +187,7 @@ TYPE_RULES: Final = (
         "properties/features/*/value",
         _without_case,
         name="a feature's value",
-        evidence="The API specification lists the values: 'true', 'false', and the service modes.",
+        evidence="The API specification lists the values: 'true', 'false', and the modes. People write 'False'.",
     ),
     _row(
         r"Microsoft\.OperationalInsights/workspaces",

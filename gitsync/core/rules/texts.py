@@ -74,7 +74,10 @@ class _Number(NamedTuple):
 def _json(leaf: Leaf) -> Outcome | None:
     asked = json_value(leaf.desired)
     found = json_value(leaf.live) if asked is not None else None
-    return judged(asked == found) if found is not None else None
+    try:
+        return judged(asked == found) if found is not None else None
+    except RecursionError:
+        return None
 
 
 def json_value(text: str) -> Any:
@@ -108,7 +111,7 @@ def _unended(text: str) -> str:
 TEXT_RULES: Final = (
     Rule(
         name="XML",
-        evidence="API Management answers a policy laid out anew, with tabs and line ends of its own.",
+        evidence="Recorded: API Management answers a policy laid out anew, with tabs and line ends of its own.",
         decide=_xml,
     ),
     Rule(
@@ -118,7 +121,7 @@ TEXT_RULES: Final = (
     ),
     Rule(
         name="lines",
-        evidence="SSH keys, scripts and queries come back with other line ends, or without the last.",
+        evidence="XML 1.0 §2.11 and most editors: how a line ends says nothing, nor whether the last one does.",
         decide=_lines,
     ),
 )

@@ -112,7 +112,7 @@ WORD_RULES: Final = (
     ),
     Rule(
         name="a size",
-        evidence="Resource-provider contract: names of SKUs and sizes are words of the provider, without case.",
+        evidence="Azure takes the names of SKUs and of machine sizes in any case.",
         decide=_size,
     ),
     Rule(
@@ -122,7 +122,7 @@ WORD_RULES: Final = (
     ),
     Rule(
         name="a character set",
-        evidence="PostgreSQL answers 'utf8' with 'UTF8'; PostgreSQL and MySQL document the names as without case.",
+        evidence="Recorded: PostgreSQL answers 'utf8' with 'UTF8'. PostgreSQL and MySQL document names without case.",
         decide=_charset,
     ),
 )
