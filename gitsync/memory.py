@@ -44,8 +44,12 @@ class Memory:
         for stale in upwards(arm_id):
             self._fresh.pop(stale, None)
 
+    def moved_nothing(self, arm_id: str) -> None:
+        """Take back a write that was begun, and refused for its condition."""
+        self._writes[lane_of(arm_id)] -= 1
+
     def writes_near(self, arm_id: str) -> int:
-        """Count this run's writes in the lane of a resource: each may have moved the ETags of all that is in it."""
+        """Count this run's writes in a resource's lane, begun and done: each may have moved the ETag of all in it."""
         return self._writes[lane_of(arm_id)]
 
     def sent(self, arm_id: str) -> None:

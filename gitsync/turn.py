@@ -105,8 +105,8 @@ class Turn:
     where later looks find nothing more to do. `sent` is the request whose effect is not known to be undone, `done` the
     write that was accepted; `existed` tells whether the resource was there before the first try. `unfinished`: an
     operation goes on after the run. `row` is set where the resource is not written, since it is flapping. `near` counts
-    what this run had written near the resource when it was read, and `outrun` is the ETag that a write was refused for.
-    `reviewed` is what a plan says of it to who reviews that.
+    this run's writes near the resource before it was read; `if_match` is the ETag that its own write demands, and
+    `outrun` the one that a write was refused for. `reviewed` is what a plan says of it to who reviews that.
     """
 
     node: Node
@@ -128,6 +128,7 @@ class Turn:
     unfinished: bool = False
     row: Row | None = None
     near: int = 0
+    if_match: str | None = None
     outrun: str | None = None
     reviewed: Reviewed | None = None
     stop: Stop | None = None
@@ -192,20 +193,25 @@ class Turn:
         """The same with digests in place of secrets."""
         return sealed(self.asked, self.node.key, self.run.digests)
 
-    @property
-    def etag(self) -> str | None:
-        """What a write is to demand of the resource (RFC 9110 §13.1.1): the ETag that it was read with.
+    def writing(self) -> Turn:
+        """The turn right before its write, which demands the ETag that the resource was read with (RFC 9110 §13.1.1).
 
-        None where a write of this run may have moved it since, and after it was refused though nothing moved: then the
-        provider means something else by it.
+        It demands none where a write of this run may have moved it since, or where it was refused though nothing
+        moved: then the provider means something else by it.
         """
-        if self.live is None or self.run.memory.writes_near(self.place) != self.near:
-            return None
-        return self.live.etag if self.live.etag != self.outrun else None
+        unmoved = self.run.memory.writes_near(self.place) == self.near
+        etag = self.live.etag if self.live and unmoved else None
+        self.run.memory.wrote(self.place)  # what is begun counts: who reads meanwhile may read what it makes
+        return replace(self, if_match=etag if etag != self.outrun else None)
+
+    def overtaken(self, condition: Condition) -> Turn:
+        """The turn after its write was refused for the ETag: nothing was done, and it looks again."""
+        self.run.memory.moved_nothing(self.place)
+        return replace(self, outrun=self.if_match).stopped(condition, waits=True)
 
     def is_outrun(self, failure: ArmError) -> bool:
         """Tell whether a write was refused since the resource is not as it was read: look again, once."""
-        return failure.status == PRECONDITION_FAILED and self.etag is not None and self.outrun is None
+        return failure.status == PRECONDITION_FAILED and self.if_match is not None and self.outrun is None
 
     @property
     def is_resumed(self) -> bool:

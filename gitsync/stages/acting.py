@@ -37,6 +37,7 @@ async def act(turn: Turn) -> Turn:
         raise AssertionError("nothing is sent before it is compared")
     turn = turn if turn.tried else replace(turn, tried=True, existed=bool(turn.exists))
     async with turn.run.arm.lane(request.arm_id):
+        turn = turn.writing()
         try:
             reply = await _send(turn, request)
             turn = _written(turn, request, turn.action)
@@ -51,9 +52,9 @@ async def _send(turn: Turn, request: Request) -> Reply:
     if turn.live is not None and turn.prepared.resource.annotations.get(UPDATE_METHOD) == "patch":
         before = turn.remembered.applied if turn.remembered else {}
         patch = merge_patch(body, turn.live.body, before)
-        return await turn.writer.patch(request.arm_id, request.api_version, patch, if_match=turn.etag)
+        return await turn.writer.patch(request.arm_id, request.api_version, patch, if_match=turn.if_match)
     body = turn.run.registry.modified(body, turn.subject())
-    return await turn.writer.put(request.arm_id, request.api_version, body, if_match=turn.etag)
+    return await turn.writer.put(request.arm_id, request.api_version, body, if_match=turn.if_match)
 
 
 def _owned_up(turn: Turn) -> Turn:
@@ -78,7 +79,7 @@ async def _refused(turn: Turn, request: Request, failure: ArmError) -> Turn:
     """Azure said no, or nothing: register, look again, or give up."""
     rules, memory, key = turn.run.rules, turn.run.memory, turn.node.key
     if turn.is_outrun(failure):
-        return replace(turn, outrun=turn.etag).stopped(refused(failure, classify(failure)), waits=True)
+        return turn.overtaken(refused(failure, classify(failure)))
     memory.wrote(request.arm_id)
     if failure.outcome_unknown:
         memory.sent(request.arm_id)

@@ -118,13 +118,13 @@ async def delete(turn: Turn) -> Turn:
         return turn
     async with turn.run.arm.lane(record.arm_id):
         try:
-            writer = turn.at(Stage.ACT).writer
-            reply = await writer.delete(record.arm_id, record.arm_api_version, if_match=turn.etag)
+            turn = turn.at(Stage.ACT).writing()
+            reply = await turn.writer.delete(record.arm_id, record.arm_api_version, if_match=turn.if_match)
             turn.run.memory.wrote(record.arm_id)
             finished = await turn.at(Stage.POLL).writer.wait(reply)
         except ArmError as failure:
             if turn.is_outrun(failure):
-                return replace(turn, outrun=turn.etag).stopped(not_deleted(failure), waits=True)
+                return turn.overtaken(not_deleted(failure))
             waits = mends_by_waiting(failure, missed_is_ours=False, granted=turn.run.memory.granted)
             return turn.stopped(not_deleted(failure), waits=waits)
     return _gone(turn) if finished else replace(turn, unfinished=True).stopped(DELETING)

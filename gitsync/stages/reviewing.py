@@ -50,7 +50,8 @@ def _is_quiet(turn: Turn) -> bool:
     """Tell whether nothing that this run did can have moved the resource's ETag: neither a write to what it lies in or
     what lies in it, nor one to what it depends on (a network's ETag moves when one of its interfaces is deleted).
     """
-    return turn.near == 0 and all(result.action is Action.NONE for result in turn.before.values())
+    nothing_near = turn.run.memory.writes_near(turn.place) == 0
+    return nothing_near and all(result.action is Action.NONE for result in turn.before.values())
 
 
 def _apply_as_seen(turn: Turn, later: tuple[str, ...]) -> Reviewed:
