@@ -11,11 +11,12 @@ from collections.abc import Sequence
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report
 from gitsync.model.result import Attempt, Result
-from gitsync.model.verdict import Action, Difference, Verdict
+from gitsync.model.verdict import Difference
 from gitsync.report.escape import block, code, shortened, value
 from gitsync.report.headline import against, cost, done, found, plural, short_revision
 from gitsync.report.names import reading_order, short_names
 from gitsync.report.nextsteps import next_steps
+from gitsync.report.quiet import is_quiet
 
 LIMIT = 60_000
 MARKER = "<!-- gitsync -->"
@@ -94,7 +95,7 @@ def problem_item(problem: Problem) -> str:
 def _table(report: Report) -> list[str]:
     """What is not simply in sync, a row each."""
     names = short_names(r.key for r in report.results)
-    listed = [r for r in _ordered(report) if not _is_quiet(r)]
+    listed = [r for r in _ordered(report) if not is_quiet(r)]
     if not listed:
         return []
     columns = [column for column in _COLUMNS if report.command == "sync" or column not in _OF_A_SYNC]
@@ -104,10 +105,6 @@ def _table(report: Report) -> list[str]:
     if last.startswith("|"):
         return ["\n".join([*head, *kept, last])]
     return ["\n".join([*head, *kept]), last]
-
-
-def _is_quiet(result: Result) -> bool:
-    return result.verdict is Verdict.IN_SYNC and result.condition.is_ready and result.action is Action.NONE
 
 
 def _row(result: Result, name: str, columns: Sequence[str]) -> str:

@@ -13,12 +13,13 @@ from gitsync.model.gvk import Key
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report
 from gitsync.model.result import Attempt, Result
-from gitsync.model.verdict import Action, Difference, Verdict
+from gitsync.model.verdict import Difference
 from gitsync.report.colour import Paint
 from gitsync.report.escape import value
-from gitsync.report.headline import against, cost, done, found, plural, short_revision
+from gitsync.report.headline import against, cost, done, found, short_revision
 from gitsync.report.names import has_namespaces, reading_order, short_names
 from gitsync.report.nextsteps import next_steps
+from gitsync.report.quiet import in_sync, is_quiet
 from gitsync.report.table import indented, table
 
 _SHORT = 100  # characters of both sides of a difference; longer ones get a line each
@@ -48,17 +49,13 @@ def _summary(report: Report, paint: Paint) -> list[str]:
     return lines
 
 
-def _is_quiet(result: Result) -> bool:
-    return result.verdict is Verdict.IN_SYNC and result.condition.is_ready and result.action is Action.NONE
-
-
 def _resources(report: Report, width: int | None, paint: Paint) -> list[str]:
     """The table of what needs a look, and how many resources it leaves out."""
     ordered = sorted(report.results, key=lambda r: reading_order(r.key))
-    listed = [result for result in ordered if not _is_quiet(result)]
+    listed = [result for result in ordered if not is_quiet(result)]
     names = short_names(result.key for result in ordered)
     lines = _table(listed, names, width, paint, writes=report.command == "sync") if listed else []
-    return [*lines, *_left_out([result for result in ordered if _is_quiet(result)])]
+    return [*lines, *_left_out([result for result in ordered if is_quiet(result)])]
 
 
 def _left_out(results: Sequence[Result]) -> list[str]:
@@ -67,7 +64,7 @@ def _left_out(results: Sequence[Result]) -> list[str]:
         return []
     partly = sum(bool(result.unverified) for result in results)
     but = f"; for {partly} of them Azure does not return all that git asks for" if partly else ""
-    return [f"{plural(len(results), 'resource')} in sync and Ready, not listed{but}."]
+    return [f"{in_sync(results)}, not listed{but}."]
 
 
 _COLUMNS: tuple[tuple[str, Callable[[Result], str]], ...] = (

@@ -95,7 +95,12 @@ def test_a_page_of_a_plan_says_what_a_sync_would_do():
 
 
 def test_what_stands_for_azure_in_a_plan_of_two_commits_is_named():
-    assert "Compared with" in render(replace(PLAN, base="fedcba"))
+    page = render(replace(PLAN, base="fedcba"))
+    assert "Compared with" in page
+    assert "Azure was not asked: what fedcba asks for stands for what it has." in page
+    assert "fedcba asks for" in page
+    assert "the older revision has none" in page
+    assert ">Azure has<" not in page
     assert "Compared with" not in render(PLAN)
 
 

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from report_builders import DRIFTED, FULL, IN_SYNC, NET, PLAN, REFUSED, failed, key, report, result
 
-from gitsync.model.verdict import Difference, Verdict
+from gitsync.model.condition import Condition, Status
+from gitsync.model.verdict import Action, Difference, Verdict
 from gitsync.report.text import problem_lines, render
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -63,6 +64,23 @@ def test_what_is_in_sync_as_far_as_azure_tells_is_counted():
     assert "2 resources in sync and Ready, not listed; for 1 of them Azure does not return" in render(
         report(IN_SYNC, partly)
     )
+
+
+PLANNED = Condition(status=Status.UNKNOWN, reason="Planned")
+QUIET = [
+    ({}, "1 resource in sync and Ready, not listed.", "in sync and Ready"),
+    ({"condition": PLANNED}, "1 resource in sync, not listed.", "a plan that knows of no condition"),
+    ({"condition": failed("Failed", "no")}, "ResourceGroup/core", "not Ready when it was last written"),
+    ({"action": Action.UPDATE}, "ResourceGroup/core", "written"),
+    ({"verdict": Verdict.SKIP}, "ResourceGroup/core", "left alone"),
+]
+
+
+@pytest.mark.parametrize(("more", "shown", "why"), QUIET, ids=[q[-1] for q in QUIET])
+def test_a_resource_needs_no_look_where_it_is(more, shown, why):
+    of_a_plan = report(replace(IN_SYNC, **{"is_fine": True} | more), command="plan")
+    assert shown in render(of_a_plan), why
+    assert ("in sync" in render(of_a_plan)) == ("in sync" in shown)
 
 
 LONG = "x" * 80

@@ -21,25 +21,24 @@ _MOST_ROWS = 200  # differences of one resource
 _MOST_LINES = 400  # of one side that has several
 _LONGEST_LINE = 500  # characters
 _AROUND = 3  # lines that are the same, around those that are not
-_HEAD = ("Path", "Azure has", "git asks for", "Why")
 
 
-def differences(found: Sequence[Difference]) -> Markup:
-    """A table of what differs, by path; "" where nothing does."""
+def differences(found: Sequence[Difference], before: str) -> Markup:
+    """A table of what differs, by path; "" where nothing does. `before` heads the side that git's is compared with."""
     ordered = sorted(found, key=lambda d: d.path)
     if not ordered:
         return NOTHING
-    caption = text(plural(len(ordered), "difference"))
-    shown = table(caption, _HEAD, map(_row, ordered[:_MOST_ROWS]), class_="diff")
+    caption, head = text(plural(len(ordered), "difference")), ("Path", before, "git asks for", "Why")
+    shown = table(caption, head, (_row(one, before) for one in ordered[:_MOST_ROWS]), class_="diff")
     hidden = len(ordered) - _MOST_ROWS
     left_out = f"… and {plural(hidden, 'more difference')}, left out to keep this page small."
     return joined([shown, element("p", text(left_out), class_="note")] if hidden > 0 else [shown])
 
 
-def _row(difference: Difference) -> Markup:
+def _row(difference: Difference, before: str) -> Markup:
     live, desired = _lines(difference.live), _lines(difference.desired)
     several = len(live) > 1 or len(desired) > 1
-    sides = _block(live, desired) if several else _sides(difference)
+    sides = _block(live, desired, before) if several else _sides(difference, before)
     why = element("td", text(difference.rule), class_="why", data_title="Why")
     return element("tr", element("th", code(difference.path), scope="row"), sides, why)
 
@@ -57,11 +56,11 @@ def _lines(side: Any) -> list[str]:
     return lines if len(lines) <= _MOST_LINES else [*lines[:_MOST_LINES], f"… ({len(lines):,} lines)"]
 
 
-def _block(live: Sequence[str], desired: Sequence[str]) -> Markup:
+def _block(live: Sequence[str], desired: Sequence[str], before: str) -> Markup:
     """Lines of both sides in one, across both columns."""
     changed = list(unified_diff(live, desired, n=_AROUND, lineterm=""))[2:]
     lines = joined((_line(line) for line in changed), BREAK)
-    whose = (element("del", text("- Azure has")), text(" "), element("ins", text("+ git asks for")))
+    whose = (element("del", text(f"- {before}")), text(" "), element("ins", text("+ git asks for")))
     return element("td", element("p", *whose, class_="note"), element("pre", lines, tabindex=0), colspan=2)
 
 
@@ -71,13 +70,13 @@ def _line(line: str) -> Markup:
     return element(name, shown) if name else shown
 
 
-def _sides(difference: Difference) -> Markup:
+def _sides(difference: Difference, before: str) -> Markup:
     """Two single values side by side."""
     live, desired = one_line(difference.live), one_line(difference.desired)
     gone, came = (difference.live is not None), (difference.desired is not None)
     start, end = _same(live, desired) if gone and came else (0, 0)
     cells = (
-        element("td", _side(live, start, end, "del" if gone else ""), class_="live", data_title="Azure has"),
+        element("td", _side(live, start, end, "del" if gone else ""), class_="live", data_title=before),
         element("td", _side(desired, start, end, "ins" if came else ""), class_="desired", data_title="git asks for"),
     )
     return joined(cells)

@@ -9,14 +9,16 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from gitsync.model.gvk import Key
+from gitsync.model.report import Report
 from gitsync.model.result import Result
-from gitsync.report.headline import plural
+from gitsync.report.headline import plural, short_revision
 from gitsync.report.html.grouping import Place, places
-from gitsync.report.html.looks import LOOKS, is_quiet, order, tone
+from gitsync.report.html.looks import LOOKS, order, tone
 from gitsync.report.html.markup import BREAK, NOTHING, Markup, element, joined, table, text
-from gitsync.report.html.resource import card, inside, row
+from gitsync.report.html.resource import Around, card, inside, row
 from gitsync.report.html.summary import badge
 from gitsync.report.names import reading_order, short_names
+from gitsync.report.quiet import in_sync, is_quiet
 
 _FEW = 12  # cards; as many are unfolded from the start
 _FEW_ROWS = 60  # in sync; as many are shown from the start
@@ -26,63 +28,72 @@ _ROOM = 3_000_000  # characters of what is inside cards; a browser opens that in
 _QUIET_HEAD = ("Resource", "Namespace", "Manifest", "ARM id", "Not compared")
 
 
-def listing(results: Sequence[Result]) -> Markup:
+def listing(report: Report) -> Markup:
     """The section with all resources; "" where there is none."""
+    results = report.results
     if not results:
         return NOTHING
-    where = places(results)
-    names = short_names(r.key for r in results)
-    loud = sorted((r for r in results if not is_quiet(r)), key=_urgency)
-    quiet = sorted((r for r in results if is_quiet(r)), key=lambda r: reading_order(r.key))
+    loud = sorted((r for r in results if not _is_row(r)), key=_urgency)
+    quiet = sorted((r for r in results if _is_row(r)), key=lambda r: reading_order(r.key))
+    around = Around(
+        names=short_names(r.key for r in results),
+        places=places(results),
+        listed=frozenset(r.key for r in (*loud[:_MOST_CARDS], *quiet[:_MOST_ROWS])),
+        before="Azure has" if report.base is None else f"{short_revision(report.base)} asks for",
+    )
     return element(
         "section",
         element("h2", text("Resources"), id="resources-title"),
-        _form(results, where),
+        _form(results, around.places),
         BREAK,
-        _loud(loud, where, names, {r.key for r in (*loud[:_MOST_CARDS], *quiet[:_MOST_ROWS])}),
-        _quiet(quiet, where, names, opened=len(quiet) <= _FEW_ROWS),
+        _loud(loud, around),
+        _quiet(quiet, around),
         element("p", text("Nothing here is like that."), id="none", hidden=True),
         id="resources",
         aria_labelledby="resources-title",
     )
 
 
+def _is_row(result: Result) -> bool:
+    """A row of a table is enough for it: nothing happened on the way either."""
+    return is_quiet(result) and not result.attempts
+
+
 def _urgency(result: Result) -> tuple[int, int, tuple[str, Key]]:
     return (tone(result), order(result.verdict), reading_order(result.key))
 
 
-def _loud(results: Sequence[Result], where: Mapping[Key, Place], names: Mapping[Key, str], listed: set[Key]) -> Markup:
+def _loud(results: Sequence[Result], around: Around) -> Markup:
     if not results:
-        return element("p", text("Nothing needs a look: all is in sync and Ready."), class_="lead")
+        return element("p", text("Nothing needs a look: all is in sync."), class_="lead")
     shown = results[:_MOST_CARDS]
     opened = len(results) <= _FEW
-    cards = (
-        card(result, where[result.key], names, opened=opened, body=body)
-        for result, body in zip(shown, _bodies(shown, listed, names), strict=True)
-    )
+    bodies = zip(shown, _bodies(shown, around), strict=True)
+    cards = (card(result, around, opened=opened, body=body) for result, body in bodies)
     title = text(f"{plural(len(results), 'resource')} to look at")
     return element(
         "div", element("h3", title), joined(cards, BREAK), _left_out(len(results) - len(shown)), class_="part-of-list"
     )
 
 
-def _bodies(results: Iterable[Result], listed: set[Key], names: Mapping[Key, str]) -> Iterator[Markup]:
+def _bodies(results: Iterable[Result], around: Around) -> Iterator[Markup]:
     """What stands inside the cards, until the room is full; then only where to find it."""
     room = _ROOM
     missing = element("p", text("Left out to keep this page small; report.json has it."), class_="inside note")
     for result in results:
-        body = inside(result, listed, names) if room > 0 else missing
+        body = inside(result, around) if room > 0 else missing
         room -= len(body)
         yield body
 
 
-def _quiet(results: Sequence[Result], where: Mapping[Key, Place], names: Mapping[Key, str], *, opened: bool) -> Markup:
+def _quiet(results: Sequence[Result], around: Around) -> Markup:
     if not results:
         return NOTHING
     shown = results[:_MOST_ROWS]
-    title = text(f"{plural(len(results), 'resource')} in sync and Ready")
-    rows = table(title, _QUIET_HEAD, (row(r, where[r.key], names) for r in shown), class_="quiet")
+    title = text(in_sync(results))
+    rows = table(title, _QUIET_HEAD, (row(result, around) for result in shown), class_="quiet")
     left_out = _left_out(len(results) - len(shown))
+    opened = len(results) <= _FEW_ROWS
     return element(
         "details",
         element("summary", element("h3", title)),

@@ -7,7 +7,7 @@ from enum import IntEnum
 from typing import Final, NamedTuple
 
 from gitsync.model.result import Result
-from gitsync.model.verdict import Action, Verdict
+from gitsync.model.verdict import Verdict
 
 
 class Tone(IntEnum):
@@ -25,9 +25,15 @@ class Tone(IntEnum):
 
 
 class Look(NamedTuple):
+    """`rehearsed` is what it means where an older revision stands for Azure."""
+
     sign: str
     tone: Tone
     means: str
+    rehearsed: str = ""
+
+    def meaning(self, *, rehearsed: bool) -> str:
+        return (rehearsed and self.rehearsed) or self.means
 
 
 LOOKS: Final[Mapping[Verdict, Look]] = {
@@ -37,13 +43,13 @@ LOOKS: Final[Mapping[Verdict, Look]] = {
     Verdict.CONFLICT: Look("⇄", Tone.DRIFT, "git and Azure have both moved"),
     Verdict.MISSING: Look("∅", Tone.DRIFT, "Azure has lost it"),
     Verdict.DRIFTED: Look("≠", Tone.DRIFT, "Azure has moved"),
-    Verdict.PENDING: Look("~", Tone.CHANGE, "git has moved"),
-    Verdict.CREATE: Look("+", Tone.CHANGE, "Azure has none"),
+    Verdict.PENDING: Look("~", Tone.CHANGE, "git has moved", "they ask for different things"),
+    Verdict.CREATE: Look("+", Tone.CHANGE, "Azure has none", "the older revision has none"),
     Verdict.ADOPT: Look("→", Tone.CHANGE, "it exists, and is not recorded as ours"),
     Verdict.DELETE: Look("−", Tone.CHANGE, "git no longer names it"),  # noqa: RUF001 - the minus sign is as wide as the plus
     Verdict.DETACH: Look("○", Tone.REST, "git no longer names it; it stays in Azure"),
     Verdict.SKIP: Look("·", Tone.REST, "its policy leaves it alone"),
-    Verdict.IN_SYNC: Look("✓", Tone.FINE, "git and Azure agree"),
+    Verdict.IN_SYNC: Look("✓", Tone.FINE, "git and Azure agree", "they ask for the same"),
 }
 """The most urgent first, which is the order in which verdicts are listed."""
 
@@ -58,9 +64,3 @@ def order(verdict: Verdict) -> int:
 def tone(result: Result) -> Tone:
     """The tone of a resource: that of its verdict, unless it failed."""
     return LOOKS[result.verdict].tone if result.is_fine else Tone.STOP
-
-
-def is_quiet(result: Result) -> bool:
-    """In sync, and nothing happened on the way: a line in a table is enough."""
-    in_sync = result.verdict is Verdict.IN_SYNC and result.action is Action.NONE
-    return in_sync and result.is_fine and result.condition.is_ready and not result.attempts

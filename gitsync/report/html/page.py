@@ -38,8 +38,7 @@ def render(report: Report) -> str:
 
 
 def _sections(report: Report) -> tuple[Markup, ...]:
-    results = report.results
-    return (summary(report), BREAK, problems(report.problems), BREAK, picture(results), BREAK, listing(results))
+    return (summary(report), BREAK, problems(report.problems), BREAK, picture(report.results), BREAK, listing(report))
 
 
 def _head(report: Report) -> Markup:

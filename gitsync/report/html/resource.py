@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 
 from gitsync.model.gvk import Key
 from gitsync.model.result import Attempt, Result
@@ -21,32 +22,49 @@ _LONGEST_MESSAGE = 4000  # characters
 _MOST = 200  # attempts, or paths that were not compared, or resources that are needed
 
 
-def card(result: Result, place: Place, names: Mapping[Key, str], *, opened: bool, body: Markup) -> Markup:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Around:
+    """What a resource is shown among: names and resource groups of all, those that the page has and links can lead to,
+    and whose the side is that git's is compared with.
+    """
+
+    names: Mapping[Key, str]
+    places: Mapping[Key, Place]
+    listed: AbstractSet[Key]
+    before: str
+
+
+def card(result: Result, around: Around, *, opened: bool, body: Markup) -> Markup:
     """A resource that folds: what one sees at once, and the rest."""
     look = LOOKS[result.verdict]
     told = (result.key.namespace, str(result.source or ""), *_counts(result))
     head = element(
         "summary",
         badge(result.verdict.value, look.sign, tone(result)),
-        element("span", text(names[result.key]), class_="title"),
+        element("span", text(around.names[result.key]), class_="title"),
         element("span", text(" · ".join(part for part in told if part)), class_="more"),
     )
     return element(
-        "details", head, body, class_=f"resource card {tone(result).css}", open=opened, **_marks(result, place)
+        "details",
+        head,
+        body,
+        class_=f"resource card {tone(result).css}",
+        open=opened,
+        **_marks(result, around.places[result.key]),
     )
 
 
-def row(result: Result, place: Place, names: Mapping[Key, str]) -> Markup:
+def row(result: Result, around: Around) -> Markup:
     """A resource of which there is nothing to tell but that it is in sync."""
     return element(
         "tr",
-        element("th", text(names[result.key]), scope="row"),
+        element("th", text(around.names[result.key]), scope="row"),
         element("td", text(result.key.namespace), data_title="Namespace"),
         element("td", text(str(result.source or "")), data_title="Manifest"),
         element("td", code(result.arm_id or ""), data_title="ARM id"),
         element("td", _unverified(result), data_title="Not compared"),
         class_="resource",
-        **_marks(result, place),
+        **_marks(result, around.places[result.key]),
     )
 
 
@@ -72,14 +90,14 @@ def _counts(result: Result) -> Iterator[str]:
         yield result.condition.reason
 
 
-def inside(result: Result, listed: AbstractSet[Key], names: Mapping[Key, str]) -> Markup:
-    """What a resource shows when it is unfolded. `listed` are the resources that can be linked to."""
+def inside(result: Result, around: Around) -> Markup:
+    """What a resource shows when it is unfolded."""
     parts = (
         _message(result),
-        differences(result.differences),
+        differences(result.differences, around.before),
         _unverified(result),
         _attempts(result.attempts),
-        _facts(result, listed, names),
+        _facts(result, around),
     )
     return element("div", *parts, class_="inside")
 
@@ -93,7 +111,7 @@ def _message(result: Result) -> Markup:
     return joined([said, element("p", text(request), class_="note") if request else NOTHING])
 
 
-def _facts(result: Result, listed: AbstractSet[Key], names: Mapping[Key, str]) -> Markup:
+def _facts(result: Result, around: Around) -> Markup:
     condition = result.condition
     ready = " ".join(part for part in (condition.status.value, condition.severity.value, condition.reason) if part)
     return facts(
@@ -101,8 +119,8 @@ def _facts(result: Result, listed: AbstractSet[Key], names: Mapping[Key, str]) -
             ("ARM id", code(result.arm_id or "")),
             ("Manifest", code(str(result.source or ""))),
             ("API version", text(result.manifest_api_version)),
-            ("Owner", _links([result.owner] if result.owner else [], listed, names)),
-            ("Depends on", _links(sorted(set(result.depends_on) - {result.owner}), listed, names)),
+            ("Owner", _links([result.owner] if result.owner else [], around)),
+            ("Depends on", _links(sorted(set(result.depends_on) - {result.owner}), around)),
             ("Policy", text(result.policy.value)),
             ("Action", text(result.action.value)),
             ("Ready", text(ready)),
@@ -112,9 +130,9 @@ def _facts(result: Result, listed: AbstractSet[Key], names: Mapping[Key, str]) -
     )
 
 
-def _links(keys: Sequence[Key], listed: AbstractSet[Key], names: Mapping[Key, str]) -> Markup:
+def _links(keys: Sequence[Key], around: Around) -> Markup:
     links = [
-        element("a", text(names[key]), href=f"#{anchor(key)}") if key in listed else text(str(key))
+        element("a", text(around.names[key]), href=f"#{anchor(key)}") if key in around.listed else text(str(key))
         for key in keys[:_MOST]
     ]
     more = len(keys) - _MOST

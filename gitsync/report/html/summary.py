@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report
-from gitsync.report.headline import cost, done, plural
+from gitsync.report.headline import against, cost, done, plural
 from gitsync.report.html.looks import LOOKS, Tone, tone
 from gitsync.report.html.markup import NOTHING, Markup, code, element, facts, joined, prose, table, text
 from gitsync.report.nextsteps import next_steps
@@ -32,6 +32,7 @@ def header(report: Report) -> Markup:
         "header",
         element("h1", text(f"gitsync {report.command}")),
         element("p", text(f"{counts}{ready}; {done(report)}."), class_="lead"),
+        element("p", text(against(report))) if report.base else NOTHING,
         element("p", text(stopped), class_="alert tone-stop") if report.interrupted else NOTHING,
     )
 
@@ -71,7 +72,7 @@ def _verdicts(report: Report) -> Markup:
             "tr",
             element("th", badge(verdict.value, look.sign, look.tone), scope="row"),
             element("td", text(f"{times[verdict]:,}"), class_="number"),
-            element("td", text(look.means)),
+            element("td", text(look.meaning(rehearsed=report.base is not None))),
         )
         for verdict, look in LOOKS.items()
         if times[verdict]
