@@ -90,9 +90,13 @@ def _moved(
     desired: Mapping[str, Any], remembered: Remembered, live: Mapping[str, Any], hints: Hints
 ) -> Iterator[Difference]:
     """Asked-for leaves that Azure answers otherwise than when we last looked, unless they became what git asks for."""
-    now = project(asked_for(remembered.applied), live)
+    applied = asked_for(remembered.applied)
+    now = project(applied, live)
     for path, seen, before in changes(now, remembered.baseline):
-        asked = find(desired, path, now if before is None else remembered.baseline)
+        reference = now if before is None else remembered.baseline
+        asked = find(desired, path, reference)
+        if asked is None and seen is None and find(applied, path, reference) is not None:
+            continue  # it left git, and Azure has lost it: both say the same
         if seen is None or not any(equal(path, same, seen, hints) for same in (asked, before) if same is not None):
             yield Difference(pointer(path), shown(asked), seen, MOVED)
 

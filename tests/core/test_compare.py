@@ -115,9 +115,9 @@ def remembered(applied: Any, first: Any) -> Remembered:
             {"a": "x"},
             {"a": "x"},
             {},
-            Verdict.DRIFTED,
-            ["/a"],
-            "it is gone already: Azure moved, and nothing is left to send but itself",
+            Verdict.IN_SYNC,
+            [],
+            "it is gone already, on both sides: nothing is left to send",
         ),
         (
             {"a": "y", "b": 1},
