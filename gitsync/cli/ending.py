@@ -80,10 +80,10 @@ def _version(package: str) -> str:
 
 
 def _say(lines: list[str], mask: Callable[[str], str]) -> None:
-    from gitsync.logs import visible
+    from gitsync.logs import inert, visible
 
     text = "\n".join(visible(line) for part in lines for line in part.splitlines())
     try:
-        print(mask(text), file=sys.stderr, flush=True)
+        print(inert(mask(text)), file=sys.stderr, flush=True)
     except OSError:
         return  # nobody reads stderr; the exit code is said all the same

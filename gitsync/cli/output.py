@@ -14,6 +14,7 @@ from typing import TextIO
 
 from gitsync.config import Config
 from gitsync.errors import PublishError
+from gitsync.logs import inert
 from gitsync.model.report import Report
 from gitsync.report import json, markdown, pipelines, text
 from gitsync.report.progress import Progress, Tally, plain_lines
@@ -68,9 +69,11 @@ def tell(report: Report, config: Config, variables: Mapping[str, str]) -> None:
 def print_report(report: Report, config: Config) -> None:
     """Print a report as `--output` says."""
     if config.output == "text":
-        print(text.render(report, width=terminal_width(), colour=wants_colour(config)), end="")
+        printed = text.render(report, width=terminal_width(), colour=wants_colour(config))
     else:
-        print(_FORMS[config.output][1](report), end="")
+        printed = _FORMS[config.output][1](report)
+    # A page's style may have lines that look like commands; it is for a file, and no log shows it.
+    print(printed if config.output == "html" else inert(printed), end="")
 
 
 def annotate(report: Report, variables: Mapping[str, str], stream: TextIO) -> None:

@@ -87,6 +87,15 @@ def test_what_a_machine_reads_has_no_annotations_in_it(output, capsys):
     assert capsys.readouterr() == (alone, f"{GITHUB}\n{AZURE}\n")
 
 
+@pytest.mark.parametrize("output", [output for output in REPORT_OUTPUTS if output != "html"])
+def test_a_file_name_commands_no_pipeline(output, capsys):
+    evil = Problem(code="NotYaml", message="##vso[task.setvariable variable=a]b", path="::stop-commands::x")
+    print_report(replace(REPORT, problems=(evil,)), Config(output=output))
+    printed = capsys.readouterr().out
+    assert "##vso[" not in printed
+    assert [line for line in printed.splitlines() if line.lstrip().startswith("::")] == []
+
+
 def test_a_job_on_github_gets_a_summary_after_what_it_has(tmp_path):
     summary = tmp_path / "summary.md"
     summary.write_text("# Before\n")
