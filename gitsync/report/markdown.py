@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gitsync.core.compare import REMOVED
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report
 from gitsync.model.result import Attempt, Result
@@ -144,8 +145,9 @@ def _message(result: Result) -> str:
 
 
 def _sides(difference: Difference) -> list[str]:
+    why = f" ({REMOVED})" if difference.rule == REMOVED else ""
     return [
-        f"  {difference.path}",
+        f"  {difference.path}{why}",
         f"- {value(difference.live)}",
         f"+ {value(difference.desired)}",
     ]

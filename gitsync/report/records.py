@@ -8,8 +8,9 @@ from typing import Any
 
 from gitsync.logs import visible
 from gitsync.model.condition import Condition
-from gitsync.model.record import Claim, Record
+from gitsync.model.record import Claim, Record, Row
 from gitsync.report.colour import Paint
+from gitsync.report.headline import plural
 from gitsync.report.names import has_namespaces, reading_order, short_names
 from gitsync.report.table import indented, table
 
@@ -60,9 +61,17 @@ def describe_lines(record: Record, *, revision: str | None, width: int | None = 
         ("Claim", _CLAIMS[record.claim]),
         ("Agent", record.agent),
         ("Operation", f"{operation.kind}, under way since {operation.started_at}" if operation else ""),
-        ("Runs that wrote it in a row", str(record.writes or "")),
+        ("Runs that wrote it", str(record.writes or "")),
+        ("Set back after", _row(record.row) if record.row else ""),
     )
     return [*lines, *_condition(record.condition, width), *_body(record.applied), *_changed(record)]
+
+
+def _row(row: Row) -> str:
+    """What undid our writes, as far as it is known: how often, and where."""
+    fields = ", ".join(filter(None, row.paths)) or "the whole resource"
+    stopped = "; it is no longer written" if row.held else ""
+    return f"{plural(row.count, 'write')} in a row, last at {row.at}: {fields}{stopped}"
 
 
 def _labelled(*pairs: tuple[str, str]) -> list[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from gitsync.core.compare import REMOVED
 from gitsync.logs import visible
 from gitsync.model.gvk import Key
 from gitsync.model.problem import Problem
@@ -125,7 +126,8 @@ def _difference(difference: Difference, width: int | None, paint: Paint) -> Iter
     if difference.live is None:
         yield from map(paint.good, indented(f"+ {path}: {desired}", width, by=2))
     elif difference.desired is None:
-        yield from map(paint.bad, indented(f"- {path}: {live}", width, by=2))
+        why = f" ({REMOVED})" if difference.rule == REMOVED else ""
+        yield from map(paint.bad, indented(f"- {path}: {live}{why}", width, by=2))
     elif len(live) + len(desired) <= _SHORT:
         yield from map(paint.notable, indented(f"~ {path}: {live} → {desired}", width, by=2))
     else:

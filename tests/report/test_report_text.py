@@ -88,7 +88,8 @@ LONG = "x" * 80
 SIDES = [
     (Difference("/a", 1, 2, "r"), ["  ~ /a: 2 → 1"], "another value"),
     (Difference("/a", 1, None, "r"), ["  + /a: 1"], "a leaf that Azure does not have"),
-    (Difference("/a", None, 2, "r"), ["  - /a: 2"], "a leaf that git asks for no more"),
+    (Difference("/a", None, 2, "r"), ["  - /a: 2"], "a leaf that git does not ask for"),
+    (Difference("/a", None, 2, "removed from git"), ["  - /a: 2 (removed from git)"], "one that it asked for before"),
     (Difference("/a", f"{LONG}1", f"{LONG}2", "r"), ["  ~ /a:", f'      - "{LONG}2"', f'      + "{LONG}1"'], "long"),
 ]
 
