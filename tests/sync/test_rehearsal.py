@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from textwrap import dedent
 
 import pytest
 from command_line import gitsync
@@ -96,6 +97,25 @@ def test_both_ends_can_be_named(world):
     }
     report = rehearse(world, "HEAD~1", to_revision="HEAD")
     assert (report.base, report.revision) == (world.git("rev-parse", "HEAD~1"), world.git("rev-parse", "HEAD"))
+
+
+def test_a_repository_elsewhere_is_read_by_its_url(world):
+    world.says(group=GROUP)
+    world.git("branch", "old")
+    world.says(group=GROUP, network=VNET)
+    config = Config(source=f"file://{world.folder}", from_revision="old", to_revision="main")
+    report = rehearsal.run(config, FakeClock(), world.secrets.append)
+    assert verdicts(report) == {"ResourceGroup/core": ("in-sync", "none"), "VirtualNetwork/hub": ("create", "create")}
+
+
+def test_files_are_told_from_the_top_of_the_repository(world):
+    (world.folder / "infra").mkdir()
+    (world.folder / "infra" / "group.yaml").write_text(dedent(GROUP))
+    world.git("add", "-A")
+    world.git("commit", "-q", "-m", "One")
+    config = Config(source=str(world.folder / "infra"), from_revision="HEAD")
+    report = rehearsal.run(config, FakeClock(), world.secrets.append)
+    assert (report.root, str(of(report, "ResourceGroup").source)) == ("infra", "group.yaml:1")
 
 
 def test_without_an_end_it_is_the_folder_as_it_lies(world):
@@ -277,6 +297,8 @@ def test_the_report_says_that_azure_was_not_asked(world):
     base = world.git("rev-parse", "HEAD~1")
     for form in (text, markdown):
         assert f"Azure was not asked: what {base[:12]} asks for stands for what it has." in form.render(report)
+        assert "`gitsync plan` without --from asks Azure" in form.render(report)
+        assert "`gitsync sync` makes these changes" not in form.render(report)
     assert json.loads(report_json.render(report))["base"] == base
 
 
