@@ -3,11 +3,13 @@
 import asyncio
 import threading
 from contextlib import contextmanager
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from browser import PROGRAM, new_page, started
 from large_reports import landing_zone
+from report_builders import IN_SYNC, key, report
 from test_report_html import EVIL, everywhere
 
 from gitsync.report.html.page import render
@@ -251,6 +253,14 @@ def test_text_stands_out_from_what_is_behind_it(scheme, opened):
     behind, low = opened(landing_zone(groups=3, every=4), look)
     assert (behind == "rgb(255, 255, 255)") == (scheme == "light")
     assert low == []
+
+
+def test_a_page_that_leaves_some_out_counts_those_it_has(opened):
+    async def look(page):
+        return await page.value(COUNT)
+
+    many = report(*(replace(IN_SYNC, key=key("A", f"b{number}")) for number in range(5001)))
+    assert opened(many, look) == "5,000 resources on this page"
 
 
 def test_a_phone_shows_the_page_in_its_width(opened):

@@ -8,6 +8,7 @@
   const quiet = document.getElementById("quiet");
   const quietOpen = quiet && quiet.open;
   const field = (name) => form.elements.namedItem(name);
+  const cut = document.querySelector(".part-of-list > .note") ? " on this page" : "";
   const texts = new Map();
 
   const textOf = (resource) => {
@@ -42,7 +43,7 @@
     if (quiet) quiet.open = any || quietOpen;
     document.getElementById("none").hidden = count > 0;
     const [some, all] = [count.toLocaleString("en"), resources.length.toLocaleString("en")];
-    field("count").textContent = any ? `${some} of ${all} resources` : `${all} resources`;
+    field("count").textContent = (any ? `${some} of ${all} resources` : `${all} resources`) + cut;
   };
 
   const fold = (open) => {
