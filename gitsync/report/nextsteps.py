@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from gitsync.core.flapping import FLAPPING
 from gitsync.model.report import Report
+from gitsync.model.result import Result
 from gitsync.model.verdict import Verdict
 
 
@@ -19,8 +21,12 @@ def _any(*verdicts: Verdict, command: str = "") -> Callable[[Report], bool]:
     return lambda report: (
         command in {"", report.command}
         and not (command and report.base)
-        and any(r.verdict in verdicts for r in report.results)
+        and any(r.verdict in verdicts and not _is_flapping(r) for r in report.results)
     )
+
+
+def _is_flapping(result: Result) -> bool:
+    return result.condition.reason == FLAPPING and not result.is_fine
 
 
 def _unread(report: Report) -> bool:
@@ -30,7 +36,8 @@ def _unread(report: Report) -> bool:
 
 def _not_ready(report: Report) -> bool:
     return report.command == "sync" and any(
-        not r.is_fine and r.verdict not in {Verdict.INVALID, Verdict.BLOCKED} for r in report.results
+        not r.is_fine and r.verdict not in {Verdict.INVALID, Verdict.BLOCKED} and not _is_flapping(r)
+        for r in report.results
     )
 
 
@@ -48,6 +55,11 @@ _STEPS = (
     _Step(
         _unread,
         "What could not be read was left alone; see that the identity may read it, and run again.",
+    ),
+    _Step(
+        lambda report: any(map(_is_flapping, report.results)),
+        "What is flapping is left as it is until git or Azure changes; find out what sets it, and leave the field to "
+        "it with the annotation gitsync/ignore, or write its value into the manifest.",
     ),
     _Step(
         _any(Verdict.DRIFTED, Verdict.CONFLICT, command="plan"),

@@ -150,6 +150,15 @@ STEPS = [
 ]
 
 
+@pytest.mark.parametrize("command", ["plan", "sync"])
+def test_what_is_flapping_is_not_promised_to_be_written(command):
+    held = replace(DRIFTED, action=Action.NONE, is_fine=False, condition=failed("Flapping", "It was written"))
+    text = render(report(held, command=command))
+    assert "What is flapping is left as it is" in text
+    assert "`gitsync sync`" not in text
+    assert "the next run tries again" not in text
+
+
 @pytest.mark.parametrize(("value", "advice", "why"), STEPS, ids=[s[-1] for s in STEPS])
 def test_what_to_do_next_is_said(value, advice, why):
     assert advice in render(value), why
