@@ -89,12 +89,14 @@ async def _refused(turn: Turn, request: Request, failure: ArmError) -> Turn:
                 return turn.stopped(RECONCILING, waits=True)
         except ArmError as no_right:
             failure = no_right
-    needed = [result.arm_id for result in turn.before.values() if result.arm_id]
-    waits = mends_by_waiting(failure, missed_is_ours=memory.created_any(needed), granted=memory.granted)
-    sent = request if failure.outcome_unknown else None
     classification = turn.run.registry.classify(failure, (key.group, key.kind))
+    needed = [result.arm_id for result in turn.before.values() if result.arm_id]
+    may_pass = mends_by_waiting(failure, missed_is_ours=memory.created_any(needed), granted=memory.granted)
+    sent = request if failure.outcome_unknown else None
     return replace(turn, sent=sent).stopped(
-        refused(failure, classification), waits=waits, may_mend=not classification.is_fatal
+        refused(failure, classification),
+        waits=may_pass and not classification.is_fatal,
+        may_mend=not classification.is_fatal,
     )
 
 
