@@ -40,7 +40,7 @@ AZURE = (
     "resource_timeout",
     "run_timeout",
 )
-DECIDING = ("prune", "max_deletes", "adopt", "always_put", "flap_limit", "agent")
+DECIDING = ("prune", "max_deletes", "adopt", "always_put", "flap_limit", "agent", "digest_key")
 TELLING = ("status_branch", "report_dir", "output", "fail_on")
 
 

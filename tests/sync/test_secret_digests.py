@@ -126,6 +126,13 @@ def test_the_next_write_makes_digests_with_the_new_key(world):
     assert server_of(estate(world, "two", SERVER.replace('"16"', '"15"')).plan(digest_key=OTHER_KEY)).differences
 
 
+def test_all_can_be_digested_anew_at_once(world):
+    estate(world, "one").sync(digest_key=KEY)
+    world.sync(digest_key=OTHER_KEY, always_put=True)
+    assert server_of(world.sync(digest_key=OTHER_KEY)).because == {}
+    assert server_of(estate(world, "two").plan(digest_key=OTHER_KEY)).verdict is Verdict.PENDING
+
+
 def test_an_adopted_resource_is_held_to_the_secret_of_its_adoption(world):
     world.outside("PUT", GROUP_ID, {"location": "westeurope"})
     properties = {"version": "16", "administratorLogin": "ops", "administratorLoginPassword": "elsewhere"}
