@@ -5,7 +5,7 @@ Apart from the conversion, which goes from a manifest to its body: this asks of 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,21 +27,20 @@ class Misfit:
     is_list: bool = False
 
 
-def misfit(kind: Kind, path: Iterable[str], *, any_step: str) -> Misfit | None:
-    """Where a path leaves what the kind can say; None where it does not. `any_step` stands for every member or entry.
+def misfit(kind: Kind, path: Iterable[str], *, any_step: str, chooses: Callable[[str], bool]) -> Misfit | None:
+    """Where a path leaves what the kind can say; None where it does not.
 
-    A step into a list is `any_step` or begins with a bracket.
+    `any_step` stands for every member or entry, and `chooses` tells whether a step names entries of a list.
     """
     places: list[_Place] = [((), {"type": {"ref": kind.spec}})]
     for number, step in enumerate(path):
         opened = list(_opened(places, kind.types))
         if any(_is_free(field) for rest, field in opened if not rest):
             return None
-        chooses = step == any_step or step.startswith("[")
         lists = [inner for rest, field in opened if not rest for inner in _inner(field, "list")]
         maps = [inner for rest, field in opened if not rest for inner in _inner(field, "map")]
         named = [(rest[1:], field) for rest, field in opened if rest and step in {rest[0], any_step}]
-        places = [*named, *(((), inner) for inner in [*maps, *(lists if chooses else [])])]
+        places = [*named, *(((), inner) for inner in [*maps, *(lists if step == any_step or chooses(step) else [])])]
         if not places:
             return Misfit(number, tuple(sorted({rest[0] for rest, _ in opened if rest})), is_list=bool(lists))
     return None

@@ -2,8 +2,8 @@
 
 Apart from the annotation that lists them (core/ignore_annotation): this knows bodies, that knows manifests. A path is a
 tuple of steps, and covers everything below it. A step names a member, or is `*` for every member or entry, or
-`[name=web]` for the entry of a list that has that text in that field. Places in a list are no steps: an entry that
-moves would take the path of another.
+`[name=web]` for the entry of a list that has that value in that field (`[subnet.id=…]`: a dot leads inside). Places in
+a list are no steps: an entry that moves would take the path of another.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from gitsync.core.lists import by_key, key_field, member
+from gitsync.core.lists import by_key, key_field, key_of, member
 
 Steps = tuple[str, ...]
 Paths = tuple[Steps, ...]
@@ -86,7 +86,7 @@ def _counterparts(body: list[Any], live: list[Any]) -> list[Any]:
     if field is None:
         return [live[place] if place < len(live) else None for place in range(len(body))]
     there = by_key(live, field)
-    return [there.get(entry[field].casefold(), (0, None))[1] for entry in body]
+    return [there.get(key_of(entry, field) or "", (0, None))[1] for entry in body]
 
 
 def _below(paths: Paths, key: str) -> Paths:
@@ -103,7 +103,15 @@ def _same(step: str, key: str) -> bool:
 
 
 def _chooses(step: str, entry: Any) -> bool:
-    """Names and ids compare without case, as ARM compares them."""
+    """Whether a step is about an entry, by the spelling that entries are paired by."""
     wanted = entry_of(step)
-    value = entry.get(wanted[0]) if wanted and isinstance(entry, Mapping) else None
-    return wanted is not None and isinstance(value, str) and value.casefold() == wanted[1].casefold()
+    if wanted is None:
+        return False
+    field, value = wanted
+    return key_of(entry, field) == key_of(_entry_with(field, value), field)
+
+
+def _entry_with(field: str, value: str) -> dict[str, Any]:
+    """An entry that has nothing but this field; a dot leads inside."""
+    step, _, inside = field.partition(".")
+    return {step: _entry_with(inside, value) if inside else value}

@@ -141,13 +141,14 @@ def _steps(path: str) -> Steps:
 
 def _strange(entry: Ignored, kind: Kind) -> Iterator[Finding]:
     """A path that leads nowhere: nothing would be left alone, and nobody would notice."""
-    found = misfit(kind, entry.path, any_step=ANY)
+    found = misfit(kind, entry.path, any_step=ANY, chooses=lambda step: entry_of(step) is not None)
     if found is None:
         return
     step = entry.path[found.step]
-    if found.is_list and _PLACE.fullmatch(step):
-        message = f"{entry.text} names an entry of a list by its place, and entries move."
-        yield _warning("IgnoreNothing", message, "Name it by a field, such as [name=web], or say * for every entry.")
+    if found.is_list:
+        said = "an entry of a list by its place, and entries move" if _PLACE.fullmatch(step) else "no entry of a list"
+        hint = "Name one by a field, such as [name=web], or say * for every entry."
+        yield _warning("IgnoreNothing", f"{entry.text} names {said}: {quoted(step)}.", hint)
         return
     close = nearest(step, found.members) if entry_of(step) is None else None
     known = either(found.members[:12]) if found.members else ""

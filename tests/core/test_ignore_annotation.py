@@ -84,7 +84,9 @@ def test_what_is_wrong_is_an_error(text, said, hint):
     [
         ("/tag/team", "Did you mean tags?"),
         ("/properties/dhcpOption", "Did you mean dhcpOptions?"),
-        ("/properties/dhcpOptions/dnsServers/0", "Name it by a field, such as [name=web], or say * for every entry."),
+        ("/properties/dhcpOptions/dnsServers/0", "Name one by a field, such as [name=web], or say * for every entry."),
+        ("/properties/ipAllocations/[id]/id", "Name one by a field"),
+        ("/properties/ipAllocations/id", "Name one by a field"),
         ("/properties/dhcpOptions/dnsServer", "Did you mean dnsServers?"),
         ("/location/x", "Nothing stands below that."),
         ("/properties/extendedLocation", "There are addressSpace, bgpCommunities"),

@@ -28,6 +28,9 @@ def subnet(name, prefix=None):
         ({"subnets": [subnet("web", 1), subnet("db", 2)]}, EVERY_PREFIX, {"subnets": [subnet("web"), subnet("db")]}, "* is every entry"),
         ({"subnets": [subnet("Web", 1), subnet("db", 2)]}, PREFIX_OF_WEB, {"subnets": [subnet("Web"), subnet("db", 2)]}, "one entry by its name, in any case"),
         ({"subnets": [subnet("web", 1), subnet("db")]}, WEB, {"subnets": [subnet("db")]}, "an entry as a whole"),
+        ({"rules": [{"port": 80, "x": 1}, {"port": 81, "x": 1}]}, (("rules", "[port=80]", "x"),), {"rules": [{"port": 80}, {"port": 81, "x": 1}]}, "numbers name entries as well"),
+        ({"rules": [{"subnet": {"id": "/A"}, "x": 1}]}, (("rules", "[subnet.id=/a]", "x"),), {"rules": [{"subnet": {"id": "/A"}}]}, "so does what stands inside"),
+        ({"rules": [{"x": 1}]}, (("rules", "[port=80]"),), {"rules": [{"x": 1}]}, "an entry without the field is another one"),
         ({"subnets": ["web"]}, WEB, {"subnets": ["web"]}, "an entry without members has no name"),
         ({"ids": {"/Subscriptions/X": {}}}, (("ids", "/subscriptions/x"),), {"ids": {}}, "ARM ids compare without case"),
         ({"a": 1}, (), {"a": 1}, "nothing is left out where nothing is named"),
@@ -54,6 +57,7 @@ def test_left_out_of_a_comparison(body, paths, left, why):
         ({"subnets": [subnet("web", 1)]}, {"subnets": [subnet("web", 8), subnet("old", 9)]}, EVERY_PREFIX, {"subnets": [subnet("web", 8)]}, "below an entry only that is kept, not the entry"),
         ({"rules": [{"n": 1, "x": 1}]}, {"rules": [{"n": 2, "x": 2}]}, (("rules", "*", "n"),), {"rules": [{"n": 2, "x": 1}]}, "without a key, place decides"),
         ({"rules": [{"id": "A", "n": 1}, {"n": 2}]}, {"rules": [{"n": 3}, {"id": "a", "n": 4}]}, (("rules", "[id=a]"), ("rules", "*", "n")), {"rules": [{"n": 3}, {"id": "a", "n": 4}]}, "and what is covered as a whole has no place"),
+        ({"rules": [{"subnet": {"id": "/B"}, "x": 1}, {"subnet": {"id": "/a"}, "x": 2}]}, {"rules": [{"subnet": {"id": "/A"}, "x": 8}, {"subnet": {"id": "/b"}, "x": 9}]}, (("rules", "*", "x"),), {"rules": [{"subnet": {"id": "/B"}, "x": 9}, {"subnet": {"id": "/a"}, "x": 8}]}, "paired by what stands inside"),
         ({"a": "text"}, {"a": {"b": 1}}, (("a", "b"),), {"a": "text"}, "what is of another shape has nothing to keep"),
     ],
 )  # fmt: skip
