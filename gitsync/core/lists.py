@@ -39,6 +39,7 @@ ORDERED: Final = frozenset(
     {
         "args",
         "arguments",
+        "cipherSuites",
         "command",
         "compositeIndexes",
         "customDnsServers",
