@@ -127,7 +127,7 @@ def _commit_there(clone: Clone, name: _Name, tree: WorkTree | None) -> str:
     except SourceError as error:
         if tree is None:
             raise
-        raise _missing(tree, name, error.message) from error
+        raise _missing(tree, name, str(error)) from error
 
 
 def _at_remote(ref: str) -> str | None:

@@ -79,6 +79,7 @@ def test_a_result_points_at_its_rule_and_every_rule_says_how_to_mend():
     ids = list(found)
     assert all(ids[one["ruleIndex"]] == one["ruleId"] for one in results(EVERY_VERDICT))
     assert all(rule["help"]["text"] and rule["shortDescription"]["text"] for rule in found.values())
+    assert {tag for rule in found.values() for tag in rule["properties"]["tags"]} == {"resource"}, "each has its own"
 
 
 LEVELS = [
