@@ -121,8 +121,16 @@ def _condition(turn: Turn) -> Condition:
     elif turn.run.rules.writes:
         new = READY
     else:
-        return turn.node.record.condition if turn.node.record and turn.node.record.condition else PLANNED
+        return _last_said(turn.node.record)
     return replace(new, generation=_generation(turn), time=rfc3339(turn.run.clock.now()))
+
+
+def _last_said(record: Record | None) -> Condition:
+    """A plan sets no condition: it shows the one that the last run left, and says so."""
+    if record is None or record.condition is None:
+        return PLANNED
+    message = record.condition.message
+    return replace(record.condition, message=f"The last run said: {message}") if message else record.condition
 
 
 def _record(turn: Turn, condition: Condition) -> Record:

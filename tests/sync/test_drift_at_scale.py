@@ -443,3 +443,15 @@ def test_after_a_sync_nothing_is_left_to_say_or_to_send(small, tmp_path_factory,
     assert set(world.plan(prune=True).summary) == {"in-sync"}
     world.sync(prune=True)
     assert world.writes == []
+
+
+def test_a_plan_says_what_the_last_run_said_as_such(small, tmp_path):
+    world = copied(small, tmp_path)
+    renamed = changed("g01", "azureName: office", "azureName: home")(estate(47))
+    assert world.says(**renamed).sync().exit_code == 1
+    report = world.says(**estate(47)).plan()
+    told = {result.key.name: result.condition.message for result in report.results if result.condition.message}
+    assert (report.summary, list(told)) == ({"in-sync": 47}, ["routes-01-office"])
+    assert told["routes-01-office"].startswith("The last run said: updating 'spec.azureName' is not allowed")
+    assert world.sync().exit_code == 0
+    assert not any(result.condition.message for result in world.plan().results)
