@@ -11,11 +11,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gitsync.core.changes import changes, find
+from gitsync.core.equality import judge
 from gitsync.core.first_sight import Unverified, equal, first_sight, shown
 from gitsync.core.hints import Hints
 from gitsync.core.pointer import Path, pointer
 from gitsync.core.project import asked_for, project
 from gitsync.core.rules.masks import is_secret
+from gitsync.core.rules.rule import Outcome
 from gitsync.model.verdict import Comparison, Difference, Verdict
 
 MOVED = "changed in Azure since it was last seen"
@@ -97,8 +99,18 @@ def _moved(
         asked = find(desired, path, reference)
         if asked is None and seen is None and find(applied, path, reference) is not None:
             continue  # it left git, and Azure has lost it: both say the same
-        if seen is None or not any(equal(path, same, seen, hints) for same in (asked, before) if same is not None):
+        if seen is None or not any(equal(path, same, seen, hints) for same in _fine(path, asked, before, hints)):
             yield Difference(pointer(path), shown(asked), seen, MOVED)
+
+
+def _fine(path: Path, asked: Any, before: Any, hints: Hints) -> Iterator[Any]:
+    """The values that a leaf may have now: what it had, and what git asks for, but where Azure sets it whatever is
+    asked: a leaf that only Azure moves has moved, wherever to.
+    """
+    if before is not None:
+        yield before
+    if asked is not None and judge(path, asked, before, hints)[0] is not Outcome.UNTOLD:
+        yield asked
 
 
 def _is_held(path: Path, desired: Mapping[str, Any], remembered: Remembered, hints: Hints) -> bool:

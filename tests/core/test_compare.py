@@ -239,6 +239,7 @@ def test_what_azure_sets_itself_is_held_to_its_baseline():
     kept = compare(asked, first, remembered(asked, first), hints)
     assert (kept.verdict, kept.unverified) == (Verdict.IN_SYNC, ())
     assert [d.path for d in compare(asked, later, remembered(asked, first), hints).differences] == [path]
+    assert [d.path for d in compare(asked, asked, remembered(asked, first), hints).differences] == [path]
 
 
 def test_a_relative_id_is_compared_by_the_id_that_azure_says():
