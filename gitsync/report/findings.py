@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+from gitsync.core.advice import advice_on
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report
 from gitsync.model.result import Result
@@ -74,7 +75,7 @@ def finding_of(result: Result, report: Report) -> Finding | None:
         identity=f"{rule}\n{result.key}",
         path=_from_top(source.path, report) if source else "",
         line=source.line if source else 0,
-        text="\n".join([_headline(result, rule), *difference_lines(result), *_reference(result)]),
+        text="\n".join([_headline(result, rule), *difference_lines(result), *_advice(result), *_reference(result)]),
     )
 
 
@@ -138,6 +139,11 @@ def difference_lines(result: Result) -> Iterator[str]:
         yield f"{difference.path}: {' → '.join(sides)}"
     if len(differences) > _MOST_DIFFERENCES:
         yield f"… and {len(differences) - _MOST_DIFFERENCES} more"
+
+
+def _advice(result: Result) -> Iterator[str]:
+    if advice := advice_on(result.condition, result.key):
+        yield f"What to do: {advice}"
 
 
 def _reference(result: Result) -> Iterator[str]:

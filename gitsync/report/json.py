@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from gitsync.core.advice import advice_on
 from gitsync.model.problem import Problem, Source
 from gitsync.model.report import Report
 from gitsync.model.result import Attempt, Result
@@ -77,6 +78,7 @@ def _resource(result: Result) -> dict[str, Any]:
         "severity": condition.severity.value,
         "reason": condition.reason,
         "message": condition.message,
+        "advice": advice_on(condition, key),
         "differences": [
             {"path": d.path, "desired": d.desired, "live": d.live, "rule": d.rule}
             for d in sorted(result.differences, key=lambda d: d.path)

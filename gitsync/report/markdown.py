@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gitsync.core.advice import advice_on
 from gitsync.core.compare import REMOVED
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report
@@ -130,6 +131,7 @@ def _detail(result: Result, name: str) -> str:
         f"<details><summary>{result.verdict.value}: {code(name)}</summary>",
         code(result.arm_id or ""),
         code(_message(result)),
+        f"**What to do:** {advice}" if (advice := advice_on(result.condition, result.key)) else "",
         block([line for d in shown for line in _sides(d)], "diff") if shown else "",
         *_left_out(hidden, "difference"),
         "\n".join(f"- {code(_attempt(a))}" for a in result.attempts),

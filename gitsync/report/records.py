@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from gitsync.core.advice import advice_on
 from gitsync.logs import visible
 from gitsync.model.condition import Condition
 from gitsync.model.record import Claim, Record, Row
@@ -64,7 +65,7 @@ def describe_lines(record: Record, *, revision: str | None, width: int | None = 
         ("Runs that wrote it", str(record.writes or "")),
         ("Set back after", _row(record.row) if record.row else ""),
     )
-    return [*lines, *_condition(record.condition, width), *_body(record.applied), *_changed(record)]
+    return [*lines, *_condition(record, width), *_body(record.applied), *_changed(record)]
 
 
 def _row(row: Row) -> str:
@@ -81,7 +82,8 @@ def _labelled(*pairs: tuple[str, str]) -> list[str]:
     return [f"{label + ':':<{column}}{visible(text)}" for label, text in shown]
 
 
-def _condition(condition: Condition | None, width: int | None) -> list[str]:
+def _condition(record: Record, width: int | None) -> list[str]:
+    condition = record.condition
     if condition is None:
         return ["Condition:  none yet"]
     lines = _labelled(
@@ -93,6 +95,7 @@ def _condition(condition: Condition | None, width: int | None) -> list[str]:
         ("Last Transition Time", condition.time),
         ("Request id", condition.request_id),
         ("Message", condition.message),
+        ("What to do", advice_on(condition, record.key)),
     )
     return ["Condition:", *(text for line in lines for text in indented(line, width, by=2))]
 

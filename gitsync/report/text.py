@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from gitsync.core.advice import advice_on
 from gitsync.core.compare import REMOVED
 from gitsync.logs import visible
 from gitsync.model.gvk import Key
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report
 from gitsync.model.result import Attempt, Result
-from gitsync.model.verdict import Difference
+from gitsync.model.verdict import Difference, Verdict
 from gitsync.report.colour import Paint
 from gitsync.report.escape import value
 from gitsync.report.headline import against, cost, done, found, short_revision
@@ -107,10 +108,13 @@ def _where(result: Result) -> str:
 
 def _detail(result: Result, width: int | None, paint: Paint) -> Iterator[str]:
     differences = sorted(result.differences, key=lambda d: d.path)
-    if result.arm_id and (differences or result.attempts or not result.is_fine):
+    waits = result.verdict in {Verdict.BLOCKED, Verdict.INVALID}  # its row says for what; Azure was asked nothing of it
+    if result.arm_id and (differences or result.attempts or not (result.is_fine or waits)):
         yield f"  id: {visible(result.arm_id)}"
     if result.condition.request_id:
         yield f"  request id: {visible(result.condition.request_id)}"
+    if advice := advice_on(result.condition, result.key):
+        yield from indented(f"What to do: {advice}", width, by=2)
     for difference in differences:
         yield from _difference(difference, width, paint)
     if differences and result.unverified:

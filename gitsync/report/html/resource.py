@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
+from gitsync.core.advice import advice_on
 from gitsync.model.gvk import Key
 from gitsync.model.result import Attempt, Result
 from gitsync.model.verdict import Action
@@ -15,7 +16,7 @@ from gitsync.report.html.anchors import anchor
 from gitsync.report.html.changes import differences
 from gitsync.report.html.grouping import Place
 from gitsync.report.html.looks import LOOKS, tone
-from gitsync.report.html.markup import NOTHING, Markup, code, element, facts, joined, table, text
+from gitsync.report.html.markup import NOTHING, Markup, code, element, facts, joined, prose, table, text
 from gitsync.report.html.summary import badge
 
 _LONGEST_MESSAGE = 4000  # characters
@@ -94,6 +95,7 @@ def inside(result: Result, around: Around) -> Markup:
     """What a resource shows when it is unfolded."""
     parts = (
         _message(result),
+        _advice(result),
         differences(result.differences, around.before),
         _unverified(result),
         _attempts(result.attempts),
@@ -109,6 +111,11 @@ def _message(result: Result) -> Markup:
     said = element("p", text(shortened(condition.message, _LONGEST_MESSAGE)), class_="message")
     request = f"Request id {condition.request_id}" if condition.request_id else ""
     return joined([said, element("p", text(request), class_="note") if request else NOTHING])
+
+
+def _advice(result: Result) -> Markup:
+    told = advice_on(result.condition, result.key)
+    return element("p", element("strong", text("What to do: ")), prose(told)) if told else NOTHING
 
 
 def _facts(result: Result, around: Around) -> Markup:
