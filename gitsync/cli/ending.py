@@ -1,8 +1,8 @@
 """How a command ends: every exit code that is not a command's own is made here.
 
 0 fine; 1 something failed, is invalid, or is not Ready at the deadline; 2 refused before anything was touched; 3 there
-are changes to make, and 4 drift, both only with `plan --detailed-exitcode`; 70 a fault of ours; 130 interrupted; 141
-nobody reads what we print.
+are changes to make, and 4 drift, both only with `plan --detailed-exitcode`, and 4 where `compare` finds a difference;
+70 a fault of ours; 130 interrupted; 141 nobody reads what we print.
 """
 
 from __future__ import annotations
