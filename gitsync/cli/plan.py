@@ -10,7 +10,6 @@ import argparse
 
 from gitsync.cli.running import AZURE, DECIDING, OUTPUTS, READING, TELLING, execute, rehearse
 from gitsync.config import Config
-from gitsync.errors import ConfigError
 
 __all__ = ["OUTPUTS", "SETTINGS", "arguments", "run"]
 
@@ -24,7 +23,5 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, config: Config) -> int:
     """Run a plan and give its exit code."""
     if config.from_revision is not None or config.to_revision is not None:
-        if config.plan_out is not None:
-            raise ConfigError("--out and --from exclude each other.", hint="A plan for review must know Azure.")
         return rehearse(options, config)
     return execute(options, config, writes=False)
