@@ -82,7 +82,7 @@ _ROLES: Final = {
         "shows in the directory after some minutes; with spec.principalType set (ServicePrincipal for managed "
         "identities) Azure does not wait for that."
     ),
-    "InvalidPrincipalId": "spec.principalId takes the object id of the principal, a UUID, and no name.",
+    "InvalidPrincipalId": "Azure wants the object id of the principal in spec.principalId: a UUID, and no name.",
     "UnmatchedPrincipalType": ("Set spec.principalType to what the principal is: User, Group or ServicePrincipal."),
     "FailedIdentityOperation": (
         "See that the user-assigned identities that the manifest names exist, in the tenant of the subscription, and "
@@ -219,6 +219,7 @@ _VALUES: Final = {
         "tells what may stand there."
     ),
     "LocationRequired": "Add spec.location.",
+    "RequestContentTooLarge": "ARM takes 4 MB a request. Move what is large out of the manifest, or split it.",
     "PropertyChangeNotAllowed": (
         "This cannot be changed once the resource exists. Write the old value back; or, if it may be lost, delete "
         "the resource and run again."
@@ -237,6 +238,7 @@ _VALUES: Final = {
     ),
 }
 _WAITING: Final = {
+    "PreconditionFailed": "Somebody changed it between gitsync's look and its write. The next run looks again.",
     "AnotherOperationInProgress Conflict RetryableError": (
         "Something else is at work on it, or the resource is not in a state to be changed. If the next run meets it "
         "again, see in the activity log who that is."
