@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from scripts import rules
 from test_scenarios import ASSIGNMENT, IDENTITY
 from test_secret_digests import KEY, OTHER_KEY, SERVER_ID, secret
 from test_secret_digests import SERVER as SERVER_MANIFEST
@@ -231,13 +232,13 @@ def test_a_plan_of_something_else_is_refused_before_anything_is_touched(world, c
 
 
 def racing(world: World, *moves) -> None:
-    """Let somebody change the network right before each of the first writes of it."""
+    """Let somebody change the network right before each of the next writes of it, or not ("")."""
     left = list(moves)
 
     def modify(body, subject):
-        if left:
+        if left and (tag := left.pop(0)):
             found = world.store.resource(VNET_ID.lower())
-            moved = {**found.body, "tags": {"move": left.pop(0)}}
+            moved = {**found.body, "tags": {"move": tag}}
             world.store.put_resource(VNET_ID.lower(), replace(found, body=moved, version=found.version + 1))
         return body
 
@@ -269,6 +270,25 @@ def test_a_reviewed_write_that_was_overtaken_is_refused(world):
     report = apply(world, file)
     assert said(of(report, "VirtualNetwork")) == (Verdict.PENDING, Action.NONE, "PlanOutdated")
     assert world.sent("PUT") == [VNET_ID]
+
+
+def test_a_provider_that_means_something_else_by_its_etag_is_written_without(tmp_path):
+    refusing = rules("{match: {method: PUT, path: '*/hub', nth: 2}, answer: {code: PreconditionFailed}}")
+    world = World(tmp_path, rules=refusing)
+    world.says(group=GROUP, vnet=VNET).sync()
+    racing(world, "", "moved right before the second try")
+    report = world.says(group=GROUP, vnet=WIDER).sync()
+    assert said(of(report, "VirtualNetwork")) == (Verdict.PENDING, Action.UPDATE, "Succeeded")
+    assert world.sent("PUT") == [VNET_ID, VNET_ID]
+
+
+def test_a_delete_that_was_overtaken_looks_again_once(tmp_path):
+    refusing = rules("{match: {method: DELETE, nth: 1}, answer: {code: PreconditionFailed}}")
+    world = World(tmp_path, rules=refusing)
+    world.says(group=GROUP, vnet=VNET).sync()
+    report = world.says(group=GROUP).sync(prune=True)
+    assert said(of(report, "VirtualNetwork")) == (Verdict.DELETE, Action.DELETE, "Deleted")
+    assert world.sent("DELETE") == [VNET_ID, VNET_ID]
 
 
 def test_siblings_do_not_overtake_each_other(world):
