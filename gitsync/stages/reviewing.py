@@ -11,7 +11,15 @@ from dataclasses import replace
 from typing import Any
 
 from gitsync.core.digest import has_secrets
-from gitsync.core.review import EXISTS, desired_digest, later_of, live_digest, objection, without_later
+from gitsync.core.review import (
+    EXISTS,
+    SECRETS_NOT_REVIEWED,
+    desired_digest,
+    later_of,
+    live_digest,
+    objection,
+    without_later,
+)
 from gitsync.model.review import Reviewed
 from gitsync.model.verdict import Action
 from gitsync.turn import Turn
@@ -38,12 +46,22 @@ async def review_prune(turn: Turn) -> Turn:
 def _held(turn: Turn, as_seen: _AsSeen) -> Turn:
     """Stop a write that is not the reviewed one. What this run sent already is followed to its end."""
     held_to, memory = turn.run.rules.review, turn.run.memory
-    if held_to is None or turn.action is Action.NONE or memory.has_sent(turn.place):
+    if held_to is None or memory.has_sent(turn.place):
         return turn
     then = held_to.nodes.get(turn.node.key)
+    if turn.action is Action.NONE and not _may_miss_a_secret(turn, then):
+        return turn
     now = as_seen(turn, then.later if then else ())
     refusal = objection(held_to, then, now, turn.run.digests.key_name, quiet=_is_quiet(turn))
-    return turn.stopped(refusal, may_mend=False) if refusal else turn
+    if refusal is None or (turn.action is Action.NONE and refusal.reason != SECRETS_NOT_REVIEWED):
+        return turn
+    return turn.stopped(refusal, may_mend=False)
+
+
+def _may_miss_a_secret(turn: Turn, then: Reviewed | None) -> bool:
+    """Tell whether there may be something to write that the plan saw and this run, without its digest key, does not."""
+    is_written = then is not None and then.action is not Action.NONE
+    return is_written and turn.comparison is not None and bool(turn.comparison.because)
 
 
 def _is_quiet(turn: Turn) -> bool:

@@ -12,6 +12,7 @@ from world import GROUP, GROUP_ID, World, of
 from gitsync.core.digest import CHANGED, MADE_WITH_ANOTHER_KEY, MADE_WITHOUT_KEY, NO_KEY
 from gitsync.model.secret import Secret
 from gitsync.model.verdict import Action, Verdict
+from gitsync.repo.plan_file import encode
 from gitsync.report import json as report_json
 from gitsync.report import markdown, text
 
@@ -183,8 +184,9 @@ def test_no_value_of_a_secret_is_left_anywhere(world, tmp_path):
     finally:
         logger.remove(sink)
     shown = [render(report) for report in told for render in (report_json.render, markdown.render, text.render)]
+    plans = [encode(report.review) for report in told if report.review]
     tree = [path.read_text() for path in world.state.rglob("*") if path.is_file()]
     kept = [repr(result) for report in told for result in report.results]
-    assert stored(world) == MARKER + "-2"
-    assert not [one for one in (*shown, *tree, *kept, *heard) if MARKER in one]
-    assert json.dumps(KEY.reveal())[1:-1] not in "".join((*shown, *tree, *kept, *heard))
+    assert (stored(world), len(plans)) == (MARKER + "-2", 2)
+    assert not [one for one in (*shown, *plans, *tree, *kept, *heard) if MARKER in one]
+    assert json.dumps(KEY.reveal())[1:-1] not in "".join((*shown, *plans, *tree, *kept, *heard))
