@@ -7,8 +7,10 @@ The map of the package, in the order in which it is best read:
     config.py       every setting
     api.py          the runs as functions: sync() and plan()
     sync.py         the run: checkout, parse, prepare, plan, refuse, walk, record
+    rehearsal.py    a plan of two revisions, which asks Azure nothing
     edges.py        what a run works with, opened from the settings
     planning.py     from a checkout to one plan
+    reviewing.py    a plan that somebody reviewed: written down, and held to
     walk.py         in which order nodes run
     reconcile.py    one node, stage by stage
     stages/         the stages, each a function from one turn to the next
@@ -22,7 +24,7 @@ The map of the package, in the order in which it is best read:
     arm/            the edge to Azure: requests, throttling, operations, credentials
     repo/           the edge to git: checkout, the status branch or folder
     vault/          the edge to secrets and config maps
-    report/         a report as text, JSON and Markdown, and progress
+    report/         a report as text, JSON, Markdown, HTML, JUnit and SARIF, and progress
     emulator/       an Azure Resource Manager of its own, with faults
     cli/            one module a command; main.py is the frame
     logs.py         where logs go

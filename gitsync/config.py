@@ -14,6 +14,7 @@ from enum import StrEnum
 from typing import Any
 
 from gitsync.model.secret import Secret
+from gitsync.model.verdict import DRIFT_WORD, Verdict
 
 _ID = r"[A-Za-z0-9][A-Za-z0-9.-]*"
 
@@ -68,7 +69,7 @@ def _setting(  # noqa: PLR0913 - one row of a table
 ) -> Any:
     """Declare a field of `Config`; `variables` replaces the one made from its name, `flag` the flag."""
     row = {
-        "form": Form.CHOICE if choices else form,
+        "form": Form.CHOICE if choices and form is Form.TEXT else form,
         "help": help,
         "variables": variables,
         "switches": switches or {},
@@ -87,6 +88,18 @@ class Config:
     # what is read
     source: str = _setting(".", "A folder, or the URL of a git repository.", metavar="SOURCE", flag="")
     ref: str | None = _setting(None, "Branch, tag or commit to read. The default branch where it is absent.")
+    from_revision: str | None = _setting(
+        None,
+        "Plan without asking Azure: compare with this revision (a branch, tag or commit, or one like main~2).",
+        flag="--from",
+        metavar="REV",
+    )
+    to_revision: str | None = _setting(
+        None,
+        "With --from: the revision to plan. What a plan would read where it is absent.",
+        flag="--to",
+        metavar="REV",
+    )
     path: str = _setting(".", "Folder of the manifests inside SOURCE.", metavar="FOLDER")
     only: tuple[str, ...] = _setting(
         (),
@@ -107,6 +120,13 @@ class Config:
     git_timeout: float = _setting(300.0, "Longest time that one git command may take.", form=Form.DURATION)
     git_username: str = _setting("x-access-token", "User name that goes with the token for git over HTTPS.")
     git_token: Secret | None = _setting(None, "Token for git over HTTPS.", form=Form.SECRET, flag="")  # noqa: RUF009 - a row of the table
+    digest_key: Secret | None = _setting(  # noqa: RUF009 - a row of the table
+        None,
+        "Key of the digests that stand for secrets in records and plans: 32 characters at least, made at random.",
+        form=Form.SECRET,
+        pattern=".{32,}",
+        flag="",
+    )
 
     # how it is read
     unknown_fields: str = _setting(
@@ -192,6 +212,12 @@ class Config:
 
     # what the run may do
     prune: bool = _setting(False, "Delete what git no longer names. The plan shows it in any case.", form=Form.SWITCH)
+    plan_file: str | None = _setting(
+        None,
+        "Do no more than this plan says, which `gitsync plan --out` wrote and somebody reviewed.",
+        flag="--plan",
+        metavar="FILE",
+    )
     max_deletes: int | None = _setting(
         None,
         "Most resources that a run may delete; more refuses the run. "
@@ -205,6 +231,12 @@ class Config:
     )
     always_put: bool = _setting(
         False, "Send a PUT for every resource, as Azure Service Operator does, equal or not.", form=Form.SWITCH
+    )
+    flap_limit: int = _setting(
+        3,
+        "Writes in a row, with no change in git, that something may set back before a resource is reported as "
+        "flapping and no longer written. 0 writes for ever.",
+        form=Form.COUNT,
     )
     register_providers: bool = _setting(
         True, "Register a resource provider that the subscription lacks.", form=Form.SWITCH
@@ -228,11 +260,21 @@ class Config:
         None, "The same tree in a folder instead. .gitsync in a folder without a remote.", metavar="FOLDER"
     )
     report_dir: str | None = _setting(
-        None, "Write report.json and report.md into this folder besides.", flag="--report", metavar="FOLDER"
+        None, "Write the report into this folder in every form besides.", flag="--report", metavar="FOLDER"
+    )
+    plan_out: str | None = _setting(
+        None, "Write the plan into this file, for review and for `gitsync sync --plan`.", flag="--out", metavar="FILE"
     )
     output: str = _setting("text", "What is printed on stdout.", metavar="FORMAT")
     detailed_exitcode: bool = _setting(
         False, "Exit 4 where plan finds drift, and 3 where it finds changes to make.", form=Form.SWITCH
+    )
+    fail_on: tuple[str, ...] = _setting(
+        (),
+        "Exit 1 where a resource has one of these verdicts; drift stands for drifted, missing and conflict.",
+        form=Form.LIST,
+        choices=(DRIFT_WORD, *(verdict.value for verdict in Verdict)),
+        metavar="VERDICT",
     )
     log_level: str = _setting("info", "Least severity that is logged.", choices=("debug", "info", "warning", "error"))
     log_format: str = _setting(

@@ -67,6 +67,16 @@ def _spell(character: str) -> str:
     return character if character.isprintable() else character.encode("unicode_escape").decode("ascii")
 
 
+_COMMAND = re.compile(r"(##(?:vso)?)\[|^([ \t]*):(?=:)", re.IGNORECASE | re.MULTILINE)
+"""What the host of a pipeline takes for a command to itself in a line of output: `##vso[…]` and `##[…]` anywhere (Azure
+Pipelines, and GitHub's older form), `::…` at its beginning (GitHub)."""
+
+
+def inert(text: str) -> str:
+    """Output that commands nothing, whatever foreign text is in it. In JSON it stays the same value."""
+    return _COMMAND.sub(lambda found: f"{found[1]}\\u005b" if found[1] else f"{found[2]}\\u003a", text)
+
+
 def set_up(
     *, level: str, form: str, colour: bool, redactions: Redactions, stream: Callable[[], TextIO] = lambda: sys.stderr
 ) -> None:
@@ -76,7 +86,7 @@ def set_up(
     render = _as_json if form == "json" else _as_coloured_text if colour else _as_text
 
     def write(message: Message) -> None:
-        line = redactions.mask(render(_entry(message.record, redactions.mask)))
+        line = inert(redactions.mask(render(_entry(message.record, redactions.mask))))
         try:
             stream().write(line + "\n")
             stream().flush()

@@ -6,8 +6,10 @@ Mutable, and made once a run. Everything here can be lost without harm: it saves
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable
 
+from gitsync.arm.address import lane_of
 from gitsync.arm.conversation import Conversation
 from gitsync.core.armpath import upwards
 from gitsync.model.live import Live
@@ -17,6 +19,8 @@ class Memory:
     def __init__(self) -> None:
         self.granted = False  # a role assignment was written: rights may take a while to spread
         self._created: set[str] = set()
+        self._writes: Counter[str] = Counter()
+        self._sent: set[str] = set()
         self._fresh: dict[str, Live] = {}
         self._reading: dict[str, asyncio.Lock] = {}
         self._conversations: list[Conversation] = []
@@ -36,8 +40,24 @@ class Memory:
 
     def wrote(self, arm_id: str) -> None:
         """Forget what a write may have changed: the resource, and all that it lies in."""
+        self._writes[lane_of(arm_id)] += 1
         for stale in upwards(arm_id):
             self._fresh.pop(stale, None)
+
+    def moved_nothing(self, arm_id: str) -> None:
+        """Take back a write that was begun, and refused for its condition."""
+        self._writes[lane_of(arm_id)] -= 1
+
+    def writes_near(self, arm_id: str) -> int:
+        """Count this run's writes in a resource's lane, begun and done: each may have moved the ETag of all in it."""
+        return self._writes[lane_of(arm_id)]
+
+    def sent(self, arm_id: str) -> None:
+        """Note that a write of the resource was accepted, or may have been."""
+        self._sent.add(arm_id.casefold())
+
+    def has_sent(self, arm_id: str) -> bool:
+        return arm_id.casefold() in self._sent
 
     def created(self, arm_id: str) -> None:
         self._created.add(arm_id.casefold())

@@ -14,11 +14,13 @@ from typing import Any
 from gitsync.core.conditions import READY, replaces
 from gitsync.core.decide import claim_of
 from gitsync.core.expected import is_expected
+from gitsync.core.flapping import after_write
 from gitsync.model.clock import rfc3339
 from gitsync.model.condition import Condition, Status
+from gitsync.model.gvk import Key
 from gitsync.model.plan import Intent, Node
 from gitsync.model.policy import Policy
-from gitsync.model.record import Claim, Operation, Record
+from gitsync.model.record import Claim, Operation, Record, Row
 from gitsync.model.result import Result
 from gitsync.model.verdict import Action, Comparison, Verdict
 from gitsync.turn import OVERLAP, Turn
@@ -47,6 +49,8 @@ def finished(turn: Turn) -> Result:
         may_mend=turn.stop is not None and turn.stop.may_mend,
         differences=comparison.differences,
         unverified=comparison.unverified,
+        because=comparison.because,
+        reviewed=turn.reviewed,
         attempts=tuple(turn.conversation.attempts),
         requests=turn.conversation.requests,
         record=_kept(turn, condition) if writes else turn.node.record,
@@ -57,7 +61,9 @@ def finished(turn: Turn) -> Result:
 def _is_fine(turn: Turn, condition: Condition, verdict: Verdict) -> bool:
     if turn.stop and turn.stop.is_fine:
         return True
-    return condition.is_ready if turn.run.rules.writes else verdict not in _HINDERED
+    if turn.run.rules.writes or turn.row:
+        return condition.is_ready
+    return verdict not in _HINDERED
 
 
 def _kept(turn: Turn, condition: Condition) -> Record | None:
@@ -88,7 +94,15 @@ def no_turn(node: Node) -> Result:
         exists=_was_ours(node),
         may_mend=True,
         record=record,
+        owner=_owner(node),
+        depends_on=prepared.depends_on if prepared else record.depends_on if record else (),
     )
+
+
+def _owner(node: Node) -> Key | None:
+    if node.prepared:
+        return node.prepared.owner.key if node.prepared.owner else None
+    return node.record.owner if node.record else None
 
 
 def _told(turn: Turn) -> Comparison:
@@ -109,8 +123,16 @@ def _condition(turn: Turn) -> Condition:
     elif turn.run.rules.writes:
         new = READY
     else:
-        return turn.node.record.condition if turn.node.record and turn.node.record.condition else PLANNED
+        return _last_said(turn.node.record)
     return replace(new, generation=_generation(turn), time=rfc3339(turn.run.clock.now()))
+
+
+def _last_said(record: Record | None) -> Condition:
+    """A plan sets no condition: it shows the one that the last run left, and says so."""
+    if record is None or record.condition is None:
+        return PLANNED
+    message = record.condition.message
+    return replace(record.condition, message=f"The last run said: {message}") if message else record.condition
 
 
 def _record(turn: Turn, condition: Condition) -> Record:
@@ -135,11 +157,24 @@ def _record(turn: Turn, condition: Condition) -> Record:
         baseline=remembered.baseline if remembered else None,
         operation=_operation(turn),
         writes=(old.writes if old else 0) + (turn.done is not Action.NONE),
+        row=_row(turn),
         owner=turn.prepared.owner.key if turn.prepared.owner else None,
         depends_on=turn.prepared.depends_on,
         agent=turn.run.rules.agent,
         condition=kept,
     )
+
+
+def _row(turn: Turn) -> Row | None:
+    """The writes that something undid. A run that found nothing to do ends a row only where that is news already."""
+    old = turn.node.record
+    before = old.row if old else None
+    if turn.done is not Action.NONE:
+        return after_write(before, _told(turn), turn.run.clock.now())
+    if turn.row or before is None or old is None or turn.comparison is None or turn.action is not Action.NONE:
+        return turn.row or before
+    moved_on = turn.remembered is not None and turn.remembered.applied != old.applied
+    return None if before.held or moved_on else before
 
 
 def _revised(turn: Turn) -> dict[str, Any]:

@@ -34,6 +34,7 @@ def read(config: Config, edges: Edges) -> tuple[Manifests, tuple[Prepared, ...]]
         subscription=edges.subscription,
         default_policy=Policy(config.default_policy),
         unknown_fields="warn" if config.unknown_fields == "warn" else "error",
+        today=edges.clock.now().date(),
     )
     return manifests, prepared
 
@@ -78,15 +79,20 @@ def refuse(config: Config, edges: Edges, plan: Plan, state: State, *, writes: bo
             f"{edges.source.name} has uncommitted changes, so what was applied could not be told later.",
             hint="Commit them, or run again with --allow-dirty.",
         )
+    refuse_invalid(config, plan)
+    if writes and config.prune:
+        ours = sum(record.claim.is_ours and record.agent == config.agent for record in state.records.values())
+        refuse_unsafe(plan, ours, config.max_deletes)
+
+
+def refuse_invalid(config: Config, plan: Plan) -> None:
+    """Under --strict, raise SourceError with the first thing that is wrong in the manifests."""
     if config.strict and not plan.complete:
         first = next(problem for problem in problems_of(plan) if problem.is_error)
         raise SourceError(
             f"--strict refuses the run: {first.path}:{first.line}: {first.message}",
             hint="`gitsync validate` shows every problem.",
         )
-    if writes and config.prune:
-        ours = sum(record.claim.is_ours and record.agent == config.agent for record in state.records.values())
-        refuse_unsafe(plan, ours, config.max_deletes)
 
 
 def problems_of(plan: Plan) -> tuple[Problem, ...]:

@@ -19,9 +19,11 @@ from gitsync.model.result import Result, Stage
 from gitsync.model.verdict import Verdict
 from gitsync.outcome import finished
 from gitsync.stages.acting import act, export, poll, post_check
+from gitsync.stages.flapping import leave_flapping
 from gitsync.stages.observing import compare, observe, pre_check
 from gitsync.stages.ownership import check_owner, check_policy
 from gitsync.stages.pruning import check_prune, delete, observe_prune, wait_for_dependents
+from gitsync.stages.reviewing import review, review_prune
 from gitsync.turn import Run, Turn, begin, pause
 
 Stages = tuple[tuple[Stage, Callable[[Turn], Awaitable[Turn]]], ...]
@@ -32,6 +34,8 @@ STAGES: Stages = (
     (Stage.OBSERVE, observe),
     (Stage.PRE_CHECK, pre_check),
     (Stage.COMPARE, compare),
+    (Stage.COMPARE, leave_flapping),
+    (Stage.COMPARE, review),
     (Stage.ACT, act),
     (Stage.POLL, poll),
     (Stage.POST_CHECK, post_check),
@@ -41,6 +45,7 @@ PRUNING: Stages = (
     (Stage.POLICY, check_prune),
     (Stage.OWNER_CHECK, wait_for_dependents),
     (Stage.OBSERVE, observe_prune),
+    (Stage.COMPARE, review_prune),
     (Stage.ACT, delete),
 )
 ACTING = frozenset({Stage.ACT, Stage.POLL, Stage.POST_CHECK})

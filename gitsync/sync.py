@@ -11,10 +11,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from gitsync.config import Config
+from gitsync.core.digest import Digests
 from gitsync.core.exitcode import exit_code
 from gitsync.core.expected import expected
 from gitsync.core.groups import absorbed, doomed_groups
 from gitsync.core.plan import hold_back
+from gitsync.core.untold import untold_secrets
 from gitsync.edges import Edges
 from gitsync.errors import ArmError
 from gitsync.memory import Memory
@@ -29,6 +31,7 @@ from gitsync.outcome import no_turn
 from gitsync.planning import choice_of, plan_run, problems_of, read, refuse
 from gitsync.reconcile import reconcile
 from gitsync.recording import expect, publish
+from gitsync.reviewing import narrowed, review_of, to_review
 from gitsync.stages.pruning import RESOURCES_API_VERSION
 from gitsync.turn import Rules, Run, begin
 from gitsync.vault.values import RunValues
@@ -43,13 +46,16 @@ async def run(config: Config, edges: Edges, *, writes: bool) -> Report:
     started = rfc3339(edges.clock.now())
     manifests, prepared = read(config, edges)
     state = edges.store.load()
-    plan = plan_run(config, edges, manifests, prepared, state)
+    review = review_of(config, edges) if writes else None
+    plan = narrowed(plan_run(config, edges, manifests, prepared, state), review)
     refuse(config, edges, plan, state, writes=writes)
 
     await edges.arm.sign_in()
     if writes:
         expect(edges, state, expected(plan.applies.values(), config.agent))
-    results = await _walked(edges, _shared(config, edges, manifests, prepared, writes=writes), plan)
+    shared = _shared(config, edges, manifests, prepared, writes=writes)
+    shared = replace(shared, rules=replace(shared.rules, review=review))
+    results = await _walked(edges, shared, plan)
 
     report = _report(config, edges, plan, results, writes=writes)
     report = replace(report, started=started, finished=rfc3339(edges.clock.now()))
@@ -83,7 +89,12 @@ async def _end_waits(edges: Edges, run: Run) -> None:
 
 
 async def _with_groups(prunes: Mapping[Key, Node], run: Run) -> Mapping[Key, Node]:
-    """Ask of every group that is to go what it holds; one that cannot be asked goes after its content."""
+    """Ask of every group that is to go what it holds; one that cannot be asked goes after its content.
+
+    Where the run is held to a reviewed plan each resource is looked at before it goes, so none goes with its group.
+    """
+    if run.rules.review:
+        return prunes
     listings = {}
     for group in doomed_groups(prunes):
         reader = begin(group, {}, run).reader
@@ -107,9 +118,11 @@ def _shared(config: Config, edges: Edges, manifests: Manifests, prepared: tuple[
     """What all nodes of this run share."""
     rules = Rules(
         writes=writes,
+        is_reviewed=config.plan_out is not None and not writes,
         prune=config.prune,
         adopts=config.adopt == "write",
         always_put=config.always_put,
+        flap_limit=config.flap_limit,
         registers=config.register_providers,
         node_timeout=config.resource_timeout,
         deadline=edges.clock.monotonic() + config.run_timeout,
@@ -124,21 +137,25 @@ def _shared(config: Config, edges: Edges, manifests: Manifests, prepared: tuple[
         values=RunValues(manifests, {one.key: one.arm_id for one in prepared if one.arm_id}),
         rules=rules,
         memory=Memory(),
+        digests=Digests(config.digest_key),
         progress=edges.progress,
     )
 
 
 def _report(config: Config, edges: Edges, plan: Plan, results: Mapping[Key, Result], *, writes: bool) -> Report:
-    choice, problems = choice_of(config), problems_of(plan)
+    choice = choice_of(config)
     told = tuple(results[key] for key in sorted(results) if choice.has(key))
+    problems = (*untold_secrets(told), *problems_of(plan))
     return Report(
         command="sync" if writes else "plan",
         revision=edges.source.revision,
         started="",
         finished="",
-        exit_code=exit_code(told, problems, writes=writes, detailed=config.detailed_exitcode),
+        exit_code=exit_code(told, problems, writes=writes, detailed=config.detailed_exitcode, fail_on=config.fail_on),
         requests=edges.arm.requests,
         problems=problems,
         results=told,
         interrupted=edges.stop.is_set(),
+        review=to_review(config, edges, told) if config.plan_out and not writes else None,
+        root=edges.source.root,
     )

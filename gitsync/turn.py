@@ -14,6 +14,9 @@ from gitsync.arm.conversation import Conversation
 from gitsync.core.catalog import Catalog
 from gitsync.core.compare import Remembered
 from gitsync.core.decide import remembered_of
+from gitsync.core.digest import Digests, sealed
+from gitsync.core.ignore import Paths, without
+from gitsync.errors import ArmError
 from gitsync.extensions.points import Subject
 from gitsync.extensions.registry import Registry
 from gitsync.memory import Memory
@@ -24,8 +27,10 @@ from gitsync.model.gvk import Key
 from gitsync.model.live import Live
 from gitsync.model.plan import Node
 from gitsync.model.policy import Policy
+from gitsync.model.record import Row
 from gitsync.model.resource import Prepared
 from gitsync.model.result import Result, Stage
+from gitsync.model.review import Review, Reviewed
 from gitsync.model.template import Request
 from gitsync.model.verdict import Action, Comparison, Verdict
 from gitsync.report.progress import Progress
@@ -35,18 +40,24 @@ LONGEST_PAUSE = 30.0
 """Seconds between two tries of a node at most; the first pause is one second (spec: semantics §4.5)."""
 
 
+PRECONDITION_FAILED = 412
 OVERLAP = "Overlap"
 """Reason of what another agent keeps: nothing of it is touched, nor of its record."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """What the run may do. Timeouts are in seconds, the deadline in the clock's monotonic seconds."""
+    """What the run may do. Timeouts are in seconds, the deadline in the clock's monotonic seconds. `review` is the plan
+    that a sync is held to, and `is_reviewed` says that this plan will be one.
+    """
 
     writes: bool  # False: a plan
+    is_reviewed: bool = False
+    review: Review | None = None
     prune: bool = False
     adopts: bool = True
     always_put: bool = False
+    flap_limit: int = 0
     registers: bool = True
     node_timeout: float = 1800.0
     deadline: float
@@ -66,6 +77,7 @@ class Run:
     rules: Rules
     memory: Memory
     progress: Progress
+    digests: Digests
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +104,9 @@ class Turn:
     `exists` is None before Azure was asked. `told` is the comparison that led to a write: what the report shows, also
     where later looks find nothing more to do. `sent` is the request whose effect is not known to be undone, `done` the
     write that was accepted; `existed` tells whether the resource was there before the first try. `unfinished`: an
-    operation goes on after the run.
+    operation goes on after the run. `row` is set where the resource is not written, since it is flapping. `near` counts
+    this run's writes near the resource before it was read; `if_match` is the ETag that its own write demands, and
+    `outrun` the one that a write was refused for. `reviewed` is what a plan says of it to who reviews that.
     """
 
     node: Node
@@ -112,6 +126,11 @@ class Turn:
     tried: bool = False
     existed: bool = False
     unfinished: bool = False
+    row: Row | None = None
+    near: int = 0
+    if_match: str | None = None
+    outrun: str | None = None
+    reviewed: Reviewed | None = None
     stop: Stop | None = None
 
     @property
@@ -148,8 +167,51 @@ class Turn:
         return (self.node.prepared.arm_id if self.node.prepared else None) or ""
 
     @property
+    def place(self) -> str:
+        """The id of an apply or a prune, as far as it is known."""
+        return self.arm_id or (self.node.record.arm_id if self.node.record else "")
+
+    @property
     def api_version(self) -> str:
         return self.prepared.api_version or ""
+
+    @property
+    def ignored(self) -> Paths:
+        """The paths of an apply's body that are left alone."""
+        return self.node.prepared.ignored if self.node.prepared else ()
+
+    @property
+    def asked(self) -> Mapping[str, Any]:
+        """The body as it is compared and remembered: without what is left alone."""
+        if self.request is None:
+            raise AssertionError("the request is made before its body is asked for")
+        asked: Mapping[str, Any] = without(self.request.body, self.ignored)
+        return asked
+
+    @property
+    def sealed(self) -> Mapping[str, Any]:
+        """The same with digests in place of secrets."""
+        return sealed(self.asked, self.node.key, self.run.digests)
+
+    def writing(self) -> Turn:
+        """The turn right before its write, which demands the ETag that the resource was read with (RFC 9110 §13.1.1).
+
+        It demands none where a write of this run may have moved it since, or where it was refused though nothing
+        moved: then the provider means something else by it.
+        """
+        unmoved = self.run.memory.writes_near(self.place) == self.near
+        etag = self.live.etag if self.live and unmoved else None
+        self.run.memory.wrote(self.place)  # what is begun counts: who reads meanwhile may read what it makes
+        return replace(self, if_match=etag if etag != self.outrun else None)
+
+    def overtaken(self, condition: Condition) -> Turn:
+        """The turn after its write was refused for the ETag: nothing was done, and it looks again."""
+        self.run.memory.moved_nothing(self.place)
+        return replace(self, outrun=self.if_match).stopped(condition, waits=True)
+
+    def is_outrun(self, failure: ArmError) -> bool:
+        """Tell whether a write was refused since the resource is not as it was read: look again, once."""
+        return failure.status == PRECONDITION_FAILED and self.if_match is not None and self.outrun is None
 
     @property
     def is_resumed(self) -> bool:
@@ -190,7 +252,8 @@ def begin(node: Node, before: Mapping[Key, Result], run: Run) -> Turn:
     conversation = Conversation(deadline=deadline)
     run.memory.joins(conversation)
     api_version = node.prepared.api_version if node.prepared else None
-    remembered = remembered_of(node.record, api_version or "")
+    ignored = node.prepared.ignored if node.prepared else ()
+    remembered = remembered_of(node.record, api_version or "", ignored)
     return Turn(node=node, run=run, conversation=conversation, before=before, remembered=remembered)
 
 

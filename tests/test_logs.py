@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from loguru import logger
 
-from gitsync.logs import MASK, Redactions, set_up, visible
+from gitsync.logs import MASK, Redactions, inert, set_up, visible
 
 SECRET = 'p4ss"wörd/with\\everything'
 
@@ -154,3 +154,34 @@ def test_no_registered_value_is_left(values, before, after):
     for value in values:
         masked = redactions.mask(before + value + after)
         assert value not in masked.replace(MASK, "\0") or value in MASK
+
+
+COMMANDS = [
+    (
+        "a ##vso[task.setvariable variable=x]y",
+        "a ##vso\\u005btask.setvariable variable=x]y",
+        "Azure Pipelines, anywhere",
+    ),
+    ("##VSO[x]", "##VSO\\u005bx]", "in any case"),
+    ("##[add-mask]x", "##\\u005badd-mask]x", "GitHub's older form"),
+    ("one\n  ::error::x", "one\n  \\u003a:error::x", "GitHub, at the beginning of a line"),
+    ("a::b ## c [d] :e", "a::b ## c [d] :e", "what is none stays"),
+]
+
+
+@pytest.mark.parametrize(("text", "expected", "why"), COMMANDS, ids=[c[-1] for c in COMMANDS])
+def test_output_commands_no_pipeline(text, expected, why):
+    assert inert(text) == expected, why
+
+
+@given(st.dictionaries(st.text(max_size=8), st.text("#:[vso \n", max_size=20)))
+def test_output_for_machines_stays_the_same_value(value):
+    for indent in (None, 2):
+        assert json.loads(inert(json.dumps(value, indent=indent))) == value
+
+
+def test_a_log_commands_no_pipeline(logs):
+    written = logs(form="json")
+    logger.bind(path="##vso[task.x]").info("::error::")
+    assert "##vso[" not in written()
+    assert json.loads(written())["path"] == "##vso[task.x]"

@@ -54,7 +54,9 @@ ARM_LIMITS: Mapping[Kind, Limit] = {
 
 
 _ROUNDING = 1e-6
-"""Of a token: what adding up fractions of seconds may lose."""
+"""Of a token: what adding up fractions of seconds may lose. Who lacks less goes, and who lacks more waits for all of
+it; a wait for the rest of a rounding could be too short for a clock to show.
+"""
 
 
 class Throttle:
@@ -156,8 +158,8 @@ class _Bucket:
         now = self._clock.monotonic()
         self._tokens = min(self._burst, self._tokens + max(0.0, now - self._filled_at) * self._per_second)
         self._filled_at = max(self._filled_at, now)
-        missing = max(0.0, ahead + 1 - self._tokens - _ROUNDING)
-        return self._filled_at - now + missing / self._per_second
+        missing = ahead + 1 - self._tokens
+        return self._filled_at - now + (missing / self._per_second if missing > _ROUNDING else 0.0)
 
     def correct(self, left: int, *, is_ours: bool) -> None:
         """What Azure counted. Others may spend of the same bucket, so less than we believed is believed at once.

@@ -1,8 +1,8 @@
 """How a command ends: every exit code that is not a command's own is made here.
 
 0 fine; 1 something failed, is invalid, or is not Ready at the deadline; 2 refused before anything was touched; 3 there
-are changes to make, and 4 drift, both only with `plan --detailed-exitcode`; 70 a fault of ours; 130 interrupted; 141
-nobody reads what we print.
+are changes to make, and 4 drift, both only with `plan --detailed-exitcode`, and 4 where `compare` finds a difference;
+70 a fault of ours; 130 interrupted; 141 nobody reads what we print.
 """
 
 from __future__ import annotations
@@ -99,11 +99,11 @@ def _version(package: str) -> str:
 
 
 def _say(lines: list[str], mask: Callable[[str], str]) -> None:
-    from gitsync.logs import visible
+    from gitsync.logs import inert, visible
 
     text = "\n".join(visible(line) for part in lines for line in part.splitlines())
     try:
-        print(mask(text), file=sys.stderr, flush=True)
+        print(inert(mask(text)), file=sys.stderr, flush=True)
     except OSError:
         _give_up(sys.stderr)  # nobody reads it; the exit code is said all the same
 

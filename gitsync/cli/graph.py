@@ -26,13 +26,14 @@ def run(_options: argparse.Namespace, config: Config) -> int:
     from gitsync.cli.offline import read_offline
     from gitsync.core.drawing import document, dot, mermaid
     from gitsync.core.graph import graph_of
+    from gitsync.logs import inert
 
     read = read_offline(config)
     graph = graph_of(read.prepared, read.catalog, read.everything)
     if config.output == "json":
-        print(json.dumps(document(graph), indent=2))
+        print(inert(json.dumps(document(graph), indent=2)))
     else:
-        print({"mermaid": mermaid, "dot": dot}[config.output](graph), end="")
+        print(inert({"mermaid": mermaid, "dot": dot}[config.output](graph)), end="")
     if read.has_errors:
         print("gitsync: some manifests have problems; `gitsync validate` shows them.", file=sys.stderr)
         return 1

@@ -37,6 +37,7 @@ COMMANDS = {
     "render": Entry("gitsync.cli.render", "Show the requests that the manifests stand for. Offline."),
     "validate": Entry("gitsync.cli.validate", "Show every problem of the manifests. Offline."),
     "graph": Entry("gitsync.cli.graph", "Draw owners and references. Offline."),
+    "compare": Entry("gitsync.cli.compare", "Compare two ARM documents, git's and Azure's. Offline."),
     "explain": Entry("gitsync.cli.explain", "Tell what a kind, or a field of it, may say. Offline."),
     "status": Entry("gitsync.cli.status", "Show what the last run recorded, as kubectl get would."),
     "describe": Entry("gitsync.cli.describe", "Show all that is recorded of one resource, as kubectl describe would."),
@@ -110,7 +111,7 @@ def _start_logs(config: Config, redactions: Redactions) -> None:
     from gitsync.cli.settings import misspelt
     from gitsync.logs import set_up
 
-    for secret in (config.git_token, config.client_secret):
+    for secret in (config.git_token, config.client_secret, config.digest_key):
         if secret is not None:
             redactions.add(secret.reveal())
     is_terminal = sys.stderr.isatty()

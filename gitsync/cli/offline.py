@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from gitsync.arm.clock import SystemClock
 from gitsync.config import Config
 from gitsync.core.catalog import Catalog, open_catalog
 from gitsync.core.choose import Choice, of_namespaces, unmatched
@@ -74,6 +75,7 @@ def read_offline(config: Config) -> Offline:
         subscription=config.subscription or ANY_SUBSCRIPTION,
         default_policy=Policy(config.default_policy),
         unknown_fields="warn" if config.unknown_fields == "warn" else "error",
+        today=SystemClock().now().date(),
     )
     chosen = _chosen(everything, config)
     problems = (*source.problems, *manifests.problems, *(problem for one in chosen for problem in one.problems))

@@ -1,18 +1,19 @@
 """Show what sync would do, and write nothing.
 
-The same run with the acting stages left out: it needs no more than the right to read.
+The same run with the acting stages left out: it needs no more than the right to read. With --from it tells what changes
+between two revisions, from the manifests alone: it asks Azure nothing, and needs neither a login nor a subscription.
 """
 
 from __future__ import annotations
 
 import argparse
 
-from gitsync.cli.running import AZURE, DECIDING, OUTPUTS, READING, TELLING, execute
+from gitsync.cli.running import AZURE, DECIDING, OUTPUTS, READING, TELLING, execute, rehearse
 from gitsync.config import Config
 
 __all__ = ["OUTPUTS", "SETTINGS", "arguments", "run"]
 
-SETTINGS = (*READING, *AZURE, *DECIDING, *TELLING, "detailed_exitcode")
+SETTINGS = (*READING, *AZURE, *DECIDING, *TELLING, "plan_out", "detailed_exitcode", "from_revision", "to_revision")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,4 +22,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, config: Config) -> int:
     """Run a plan and give its exit code."""
+    if config.from_revision is not None or config.to_revision is not None:
+        return rehearse(options, config)
     return execute(options, config, writes=False)

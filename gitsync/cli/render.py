@@ -32,6 +32,7 @@ def run(_options: argparse.Namespace, config: Config) -> int:
     """Print the requests and give the exit code."""
     from gitsync.cli.offline import read_offline
     from gitsync.core.placeholders import show
+    from gitsync.logs import inert
 
     read = read_offline(config)
     chosen = {id(one) for one in read.prepared}
@@ -39,9 +40,9 @@ def run(_options: argparse.Namespace, config: Config) -> int:
     if config.output == "json":
         of_resources = {problem for one in shown for problem in one.prepared.problems}
         files = [problem for problem in read.problems if problem not in of_resources]
-        print(json.dumps(_document(shown, files), indent=2))
+        print(inert(json.dumps(_document(shown, files), indent=2)))
     else:
-        print("".join(f"{line}\n" for one in shown for line in _lines(one, config)), end="")
+        print(inert("".join(f"{line}\n" for one in shown for line in _lines(one, config))), end="")
     _notes(config, read)
     return 1 if read.has_errors else 0
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import os
+from pathlib import Path
 
 from gitsync.cli.interruption import Begins, Interruption
 from gitsync.cli.offline import READING as OFFLINE
-from gitsync.cli.output import REPORT_OUTPUTS, print_report, show_progress, write_report
+from gitsync.cli.output import REPORT_OUTPUTS, show_progress, tell
 from gitsync.config import Config
 from gitsync.logs import Redactions
 from gitsync.model.report import Report
 from gitsync.model.secret import Secret
+from gitsync.repo.plan_file import write_plan
 
 OUTPUTS = REPORT_OUTPUTS
 
@@ -34,8 +37,8 @@ AZURE = (
     "resource_timeout",
     "run_timeout",
 )
-DECIDING = ("prune", "max_deletes", "adopt", "always_put", "agent")
-TELLING = ("status_branch", "report_dir", "output")
+DECIDING = ("prune", "max_deletes", "adopt", "always_put", "flap_limit", "agent", "digest_key")
+TELLING = ("status_branch", "report_dir", "output", "fail_on")
 
 
 def execute(options: argparse.Namespace, config: Config, *, writes: bool) -> int:
@@ -47,14 +50,25 @@ def execute(options: argparse.Namespace, config: Config, *, writes: bool) -> int
     interruption = Interruption()
     report = asyncio.run(_run(config, redactions, interruption, writes=writes))
     try:
-        if config.report_dir:
-            write_report(report, config.report_dir)
-    finally:  # last, since nobody may be reading it to its end
-        print_report(report, config)
+        if config.plan_out and report.review and not report.interrupted:
+            write_plan(Path(config.plan_out), report.review)
+    finally:
+        tell(report, config, os.environ)
     faults = [result.fault for result in report.results if result.fault]
     if faults:
         raise ExceptionGroup("in the turns of single resources", faults)
     return interruption.exit_code(report)
+
+
+def rehearse(options: argparse.Namespace, config: Config) -> int:
+    """Plan from two revisions alone, print the report and give the exit code. GitsyncError where it is refused."""
+    from gitsync import rehearsal
+    from gitsync.arm.clock import SystemClock
+
+    redactions: Redactions = options.redactions
+    report = rehearsal.run(config, SystemClock(), lambda secret: redactions.add(secret.reveal()))
+    tell(report, config, os.environ)
+    return report.exit_code
 
 
 async def _run(config: Config, redactions: Redactions, interruption: Interruption, *, writes: bool) -> Report:

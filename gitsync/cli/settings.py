@@ -58,7 +58,8 @@ def add_flags(parser: argparse.ArgumentParser, names: Iterable[str], outputs: tu
 
 def _add_flag(parser: argparse.ArgumentParser, setting: Setting, choices: tuple[str, ...]) -> None:
     text = help_text(setting, choices).replace("%", "%%")
-    metavar = "{" + ",".join(choices) + "}" if choices else setting.metavar or _METAVARS.get(setting.form, "TEXT")
+    listed = choices if setting.form is not Form.LIST else ()
+    metavar = "{" + ",".join(listed) + "}" if listed else setting.metavar or _METAVARS.get(setting.form, "TEXT")
     if not setting.flag:
         parser.add_argument(setting.name, nargs="?", default=argparse.SUPPRESS, metavar=metavar, help=text)
         return

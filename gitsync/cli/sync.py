@@ -13,7 +13,7 @@ from gitsync.config import Config
 
 __all__ = ["OUTPUTS", "SETTINGS", "arguments", "run"]
 
-SETTINGS = (*READING, "allow_dirty", *AZURE, *DECIDING, "register_providers", *TELLING)
+SETTINGS = (*READING, "allow_dirty", *AZURE, *DECIDING, "register_providers", "plan_file", *TELLING)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

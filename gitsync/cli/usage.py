@@ -57,9 +57,10 @@ def _usage(action: argparse.Action) -> str:
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """` Did you mean X?`, or nothing."""
-    near = get_close_matches(word, sorted(known), n=1)
-    return f" Did you mean {near[0]}?" if near else ""
+    """` Did you mean X?`, or nothing. Dashes in front make no two words alike."""
+    bare = {name.lstrip("-"): name for name in sorted(known)}
+    near = get_close_matches(word.lstrip("-"), bare, n=1)
+    return f" Did you mean {bare[near[0]]}?" if near else ""
 
 
 def _flags(parser: argparse.ArgumentParser) -> list[str]:

@@ -28,12 +28,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(_options: argparse.Namespace, config: Config) -> int:
     """Print the problems and give the exit code."""
     from gitsync.cli.offline import read_offline
+    from gitsync.logs import inert
 
     read = read_offline(config)
     if config.output == "json":
-        print(json.dumps(_document(read), indent=2))
+        print(inert(json.dumps(_document(read), indent=2)))
     else:
-        print("\n".join(_lines(read, config)))
+        print(inert("\n".join(_lines(read, config))))
     return 1 if read.has_errors or (config.strict and read.problems) else 0
 
 

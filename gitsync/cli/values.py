@@ -8,6 +8,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Callable, Mapping
+from difflib import get_close_matches
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
@@ -24,12 +25,14 @@ _SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0}
 def parse_value(setting: Setting, texts: tuple[str, ...]) -> Any:
     """The value of a setting; `texts` has one member, or several for a list. ValueError says what was expected."""
     if setting.form is Form.LIST:
-        return _list(texts)
+        return _list(texts, setting.choices)
     text = texts[-1] if setting.form is Form.SECRET else _text(texts[-1])
     if not text:
         raise ValueError("expected a value, and there is none")
     if setting.form is Form.CHOICE:
         return _choice(text, setting.choices)
+    if setting.form is Form.SECRET:
+        return _secret(text, setting.pattern)
     if setting.pattern and not re.fullmatch(setting.pattern, text):
         raise ValueError(f"expected letters, digits, dots and dashes, not {text!r}")
     return _PARSERS[setting.form](text)
@@ -45,11 +48,16 @@ def is_loopback(host: str | None) -> bool:
         return host.casefold() == "localhost"
 
 
-def _list(texts: tuple[str, ...]) -> tuple[str, ...]:
+def _list(texts: tuple[str, ...], choices: tuple[str, ...]) -> tuple[str, ...]:
     """The members; an empty list would mean everything, where somebody meant to name something."""
     members = tuple(part for text in texts for part in map(_text, text.split(",")) if part)
     if not members:
         raise ValueError("expected a name at least")
+    unknown = next((member for member in members if choices and member not in choices), None)
+    if unknown is not None:
+        near = get_close_matches(unknown, choices, n=1)
+        hint = f" (did you mean {near[0]}?)" if near else ""
+        raise ValueError(f"expected some of {', '.join(choices)}, not {unknown!r}{hint}")
     return members
 
 
@@ -119,8 +127,12 @@ def _file_or_on(text: str) -> str | None:
     return "" if text.casefold() in ON else text
 
 
-def _secret(text: str) -> Secret:
-    return Secret(text.strip("\r\n"))
+def _secret(text: str, pattern: str) -> Secret:
+    """The value shows in no message, so the pattern of a secret says no more than how long it is."""
+    value = text.strip("\r\n")
+    if pattern and not re.fullmatch(pattern, value, re.DOTALL):
+        raise ValueError("expected a longer value: 32 characters at least, as `openssl rand -base64 32` makes them")
+    return Secret(value)
 
 
 _PARSERS: Mapping[Form, Callable[[str], Any]] = {
@@ -131,5 +143,4 @@ _PARSERS: Mapping[Form, Callable[[str], Any]] = {
     Form.DURATION: _duration,
     Form.URL: _url,
     Form.FILE_OR_ON: _file_or_on,
-    Form.SECRET: _secret,
 }

@@ -1,11 +1,12 @@
-"""Where two versions of one document differ, leaf by leaf: exact, but for the order of entries that have a key."""
+"""Where two versions of one document differ, leaf by leaf: exact, but for the order of what has a key, or is plain."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gitsync.core.lists import by_key, key_field, member
+from gitsync.core.lists import by_key, is_ordered, is_plain, key_field, key_of, member
 from gitsync.core.pointer import Path
 
 Change = tuple[Path, Any, Any]
@@ -53,16 +54,22 @@ def _mappings(left: Mapping[str, Any], right: Mapping[str, Any], path: Path) -> 
 
 def _lists(left: list[Any], right: list[Any], path: Path) -> Iterator[Change]:
     field = key_field(left, right)
-    if field is None and len(left) != len(right):
-        yield path, left, right
-    elif field is None and not any(isinstance(entry, Mapping) for entry in left):
-        if left != right:
+    if is_plain(left, right) or is_ordered(path):
+        if not _same_entries(left, right, ordered=is_ordered(path)):
             yield path, left, right
-    elif field is None:
+    elif field is not None:
+        yield from _keyed(by_key(left, field), by_key(right, field), path)
+    elif len(left) != len(right):
+        yield path, left, right
+    else:
         for index, (mine, theirs) in enumerate(zip(left, right, strict=True)):
             yield from changes(mine, theirs, (*path, index))
-    else:
-        yield from _keyed(by_key(left, field), by_key(right, field), path)
+
+
+def _same_entries(left: list[Any], right: list[Any], *, ordered: bool) -> bool:
+    """Exactly the same: as a list where the order counts, else as a set with repeats."""
+    spelled = [[json.dumps(entry, sort_keys=True) for entry in entries] for entries in (left, right)]
+    return spelled[0] == spelled[1] if ordered else sorted(spelled[0]) == sorted(spelled[1])
 
 
 def _keyed(left: dict[str, tuple[int, Any]], right: dict[str, tuple[int, Any]], path: Path) -> Iterator[Change]:
@@ -82,7 +89,8 @@ def _counterpart(document: Any, index: int, reference: Any) -> Any:
     field = key_field(document, reference)
     if field is None:
         return document[index] if index < len(document) else None
-    return by_key(document, field).get(reference[index][field].casefold(), (0, None))[1]
+    key = key_of(reference[index], field)
+    return by_key(document, field).get(key, (0, None))[1] if key else None
 
 
 def _step(reference: Any, step: str | int) -> Any:

@@ -11,10 +11,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gitsync.core.changes import changes, find
-from gitsync.core.equality import Hints
+from gitsync.core.equality import judge
 from gitsync.core.first_sight import Unverified, equal, first_sight, shown
-from gitsync.core.pointer import pointer
+from gitsync.core.hints import Hints
+from gitsync.core.pointer import Path, pointer
 from gitsync.core.project import asked_for, project
+from gitsync.core.rules.masks import is_secret
+from gitsync.core.rules.rule import Outcome
 from gitsync.model.verdict import Comparison, Difference, Verdict
 
 MOVED = "changed in Azure since it was last seen"
@@ -45,18 +48,21 @@ def compare(
     Without `remembered` the verdict is ADOPT, with or without differences. What Azure does not return stands in
     `unverified` and justifies no write.
     """
-    desired, hints = asked_for(desired), hints or Hints()
+    desired, hints = asked_for(desired), _placed(hints or Hints(), live)
     seen = list(first_sight(desired, live, hints))
     differences = tuple(found for found in seen if isinstance(found, Difference))
-    unverified = tuple(sorted(found.path for found in seen if isinstance(found, Unverified)))
+    untold = [found.path for found in seen if isinstance(found, Unverified)]
+    if remembered is not None:
+        untold = [path for path in untold if not _is_held(path, desired, remembered, hints)]
+    unverified = tuple(sorted(map(pointer, untold)))
     if remembered is None:
         return Comparison(verdict=Verdict.ADOPT, differences=_sorted(differences), unverified=unverified)
-    remembered = replace(remembered, applied=asked_for(remembered.applied))
-    pending = tuple(_pending(desired, remembered.applied, live, hints))
-    moved = differences if remembered.baseline is None else tuple(_moved(desired, remembered, live, hints))
+    pending = tuple(_pending(desired, asked_for(remembered.applied), live, hints))
     paths = {difference.path for difference in pending}
-    moved = tuple(difference for difference in moved if difference.path not in paths)
+    known = remembered.baseline is not None
+    moved = tuple(_moved(desired, remembered, live, hints)) if known else _elsewhere(differences, paths)
     verdict = _VERDICTS[bool(pending), bool(moved)]
+    moved = _elsewhere(moved, paths)  # a leaf that both moved is told once
     return Comparison(verdict=verdict, differences=_sorted(pending + moved), unverified=unverified)
 
 
@@ -86,11 +92,40 @@ def _moved(
     desired: Mapping[str, Any], remembered: Remembered, live: Mapping[str, Any], hints: Hints
 ) -> Iterator[Difference]:
     """Asked-for leaves that Azure answers otherwise than when we last looked, unless they became what git asks for."""
-    now = project(remembered.applied, live)
+    applied = asked_for(remembered.applied)
+    now = project(applied, live)
     for path, seen, before in changes(now, remembered.baseline):
-        asked = find(desired, path, now if before is None else remembered.baseline)
-        if asked is None or seen is None or not equal(path, asked, seen, hints):
+        reference = now if before is None else remembered.baseline
+        asked = find(desired, path, reference)
+        if asked is None and seen is None and find(applied, path, reference) is not None:
+            continue  # it left git, and Azure has lost it: both say the same
+        if seen is None or not any(equal(path, same, seen, hints) for same in _fine(path, asked, before, hints)):
             yield Difference(pointer(path), shown(asked), seen, MOVED)
+
+
+def _fine(path: Path, asked: Any, before: Any, hints: Hints) -> Iterator[Any]:
+    """The values that a leaf may have now: what it had, and what git asks for, but where Azure sets it whatever is
+    asked: a leaf that only Azure moves has moved, wherever to.
+    """
+    if before is not None:
+        yield before
+    if asked is not None and judge(path, asked, before, hints)[0] is not Outcome.UNTOLD:
+        yield asked
+
+
+def _is_held(path: Path, desired: Mapping[str, Any], remembered: Remembered, hints: Hints) -> bool:
+    """Whether the baseline has what first sight can tell nothing of: Azure is held to that."""
+    return not is_secret(path, hints) and find(remembered.baseline, path, desired) is not None
+
+
+def _placed(hints: Hints, live: Mapping[str, Any]) -> Hints:
+    """Hints that know the resource's own id: given, else as Azure says it."""
+    own_id = hints.own_id or live.get("id")
+    return replace(hints, own_id=own_id) if isinstance(own_id, str) else hints
+
+
+def _elsewhere(differences: tuple[Difference, ...], paths: set[str]) -> tuple[Difference, ...]:
+    return tuple(difference for difference in differences if difference.path not in paths)
 
 
 def _sorted(differences: tuple[Difference, ...]) -> tuple[Difference, ...]:

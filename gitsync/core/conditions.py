@@ -35,6 +35,8 @@ _PRIORITY = {
 }
 _UNKNOWN_PRIORITY = 3
 
+FAILED = "Failed"
+
 _WAITING_REASONS = frozenset(
     {"ReferenceNotFound", "SecretNotFound", "ConfigMapNotFound", "AzureResourceNotFound", "WaitingForOwner"}
 )
@@ -84,8 +86,13 @@ def unreadable(failure: ArmError) -> Condition:
     """Azure could not be read; reads are not classified (semantics §4.2)."""
     message = f"{failure.code}: {_with_hint(failure)}"
     return Condition(
-        status=Status.FALSE, severity=Severity.WARNING, reason="Failed", message=message, request_id=failure.request_id
+        status=Status.FALSE, severity=Severity.WARNING, reason=FAILED, message=message, request_id=failure.request_id
     )
+
+
+def code_of(condition: Condition) -> str:
+    """The code of the error that a condition tells: its reason, or how its message begins where it is `unreadable`."""
+    return condition.message.partition(":")[0] if condition.reason == FAILED else condition.reason
 
 
 def broken_off(fault: Exception) -> Condition:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any
 
 from gitsync.core.classify import MENDS_BY_WAITING, NOT_ALLOWED, NOT_YET_THERE
 from gitsync.core.compare import Remembered, compare
-from gitsync.core.equality import Hints
+from gitsync.core.hints import Hints
+from gitsync.core.ignore import Paths, without
 from gitsync.errors import ArmError
-from gitsync.model.facts import Kind
 from gitsync.model.live import Live
 from gitsync.model.record import Claim, Record
 from gitsync.model.verdict import Action, Comparison, Verdict
@@ -25,12 +24,14 @@ class Wishes:
     always_put: bool = False
 
 
-def remembered_of(record: Record | None, api_version: str) -> Remembered | None:
-    """What a record lets a comparison know: nothing before a claim, no baseline of another api-version."""
+def remembered_of(record: Record | None, api_version: str, ignored: Paths = ()) -> Remembered | None:
+    """What a record lets a comparison know: nothing before a claim, no baseline of another api-version, and nothing of
+    what is left alone since.
+    """
     if record is None or record.applied is None or not record.claim.is_ours:
         return None
     baseline = record.baseline if record.arm_api_version == api_version else None
-    return Remembered(applied=record.applied, baseline=baseline)
+    return Remembered(applied=without(record.applied, ignored), baseline=without(baseline, ignored))
 
 
 def absent(record: Record | None) -> tuple[Comparison, Action]:
@@ -40,10 +41,18 @@ def absent(record: Record | None) -> tuple[Comparison, Action]:
 
 
 def present(
-    desired: Mapping[str, Any], live: Live, remembered: Remembered | None, wishes: Wishes, hints: Hints
+    desired: Mapping[str, Any],
+    live: Live,
+    remembered: Remembered | None,
+    wishes: Wishes,
+    hints: Hints,
+    ignored: Paths = (),
 ) -> tuple[Comparison, Action]:
-    """The resource is there: compare, and write where something differs or where its last operation failed."""
-    comparison = compare(desired, live.body, remembered, hints)
+    """The resource is there: compare, and write where something differs or where its last operation failed.
+
+    `ignored` are paths of the live body that are left alone; the other two are without them already.
+    """
+    comparison = compare(desired, without(live.body, ignored), remembered, hints)
     if comparison.verdict is Verdict.ADOPT and not wishes.adopts:
         return comparison, Action.NONE
     if live.has_failed and comparison.verdict is Verdict.IN_SYNC:
@@ -86,22 +95,3 @@ def mends_by_waiting(error: ArmError, *, missed_is_ours: bool, granted: bool) ->
         or (missed_is_ours and error.code in NOT_YET_THERE)
         or (granted and error.status == 403 and error.code in NOT_ALLOWED)
     )
-
-
-@cache
-def hints_of(kind: Kind) -> Hints:
-    """What the facts tell a comparison: every spelling of an enumeration that the kind knows.
-
-    Kept, because a kind has thousands of fields, and hundreds of resources.
-    """
-    fields = (field for type_facts in kind.types.values() for field in type_facts.get("fields", {}).values())
-    values = (value for field in fields for value in _enum_values(field.get("type")))
-    return Hints(enum_values=frozenset(values))
-
-
-def _enum_values(field_type: Any) -> list[str]:
-    if not isinstance(field_type, Mapping):
-        return []
-    if "enum" in field_type:
-        return [value for value in field_type["enum"] if isinstance(value, str)]
-    return [value for inner in field_type.values() if isinstance(inner, Mapping) for value in _enum_values(inner)]

@@ -1,62 +1,65 @@
-"""When two values mean the same to ARM, though they are spelled otherwise.
+"""When two leaves mean the same to ARM, though they are spelled otherwise: the rules, in the order they are asked.
 
-Each rule is one row: its name, which reports show, and when it says "equal". A rule compares something; none of them
-hides a change.
+The first rule that says "the same", or that nothing can be told, decides. Where none does, the first that was the right
+one for the leaf gives the difference its name.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, Final
 
+from gitsync.core.hints import Hints
 from gitsync.core.pointer import Path
+from gitsync.core.rules.addresses import ADDRESS_RULES
+from gitsync.core.rules.ids import ID_RULES
+from gitsync.core.rules.masks import MASK_RULES
+from gitsync.core.rules.numbers import MIXED_RULES, QUANTITY_RULES, is_number
+from gitsync.core.rules.rule import Leaf, Outcome, Rule
+from gitsync.core.rules.single_types import fits, type_rules
+from gitsync.core.rules.texts import TEXT_RULES
+from gitsync.core.rules.times import TIME_RULES
+from gitsync.core.rules.words import WORD_RULES
+
+SPELLING_RULES: Final = (
+    *MASK_RULES,
+    *WORD_RULES,
+    *ID_RULES,
+    *TIME_RULES,
+    *ADDRESS_RULES,
+    *QUANTITY_RULES,
+    *TEXT_RULES,
+)
+"""Rules for two texts."""
 
 
-@dataclass(frozen=True, slots=True)
-class Hints:
-    """What the facts know of a kind's values: the spellings of its enumerations."""
-
-    enum_values: frozenset[str] = frozenset()
-
-
-def equal_leaf(path: Path, desired: Any, live: Any, hints: Hints) -> bool:
-    """Tell whether two leaves mean the same: exactly, or by one of the rules."""
-    if type(desired) is not type(live):
-        return _same_number(desired, live)
-    if desired == live:
-        return True
-    return isinstance(desired, str) and any(rule(path, desired, live, hints) for rule in TEXT_RULES)
-
-
-def _same_number(desired: Any, live: Any) -> bool:
-    numbers = isinstance(desired, int | float) and isinstance(live, int | float)
-    return numbers and not isinstance(desired, bool) and not isinstance(live, bool) and desired == live
+def judge(path: Path, desired: Any, live: Any, hints: Hints) -> tuple[Outcome, str]:
+    """Compare two leaves: the outcome, and the name of the rule that decided ("" for exactly the same, or none)."""
+    if _exactly(desired, live):
+        return Outcome.SAME, ""
+    if path and path[0] == "tags":  # people's own text, which Azure keeps letter by letter
+        return Outcome.OTHER, ""
+    leaf = Leaf(path, desired, live, hints)
+    named = ""
+    for rule in _rules(leaf):
+        outcome = rule.decide(leaf)
+        if outcome is Outcome.SAME or outcome is Outcome.UNTOLD:
+            return outcome, rule.name
+        if outcome is Outcome.OTHER:
+            named = named or rule.name
+    return Outcome.OTHER, named
 
 
-def _region(path: Path, desired: str, live: str, _hints: Hints) -> bool:
-    """ARM ignores case and blanks in regions: "West Europe" is "westeurope" (resource-provider contract)."""
-    step = next((s for s in reversed(path) if isinstance(s, str)), "")
-    names_region = step.casefold().endswith(("location", "locations", "locationname"))
-    return names_region and _squeezed(desired) == _squeezed(live)
+def _exactly(desired: Any, live: Any) -> bool:
+    if type(desired) is type(live):
+        return bool(desired == live)
+    return is_number(desired) and is_number(live) and bool(desired == live)
 
 
-def _arm_id(_path: Path, desired: str, live: str, _hints: Hints) -> bool:
-    """ARM ids compare without case (resource-provider contract)."""
-    return _looks_like_arm_id(desired) and desired.casefold() == live.casefold()
-
-
-def _enum(_path: Path, desired: str, live: str, hints: Hints) -> bool:
-    """Providers answer enumerations in a case of their own."""
-    return desired in hints.enum_values and desired.casefold() == live.casefold()
-
-
-TEXT_RULES: tuple[Callable[[Path, str, str, Hints], bool], ...] = (_region, _arm_id, _enum)
-
-
-def _squeezed(text: str) -> str:
-    return text.replace(" ", "").casefold()
-
-
-def _looks_like_arm_id(text: str) -> bool:
-    return text.casefold().startswith(("/subscriptions/", "/providers/"))
+def _rules(leaf: Leaf) -> Iterator[Rule]:
+    yield from (row.rule for row in type_rules(leaf.path, leaf.hints) if fits(row, leaf.desired, leaf.live))
+    texts = [isinstance(side, str) for side in (leaf.desired, leaf.live)]
+    if all(texts):
+        yield from SPELLING_RULES
+    elif any(texts):
+        yield from MIXED_RULES

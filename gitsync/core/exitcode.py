@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from gitsync.model.problem import Problem
 from gitsync.model.result import Result
-from gitsync.model.verdict import Action, Verdict
+from gitsync.model.verdict import DRIFT_WORD, DRIFTED, Action, Verdict
 
 FINE, NOT_READY, REFUSED, PENDING, DRIFT, FAULT, INTERRUPTED = 0, 1, 2, 3, 4, 70, 130
 
-_DRIFTED = frozenset({Verdict.DRIFTED, Verdict.MISSING, Verdict.CONFLICT})
 _PENDING = frozenset({Verdict.CREATE, Verdict.PENDING, Verdict.DELETE, Verdict.DETACH})
 
 
-def exit_code(results: Sequence[Result], problems: Iterable[Problem], *, writes: bool, detailed: bool) -> int:
-    """`writes`: a sync, else a plan. `detailed`: a plan tells drift and pending changes apart.
+def exit_code(
+    results: Sequence[Result],
+    problems: Iterable[Problem],
+    *,
+    writes: bool,
+    detailed: bool,
+    fail_on: Collection[str] = (),
+) -> int:
+    """`writes`: a sync, else a plan. `detailed`: a plan tells drift and pending changes apart. `fail_on` are verdicts
+    (or DRIFT_WORD) that make the run a failed one, and so come before what `detailed` would say.
 
     A fault of ours comes first: what else is told of its resource may follow from it.
     """
@@ -23,11 +30,17 @@ def exit_code(results: Sequence[Result], problems: Iterable[Problem], *, writes:
         return FAULT
     if any(problem.is_error for problem in problems) or any(not result.is_fine for result in results):
         return NOT_READY
+    if any(_is_named(result.verdict, fail_on) for result in results):
+        return NOT_READY
     if writes or not detailed:
         return FINE
-    if any(result.verdict in _DRIFTED for result in results):
+    if any(result.verdict in DRIFTED for result in results):
         return DRIFT
     return PENDING if any(_is_pending(result) for result in results) else FINE
+
+
+def _is_named(verdict: Verdict, words: Collection[str]) -> bool:
+    return verdict.value in words or (verdict in DRIFTED and DRIFT_WORD in words)
 
 
 def _is_pending(result: Result) -> bool:

@@ -4,28 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
-from gitsync.core.equality import Hints, equal_leaf
-from gitsync.core.lists import OPEN_LISTS, by_key, key_field, member
+from gitsync.core.equality import judge
+from gitsync.core.hints import Hints
+from gitsync.core.lists import OPEN_LISTS, by_key, is_ordered, is_plain, key_field, member
 from gitsync.core.pointer import Path, pointer
+from gitsync.core.rules.masks import is_secret
+from gitsync.core.rules.own_entries import is_own_entry
+from gitsync.core.rules.rule import Outcome
+from gitsync.core.rules.words import FREE
 from gitsync.model.secret import MASKED, Secret
 from gitsync.model.verdict import Difference
 
-RULE = "differs from git"
+RULE: Final = "differs from git"
+ABSENT: Final = "asked for, and not there"
+FURTHER: Final = "not asked for"
 
 
 @dataclass(frozen=True, slots=True)
 class Unverified:
-    """A path of what git asks for and Azure does not return."""
+    """A place where nothing can be told: Azure does not return it, or says what it says whatever is asked."""
 
-    path: str
+    path: Path
 
 
-def first_sight(desired: Any, live: Any, hints: Hints, path: Path = ()) -> Iterator[Difference | Unverified]:
+Found = Iterator[Difference | Unverified]
+
+
+def first_sight(desired: Any, live: Any, hints: Hints, path: Path = ()) -> Found:
     """Yield how the asked-for leaves differ from Azure's, and which of them Azure does not return."""
     if isinstance(desired, Secret):
-        yield Unverified(pointer(path))
+        yield Unverified(path)
     elif live is None:
         yield from _absent(desired, path)
     elif isinstance(desired, dict) and isinstance(live, dict):
@@ -33,8 +43,8 @@ def first_sight(desired: Any, live: Any, hints: Hints, path: Path = ()) -> Itera
             yield from first_sight(value, member(live, key), hints, (*path, key))
     elif isinstance(desired, list) and isinstance(live, list):
         yield from _lists(desired, live, hints, path)
-    elif not equal_leaf(path, desired, live, hints):
-        yield Difference(pointer(path), shown(desired), live, RULE)
+    else:
+        yield from _leaf(desired, live, hints, path)
 
 
 def shown(value: Any) -> Any:
@@ -53,52 +63,92 @@ def equal(path: Path, desired: Any, live: Any, hints: Hints) -> bool:
     return next(first_sight(desired, live, hints, path), None) is None
 
 
-def _absent(desired: Any, path: Path) -> Iterator[Difference | Unverified]:
+def _leaf(desired: Any, live: Any, hints: Hints, path: Path) -> Found:
+    outcome, rule = judge(path, desired, live, hints)
+    if outcome is Outcome.UNTOLD:
+        yield Unverified(path)
+    elif outcome is Outcome.OTHER:
+        hidden = is_secret(path, hints)
+        named = f"{RULE}, compared as {rule}" if rule else RULE
+        yield Difference(pointer(path), MASKED if hidden else shown(desired), MASKED if hidden else live, named)
+
+
+def _absent(desired: Any, path: Path) -> Found:
     """Azure always returns tags and the ids that belong to a resource; of other leaves it keeps some to itself."""
     if desired in ([], ""):
         return
     if path[0] == "tags" or str(path[-1]).startswith("/"):
-        yield Difference(pointer(path), shown(desired), None, RULE)
+        yield Difference(pointer(path), shown(desired), None, ABSENT)
     else:
-        yield Unverified(pointer(path))
+        yield Unverified(path)
 
 
-def _lists(desired: list[Any], live: list[Any], hints: Hints, path: Path) -> Iterator[Difference | Unverified]:
-    field = key_field(desired, live)
-    if field is not None and desired:
-        yield from _keyed(desired, live, field, hints, path)
-    elif not any(isinstance(entry, Mapping) for entry in desired):
+def _lists(desired: list[Any], live: list[Any], hints: Hints, path: Path) -> Found:
+    field = None if is_ordered(path) else key_field(desired, live)
+    if is_plain(desired, live):
         if not _same_entries(desired, live, hints, path):
             yield Difference(pointer(path), shown(desired), live, RULE)
-    elif len(desired) != len(live):
-        yield Difference(pointer(path), shown(desired), live, RULE)
+    elif field is not None and desired:
+        yield from _keyed(desired, live, field, hints, path)
     else:
-        for index, (wanted, found) in enumerate(zip(desired, live, strict=True)):
-            yield from first_sight(wanted, found, hints, (*path, index))
+        yield from _by_place(desired, live, hints, path)
 
 
-def _keyed(
-    desired: list[Any], live: list[Any], field: str, hints: Hints, path: Path
-) -> Iterator[Difference | Unverified]:
+def _by_place(desired: list[Any], live: list[Any], hints: Hints, path: Path) -> Found:
+    own: list[int] = []
+    if len(desired) != len(live):
+        own = [index for index, entry in enumerate(live) if is_own_entry(path, entry, hints)]
+    theirs = [entry for index, entry in enumerate(live) if index not in own]
+    if len(desired) != len(theirs):
+        yield Difference(pointer(path), shown(desired), live, RULE)
+        return
+    yield from (Unverified((*path, index)) for index in own)
+    for index, (wanted, found) in enumerate(zip(desired, theirs, strict=True)):
+        yield from first_sight(wanted, found, hints, (*path, index))
+
+
+def _keyed(desired: list[Any], live: list[Any], field: str, hints: Hints, path: Path) -> Found:
     wanted, found = by_key(desired, field), by_key(live, field)
+    exact = field != "name" or bool(FREE & {str(step).casefold() for step in path})
     for key, (index, entry) in wanted.items():
         if key in found:
-            asked = {name: value for name, value in entry.items() if name != field}
+            asked = entry if exact else {name: value for name, value in entry.items() if name != field}
             yield from first_sight(asked, found[key][1], hints, (*path, index))
         else:
-            yield Difference(pointer((*path, index)), shown(entry), None, RULE)
+            yield Difference(pointer((*path, index)), shown(entry), None, ABSENT)
     if path[-1] not in OPEN_LISTS:
-        for key, (index, entry) in found.items():
-            if key not in wanted:
-                yield Difference(pointer((*path, index)), None, entry, RULE)
+        further = {index: entry for key, (index, entry) in found.items() if key not in wanted}
+        yield from _further(further, hints, path)
+
+
+def _further(entries: Mapping[int, Any], hints: Hints, path: Path) -> Found:
+    for index, entry in entries.items():
+        if is_own_entry(path, entry, hints):
+            yield Unverified((*path, index))
+        else:
+            yield Difference(pointer((*path, index)), None, entry, FURTHER)
 
 
 def _same_entries(desired: list[Any], live: list[Any], hints: Hints, path: Path) -> bool:
-    """Equal as sets with repeats: Azure keeps many lists of plain values in an order of its own."""
-    left = list(live)
-    for wanted in desired:
-        match = next((i for i, found in enumerate(left) if equal_leaf(path, wanted, found, hints)), None)
+    """Equal in order, or as sets with repeats. An empty text is no entry: PostgreSQL and SQL
+    answer [] with [""] (Azure/azure-rest-api-specs#11290).
+    """
+    wanted, left = _filled(desired), _filled(live)
+    if len(wanted) != len(left):
+        return False
+    if is_ordered(path):
+        return all(_same(path, *pair, hints) for pair in zip(wanted, left, strict=True))
+    for entry in wanted:
+        match = next((i for i, found in enumerate(left) if _same(path, entry, found, hints)), None)
         if match is None:
             return False
         del left[match]
-    return not left
+    return True
+
+
+def _filled(entries: list[Any]) -> list[Any]:
+    return [entry for entry in entries if entry not in ("", None)]
+
+
+def _same(path: Path, desired: Any, live: Any, hints: Hints) -> bool:
+    return judge(path, desired, live, hints)[0] is Outcome.SAME

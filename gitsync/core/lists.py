@@ -6,13 +6,54 @@ resources in their own right.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
-KEY_FIELDS = ("name", "id")
-"""Fields that identify an entry: the first that all entries have, with distinct values."""
+from gitsync.core.pointer import Path
+from gitsync.core.rules.words import is_region, squeezed
 
-OPEN_LISTS = frozenset(
+KEY_FIELDS: Final = (
+    "name",
+    "id",
+    "key",
+    "path",
+    "category",
+    "categoryGroup",
+    "flag",
+    "objectId",
+    "value",
+    "locationName",
+    "location",
+    "addressPrefix",
+    "ipAddressOrRange",
+    "urlTemplate",
+    "server",
+    "subnet.id",
+    "sourceVault.id",
+    "port",
+)
+"""Fields that identify an entry: the first that all entries have, with distinct values. A dot leads inside."""
+
+ORDERED: Final = frozenset(
+    {
+        "args",
+        "arguments",
+        "cipherSuites",
+        "command",
+        "compositeIndexes",
+        "customDnsServers",
+        "dnsServers",
+        "entrypoint",
+        "paths",  # of a partition key: the order of its levels
+        "preferredRegions",
+    }
+)
+"""Lists whose order counts; Azure keeps other lists of plain values in an order of its own."""
+
+_ALONE: Final = re.compile(r"(?<=\.\d)/32$|(?<=\.\d\d)/32$|(?<=\.\d\d\d)/32$")
+
+OPEN_LISTS: Final = frozenset(
     {
         "agentPoolProfiles",  # pools are also resources (ManagedClustersAgentPool)
         "inboundNatRules",
@@ -30,9 +71,38 @@ def key_field(*lists: Sequence[Any]) -> str | None:
     return next((field for field in KEY_FIELDS if all(_identifies(field, entries) for entries in lists)), None)
 
 
+def key_of(entry: Any, field: str) -> str | None:
+    """The key of an entry in one spelling: without case, as ARM compares names and ids; a region also without blanks,
+    an address without the network that it is alone in. None where the entry has no key.
+    """
+    for step in field.split("."):
+        entry = entry.get(step) if isinstance(entry, Mapping) else None
+    is_number = isinstance(entry, int) and not isinstance(entry, bool)
+    text = str(entry) if is_number else entry
+    if not isinstance(text, str) or not text:
+        return None
+    return squeezed(text) if is_region(field.casefold()) else _ALONE.sub("", text.casefold())
+
+
+def key_alone(entry: Mapping[str, Any], field: str) -> dict[str, Any]:
+    """An entry cut down to its key."""
+    step, _, inside = field.partition(".")
+    return {step: key_alone(entry[step], inside) if inside else entry[step]}
+
+
 def by_key(entries: Sequence[Any], field: str) -> dict[str, tuple[int, Any]]:
-    """Index entries and their places by their key, without case, as ARM compares names and ids."""
-    return {entry[field].casefold(): (index, entry) for index, entry in enumerate(entries)}
+    """Index entries and their places by their key. The field must identify them."""
+    return {key: (index, entry) for index, entry in enumerate(entries) if (key := key_of(entry, field))}
+
+
+def is_ordered(path: Path) -> bool:
+    """Whether the order of the list at a path counts, or of one that it stands in."""
+    return next((step for step in reversed(path) if isinstance(step, str)), "") in ORDERED
+
+
+def is_plain(*lists: Sequence[Any]) -> bool:
+    """Whether these lists hold plain values alone."""
+    return not any(isinstance(entry, Mapping | list) for entries in lists for entry in entries)
 
 
 def member(body: Mapping[str, Any], key: str) -> Any:
@@ -43,6 +113,5 @@ def member(body: Mapping[str, Any], key: str) -> Any:
 
 
 def _identifies(field: str, entries: Sequence[Any]) -> bool:
-    keys = [entry.get(field) if isinstance(entry, Mapping) else None for entry in entries]
-    texts = [key.casefold() for key in keys if isinstance(key, str) and key]
-    return len(texts) == len(keys) == len(set(texts))
+    keys = [key_of(entry, field) for entry in entries]
+    return None not in keys and len(keys) == len(set(keys))

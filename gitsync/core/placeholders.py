@@ -13,6 +13,8 @@ from gitsync.model.resource import Prepared
 from gitsync.model.secret import Secret
 from gitsync.model.template import Request, Text
 
+Secrets = Mapping[tuple[str, str], Mapping[str, Secret]]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
@@ -25,11 +27,11 @@ class Shown:
 
 def show(everything: Sequence[Prepared], config_maps: ConfigMaps) -> tuple[Shown, ...]:
     """Every resource as it can be shown, in the order given. `config_maps` are those that manifests declare."""
-    values = _Placeholders({one.key: one for one in everything}, config_maps)
+    values = Placeholders({one.key: one for one in everything}, config_maps)
     return tuple(_shown(one, values) for one in everything)
 
 
-def _shown(one: Prepared, values: _Placeholders) -> Shown:
+def _shown(one: Prepared, values: Placeholders) -> Shown:
     if one.template is None:
         return Shown(prepared=one, arm_id=one.arm_id, request=None)
     filled = fill(one.template, one.key.namespace, values)
@@ -37,18 +39,23 @@ def _shown(one: Prepared, values: _Placeholders) -> Shown:
     return Shown(prepared=one, arm_id=filled.arm_id, request=request)
 
 
-class _Placeholders:
-    """Fills holes with where their values come from. It has no secrets, not even those that manifests declare."""
+class Placeholders:
+    """Fills holes with where their values come from. Of secrets it has those that it is given: none where a body is to
+    be shown.
+    """
 
-    def __init__(self, prepared: Mapping[Key, Prepared], config_maps: ConfigMaps) -> None:
+    def __init__(
+        self, prepared: Mapping[Key, Prepared], config_maps: ConfigMaps, secrets: Secrets | None = None
+    ) -> None:
         self._prepared = prepared
         self._config_maps = config_maps
+        self._secrets = secrets or {}
 
-    def secret(self, _namespace: str, name: str, key: str) -> Secret:
-        return Secret(f"<secret {name}/{key}>")
+    def secret(self, namespace: str, name: str, key: str) -> Secret:
+        return self._secrets.get((namespace, name), {}).get(key, Secret(f"<secret {name}/{key}>"))
 
-    def secret_map(self, _namespace: str, name: str) -> Secret:
-        return Secret(f"<secret {name}>")
+    def secret_map(self, namespace: str, name: str) -> Mapping[str, Secret] | Secret:
+        return self._secrets.get((namespace, name), Secret(f"<secret {name}>"))
 
     def config_map(self, namespace: str, name: str, key: str) -> str:
         return self._config_maps.get((namespace, name), {}).get(key, f"<configmap {name}/{key}>")

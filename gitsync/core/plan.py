@@ -77,7 +77,7 @@ def _intended(
         intent = _intent(record, policy, named)
         held = _held(record, named, complete=complete) if intent is Intent.PRUNE else ""
         nodes[key] = Node(key=key, intent=intent, record=replace(record, policy=policy), held=held)
-    return _holding_parents(nodes)
+    return holding_parents(nodes)
 
 
 def _intent(record: Record, policy: Policy, named: list[str]) -> Intent:
@@ -94,7 +94,7 @@ def _held(record: Record, named: list[str], *, complete: bool) -> str:
     return f"A manifest still names {below[0]}, which lies below it." if below else ""
 
 
-def _holding_parents(nodes: Mapping[Key, Node]) -> dict[Key, Node]:
+def holding_parents(nodes: Mapping[Key, Node]) -> dict[Key, Node]:
     """Hold back what has something below it that is to stay in Azure: its deletion would take that along.
 
     What stays is kept on record as long as something above it is, or the next run would know of nothing that stays.

@@ -7,6 +7,8 @@ it; it decides nothing itself but the policy.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from datetime import date
 from typing import Final, Literal
 
 from gitsync.core.armid import ArmIds
@@ -14,6 +16,7 @@ from gitsync.core.catalog import Catalog
 from gitsync.core.draft import Draft, begin, with_edges, with_id, with_template
 from gitsync.core.edges import Edges
 from gitsync.core.finding import Finding, place
+from gitsync.core.ignore_annotation import check_ignore, in_force
 from gitsync.core.names import is_named_at_random
 from gitsync.core.validate import validate_resource, validate_set
 from gitsync.model.manifests import Manifests
@@ -31,10 +34,12 @@ def prepare(
     subscription: str,
     default_policy: Policy = Policy.MANAGE,
     unknown_fields: Literal["error", "warn"] = "error",
+    today: date | None = None,
 ) -> tuple[Prepared, ...]:
     """Every resource of the manifests made ready for ARM, sorted by key and then by version.
 
-    A key that stands twice comes twice. `subscription` is that of resources which no ARM id places elsewhere.
+    A key that stands twice comes twice. `subscription` is that of resources which no ARM id places elsewhere. `today`
+    tells which entries of `gitsync/ignore` have expired; without it, none has.
     """
     drafts = _drafts(manifests, catalog, subscription)
     among_others = validate_set([draft.member for draft in drafts], catalog=catalog, namespaces=manifests.namespaces)
@@ -42,8 +47,15 @@ def prepare(
     for draft, of_the_set in zip(drafts, among_others, strict=True):
         alone = validate_resource(draft.resource, draft.kind, catalog=catalog, unknown_fields=unknown_fields)
         policy = _policy(draft.resource, manifests.namespaces, default_policy)
-        prepared.append(_prepared(draft, policy, (*draft.resource.problems, *alone, *of_the_set)))
+        ignored = _of_ignored(draft, today)
+        one = _prepared(draft, policy, (*draft.resource.problems, *alone, *of_the_set, *ignored))
+        prepared.append(replace(one, ignored=in_force(draft.resource, today)))
     return tuple(prepared)
+
+
+def _of_ignored(draft: Draft, today: date | None) -> Iterable[Problem]:
+    found = check_ignore(draft.resource, draft.kind, today) if draft.kind else ()
+    return (place(finding, draft.resource) for finding in found)
 
 
 def _drafts(manifests: Manifests, catalog: Catalog, subscription: str) -> list[Draft]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from gitsync.core.lists import OPEN_LISTS, by_key, key_field, member
+from gitsync.core.lists import OPEN_LISTS, by_key, key_alone, key_field, member
 from gitsync.model.secret import MASKED, Secret
 
 
@@ -40,7 +40,7 @@ def _project_list(asked: list[Any], live: list[Any], name: str) -> list[Any]:
         return [project(asked[min(index, len(asked) - 1)], entry) for index, entry in enumerate(live)]
     wanted = by_key(asked, field)
     return [
-        {**(project(wanted[key][1], entry) if key in wanted else {}), field: entry[field]}
+        project(wanted[key][1], entry) if key in wanted else key_alone(entry, field)
         for key, (_, entry) in by_key(live, field).items()
         if key in wanted or name not in OPEN_LISTS
     ]

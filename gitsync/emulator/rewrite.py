@@ -1,7 +1,8 @@
 """Azure's own way with values, for those who ask for it (`rewrite: true`): it gives back other than it was given.
 
 Regions by their display names, words in other case, ids in lower case, lists in its own order, defaults that nobody
-asked for. All of it was recorded; here it happens to every type, so that a comparison has to bear it.
+asked for. All of it was recorded; here it happens to every type, so that a comparison has to bear it. What single types
+do besides is in `gitsync.emulator.whims`.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gitsync.emulator.patch import overlay
+from gitsync.emulator.whims import whimsical
 
 REGIONS: Mapping[str, str] = {
     "australiaeast": "Australia East",
@@ -65,12 +67,12 @@ _DEFAULTS: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-def rewritten(kind: str, body: Mapping[str, Any]) -> dict[str, Any]:
-    """A body as Azure might give it back; tags and names of members stay."""
+def rewritten(kind: str, body: Mapping[str, Any], subscription: str = "") -> dict[str, Any]:
+    """A body as Azure might give it back; tags and names of members stay. `subscription` is the resource's own."""
     defaults: dict[str, Any] = {"tags": {}} if "location" in body else {}
     defaults = overlay(defaults, _DEFAULTS.get(kind.casefold(), {}))
     values = {name: value if name == "tags" else _value(name, value) for name, value in body.items()}
-    return overlay(defaults, values)
+    return whimsical(kind, overlay(defaults, values), subscription)
 
 
 def _value(name: str, value: Any) -> Any:
@@ -78,8 +80,14 @@ def _value(name: str, value: Any) -> Any:
         return {member: _value(member, inner) for member, inner in value.items()}
     if isinstance(value, list):
         items = [_value(name, item) for item in value]
-        return sorted(items) if all(isinstance(item, str) for item in items) else items
+        return sorted(items, key=_place) if all(_place(item) for item in items) else items
     return _text(name, value) if isinstance(value, str) else value
+
+
+def _place(item: Any) -> str:
+    """What an entry is sorted by: a text, or a name (the extensions of a scale set came back so); "" for all else."""
+    found = item.get("name") if isinstance(item, Mapping) else item
+    return found if isinstance(found, str) else ""
 
 
 def _text(name: str, text: str) -> str:

@@ -24,7 +24,7 @@ def shown(cloud: Cloud, target: Target, resource: Stored) -> dict[str, Any]:
     body = without_secrets(resource.body)
     body = with_made(kind.type, resource.id, body, cloud.settings.tenant)
     if cloud.settings.rewrite:
-        body = rewritten(kind.type, body)
+        body = rewritten(kind.type, body, kind.subscription)
     for embedded in children.of(kind.type):
         body = _with_children(cloud, target, body, embedded)
     head = {"id": _id(kind, ways), "name": _name(kind, ways), "type": spell(kind.type)}

@@ -1,9 +1,12 @@
-"""compute.azure.com: a scale set embeds its extensions, which are also added by others (extensions.md §6.4)."""
+"""compute.azure.com: a scale set embeds its extensions, which are also added by others (extensions.md §6.4), and what
+refusals mean (§5.2).
+"""
 
 from __future__ import annotations
 
 from gitsync.extensions.children import KeepChildren, Shape, merge_by_name
 from gitsync.extensions.points import Extension, Extensions
+from gitsync.extensions.refusals import Refusal, classified
 
 GROUP = "compute.azure.com"
 
@@ -21,6 +24,13 @@ def scale_set_extension(api_version: str) -> Shape:
     return {"name": None, "properties": properties}
 
 
+_REFUSALS = (
+    Refusal(kind="Disk", code="BadRequest", matches="DiskAccess.*not found"),
+    Refusal(kind="Disk", code="Conflict", matches="DiskAccess.*is in failed state."),
+    Refusal(kind="VirtualMachine", code="OperationNotAllowed"),
+    Refusal(kind="VirtualMachineScaleSet", code="OperationNotAllowed"),
+)
+
 EXTENSIONS: Extensions = (
     Extension(
         group=GROUP,
@@ -32,4 +42,5 @@ EXTENSIONS: Extensions = (
             optional=True,
         ),
     ),
+    *classified(GROUP, _REFUSALS),
 )

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from gitsync.extensions.points import Extension, Extensions
+from gitsync.extensions.refusals import Class, Refusal, classified
 from gitsync.extensions.states import OwnerState, OwnState
 
 GROUP = "containerservice.azure.com"
+
+_REFUSALS = (
+    Refusal(kind="FleetsMember", code="DependentResourceNotFound"),
+    Refusal(kind="ManagedCluster", code="CustomKubeletIdentityMissingPermissionError"),
+    Refusal(kind="ManagedClustersAgentPool", code="NodePoolMcVersionIncompatible", becomes=Class.SLOW),
+)
 
 EXTENSIONS: Extensions = (
     Extension(
@@ -19,4 +26,5 @@ EXTENSIONS: Extensions = (
         owner_check=OwnerState('Managed cluster "{owner}" is in provisioning state "{state}"'),
         pre_check=OwnState('Managed cluster agent pool is in provisioning state "{state}"'),
     ),
+    *classified(GROUP, _REFUSALS),
 )

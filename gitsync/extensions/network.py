@@ -1,12 +1,15 @@
-"""network.azure.com: parents that embed their children, which a PUT without them would delete (extensions.md §6).
+"""network.azure.com: parents that embed their children, which a PUT without them would delete (extensions.md §6), a
+check after the write, and what refusals mean.
 
 The shapes are what may be sent of a child, by the first api-version that knows a member (extensions.md §6.7).
 """
 
 from __future__ import annotations
 
+from gitsync.extensions.approval import connections_are_approved
 from gitsync.extensions.children import KeepChildren, Shape, merge_by_name, replace
 from gitsync.extensions.points import Extension, Extensions
+from gitsync.extensions.refusals import ANY_CODE, Refusal, classified
 
 GROUP = "network.azure.com"
 ID: Shape = {"id": None}
@@ -67,6 +70,22 @@ def inbound_nat_rule(api_version: str) -> Shape:
     return {"name": None, "properties": properties}
 
 
+_TARGET_NOT_FOUND = "The referenced resource.*was not found"
+_REFUSALS = (
+    Refusal(
+        kind="AzureFirewall", code="AzfwAddToFirewallPolicyFailed", matches="(?i)failed to reference Firewall Policy"
+    ),
+    Refusal(kind="DnsForwardingRuleset", code=ANY_CODE, says=("was not found",)),
+    Refusal(kind="DnsZonesAAAARecord", code="BadRequest", matches=_TARGET_NOT_FOUND),
+    Refusal(kind="DnsZonesARecord", code="BadRequest", matches=_TARGET_NOT_FOUND),
+    Refusal(kind="DnsZonesCNAMERecord", code="BadRequest", matches=_TARGET_NOT_FOUND),
+    Refusal(kind="NetworkWatchersFlowLog", code="NetworkSecurityGroupNotFoundForFlowLog"),
+    Refusal(kind="NetworkWatchersFlowLog", code="StorageProvisioningStateNotSucceeded"),
+    Refusal(kind="PublicIPAddress", code="ReferencedResourceNotProvisioned"),
+    Refusal(kind="VirtualNetworksSubnet", code="NetcfgSubnetRangeOutsideVnet"),
+    Refusal(kind="VirtualNetworksVirtualNetworkPeering", code="ReferencedResourceNotProvisioned"),
+)
+
 EXTENSIONS: Extensions = (
     Extension(
         group=GROUP,
@@ -78,6 +97,8 @@ EXTENSIONS: Extensions = (
         kind="NetworkSecurityGroup",
         modify=KeepChildren(("properties", "securityRules"), security_rule, replace),
     ),
+    Extension(group=GROUP, kind="PrivateEndpoint", post_check=connections_are_approved),
     Extension(group=GROUP, kind="RouteTable", modify=KeepChildren(("properties", "routes"), route, replace)),
     Extension(group=GROUP, kind="VirtualNetwork", modify=KeepChildren(("properties", "subnets"), subnet, replace)),
+    *classified(GROUP, _REFUSALS),
 )

@@ -12,15 +12,40 @@ from typing import Any
 
 from gitsync.core.classify import Classification, classify
 from gitsync.errors import ArmError
-from gitsync.extensions import compute, containerservice, kusto, network
+from gitsync.extensions import (
+    app,
+    cdn,
+    compute,
+    containerservice,
+    dataprotection,
+    dbforpostgresql,
+    documentdb,
+    insights,
+    kusto,
+    machinelearningservices,
+    network,
+    redhatopenshift,
+    servicebus,
+    sql,
+)
 from gitsync.extensions.foreign import installed
 from gitsync.extensions.points import CheckResult, Extension, Extensions, NextCheck, ReadsAzure, Subject, proceed
 
 BUILT_IN: Extensions = (
+    *app.EXTENSIONS,
+    *cdn.EXTENSIONS,
     *compute.EXTENSIONS,
     *containerservice.EXTENSIONS,
+    *dataprotection.EXTENSIONS,
+    *dbforpostgresql.EXTENSIONS,
+    *documentdb.EXTENSIONS,
+    *insights.EXTENSIONS,
     *kusto.EXTENSIONS,
+    *machinelearningservices.EXTENSIONS,
     *network.EXTENSIONS,
+    *redhatopenshift.EXTENSIONS,
+    *servicebus.EXTENSIONS,
+    *sql.EXTENSIONS,
 )
 
 

@@ -1,44 +1,66 @@
 """Checks that only look at a state: a table row each, made into functions here.
 
-A state that is not there agrees: the resource does not exist, or its provider has none (extensions.md §2, §3).
+A state that is not there agrees: the resource does not exist, or its provider has none. One that is empty is a state
+like any other (extensions.md §2, §3).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from gitsync.extensions.points import CheckResult, NextCheck, ReadsAzure, Subject, block
 from gitsync.model.live import Live
 
 TERMINAL = ("succeeded", "failed", "canceled")
 
+Allows = Callable[[str], bool]
+"""Tells whether a state lets the resource be acted on."""
+
+
+def only_in(*states: str) -> Allows:
+    """Agrees in these states, given in lower case; case means nothing."""
+    return lambda state: state.casefold() in states
+
+
+def only_exactly(*states: str) -> Allows:
+    """Agrees in these states, letter by letter."""
+    return lambda state: state in states
+
+
+def not_in(*states: str) -> Allows:
+    """Agrees in any but these states, given in lower case; case means nothing."""
+    return lambda state: state.casefold() not in states
+
+
+ONLY_WHEN_SETTLED = only_in(*TERMINAL)
+
 
 class OwnState:
-    """Blocks while the resource's own state is not one of `allowed` (lower case).
+    """Blocks while `properties.<field>` of the resource is a state that is not allowed.
 
     `says` is the reason, with places for {state} and {owner}.
     """
 
-    def __init__(self, says: str, *, allowed: tuple[str, ...] = TERMINAL, field: str = "provisioningState") -> None:
+    def __init__(self, says: str, *, allows: Allows = ONLY_WHEN_SETTLED, field: str = "provisioningState") -> None:
         self._says = says
-        self._allowed = allowed
+        self._allows = allows
         self._field = field
 
     async def __call__(self, subject: Subject, azure: ReadsAzure, next: NextCheck) -> CheckResult:  # noqa: A002 - ASO's word
-        state = state_of(subject.live, self._field)
-        if state is not None and state.casefold() not in self._allowed:
+        state = state_of(self._looked_at(subject), self._field)
+        if state is not None and not self._allows(state):
             return block(self._says.format(state=state, owner=subject.owner_name))
         return await next(subject, azure)
+
+    def _looked_at(self, subject: Subject) -> Live | None:
+        return subject.live
 
 
 class OwnerState(OwnState):
     """The same of the owner's state."""
 
-    async def __call__(self, subject: Subject, azure: ReadsAzure, next: NextCheck) -> CheckResult:  # noqa: A002 - ASO's word
-        state = state_of(subject.owner, self._field)
-        if state is not None and state.casefold() not in self._allowed:
-            return block(self._says.format(state=state, owner=subject.owner_name))
-        return await next(subject, azure)
+    def _looked_at(self, subject: Subject) -> Live | None:
+        return subject.owner
 
 
 def state_of(live: Live | None, field: str) -> str | None:

@@ -34,13 +34,27 @@ class Operation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """Writes in a row that put back what had moved in Azure, with nothing changed in git between them.
+
+    `count` of them, the last at `at` (RFC 3339, UTC); `paths` are JSON pointers of what moved each time, "" for the
+    resource itself. `held` is set while it is not written any more: a digest of how Azure differed then.
+    """
+
+    count: int
+    paths: tuple[str, ...]
+    at: str
+    held: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
     """State of one resource.
 
     `applied` is the body that we last sent, `baseline` the asked-for leaves as last seen when the resource was written
     or judged in sync; secrets never stand in either. `depends_on` orders a later prune. `generation` counts changes of
-    the spec, whose digest is `spec_digest`. `writes` counts the runs that wrote it. `agent` names the agent
-    that keeps it.
+    the spec, whose digest is `spec_digest`. `writes` counts the runs that wrote it, `row` those of them that
+    something undid (None: none yet). `agent` names the agent that keeps it.
     """
 
     key: Key
@@ -55,6 +69,7 @@ class Record:
     baseline: Mapping[str, Any] | None = None
     operation: Operation | None = None
     writes: int = 0
+    row: Row | None = None
     owner: Key | None = None
     depends_on: tuple[Key, ...] = ()
     agent: str = ""

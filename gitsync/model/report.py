@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from gitsync.model.problem import Problem
 from gitsync.model.result import Result
+from gitsync.model.review import Review
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +23,12 @@ class Requests:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """`started` and `finished` are RFC 3339, UTC. `results` are sorted by key, `problems` by place."""
+    """`started` and `finished` are RFC 3339, UTC. `results` are sorted by key, `problems` by place.
+
+    `root` is the folder that paths of files count from, inside the repository ("" for its top). `base` is set where
+    Azure was not asked: the revision whose manifests stand for what Azure has. `review` is what a plan says to who
+    reviews it, where that was asked for.
+    """
 
     command: str  # "sync" or "plan"
     revision: str | None
@@ -33,6 +39,9 @@ class Report:
     problems: tuple[Problem, ...]
     results: tuple[Result, ...]
     interrupted: bool = False
+    root: str = ""
+    base: str | None = None
+    review: Review | None = None
 
     @property
     def summary(self) -> Mapping[str, int]:

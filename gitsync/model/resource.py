@@ -43,7 +43,8 @@ class Prepared:
     `template` is None where no request can be built (an owner or a reference is not there, the kind is unknown);
     `arm_id` is None where not even the id is known. `owner` is None for kinds without one. `depends_on` holds the
     manifests that must come first (owner, references, producers of values), sorted, each of them present in the same
-    set of manifests. `problems` has every problem of this resource, errors and warnings.
+    set of manifests. `problems` has every problem of this resource, errors and warnings. `ignored` are the paths of
+    the body that are left alone today, each in its steps (core/ignore).
     """
 
     resource: Resource
@@ -54,6 +55,7 @@ class Prepared:
     template: Template | None
     depends_on: tuple[Key, ...] = ()
     problems: tuple[Problem, ...] = ()
+    ignored: tuple[tuple[str, ...], ...] = ()
 
     @property
     def key(self) -> Key:

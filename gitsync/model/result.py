@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -10,6 +11,7 @@ from gitsync.model.gvk import Key
 from gitsync.model.policy import Policy
 from gitsync.model.problem import Source
 from gitsync.model.record import Record
+from gitsync.model.review import Reviewed
 from gitsync.model.verdict import Action, Difference, Verdict
 
 
@@ -46,7 +48,9 @@ class Result:
     `is_fine` tells dependents that they may go on: Ready, or in a plan "would be". `exists` tells that Azure has the
     resource, which is enough for a dependent that is ours already. `may_mend` tells that another try, in this run or
     the next, may go better without a change of the manifest. `fault` is what a mistake in gitsync raised, where that
-    ended the turn.
+    ended the turn. `owner` and `depends_on` are what the manifest names, or the last one that was recorded: the edges
+    of the picture. `because` says of some paths of `unverified` what else is not known, and `reviewed` what a plan that
+    is to be reviewed says of the resource.
     """
 
     key: Key
@@ -66,3 +70,7 @@ class Result:
     requests: int = 0
     record: Record | None = None
     fault: Exception | None = field(default=None, repr=False)
+    owner: Key | None = None
+    depends_on: tuple[Key, ...] = ()
+    because: Mapping[str, str] = field(default_factory=dict)
+    reviewed: Reviewed | None = None

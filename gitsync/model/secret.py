@@ -33,3 +33,9 @@ class Secret:
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a secret is not pickled")
+
+
+class Placeholder(Secret):
+    """What stands for a value that only a later step of the run can know. It is neither compared nor digested."""
+
+    __slots__ = ()

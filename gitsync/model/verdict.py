@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -21,6 +22,13 @@ class Verdict(StrEnum):
     BLOCKED = "blocked"
     INVALID = "invalid"
     UNKNOWN = "unknown"  # could not be read: never treated as absent
+
+
+DRIFTED = frozenset({Verdict.DRIFTED, Verdict.MISSING, Verdict.CONFLICT})
+"""Azure moved, whether or not git did besides."""
+
+DRIFT_WORD = "drift"
+"""Stands for all of DRIFTED, where a person names verdicts."""
 
 
 class Action(StrEnum):
@@ -45,8 +53,11 @@ class Difference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """The outcome for one resource. `unverified` holds JSON pointers of asked-for leaves that Azure does not return."""
+    """The outcome for one resource. `unverified` holds JSON pointers of asked-for leaves that Azure does not return;
+    `because` says of some of them what else is not known.
+    """
 
     verdict: Verdict
     differences: tuple[Difference, ...] = ()
     unverified: tuple[str, ...] = ()
+    because: Mapping[str, str] = field(default_factory=dict)

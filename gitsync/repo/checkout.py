@@ -59,6 +59,14 @@ class Checkout:
     wanted: Wanted = field(default_factory=Wanted)
     history: History | None = field(default=None, repr=False)
 
+    @property
+    def root(self) -> str:
+        """The folder that paths of files count from, inside the repository; "" for its top."""
+        if self.folder is None or self.top is None:
+            return ""
+        inside = self.folder.relative_to(self.top.resolve()).as_posix()
+        return "" if inside == "." else inside
+
     def files_at(self, revision: str) -> Mapping[str, bytes] | None:
         """The manifests of another revision of the same source; None where it cannot be read."""
         return self.history.files_at(revision, self.wanted) if self.history else None
@@ -97,14 +105,15 @@ def checkout(
     wanted = Wanted(path=check_path(path))
     if isinstance(source, Url):
         return _from_url(source, ref, wanted, access)
-    wanted = replace(wanted, without=_inside(source.path, status_dir))
+    wanted = replace(wanted, without=inside(source.path, status_dir))
     tree = None if offline and ref is None else find_work_tree(source.path, access.timeout)
     if tree is None:
         return _from_plain_folder(source, ref, wanted)
     return _from_work_tree(source, tree, ref, wanted, access)
 
 
-def _inside(root: Path, folder: Path | None) -> tuple[str, ...]:
+def inside(root: Path, folder: Path | None) -> tuple[str, ...]:
+    """The path of a folder below `root`, as what is to be left out; nothing where it lies elsewhere."""
     where = folder.resolve() if folder else root
     return (where.relative_to(root).as_posix(),) if where != root and where.is_relative_to(root) else ()
 
@@ -141,7 +150,7 @@ def _from_plain_folder(source: Folder, ref: str | None, wanted: Wanted) -> Check
 
 def _from_work_tree(source: Folder, tree: WorkTree, ref: str | None, wanted: Wanted, access: Access) -> Checkout:
     try:
-        remote, refused = _remote(tree, access)
+        remote, refused = remote_or_refusal(tree, access)
         commit, listing = _what_to_read(source, tree, ref)
         contents = read_contents(listing, wanted)
         dirty = ref is None and _is_dirty(source, tree, commit, wanted)
@@ -199,7 +208,7 @@ def _is_dirty(source: Folder, tree: WorkTree, commit: str | None, wanted: Wanted
     return committed != ids_of(tree, lying)
 
 
-def _remote(tree: WorkTree, access: Access) -> tuple[Remote | None, str]:
+def remote_or_refusal(tree: WorkTree, access: Access) -> tuple[Remote | None, str]:
     """The remote of a work tree, or why it may not be spoken with."""
     try:
         address = remote_of(tree)

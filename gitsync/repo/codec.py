@@ -12,7 +12,7 @@ from typing import Any
 from gitsync.model.condition import Condition, Severity, Status
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.policy import Policy
-from gitsync.model.record import Claim, Operation, Record
+from gitsync.model.record import Claim, Operation, Record, Row
 from gitsync.repo.fields import Fields
 from gitsync.repo.places import place_of
 from gitsync.repo.yaml_text import dump, ordered
@@ -84,6 +84,7 @@ def _own(record: Record) -> Mapping[str, Any]:
         "dependsOn": [str(key) for key in record.depends_on],
         "operation": {"kind": operation.kind, "startedAt": operation.started_at} if operation else {},
         "owner": str(record.owner) if record.owner else "",
+        "row": _row(record.row) if record.row else {},
         "requestId": condition.request_id if condition else "",
         "specDigest": record.spec_digest,
     }
@@ -119,6 +120,7 @@ def decode(path: str, content: bytes) -> Record:
         baseline=own.mapping("baseline"),
         operation=_operation(own),
         writes=own.count("writes"),
+        row=_row_of(own),
         owner=own.key("owner"),
         depends_on=own.keys("dependsOn"),
         agent=own.text("agent", ""),
@@ -131,6 +133,18 @@ def _operation(own: Fields) -> Operation | None:
         return None
     operation = own.within("operation")
     return Operation(operation.text("kind"), operation.text("startedAt"))
+
+
+def _row(row: Row) -> Mapping[str, Any]:
+    return {"at": row.at, "count": row.count, "paths": list(row.paths), **({"held": row.held} if row.held else {})}
+
+
+def _row_of(own: Fields) -> Row | None:
+    """Files of before there were rows have none."""
+    if own.mapping("row") is None:
+        return None
+    row = own.within("row")
+    return Row(count=row.count("count"), paths=row.texts("paths"), at=row.moment("at"), held=row.text("held", ""))
 
 
 def _ready(document: Fields, own: Fields) -> Condition | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from typing import Any, Self, TypeVar
 
@@ -14,8 +15,8 @@ from gitsync.model.gvk import Key
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
 _MEND = (
-    "Restore the file as it was (git log of the status branch shows how), or remove it: "
-    "its resource is then treated as one that was never recorded."
+    "Restore the file as it was (git log of the status branch shows how), or remove it and its entry in "
+    "inventory.yaml: its resource is then treated as one that was never recorded."
 )
 
 
@@ -95,6 +96,23 @@ class Fields:
             return choices(text)
         except ValueError:
             raise self.refusal(name, f"is {text!r}, not one of {', '.join(filter(None, choices))}") from None
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        values = self._list(name)
+        if not all(isinstance(value, str) for value in values):
+            raise self.refusal(name, "must be a list of texts")
+        return tuple(values)
+
+    def moment(self, name: str) -> str:
+        """A time as RFC 3339 writes it, with its zone."""
+        text = self.text(name)
+        try:
+            aware = datetime.fromisoformat(text).tzinfo is not None
+        except ValueError:
+            aware = False
+        if not aware:
+            raise self.refusal(name, f"is {text!r}, not a time such as 2030-12-31T12:00:00Z")
+        return text
 
     def key(self, name: str) -> Key | None:
         return self._key(name, self.text(name)) if name in self.values else None

@@ -78,7 +78,7 @@ class StatusFolder:
             return State({})
         if not self._folder.is_dir():
             raise StateError(f"{self._folder} is not a folder.", hint="Name a folder with --status-dir.")
-        return read_state(FolderListing(root=self._folder))
+        return read_state(FolderListing(root=self._folder), cut_short=(self._folder / _UNFINISHED).exists())
 
     def _hold(self) -> None:
         if self._lock is None:

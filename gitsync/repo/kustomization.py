@@ -100,7 +100,12 @@ def _base(path: str, entry: str, present: frozenset[str]) -> Iterator[str]:
     if target in present:
         return
     inside = [name for name in NAMES if posixpath.join(target, name) in present]
-    if entry.startswith("/") or target.partition("/")[0] == ".." or not inside:
+    if target.partition("/")[0] == "..":
+        raise SourceError(
+            f"{path} names {entry!r}, which is outside of this source.",
+            hint="Give the folder that holds both as SOURCE, and the one to build as --path.",
+        )
+    if entry.startswith("/") or not inside:
         raise SourceError(
             f"{path} names {entry!r}, which is neither a file nor a kustomization of this source.",
             hint="Remote bases are not fetched: keep a copy in the source.",

@@ -1,7 +1,8 @@
 """The status tree as files: records, their index, and the texts for people. The same on a branch and in a folder.
 
-`inventory.yaml` is an index for people and scripts: it is made from the records, and only its head is ever read back,
-for the revision. It also marks the tree as ours; without it nothing is read and nothing written.
+`inventory.yaml` is an index for people and scripts, made from the records. It marks the tree as ours; without it
+nothing is read and nothing written. Of what it says only the revision is taken over, but it has to agree with the
+records: one that was removed, or that says another id, would have a resource forgotten, or another one deleted.
 """
 
 from __future__ import annotations
@@ -26,10 +27,20 @@ Files = Mapping[str, bytes | None]
 """Files to write by their path in the tree; None for one to remove."""
 
 _RESOURCES = b"\nresources:"
+_DECIDING = ("armId", "claim", "policy")
+"""What decides what may be deleted: the index says it too."""
+
+_MEND = (
+    "Restore the tree as it was (git log of the status branch shows how). To have a resource treated as one that was "
+    f"never recorded, remove its file and its entry in {INVENTORY}."
+)
 
 
-def read_state(listing: Listing) -> State:
-    """Read a whole tree; empty where all files are hidden. StateError for one that is not ours, or not whole."""
+def read_state(listing: Listing, *, cut_short: bool = False) -> State:
+    """Read a whole tree; empty where all files are hidden. StateError for one that is not ours, or not whole.
+
+    `cut_short` says that the last write to it was: then the index may be older than some records.
+    """
     try:
         entries = visible(listing.entries(""), IgnoreRules({}))
         if not entries:
@@ -40,8 +51,30 @@ def read_state(listing: Listing) -> State:
     except SourceError as error:
         raise StateError(f"The status in {listing.name} cannot be read: {error.message}", hint=error.hint) from error
     revision = _revision(contents[INVENTORY])
-    records = (decode(path, content) for path, content in contents.items() if path != INVENTORY)
-    return State(dict(sorted((record.key, record) for record in records)), revision)
+    found = (decode(path, content) for path, content in contents.items() if path != INVENTORY)
+    records = dict(sorted((record.key, record) for record in found))
+    if not cut_short and not contents[INVENTORY].endswith(_index(records)):
+        _check_index(contents[INVENTORY], records)
+    return State(records, revision)
+
+
+def _check_index(content: bytes, records: Records) -> None:
+    """StateError where the index, which is not as we would write it, disagrees with the records."""
+    named = {}
+    for entry in Fields.read(INVENTORY, content).each("resources"):
+        key = entry.key("key")
+        if key is None:
+            raise entry.refusal("key", "is missing")
+        if key not in records:
+            raise StateError(f"{INVENTORY} names {key}, and there is no {place_of(key)}.", hint=_MEND)
+        named[key] = entry
+    for key, record in records.items():
+        if key not in named:
+            raise StateError(f"{place_of(key)} is there, and {INVENTORY} does not name {key}.", hint=_MEND)
+        said = _entry(key, record)
+        for name in _DECIDING:
+            if named[key].text(name) != said[name]:
+                raise StateError(f"{place_of(key)} and {INVENTORY} say different things of its {name}.", hint=_MEND)
 
 
 def _wanted(listing: Listing, entries: tuple[Entry, ...]) -> list[Entry]:
@@ -66,8 +99,12 @@ def _revision(inventory: bytes) -> str | None:
 
 def inventory(records: Records, revision: str | None) -> bytes:
     """The index of all records: one entry a resource, sorted."""
-    head: dict[str, Any] = {"schema": SCHEMA, **({"revision": revision} if revision else {})}
-    return dump(head | {"resources": [_entry(key, record) for key, record in sorted(records.items())]})
+    head = dump({"schema": SCHEMA, **({"revision": revision} if revision else {})})
+    return head + _index(records)
+
+
+def _index(records: Records) -> bytes:
+    return dump({"resources": [_entry(key, record) for key, record in sorted(records.items())]})
 
 
 def _entry(key: Key, record: Record) -> Mapping[str, Any]:

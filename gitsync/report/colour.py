@@ -39,6 +39,9 @@ class Paint:
     def bold(self, text: str) -> str:
         return self._with(_BOLD, text)
 
+    def good(self, text: str) -> str:
+        return self._with(_GREEN, text)
+
     def bad(self, text: str) -> str:
         return self._with(_RED, text)
 

@@ -25,6 +25,13 @@ def subject(report: Report) -> str:
     return f"Status of {short_revision(report.revision)}: {', '.join(parts)}"
 
 
+def against(report: Report) -> str:
+    """The sentence on a plan for which Azure was not asked; "" for every other run."""
+    if report.base is None:
+        return ""
+    return f"Azure was not asked: what {short_revision(report.base)} asks for stands for what it has."
+
+
 def found(report: Report) -> str:
     """How many resources there are and what git and Azure say of each other."""
     verdicts = [f"{count} {verdict}" for verdict, count in report.summary.items()]
@@ -34,8 +41,9 @@ def found(report: Report) -> str:
 def done(report: Report) -> str:
     """What was done, or would be by a sync. What was tried and failed is not counted as done."""
     if report.command == "plan":
+        who = "a sync" if report.base is None else "the change"
         acts = _acts(report.results, {action: action.value for action in _PAST})
-        return f"a sync would {', '.join(acts)}" if acts else "a sync would change nothing"
+        return f"{who} would {', '.join(acts)}" if acts else f"{who} would change nothing"
     return ", ".join(_done(report)) or "nothing changed"
 
 

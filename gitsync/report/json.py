@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from gitsync.core.advice import advice_on
 from gitsync.model.problem import Problem, Source
 from gitsync.model.report import Report
 from gitsync.model.result import Attempt, Result
@@ -27,6 +28,7 @@ def document(report: Report) -> dict[str, Any]:
         "schemaVersion": SCHEMA_VERSION,
         "command": report.command,
         "revision": report.revision,
+        "base": report.base,
         "started": report.started,
         "finished": report.finished,
         "exitCode": report.exit_code,
@@ -76,11 +78,13 @@ def _resource(result: Result) -> dict[str, Any]:
         "severity": condition.severity.value,
         "reason": condition.reason,
         "message": condition.message,
+        "advice": advice_on(condition, key),
         "differences": [
             {"path": d.path, "desired": d.desired, "live": d.live, "rule": d.rule}
             for d in sorted(result.differences, key=lambda d: d.path)
         ],
         "unverified": sorted(result.unverified),
+        **({"because": dict(sorted(result.because.items()))} if result.because else {}),
         "attempts": [_attempt(a) for a in result.attempts],
         "requests": result.requests,
     }

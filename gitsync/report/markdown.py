@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gitsync.core.advice import advice_on
+from gitsync.core.compare import REMOVED
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report
 from gitsync.model.result import Attempt, Result
-from gitsync.model.verdict import Action, Difference, Verdict
+from gitsync.model.verdict import Difference
 from gitsync.report.escape import block, code, shortened, value
-from gitsync.report.headline import cost, done, found, plural, short_revision
+from gitsync.report.headline import against, cost, done, found, plural, short_revision
 from gitsync.report.names import reading_order, short_names
 from gitsync.report.nextsteps import next_steps
+from gitsync.report.quiet import is_quiet
 
 LIMIT = 60_000
 MARKER = "<!-- gitsync -->"
@@ -26,6 +29,7 @@ _MOST_DIFFERENCES = 50  # of one resource
 _SHORT_MESSAGE, _LONG_MESSAGE = 200, 4000  # characters, in the table and in the details
 _RESERVE = 500  # characters for the sentences on what was left out
 _COLUMNS = ("Resource", "Namespace", "Verdict", "Action", "Ready", "Reason", "Message")
+_OF_A_SYNC = frozenset({"Ready", "Reason"})  # a plan leaves the condition as it is
 
 
 def render(report: Report) -> str:
@@ -60,11 +64,12 @@ def _left_out(count: int, noun: str) -> list[str]:
 
 
 def _head(report: Report) -> str:
-    ready = sum(r.condition.is_ready for r in report.results)
+    ready = f"{sum(r.condition.is_ready for r in report.results)} of {len(report.results)} Ready; "
+    acts = f"{ready if report.command == 'sync' else ''}{done(report)}; {against(report) or cost(report) + '.'}"
     paragraphs = [
         f"{MARKER}\n### gitsync {report.command} of {_revision(report.revision)}",
         f"{found(report)}.",
-        f"{ready} of {len(report.results)} Ready; {done(report)}; {cost(report)}.",
+        acts[:1].upper() + acts[1:],
     ]
     if report.interrupted:
         paragraphs.append("**Interrupted**: what was not reached is left to the next run.")
@@ -92,33 +97,30 @@ def problem_item(problem: Problem) -> str:
 def _table(report: Report) -> list[str]:
     """What is not simply in sync, a row each."""
     names = short_names(r.key for r in report.results)
-    listed = [r for r in _ordered(report) if not _is_quiet(r)]
+    listed = [r for r in _ordered(report) if not is_quiet(r)]
     if not listed:
         return []
-    rows = [_row(r, names[r.key]) for r in listed]
+    columns = [column for column in _COLUMNS if report.command == "sync" or column not in _OF_A_SYNC]
+    rows = [_row(r, names[r.key], columns) for r in listed]
     *kept, last = _fitting(rows, _TABLE_ROOM, "resource")
-    head = [f"| {' | '.join(_COLUMNS)} |", "|---" * len(_COLUMNS) + "|"]
+    head = [f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
     if last.startswith("|"):
         return ["\n".join([*head, *kept, last])]
     return ["\n".join([*head, *kept]), last]
 
 
-def _is_quiet(result: Result) -> bool:
-    return result.verdict is Verdict.IN_SYNC and result.condition.is_ready and result.action is Action.NONE
-
-
-def _row(result: Result, name: str) -> str:
+def _row(result: Result, name: str, columns: Sequence[str]) -> str:
     condition = result.condition
-    cells = (
-        code(name),
-        code(result.key.namespace),
-        result.verdict.value,
-        result.action.value,
-        condition.status.value,
-        code(condition.reason),
-        code(shortened(condition.message, _SHORT_MESSAGE)),
-    )
-    return f"| {' | '.join(cells)} |"
+    cells = {
+        "Resource": code(name),
+        "Namespace": code(result.key.namespace),
+        "Verdict": result.verdict.value,
+        "Action": result.action.value,
+        "Ready": condition.status.value,
+        "Reason": code(condition.reason),
+        "Message": code(shortened(condition.message, _SHORT_MESSAGE)),
+    }
+    return f"| {' | '.join(cells[column] for column in columns)} |"
 
 
 def _detail(result: Result, name: str) -> str:
@@ -129,6 +131,7 @@ def _detail(result: Result, name: str) -> str:
         f"<details><summary>{result.verdict.value}: {code(name)}</summary>",
         code(result.arm_id or ""),
         code(_message(result)),
+        f"**What to do:** {advice}" if (advice := advice_on(result.condition, result.key)) else "",
         block([line for d in shown for line in _sides(d)], "diff") if shown else "",
         *_left_out(hidden, "difference"),
         "\n".join(f"- {code(_attempt(a))}" for a in result.attempts),
@@ -144,8 +147,9 @@ def _message(result: Result) -> str:
 
 
 def _sides(difference: Difference) -> list[str]:
+    why = f" ({REMOVED})" if difference.rule == REMOVED else ""
     return [
-        f"  {difference.path}",
+        f"  {difference.path}{why}",
         f"- {value(difference.live)}",
         f"+ {value(difference.desired)}",
     ]

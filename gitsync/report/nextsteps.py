@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from gitsync.core.flapping import FLAPPING
 from gitsync.model.report import Report
+from gitsync.model.result import Result
 from gitsync.model.verdict import Verdict
 
 
@@ -15,7 +17,16 @@ class _Step(NamedTuple):
 
 
 def _any(*verdicts: Verdict, command: str = "") -> Callable[[Report], bool]:
-    return lambda report: command in {"", report.command} and any(r.verdict in verdicts for r in report.results)
+    """A run of that command, one that asked Azure, has a resource with one of these verdicts."""
+    return lambda report: (
+        command in {"", report.command}
+        and not (command and report.base)
+        and any(r.verdict in verdicts and not _is_flapping(r) for r in report.results)
+    )
+
+
+def _is_flapping(result: Result) -> bool:
+    return result.condition.reason == FLAPPING and not result.is_fine
 
 
 def _unread(report: Report) -> bool:
@@ -25,7 +36,8 @@ def _unread(report: Report) -> bool:
 
 def _not_ready(report: Report) -> bool:
     return report.command == "sync" and any(
-        not r.is_fine and r.verdict not in {Verdict.INVALID, Verdict.BLOCKED} for r in report.results
+        not r.is_fine and r.verdict not in {Verdict.INVALID, Verdict.BLOCKED} and not _is_flapping(r)
+        for r in report.results
     )
 
 
@@ -45,6 +57,11 @@ _STEPS = (
         "What could not be read was left alone; see that the identity may read it, and run again.",
     ),
     _Step(
+        lambda report: any(map(_is_flapping, report.results)),
+        "What is flapping is left as it is until git or Azure changes; find out what sets it, and leave the field to "
+        "it with the annotation gitsync/ignore, or write its value into the manifest.",
+    ),
+    _Step(
         _any(Verdict.DRIFTED, Verdict.CONFLICT, command="plan"),
         "To keep what Azure has, write it into the manifest; `gitsync sync` writes git's values.",
     ),
@@ -57,6 +74,10 @@ _STEPS = (
         "What left git is deleted only by `gitsync sync --prune`.",
     ),
     _Step(_any(*_TO_WRITE, command="plan"), "`gitsync sync` makes these changes."),
+    _Step(
+        lambda report: report.base is not None,
+        "`gitsync plan` without --from asks Azure, and tells what a sync would do to what is really there.",
+    ),
     _Step(
         _not_ready, "`gitsync describe KIND/NAME` shows all that is recorded of a resource; the next run tries again."
     ),

@@ -6,10 +6,12 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from gitsync.core.advice import advice_on
 from gitsync.logs import visible
 from gitsync.model.condition import Condition
-from gitsync.model.record import Claim, Record
+from gitsync.model.record import Claim, Record, Row
 from gitsync.report.colour import Paint
+from gitsync.report.headline import plural
 from gitsync.report.names import has_namespaces, reading_order, short_names
 from gitsync.report.table import indented, table
 
@@ -60,9 +62,17 @@ def describe_lines(record: Record, *, revision: str | None, width: int | None = 
         ("Claim", _CLAIMS[record.claim]),
         ("Agent", record.agent),
         ("Operation", f"{operation.kind}, under way since {operation.started_at}" if operation else ""),
-        ("Runs that wrote it in a row", str(record.writes or "")),
+        ("Runs that wrote it", str(record.writes or "")),
+        ("Set back after", _row(record.row) if record.row else ""),
     )
-    return [*lines, *_condition(record.condition, width), *_body(record.applied), *_changed(record)]
+    return [*lines, *_condition(record, width), *_body(record.applied), *_changed(record)]
+
+
+def _row(row: Row) -> str:
+    """What undid our writes, as far as it is known: how often, and where."""
+    fields = ", ".join(filter(None, row.paths)) or "the whole resource"
+    stopped = "; it is no longer written" if row.held else ""
+    return f"{plural(row.count, 'write')} in a row, last at {row.at}: {fields}{stopped}"
 
 
 def _labelled(*pairs: tuple[str, str]) -> list[str]:
@@ -72,7 +82,8 @@ def _labelled(*pairs: tuple[str, str]) -> list[str]:
     return [f"{label + ':':<{column}}{visible(text)}" for label, text in shown]
 
 
-def _condition(condition: Condition | None, width: int | None) -> list[str]:
+def _condition(record: Record, width: int | None) -> list[str]:
+    condition = record.condition
     if condition is None:
         return ["Condition:  none yet"]
     lines = _labelled(
@@ -84,6 +95,7 @@ def _condition(condition: Condition | None, width: int | None) -> list[str]:
         ("Last Transition Time", condition.time),
         ("Request id", condition.request_id),
         ("Message", condition.message),
+        ("What to do", advice_on(condition, record.key)),
     )
     return ["Condition:", *(text for line in lines for text in indented(line, width, by=2))]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from gitsync.core.advice import advice_on
 from gitsync.model.problem import Problem
 from gitsync.model.record import Record
 from gitsync.report.escape import code, shortened
@@ -29,6 +30,7 @@ def render(records: Iterable[Record], *, revision: str | None, problems: Sequenc
         f"{ready} of {plural(len(ordered), 'resource')} Ready{at}.",
         *_problems(problems),
         *_table(ordered),
+        *_advice(ordered),
         *_claims(ordered),
     ]
     return "\n\n".join(parts) + "\n"
@@ -60,6 +62,17 @@ def _row(record: Record, name: str) -> str:
         message = code(shortened(condition.message, _LONGEST_MESSAGE))
         cells += [condition.status.value, condition.severity.value, code(condition.reason), message]
     return f"| {' | '.join(cells)} |"
+
+
+def _advice(records: Sequence[Record]) -> list[str]:
+    """What to do about what is not Ready, each piece of advice once."""
+    names = short_names(record.key for record in records)
+    told: dict[str, list[str]] = {}
+    for record in records:
+        if advice := advice_on(record.condition, record.key):
+            told.setdefault(advice, []).append(code(names[record.key]))
+    items = [f"- {', '.join(whose)}: {advice}" for advice, whose in told.items()]
+    return ["## What to do", "\n".join(items)] if items else []
 
 
 def _claims(records: Sequence[Record]) -> list[str]:

@@ -1,26 +1,30 @@
 """A report for a person: a summary, a table as `kubectl get` would show it, what differs, problems, what to do next.
 
-Resources that are in sync and Ready are listed while the run is small, and counted above that. Nothing is cut off: ids
-and messages are what a person copies.
+Only what differs or needs a look is shown; what is in sync and Ready is counted. Nothing is cut off: ids and messages
+are what a person copies.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from gitsync.core.advice import advice_on
+from gitsync.core.compare import REMOVED
 from gitsync.logs import visible
+from gitsync.model.gvk import Key
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report
 from gitsync.model.result import Attempt, Result
-from gitsync.model.verdict import Action, Verdict
+from gitsync.model.verdict import Difference, Verdict
 from gitsync.report.colour import Paint
 from gitsync.report.escape import value
-from gitsync.report.headline import cost, done, found, plural, short_revision
+from gitsync.report.headline import against, cost, done, found, short_revision
 from gitsync.report.names import has_namespaces, reading_order, short_names
 from gitsync.report.nextsteps import next_steps
+from gitsync.report.quiet import in_sync, is_quiet
 from gitsync.report.table import indented, table
 
-_SMALL = 40  # resources; a larger run lists only those that need a look
+_SHORT = 100  # characters of both sides of a difference; longer ones get a line each
 
 
 def render(report: Report, *, width: int | None = None, colour: bool = False) -> str:
@@ -40,24 +44,29 @@ def _summary(report: Report, paint: Paint) -> list[str]:
     ready = f"{sum(r.condition.is_ready for r in report.results)} of {len(report.results)} Ready; "
     lines = [
         paint.bold(f"{report.command} of {visible(short_revision(report.revision))}: {found(report)}"),
-        f"{ready if report.command == 'sync' else ''}{done(report)}; {cost(report)}",
+        f"{ready if report.command == 'sync' else ''}{done(report)}; {against(report) or cost(report)}",
     ]
     if report.interrupted:
         lines.append(paint.bad("Interrupted: what was not reached is left to the next run."))
     return lines
 
 
-def _is_quiet(result: Result) -> bool:
-    return result.verdict is Verdict.IN_SYNC and result.condition.is_ready and result.action is Action.NONE
-
-
 def _resources(report: Report, width: int | None, paint: Paint) -> list[str]:
-    """The table, and how many resources it leaves out."""
+    """The table of what needs a look, and how many resources it leaves out."""
     ordered = sorted(report.results, key=lambda r: reading_order(r.key))
-    listed = ordered if len(ordered) <= _SMALL else [r for r in ordered if not _is_quiet(r)]
-    hidden = len(ordered) - len(listed)
-    lines = _table(listed, width, paint, writes=report.command == "sync") if listed else []
-    return lines + [f"{plural(hidden, 'resource')} in sync and Ready, not listed."] * bool(hidden)
+    listed = [result for result in ordered if not is_quiet(result)]
+    names = short_names(result.key for result in ordered)
+    lines = _table(listed, names, width, paint, writes=report.command == "sync") if listed else []
+    return [*lines, *_left_out([result for result in ordered if is_quiet(result)])]
+
+
+def _left_out(results: Sequence[Result]) -> list[str]:
+    """How many are in sync, and of how many of them that is not known whole."""
+    if not results:
+        return []
+    partly = sum(bool(result.unverified) for result in results)
+    but = f"; for {partly} of them Azure does not return all that git asks for" if partly else ""
+    return [f"{in_sync(results)}, not listed{but}."]
 
 
 _COLUMNS: tuple[tuple[str, Callable[[Result], str]], ...] = (
@@ -71,8 +80,9 @@ _COLUMNS: tuple[tuple[str, Callable[[Result], str]], ...] = (
 _OF_A_SYNC = frozenset({"READY", "SEVERITY", "REASON"})  # a plan leaves the condition as it is
 
 
-def _table(results: Sequence[Result], width: int | None, paint: Paint, *, writes: bool) -> list[str]:
-    names = short_names(r.key for r in results)
+def _table(
+    results: Sequence[Result], names: Mapping[Key, str], width: int | None, paint: Paint, *, writes: bool
+) -> list[str]:
     columns = [column for column in _COLUMNS if writes or column[0] not in _OF_A_SYNC]
     start = 0 if has_namespaces(r.key for r in results) else 1
     header = ("NAMESPACE", "NAME", *(title for title, _ in columns))
@@ -86,7 +96,7 @@ def _details(report: Report, width: int | None, paint: Paint) -> list[str]:
     names = short_names(r.key for r in report.results)
     lines: list[str] = []
     for result in sorted(report.results, key=lambda r: reading_order(r.key)):
-        if body := list(_detail(result, width)):
+        if body := list(_detail(result, width, paint)):
             lines += [f"{paint.bold(names[result.key])}{_where(result)}", *body]
     return lines
 
@@ -96,20 +106,38 @@ def _where(result: Result) -> str:
     return f"{namespace}, {visible(str(result.source))}" if result.source else namespace
 
 
-def _detail(result: Result, width: int | None) -> Iterator[str]:
+def _detail(result: Result, width: int | None, paint: Paint) -> Iterator[str]:
     differences = sorted(result.differences, key=lambda d: d.path)
-    if result.arm_id and (differences or result.attempts or not result.is_fine):
+    waits = result.verdict in {Verdict.BLOCKED, Verdict.INVALID}  # its row says for what; Azure was asked nothing of it
+    if result.arm_id and (differences or result.attempts or not (result.is_fine or waits)):
         yield f"  id: {visible(result.arm_id)}"
     if result.condition.request_id:
         yield f"  request id: {visible(result.condition.request_id)}"
+    if advice := advice_on(result.condition, result.key):
+        yield from indented(f"What to do: {advice}", width, by=2)
     for difference in differences:
-        sides = f"{value(difference.live)} → {value(difference.desired)}"
-        yield from indented(f"{visible(difference.path)}: {sides}", width, by=2)
+        yield from _difference(difference, width, paint)
     if differences and result.unverified:
         for path in sorted(result.unverified):
-            yield f"  {visible(path)}: Azure does not return it"
+            yield f"  {visible(path)}: {result.because.get(path, 'Azure does not return it')}"
     for attempt in result.attempts:
         yield from indented(_attempt(attempt), width, by=2)
+
+
+def _difference(difference: Difference, width: int | None, paint: Paint) -> Iterator[str]:
+    """What would come (+), go (-) or change (~), by its path."""
+    path, live, desired = visible(difference.path), value(difference.live), value(difference.desired)
+    if difference.live is None:
+        yield from map(paint.good, indented(f"+ {path}: {desired}", width, by=2))
+    elif difference.desired is None:
+        why = f" ({REMOVED})" if difference.rule == REMOVED else ""
+        yield from map(paint.bad, indented(f"- {path}: {live}{why}", width, by=2))
+    elif len(live) + len(desired) <= _SHORT:
+        yield from map(paint.notable, indented(f"~ {path}: {live} → {desired}", width, by=2))
+    else:
+        yield paint.notable(f"  ~ {path}:")
+        yield from map(paint.bad, indented(f"- {live}", width, by=6))
+        yield from map(paint.good, indented(f"+ {desired}", width, by=6))
 
 
 def _attempt(attempt: Attempt) -> str:

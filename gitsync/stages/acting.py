@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from gitsync.arm.reply import Reply
 from gitsync.core.armpath import provider_of, subscription_of
-from gitsync.core.compare import Remembered, baseline_of, public
+from gitsync.core.classify import classify
+from gitsync.core.compare import Remembered, baseline_of
 from gitsync.core.conditions import RECONCILING, refused, unreadable, warning
 from gitsync.core.decide import mends_by_waiting
+from gitsync.core.digest import kept as with_old_digests
+from gitsync.core.digest import sealed
+from gitsync.core.ignore import kept, without
 from gitsync.core.mergepatch import merge_patch
 from gitsync.core.status import config_map_exports
 from gitsync.errors import ArmError
@@ -31,6 +37,7 @@ async def act(turn: Turn) -> Turn:
         raise AssertionError("nothing is sent before it is compared")
     turn = turn if turn.tried else replace(turn, tried=True, existed=bool(turn.exists))
     async with turn.run.arm.lane(request.arm_id):
+        turn = turn.writing()
         try:
             reply = await _send(turn, request)
             turn = _written(turn, request, turn.action)
@@ -41,12 +48,13 @@ async def act(turn: Turn) -> Turn:
 
 
 async def _send(turn: Turn, request: Request) -> Reply:
+    body = kept(request.body, turn.live.body, turn.ignored) if turn.live else request.body
     if turn.live is not None and turn.prepared.resource.annotations.get(UPDATE_METHOD) == "patch":
         before = turn.remembered.applied if turn.remembered else {}
-        patch = merge_patch(request.body, turn.live.body, before)
-        return await turn.writer.patch(request.arm_id, request.api_version, patch)
-    body = turn.run.registry.modified(request.body, turn.subject())
-    return await turn.writer.put(request.arm_id, request.api_version, body)
+        patch = merge_patch(body, turn.live.body, before)
+        return await turn.writer.patch(request.arm_id, request.api_version, patch, if_match=turn.if_match)
+    body = turn.run.registry.modified(body, turn.subject())
+    return await turn.writer.put(request.arm_id, request.api_version, body, if_match=turn.if_match)
 
 
 def _owned_up(turn: Turn) -> Turn:
@@ -59,29 +67,36 @@ def _owned_up(turn: Turn) -> Turn:
 def _written(turn: Turn, request: Request, action: Action) -> Turn:
     memory, key = turn.run.memory, turn.node.key
     memory.wrote(request.arm_id)
+    memory.sent(request.arm_id)
     if not turn.existed:
         memory.created(request.arm_id)
     memory.granted = memory.granted or (key.group, key.kind) == ROLE_ASSIGNMENT
-    remembered = Remembered(applied=public(request.body), baseline=None)
-    return replace(turn, sent=request, done=action, remembered=remembered)
+    applied = sealed(without(request.body, turn.ignored), key, turn.run.digests)
+    return replace(turn, sent=request, done=action, remembered=Remembered(applied=applied, baseline=None))
 
 
 async def _refused(turn: Turn, request: Request, failure: ArmError) -> Turn:
     """Azure said no, or nothing: register, look again, or give up."""
     rules, memory, key = turn.run.rules, turn.run.memory, turn.node.key
+    if turn.is_outrun(failure):
+        return turn.overtaken(refused(failure, classify(failure)))
     memory.wrote(request.arm_id)
+    if failure.outcome_unknown:
+        memory.sent(request.arm_id)
     if failure.code == "MissingSubscriptionRegistration" and rules.registers:
         try:
             if await _register(turn, failure):
                 return turn.stopped(RECONCILING, waits=True)
         except ArmError as no_right:
             failure = no_right
-    needed = [result.arm_id for result in turn.before.values() if result.arm_id]
-    waits = mends_by_waiting(failure, missed_is_ours=memory.created_any(needed), granted=memory.granted)
-    sent = request if failure.outcome_unknown else None
     classification = turn.run.registry.classify(failure, (key.group, key.kind))
+    needed = [result.arm_id for result in turn.before.values() if result.arm_id]
+    may_pass = mends_by_waiting(failure, missed_is_ours=memory.created_any(needed), granted=memory.granted)
+    sent = request if failure.outcome_unknown else None
     return replace(turn, sent=sent).stopped(
-        refused(failure, classification), waits=waits, may_mend=not classification.is_fatal
+        refused(failure, classification),
+        waits=may_pass and not classification.is_fatal,
+        may_mend=not classification.is_fatal,
     )
 
 
@@ -120,16 +135,20 @@ async def poll(turn: Turn) -> Turn:
 def _agreed(turn: Turn) -> Turn:
     """Remember what Azure says of what git asks, unless the resource was only looked at."""
     if turn.live is None or turn.request is None:
-        applied = public(turn.request.body) if turn.request and turn.exists and turn.policy.allows_modify else None
+        applied = _applied(turn) if turn.request and turn.exists and turn.policy.allows_modify else None
         return replace(turn, remembered=Remembered(applied=applied, baseline=None)) if applied else turn
     turn.run.memory.saw(turn.arm_id, turn.live)
     comparison = turn.comparison
     reported = comparison is not None and comparison.verdict is Verdict.ADOPT and not turn.run.rules.adopts
     if reported or not turn.policy.allows_modify:
         return turn
-    body = turn.request.body
-    remembered = Remembered(applied=public(body), baseline=baseline_of(body, turn.live.body))
-    return replace(turn, remembered=remembered)
+    baseline = baseline_of(turn.asked, without(turn.live.body, turn.ignored))
+    return replace(turn, remembered=Remembered(applied=_applied(turn), baseline=baseline))
+
+
+def _applied(turn: Turn) -> Mapping[str, Any]:
+    """The body as it goes on record: what was not sent now keeps the digests of when it was."""
+    return with_old_digests(turn.sealed, turn.remembered.applied if turn.remembered else None)
 
 
 async def post_check(turn: Turn) -> Turn:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gitsync.core.compare import public
+from gitsync.core.compare import Remembered, public
 from gitsync.core.conditions import RECONCILING, warning
-from gitsync.core.decide import Wishes, absent, hints_of, present, unseen
+from gitsync.core.decide import Wishes, absent, present, unseen
+from gitsync.core.digest import CHANGED, masked, with_secrets
 from gitsync.core.fill import Values, fill
 from gitsync.core.groups import is_group
+from gitsync.core.hints import hints_of
+from gitsync.core.veil import secret_shapes, veiled_comparison
 from gitsync.model.condition import Condition
 from gitsync.model.template import Request
 from gitsync.model.verdict import Action, Comparison, Verdict
@@ -24,6 +27,7 @@ async def observe(turn: Turn) -> Turn:
         return replace(turn, exists=False)
     if not turn.kind.can_get:
         return replace(turn, exists=await turn.reader.exists(turn.arm_id, turn.api_version))
+    turn = replace(turn, near=turn.run.memory.writes_near(turn.arm_id))
     live = await turn.reader.get(turn.arm_id, turn.api_version)
     if live is not None:
         turn.run.memory.saw(turn.arm_id, live)
@@ -87,7 +91,7 @@ async def compare(turn: Turn) -> Turn:
     if not turn.policy.allows_modify:
         return replace(turn, comparison=Comparison(verdict=Verdict.SKIP))
     turn = replace(turn, request=_request(turn))
-    comparison, action = _judged(turn)
+    comparison, action = _with_secrets(turn, *_judged(turn))
     told = turn.told or (comparison if action is not Action.NONE else None)
     return replace(turn, comparison=comparison, action=action, told=told)
 
@@ -108,13 +112,30 @@ def _judged(turn: Turn) -> tuple[Comparison, Action]:
         raise AssertionError("the request is made before it is judged")
     if not turn.exists:
         return absent(record)
+    remembered = _without_digests(turn.remembered)
     if live is None:
-        return unseen(public(request.body), turn.remembered)
+        return unseen(public(turn.asked), remembered)
     if turn.sent and not turn.existed and not live.has_failed:  # the answer was lost, and the create was not
         return Comparison(verdict=Verdict.CREATE), Action.NONE
-    unchanged = turn.remembered is not None and turn.remembered.applied == public(request.body)
+    unchanged = remembered is not None and remembered.applied == public(turn.asked)
     if turn.is_resumed and unchanged and not live.has_failed:  # what an earlier run began is done
         return Comparison(verdict=Verdict.IN_SYNC), Action.NONE
     rules = turn.run.rules
     wishes = Wishes(adopts=rules.adopts, always_put=rules.always_put and turn.done is Action.NONE)
-    return present(request.body, live, turn.remembered, wishes, hints_of(turn.kind))
+    return present(turn.asked, live, remembered, wishes, hints_of(turn.kind), turn.ignored)
+
+
+def _without_digests(remembered: Remembered | None) -> Remembered | None:
+    """Values are compared with values: secrets are masked on both sides."""
+    return replace(remembered, applied=masked(remembered.applied)) if remembered else None
+
+
+def _with_secrets(turn: Turn, comparison: Comparison, action: Action) -> tuple[Comparison, Action]:
+    """The judgement, with what the digests say of secrets; none of them shows."""
+    if not turn.exists:
+        return comparison, action
+    before = turn.remembered.applied if turn.remembered else {}
+    comparison = with_secrets(comparison, turn.sealed, before)
+    comparison = veiled_comparison(comparison, secret_shapes(turn.asked, masked(before)))
+    changed = any(difference.rule == CHANGED for difference in comparison.differences)
+    return comparison, Action.UPDATE if changed else action

@@ -78,8 +78,9 @@ async def wait_for_dependents(turn: Turn) -> Turn:
 async def observe_prune(turn: Turn) -> Turn:
     """Read it once more: gone already is done, and what is moving is waited for."""
     record, kind = record_of(turn), kind_of(turn)
+    turn = replace(turn, near=turn.run.memory.writes_near(record.arm_id))
     if not turn.run.rules.writes:
-        return turn
+        return await _looked_at(turn) if turn.run.rules.is_reviewed else turn
     if kind is not None and not kind.can_get:
         exists = await turn.reader.exists(record.arm_id, record.arm_api_version)
         return replace(turn, exists=exists) if exists else _gone(turn)
@@ -91,6 +92,15 @@ async def observe_prune(turn: Turn) -> Turn:
     if live.is_moving:
         return replace(turn, live=live, exists=True, unfinished=turn.is_resumed).stopped(DELETING)
     return replace(turn, live=live, exists=True)
+
+
+async def _looked_at(turn: Turn) -> Turn:
+    """A plan that is reviewed says what would be deleted."""
+    record, kind = record_of(turn), kind_of(turn)
+    if kind is not None and not kind.can_get:
+        return replace(turn, exists=await turn.reader.exists(record.arm_id, record.arm_api_version))
+    live = await turn.reader.get(record.arm_id, record.arm_api_version)
+    return replace(turn, live=live, exists=live is not None)
 
 
 def _gone(turn: Turn) -> Turn:
@@ -108,10 +118,13 @@ async def delete(turn: Turn) -> Turn:
         return turn
     async with turn.run.arm.lane(record.arm_id):
         try:
-            reply = await turn.at(Stage.ACT).writer.delete(record.arm_id, record.arm_api_version)
+            turn = turn.at(Stage.ACT).writing()
+            reply = await turn.writer.delete(record.arm_id, record.arm_api_version, if_match=turn.if_match)
             turn.run.memory.wrote(record.arm_id)
             finished = await turn.at(Stage.POLL).writer.wait(reply)
         except ArmError as failure:
+            if turn.is_outrun(failure):
+                return turn.overtaken(not_deleted(failure))
             waits = mends_by_waiting(failure, missed_is_ours=False, granted=turn.run.memory.granted)
             return turn.stopped(not_deleted(failure), waits=waits)
     return _gone(turn) if finished else replace(turn, unfinished=True).stopped(DELETING)

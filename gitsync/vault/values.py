@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from gitsync.core.fill import MissingValueError
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import Manifests
-from gitsync.model.secret import Secret
+from gitsync.model.secret import Placeholder, Secret
 
 
 class RunValues:
@@ -101,7 +101,7 @@ class Foreseen:
         try:
             return self._values.config_map(namespace, name, key)
         except MissingValueError:
-            return Secret(f"<configmap {name}/{key}>")
+            return Placeholder(f"<configmap {name}/{key}>")
 
     def arm_id(self, key: Key) -> str:
         return self._values.arm_id(key)

@@ -226,3 +226,19 @@ def test_no_window_holds_more_than_the_bucket_allows(burst: int, rate: int, coun
                 assert last - first + 1 <= most + 0.1
 
     with_small(test, {Kind.READS: Limit(burst, rate)})
+
+
+class CoarseClock(FakeClock):
+    """A clock that a wait of less than a nanosecond does not move, as that of a machine that is up for long."""
+
+    async def sleep(self, seconds: float) -> None:
+        assert seconds >= 1e-9, "whoever waits for less may wait for ever"
+        await super().sleep(seconds)
+
+
+@pytest.mark.parametrize("elapsed", [0.0, 26.2 / 3, 333.333, 1e6 / 7])
+def test_no_wait_is_too_short_for_a_clock(elapsed: float):
+    clock = CoarseClock()
+    clock.elapsed = elapsed
+    throttle = Throttle(clock, {Kind.READS: Limit(3, 25 / 3)})
+    assert len(asyncio.run(times(throttle, clock, 60))) == 60

@@ -5,9 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from gitsync.cli.output import print_report, show_progress, terminal_width, write_report
+from gitsync.cli.output import REPORT_OUTPUTS, print_report, show_progress, tell, terminal_width, write_report
 from gitsync.config import Config
 from gitsync.errors import PublishError
+from gitsync.model.problem import Problem
 from gitsync.model.report import Report, Requests
 
 REPORT = Report(
@@ -23,7 +24,15 @@ REPORT = Report(
 
 
 @pytest.mark.parametrize(
-    ("output", "start"), [("text", "plan of the folder"), ("json", "{\n"), ("markdown", "<!-- gitsync -->\n")]
+    ("output", "start"),
+    [
+        ("text", "plan of the folder"),
+        ("json", "{\n"),
+        ("markdown", "<!-- gitsync -->\n"),
+        ("html", "<!doctype html>\n"),
+        ("junit", "<?xml "),
+        ("sarif", '{\n  "$schema"'),
+    ],
 )
 def test_a_report_is_printed_as_asked_for(output, start, capsys):
     print_report(REPORT, Config(output=output))
@@ -48,7 +57,58 @@ def test_the_folder_of_the_report_is_made_and_written_over(tmp_path):
     write_report(replace(REPORT, command="sync"), str(folder))
     write_report(REPORT, str(folder))
     assert json.loads((folder / "report.json").read_text())["command"] == "plan"
-    assert sorted(path.name for path in folder.iterdir()) == ["report.json", "report.md"]
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "report.html",
+        "report.json",
+        "report.junit.xml",
+        "report.md",
+        "report.sarif",
+    ]
+
+
+WRONG = replace(REPORT, problems=(Problem(code="NotYaml", message="This is not YAML.", path="a.yaml"),))
+GITHUB = "::error file=a.yaml,title=gitsync%3A NotYaml::This is not YAML."
+AZURE = "##vso[task.logissue type=error;sourcepath=a.yaml;code=NotYaml]This is not YAML."
+
+
+@pytest.mark.parametrize(
+    ("variables", "line"), [({"GITHUB_ACTIONS": "true"}, GITHUB), ({"TF_BUILD": "True"}, AZURE), ({}, "::")]
+)
+def test_a_pipeline_is_told_in_its_own_way(variables, line, capsys):
+    tell(WRONG, Config(), variables)
+    assert (line in capsys.readouterr().out) == bool(variables)
+
+
+@pytest.mark.parametrize("output", [output for output in REPORT_OUTPUTS if output != "text"])
+def test_what_a_machine_reads_has_no_annotations_in_it(output, capsys):
+    print_report(WRONG, Config(output=output))
+    alone = capsys.readouterr().out
+    tell(WRONG, Config(output=output), {"GITHUB_ACTIONS": "true", "TF_BUILD": "True"})
+    assert capsys.readouterr() == (alone, f"{GITHUB}\n{AZURE}\n")
+
+
+@pytest.mark.parametrize("output", [output for output in REPORT_OUTPUTS if output != "html"])
+def test_a_file_name_commands_no_pipeline(output, capsys):
+    evil = Problem(code="NotYaml", message="##vso[task.setvariable variable=a]b", path="::stop-commands::x")
+    print_report(replace(REPORT, problems=(evil,)), Config(output=output))
+    printed = capsys.readouterr().out
+    assert "##vso[" not in printed
+    assert [line for line in printed.splitlines() if line.lstrip().startswith("::")] == []
+
+
+def test_a_job_on_github_gets_a_summary_after_what_it_has(tmp_path):
+    summary = tmp_path / "summary.md"
+    summary.write_text("# Before\n")
+    tell(REPORT, Config(), {"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": str(summary)})
+    assert summary.read_text().startswith("# Before\n<!-- gitsync -->\n### gitsync plan")
+    summary.write_text("")
+    tell(REPORT, Config(), {"GITHUB_STEP_SUMMARY": str(summary)})
+    assert summary.read_text() == "", "elsewhere the variable is somebody else's"
+
+
+def test_a_summary_that_cannot_be_written_ends_nothing(tmp_path, capsys):
+    tell(REPORT, Config(), {"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": str(tmp_path)})
+    assert capsys.readouterr().out.startswith("plan of the folder")
 
 
 def test_a_folder_that_cannot_be_written_is_told(tmp_path):

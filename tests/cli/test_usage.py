@@ -49,6 +49,7 @@ def test_what_is_read(line, expected, why):
         ("A/b --pruen", "There is no flag --pruen here. Did you mean --prune?", "a slip"),
         ("A/b --outptu=json", "There is no flag --outptu here. Did you mean --output?", "with a value"),
         ("A/b --pru", "There is no flag --pru here. Did you mean --prune?", "a flag is never guessed"),
+        ("A/b --non", "There is no flag --non here. See", "dashes make no two words alike"),
         ("A/b --strict", "There is no flag --strict here.", "another command's flag"),
         ("A/b c d", "The argument 'd' is one too many.", "SOURCE is one"),
         ("A/b --git-token abc", "Give the variable GITSYNC_GIT_TOKEN.", "a secret is no flag"),

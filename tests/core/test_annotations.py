@@ -20,7 +20,7 @@ def findings(annotations=None, labels=None):
         ({POLICY: "detach-on-delete"}, "known"),
         ({POLICY: ""}, "empty means not set"),
         ({f"{ASO}/credential-from": "my-credential"}, "a secret of the same namespace"),
-        ({"gitsync/update-method": "patch", "gitsync/ignore": "tags"}, "ours"),
+        ({"gitsync/update-method": "patch", "gitsync/ignore": "[/tags]"}, "ours"),
         ({f"{ASO}/resource-id": "/x", f"{ASO}/operator-namespace": "y"}, "written by an operator"),
         ({"example.com/reconcile-policy": "whatever"}, "somebody else's"),
         ({"kustomize.toolkit.fluxcd.io/prune": "disabled"}, "somebody else's"),

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitsync.core.compare import Remembered, baseline_of, compare, public
-from gitsync.core.equality import Hints
+from gitsync.core.hints import Hints
 from gitsync.model.secret import Secret
 from gitsync.model.verdict import Verdict
 
@@ -81,9 +81,9 @@ def test_at_first_sight(desired, live, expected, why):
 
 
 def test_an_enumeration_has_no_case():
-    hints = Hints(enum_values=frozenset({"Standard"}))
-    assert differing({"sku": "Standard"}, {"sku": "standard"}, hints=hints) == []
-    assert differing({"sku": "Standard"}, {"sku": "standard"}) == [("/sku", "Standard", "standard")]
+    hints = Hints(leaves={"plan": "enum"})
+    assert differing({"plan": "Standard"}, {"plan": "standard"}, hints=hints) == []
+    assert differing({"plan": "Standard"}, {"plan": "standard"}) == [("/plan", "Standard", "standard")]
 
 
 def test_what_azure_does_not_return_is_unverified():
@@ -115,9 +115,9 @@ def remembered(applied: Any, first: Any) -> Remembered:
             {"a": "x"},
             {"a": "x"},
             {},
-            Verdict.DRIFTED,
-            ["/a"],
-            "it is gone already: Azure moved, and nothing is left to send but itself",
+            Verdict.IN_SYNC,
+            [],
+            "it is gone already, on both sides: nothing is left to send",
         ),
         (
             {"a": "y", "b": 1},
@@ -146,6 +146,60 @@ def remembered(applied: Any, first: Any) -> Remembered:
             [],
             "another order of named entries is not",
         ),
+        (
+            {"l": ["a", "b"]},
+            {"l": ["a", "b"]},
+            {"l": ["A", "B"]},
+            {"l": ["B", "A"]},
+            Verdict.IN_SYNC,
+            [],
+            "nor is another order of what Azure made of plain values",
+        ),
+        (
+            {"command": ["a", "b"]},
+            {"command": ["a", "b"]},
+            {"command": ["a", "b"]},
+            {"command": ["b", "a"]},
+            Verdict.DRIFTED,
+            ["/command"],
+            "but it is where the order counts",
+        ),
+        (
+            {"p": "<a> <b/> </a>"},
+            {"p": "<a> <b/> </a>"},
+            {"p": "<a>\r\n<b x='1' /></a>"},
+            {"p": "<a><b x='1'/></a>"},
+            Verdict.IN_SYNC,
+            [],
+            "what Azure said, spelled otherwise, is still what it said",
+        ),
+        (
+            {"location": "West US"},
+            {"location": "West US"},
+            {"location": "moved"},
+            {"location": "Moved 2"},
+            Verdict.DRIFTED,
+            ["/location"],
+            "another region than Azure's is drift",
+        ),
+        (
+            {"l": [{"locationName": "West US", "v": 1}]},
+            {"l": [{"locationName": "West US", "v": 1}]},
+            {"l": [{"locationName": "westus", "v": 1}]},
+            {"l": [{"locationName": "westus", "v": 2}]},
+            Verdict.DRIFTED,
+            ["/l/0/v"],
+            "a change in an entry whose key Azure spells otherwise",
+        ),
+        (
+            {"l": [{"subnet": {"id": "a"}}]},
+            {"l": [{"subnet": {"id": "a"}}]},
+            {"l": [{"subnet": {"id": "a"}}]},
+            {"l": [{"subnet": {"id": "b"}}, {"subnet": {"id": "a"}}]},
+            Verdict.DRIFTED,
+            ["/l/0"],
+            "a further entry, by a key that stands deeper",
+        ),
     ],
     ids=lambda value: value if isinstance(value, str) and " " in value else None,
 )
@@ -172,6 +226,27 @@ def test_a_secret_that_azure_returns_is_no_drift():
     live = {"properties": {"clientId": "a-value-of-its-own"}}
     found = compare(body, live, remembered(body, live))
     assert (found.verdict, found.differences) == (Verdict.IN_SYNC, ())
+
+
+def test_what_azure_sets_itself_is_held_to_its_baseline():
+    hints = Hints(arm_type="Microsoft.Cache/redis")
+    asked, first, later = (
+        {"properties": {"redisConfiguration": {"maxmemory-delta": value}}} for value in ("10", "642", "700")
+    )
+    path = "/properties/redisConfiguration/maxmemory-delta"
+    adopted = compare(asked, first, None, hints)
+    assert (adopted.differences, adopted.unverified) == ((), (path,))
+    kept = compare(asked, first, remembered(asked, first), hints)
+    assert (kept.verdict, kept.unverified) == (Verdict.IN_SYNC, ())
+    assert [d.path for d in compare(asked, later, remembered(asked, first), hints).differences] == [path]
+    assert [d.path for d in compare(asked, asked, remembered(asked, first), hints).differences] == [path]
+
+
+def test_a_relative_id_is_compared_by_the_id_that_azure_says():
+    body = {"properties": {"scope": "/apis"}}
+    live = {"id": f"{ID}/subscriptions/mine", "properties": {"scope": f"{ID}/apis"}}
+    assert compare(body, live, None).differences == ()
+    assert compare(body, {**live, "id": f"{ID}2/subscriptions/mine"}, None).differences
 
 
 scalars = st.one_of(st.booleans(), st.integers(-5, 5), st.text("abcXYZ /.1", max_size=4))
@@ -226,6 +301,36 @@ def test_a_change_of_a_leaf_that_azure_returned_is_found(body, data):
     parent, key = data.draw(st.sampled_from(places))
     parent[key] = "something else entirely"
     assert compare(body, later, remembered(body, body)).differences
+
+
+@given(documents, st.data())
+def test_a_change_of_a_leaf_is_found_at_first_sight(body, data):
+    later = copy.deepcopy(body)
+    places = list(_leaves(later))
+    if not places:
+        return
+    parent, key = data.draw(st.sampled_from(places))
+    parent[key] = "something else entirely"
+    assert compare(body, later, None).differences
+
+
+@given(documents, documents, st.data())
+def test_a_change_of_what_azure_made_of_it_is_found(applied, made, data):
+    before = remembered(applied, made)
+    places = list(_leaves(copy.deepcopy(dict(before.baseline or {}))))
+    if not places:
+        return
+    later = copy.deepcopy(dict(before.baseline or {}))
+    parent, key = data.draw(st.sampled_from(list(_leaves(later))))
+    parent[key] = "something else entirely"
+    assert compare(applied, later, before).verdict is Verdict.DRIFTED
+
+
+@given(documents, documents)
+def test_what_differs_differs_with_a_record_of_what_azure_had(desired, live):
+    """A record made by hand of what git asks for hides nothing that first sight finds."""
+    found = compare(desired, live, Remembered(applied=public(desired), baseline=None))
+    assert found.differences == compare(desired, live, None).differences
 
 
 def _leaves(value: Any, top: bool = True):

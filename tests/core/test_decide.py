@@ -8,13 +8,12 @@ from gitsync.core.decide import (
     Wishes,
     absent,
     claim_of,
-    hints_of,
     mends_by_waiting,
     present,
     remembered_of,
     unseen,
 )
-from gitsync.core.equality import Hints
+from gitsync.core.hints import Hints, hints_of
 from gitsync.errors import ArmError
 from gitsync.model.record import Claim
 from gitsync.model.verdict import Action, Verdict
@@ -130,4 +129,4 @@ def test_what_a_record_lets_a_comparison_know():
 
 
 def test_every_spelling_of_an_enumeration_is_known(catalog_kind):
-    assert {"Standard_LRS", "Hot"} <= hints_of(catalog_kind).enum_values
+    assert hints_of(catalog_kind).told(("sku", "name")) == "enum"

@@ -39,3 +39,21 @@ def test_failure_comes_first():
 def test_an_adoption_that_would_write_is_pending():
     adopts = result(vnet(), verdict=Verdict.ADOPT, action=Action.UPDATE)
     assert exit_code([adopts], [], writes=False, detailed=True) == 3
+
+
+@pytest.mark.parametrize(
+    ("verdict", "fail_on", "writes", "expected", "why"),
+    [
+        (Verdict.PENDING, ("pending",), False, 1, "a verdict that was named fails the run"),
+        (Verdict.PENDING, ("drifted",), False, 3, "another one does not"),
+        (Verdict.DRIFTED, ("drifted", "create"), False, 1, "it comes before the detailed codes"),
+        (Verdict.MISSING, ("drift",), False, 1, "drift stands for drifted, missing and conflict"),
+        (Verdict.CONFLICT, ("drift",), False, 1, "drift stands for drifted, missing and conflict"),
+        (Verdict.PENDING, ("drift",), False, 3, "and for nothing else"),
+        (Verdict.DRIFTED, ("drift",), True, 1, "a sync that mended drift says that there was some"),
+        (Verdict.DRIFTED, (), True, 0, "without the setting it does not"),
+    ],
+)
+def test_verdicts_that_fail_a_run(verdict, fail_on, writes, expected, why):
+    results = [result(vnet(), verdict=verdict)]
+    assert exit_code(results, [], writes=writes, detailed=True, fail_on=fail_on) == expected, why

@@ -1,99 +1,17 @@
 from __future__ import annotations
 
-import asyncio
-
 import pytest
-from builders import live, vnet_id
+from asking import REGISTRY, asked, subject
+from builders import live
 
 from gitsync.core.classify import Classification
 from gitsync.errors import ArmError, ConfigError
 from gitsync.extensions.foreign import installed
-from gitsync.extensions.points import Extension, Subject, block, failure, proceed, success
-from gitsync.extensions.registry import BUILT_IN, Registry
+from gitsync.extensions.points import Extension, block, failure, proceed, success
+from gitsync.extensions.registry import Registry
 from gitsync.model.condition import Retry
-from gitsync.model.gvk import GVK, Key
 
-REGISTRY = Registry(BUILT_IN)
 AKS, KUSTO = "containerservice.azure.com", "kusto.azure.com"
-
-
-class Nobody:
-    """A reader that nothing may be asked of: these checks look at what they are given."""
-
-    async def get(self, arm_id, api_version):
-        raise AssertionError(arm_id)
-
-    async def list(self, path, api_version):
-        raise AssertionError(path)
-
-
-def subject(group: str, kind: str, *, own=None, owner=None) -> Subject:
-    return Subject(
-        key=Key(group, kind, "default", "it"),
-        gvk=GVK(group, "v", kind),
-        spec={},
-        arm_id=vnet_id(),
-        api_version="2024-01-01",
-        live=own,
-        owner=owner,
-        owner_name="boss",
-    )
-
-
-def asked(check, about: Subject) -> str:
-    return asyncio.run(check(about, Nobody())).reason
-
-
-@pytest.mark.parametrize(
-    ("group", "kind", "state", "expected", "why"),
-    [
-        (AKS, "ManagedCluster", "Updating", 'Managed cluster is in provisioning state "Updating"', "busy"),
-        (AKS, "ManagedCluster", "SUCCEEDED", "", "states have no case"),
-        (AKS, "ManagedCluster", "Failed", "", "what failed may be mended"),
-        (AKS, "ManagedCluster", None, "", "no state, no objection"),
-        (
-            AKS,
-            "ManagedClustersAgentPool",
-            "Scaling",
-            'Managed cluster agent pool is in provisioning state "Scaling"',
-            "busy",
-        ),
-        (KUSTO, "Cluster", "Creating", 'Cluster is in provisioning state "Creating"', "busy"),
-        (KUSTO, "Database", "Creating", "", "a database's own state is not asked"),
-        ("network.azure.com", "VirtualNetwork", "Updating", "", "no check of its own"),
-    ],
-)
-def test_the_own_state(group, kind, state, expected, why):
-    assert asked(REGISTRY.pre_check, subject(group, kind, own=live(state))) == expected, why
-
-
-@pytest.mark.parametrize(
-    ("group", "kind", "state", "expected", "why"),
-    [
-        (
-            AKS,
-            "ManagedClustersAgentPool",
-            "Updating",
-            'Managed cluster "boss" is in provisioning state "Updating"',
-            "busy",
-        ),
-        (
-            KUSTO,
-            "Database",
-            "Running",
-            'Owning cluster is in provisioning state "Running"',
-            "running is a transient state",
-        ),
-        (KUSTO, "Database", "Succeeded", "", "the cluster stands still"),
-        (AKS, "ManagedCluster", "Updating", "", "a resource group's state is not asked"),
-    ],
-)
-def test_the_owners_state(group, kind, state, expected, why):
-    assert asked(REGISTRY.owner_check, subject(group, kind, owner=live(state))) == expected, why
-
-
-def test_a_resource_that_does_not_exist_has_nothing_against_it():
-    assert asked(REGISTRY.pre_check, subject(AKS, "ManagedCluster")) == ""
 
 
 def test_which_kinds_want_their_owner_read():

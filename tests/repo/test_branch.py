@@ -337,6 +337,12 @@ def test_a_branch_with_other_files_is_not_taken_for_status(cloned, remote, clock
         ("inventory.yaml", "resources: []\n", "schema is missing"),
         ("default/g.azure.com/Kind/a.yaml", "a: b\n", r"default/g\.azure\.com/Kind/a\.yaml:1: gitsync is missing"),
         ("default/resources.azure.com/ResourceGroup/one.yaml", "", "not one mapping"),
+        ("inventory.yaml", "schema: 1\nresources: []\n", r"one\.yaml is there, and inventory\.yaml does not name"),
+        (
+            "inventory.yaml",
+            "schema: 1\nresources:\n- armId: /x\n",
+            r"inventory\.yaml:3: resources\[0\]\.key is missing",
+        ),
     ],
 )
 def test_a_branch_that_was_tampered_with_is_refused(store, cloned, remote, clock, path, text, message):

@@ -385,3 +385,12 @@ def test_budgets(budget, message):
     with pytest.raises(SourceError, match=message) as refused:
         check_budget(entries, budget)
     assert "--path" in refused.value.hint
+
+
+def test_the_root_is_the_folder_inside_the_repository(work, tmp_path):
+    work.put("infra/prod/a.yaml", "a: 1")
+    work.commit()
+    (tmp_path / "plain").mkdir()
+    assert checkout(str(work.path)).root == ""
+    assert checkout(str(work.path / "infra" / "prod")).root == "infra/prod"
+    assert checkout(str(tmp_path / "plain")).root == ""

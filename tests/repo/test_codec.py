@@ -1,6 +1,7 @@
 """A record survives the file, and a file that we did not write is refused with its line."""
 
 from dataclasses import replace
+from datetime import UTC
 
 import pytest
 import yaml
@@ -12,7 +13,7 @@ from gitsync.errors import StateError
 from gitsync.model.condition import Condition, Severity, Status
 from gitsync.model.gvk import Key
 from gitsync.model.policy import Policy
-from gitsync.model.record import Claim, Operation, Record
+from gitsync.model.record import Claim, Operation, Record, Row
 from gitsync.model.secret import Secret
 from gitsync.repo.codec import decode, encode
 from gitsync.repo.places import is_place, place_of
@@ -49,6 +50,15 @@ conditions = st.builds(
 )
 
 
+rows = st.builds(
+    Row,
+    count=st.integers(0, 10**6),
+    paths=st.lists(texts, max_size=3).map(tuple),
+    at=st.datetimes(timezones=st.just(UTC)).map(lambda moment: moment.isoformat()),
+    held=texts,
+)
+
+
 @st.composite
 def records(draw):
     key = draw(keys)
@@ -65,6 +75,7 @@ def records(draw):
         baseline=draw(bodies),
         operation=draw(st.none() | st.builds(Operation, texts, texts)),
         writes=draw(st.integers(0, 10**6)),
+        row=draw(st.none() | rows),
         owner=draw(st.none() | keys),
         depends_on=tuple(draw(st.lists(keys, max_size=3))),
         agent=draw(texts),

@@ -23,6 +23,13 @@ def test_a_report_reads_as_it_should(name, value):
     assert render(value) == (GOLDEN / name).read_text(encoding="utf-8")
 
 
+def test_what_left_git_is_told_from_what_azure_has_besides():
+    sides = (Difference("/a", None, 1, "removed from git"), Difference("/b", None, 2, "differs from git"))
+    text = render(report(replace(DRIFTED, differences=sides)))
+    assert "  /a (removed from git)\n- 1\n" in text
+    assert "  /b\n- 2\n" in text
+
+
 def test_a_workflow_finds_its_comment_by_the_first_line():
     assert render(FULL).splitlines()[0] == MARKER
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from report_builders import RECORDS, failed, key, record
 
 from gitsync.model.condition import Severity
-from gitsync.model.record import Claim, Operation
+from gitsync.model.record import Claim, Operation, Row
 from gitsync.report.records import describe_lines, get_lines
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -50,6 +50,19 @@ def test_the_order_of_records_does_not_matter():
 def test_colour_is_put_on_last():
     painted = "\n".join(get_lines(RECORDS, colour=True))
     assert "\x1b[32mTrue\x1b[0m" in painted
+
+
+@pytest.mark.parametrize(
+    ("row", "line", "why"),
+    [
+        (Row(count=1, paths=("/tags/a",), at="2026-01-02T03:04:05Z"), "1 write in a row, last at 2026-01-02T03:04:05Z: /tags/a", "once"),
+        (Row(count=3, paths=("/a", "/b"), at="x", held="y"), "3 writes in a row, last at x: /a, /b; it is no longer written", "flapping"),
+        (Row(count=2, paths=("",), at="x"), "2 writes in a row, last at x: the whole resource", "it is deleted each time"),
+    ],
+)  # fmt: skip
+def test_what_undoes_our_writes_is_told(row, line, why):
+    lines = describe_lines(record(key("A", "a"), row=row), revision=None)
+    assert [told.partition(":")[2].strip() for told in lines if told.startswith("Set back after:")] == [line], why
 
 
 @given(st.text(max_size=40))

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from report_builders import DRIFTED, FULL, IN_SYNC, NET, PLAN, REFUSED, failed, key, report, result
 
-from gitsync.model.verdict import Difference, Verdict
+from gitsync.model.condition import Condition, Status
+from gitsync.model.verdict import Action, Difference, Verdict
 from gitsync.report.text import problem_lines, render
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -55,10 +56,57 @@ def test_many_resources_are_counted_where_nothing_is_to_be_said_of_them():
     assert "60 resources in sync and Ready, not listed." in text
     assert "rg-1" not in text
     assert "VirtualNetwork/hub" in text
+    assert "in sync" not in render(report(DRIFTED))
 
 
-def test_a_few_resources_are_all_listed():
-    assert "ResourceGroup/core" in render(report(IN_SYNC))
+def test_what_is_in_sync_as_far_as_azure_tells_is_counted():
+    partly = replace(IN_SYNC, key=key("Vault", "kv"), unverified=("/properties/secret",))
+    assert "2 resources in sync and Ready, not listed; for 1 of them Azure does not return" in render(
+        report(IN_SYNC, partly)
+    )
+
+
+PLANNED = Condition(status=Status.UNKNOWN, reason="Planned")
+QUIET = [
+    ({}, "1 resource in sync and Ready, not listed.", "in sync and Ready"),
+    ({"condition": PLANNED}, "1 resource in sync, not listed.", "a plan that knows of no condition"),
+    ({"condition": failed("Failed", "no")}, "ResourceGroup/core", "not Ready when it was last written"),
+    ({"action": Action.UPDATE}, "ResourceGroup/core", "written"),
+    ({"verdict": Verdict.SKIP}, "ResourceGroup/core", "left alone"),
+]
+
+
+@pytest.mark.parametrize(("more", "shown", "why"), QUIET, ids=[q[-1] for q in QUIET])
+def test_a_resource_needs_no_look_where_it_is(more, shown, why):
+    of_a_plan = report(replace(IN_SYNC, **{"is_fine": True} | more), command="plan")
+    assert shown in render(of_a_plan), why
+    assert ("in sync" in render(of_a_plan)) == ("in sync" in shown)
+
+
+LONG = "x" * 80
+
+SIDES = [
+    (Difference("/a", 1, 2, "r"), ["  ~ /a: 2 → 1"], "another value"),
+    (Difference("/a", 1, None, "r"), ["  + /a: 1"], "a leaf that Azure does not have"),
+    (Difference("/a", None, 2, "r"), ["  - /a: 2"], "a leaf that git does not ask for"),
+    (Difference("/a", None, 2, "removed from git"), ["  - /a: 2 (removed from git)"], "one that it asked for before"),
+    (Difference("/a", f"{LONG}1", f"{LONG}2", "r"), ["  ~ /a:", f'      - "{LONG}2"', f'      + "{LONG}1"'], "long"),
+]
+
+
+@pytest.mark.parametrize(("difference", "lines", "why"), SIDES, ids=[s[-1] for s in SIDES])
+def test_a_difference_is_shown_as_a_diff(difference, lines, why):
+    shown = render(report(replace(DRIFTED, differences=(difference,), unverified=()))).splitlines()
+    start = shown.index(f"  id: {DRIFTED.arm_id}") + 1
+    assert shown[start : start + len(lines)] == lines, why
+
+
+def test_what_comes_is_green_and_what_goes_is_red():
+    sides = (Difference("/a", 1, None, "r"), Difference("/b", None, 2, "r"), Difference("/c", 1, 2, "r"))
+    text = render(report(replace(DRIFTED, differences=sides)), colour=True)
+    assert "\x1b[32m  + /a: 1\x1b[0m" in text
+    assert "\x1b[31m  - /b: 2\x1b[0m" in text
+    assert "\x1b[33m  ~ /c: 2 → 1\x1b[0m" in text
 
 
 def test_an_empty_run_says_so():
@@ -70,11 +118,11 @@ def test_an_interrupted_run_says_so():
 
 
 def test_groups_and_namespaces_are_shown_where_they_tell_something():
-    twins = [result(key("Cluster", "a", group)) for group in ("kusto.azure.com", "redis.azure.com")]
+    twins = [result(key("Cluster", "a", group), Verdict.DRIFTED) for group in ("kusto.azure.com", "redis.azure.com")]
     text = render(report(*twins))
     assert "Cluster.kusto.azure.com/a" in text
     assert "NAMESPACE" not in text
-    assert "NAMESPACE" in render(report(twins[0], result(key("Cluster", "a", namespace="other"))))
+    assert "NAMESPACE" in render(report(twins[0], replace(twins[1], key=key("Cluster", "a", namespace="other"))))
 
 
 def test_a_long_value_is_cut_and_says_how_long_it_is():
@@ -100,6 +148,15 @@ STEPS = [
     (report(REFUSED), "gitsync describe KIND/NAME", "where to look"),
     (FULL, "`gitsync validate` shows", "problems can be seen offline"),
 ]
+
+
+@pytest.mark.parametrize("command", ["plan", "sync"])
+def test_what_is_flapping_is_not_promised_to_be_written(command):
+    held = replace(DRIFTED, action=Action.NONE, is_fine=False, condition=failed("Flapping", "It was written"))
+    text = render(report(held, command=command))
+    assert "What is flapping is left as it is" in text
+    assert "`gitsync sync`" not in text
+    assert "the next run tries again" not in text
 
 
 @pytest.mark.parametrize(("value", "advice", "why"), STEPS, ids=[s[-1] for s in STEPS])

@@ -1,0 +1,132 @@
+"""Compare two ARM documents: what git asks for, and what Azure says. Offline.
+
+DESIRED and LIVE are files, JSON or YAML: the body of a PUT, and the answer of a GET. With --baseline, the answer right
+after the last write, Azure is held to what it said itself then. The exit code is 0 where nothing differs, 4 where
+something does, and 2 where the input cannot be read. docs/drift.md has the rules.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gitsync.config import Config
+from gitsync.errors import ConfigError, SourceError
+
+if TYPE_CHECKING:
+    from gitsync.core.two_documents import Body
+    from gitsync.model.verdict import Comparison
+
+SETTINGS = ("output",)
+OUTPUTS = ("text", "json")
+
+SAME = 0
+DIFFERENT = 4
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("desired", metavar="DESIRED", nargs="?", help="What git asks for: a file.")
+    parser.add_argument("live", metavar="LIVE", nargs="?", help="What Azure says: a file.")
+    parser.add_argument("--baseline", metavar="FILE", help="What Azure said right after the last write.")
+    parser.add_argument("--applied", metavar="FILE", help="What the last write sent. [default DESIRED]")
+    parser.add_argument("--type", metavar="TYPE", default="", help="The ARM type, such as Microsoft.Cache/redis.")
+    parser.add_argument("--api-version", metavar="VERSION", default="", help="ARM's api-version of the documents.")
+    parser.add_argument("--id", metavar="ID", default="", help="The resource's ARM id. [default LIVE's]")
+    parser.add_argument("--jsonl", metavar="FILE", help="Many questions, a JSON object a line; - is stdin.")
+
+
+def run(options: argparse.Namespace, config: Config) -> int:
+    files = (options.desired, options.live)
+    if options.jsonl is not None:
+        if any(files):
+            raise ConfigError("--jsonl and files do not go together.", hint="Give one of them.")
+        return _many(options.jsonl)
+    if not all(files):
+        raise ConfigError("Two documents are needed.", hint="Write gitsync compare DESIRED LIVE, or --jsonl FILE.")
+    return _one(options, config)
+
+
+def _one(options: argparse.Namespace, config: Config) -> int:
+    from gitsync.core.catalog import open_catalog
+    from gitsync.core.two_documents import Question, answer, document
+
+    question = Question(
+        desired=_body(options.desired),
+        live=_body(options.live),
+        baseline=_body(options.baseline) if options.baseline else None,
+        applied=_body(options.applied) if options.applied else None,
+        arm_type=options.type,
+        api_version=options.api_version,
+        own_id=options.id,
+    )
+    comparison = answer(question, open_catalog())
+    print(json.dumps(document(comparison), indent=2) if config.output == "json" else "\n".join(_lines(comparison)))
+    return DIFFERENT if comparison.differences else SAME
+
+
+def _many(path: str) -> int:
+    from gitsync.core.catalog import open_catalog
+    from gitsync.core.two_documents import answer, document, read_question
+
+    catalog, ends = open_catalog(), SAME
+    with _opened(path) as lines:
+        for number, line in enumerate(lines, start=1):
+            if not line.strip():
+                continue
+            comparison = answer(read_question(line, number), catalog)
+            print(json.dumps(document(comparison)))
+            ends = DIFFERENT if comparison.differences else ends
+    return ends
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[Iterable[bytes]]:
+    if path == "-":
+        yield sys.stdin.buffer
+        return
+    try:
+        with Path(path).open("rb") as file:
+            yield file
+    except OSError as error:
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: str, error: OSError) -> SourceError:
+    return SourceError(f"{path} cannot be read: {error.strerror}.", hint="Give the path of a file.")
+
+
+def _body(path: str) -> Body:
+    """The one document of a file."""
+    from gitsync.core.documents import read_documents
+    from gitsync.core.two_documents import body_of
+
+    try:
+        contents = read_documents(path, Path(path).read_bytes())
+    except OSError as error:
+        raise _unreadable(path, error) from error
+    problems = [*contents.problems, *(problem for one in contents.documents for problem in one.problems)]
+    if problems:
+        raise SourceError(f"{path}:{problems[0].line}: {problems[0].message}", hint=problems[0].hint)
+    if len(contents.documents) != 1:
+        raise SourceError(f"{path} holds {len(contents.documents)} documents.", hint="Give one ARM body a file.")
+    return body_of(contents.documents[0].value, path)
+
+
+def _lines(comparison: Comparison) -> Iterator[str]:
+    """A difference as a diff tells it: what Azure has, and what git would make of it."""
+    from gitsync.logs import visible
+    from gitsync.report.escape import value
+    from gitsync.report.headline import plural
+
+    for found in comparison.differences:
+        yield f"{visible(found.path)}: {found.rule}"
+        yield f"  - {value(found.live)}"
+        yield f"  + {value(found.desired)}"
+    for path in comparison.unverified:
+        yield f"{visible(path)}: cannot be verified"
+    yield f"{plural(len(comparison.differences), 'difference')}, {len(comparison.unverified)} unverified."

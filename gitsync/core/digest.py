@@ -1,0 +1,176 @@
+"""What stands for a secret in everything that is written down: a keyed digest, `{"$secret": "hmac-sha256:…"}`.
+
+A record must tell whether a secret changed and must not let anybody guess it, so the digest is an HMAC (RFC 2104) with
+a key that only the runs have. It is bound to the resource and to the place in its body: equal secrets have unequal
+digests, and none can be moved elsewhere. The digest names its key, so that a changed key is not taken for a changed
+secret. Without a key it is empty, and whether the secret changed cannot be told.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from gitsync.core.pointer import Path, pointer
+from gitsync.model.gvk import Key
+from gitsync.model.secret import MASKED, Placeholder, Secret
+from gitsync.model.verdict import Comparison, Difference, Verdict
+
+CHANGED = "secret changed in git"
+NO_KEY = "whether this secret changed cannot be told: no digest key is set"
+MADE_WITHOUT_KEY = "whether this secret changed cannot be told: it was last written without a digest key"
+MADE_WITH_ANOTHER_KEY = "whether this secret changed cannot be told: it was last written with another digest key"
+
+_MEMBER = "$secret"
+_SCHEME = "hmac-sha256"
+
+_AND_PENDING = {Verdict.IN_SYNC: Verdict.PENDING, Verdict.DRIFTED: Verdict.CONFLICT}
+
+Place = tuple[str, ...]
+"""Where a secret stands, however the entries of the lists above it are ordered: an entry that has a name goes by it.
+Part of what is digested, so it must not depend on rules that change.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Digests:
+    """Makes the digests of one run. None as the key: there is none."""
+
+    key: Secret | None = field(default=None, repr=False)
+
+    @property
+    def key_name(self) -> str:
+        """Tells one key from another and nothing of either; "" without a key."""
+        return self._hmac(["the key itself"])[:8] if self.key else ""
+
+    def of(self, resource: Key, place: Place, value: Secret) -> str:
+        """The digest of one secret; "" where it cannot be made."""
+        if self.key is None or isinstance(value, Placeholder):
+            return ""
+        return f"{_SCHEME}:{self.key_name}:{self._hmac([str(resource), *place, value.reveal()])}"
+
+    def _hmac(self, message: list[str]) -> str:
+        key = self.key.reveal() if self.key else ""
+        return hmac.new(key.encode(), json.dumps(message).encode(), hashlib.sha256).hexdigest()
+
+
+def sealed(body: Mapping[str, Any], resource: Key, digests: Digests) -> dict[str, Any]:
+    """Return a body as a record may keep it: digests in place of secrets.
+
+    A member that a manifest itself calls `$secret` is written with one more `$`, so that nothing is taken for a digest.
+    """
+    written: dict[str, Any] = _written(body, (), lambda place, value: digests.of(resource, place, value))
+    return written
+
+
+def masked(body: Any) -> Any:
+    """Return what `sealed` wrote, with MASKED for every digest: what is compared with a body leaf by leaf."""
+    if _is_seal(body):
+        return MASKED
+    if isinstance(body, Mapping):
+        return {_unescaped(key): masked(value) for key, value in body.items()}
+    return [masked(entry) for entry in body] if isinstance(body, list) else body
+
+
+def has_secrets(body: Mapping[str, Any]) -> bool:
+    """Tell whether a sealed body holds a digest."""
+    return next(_seals(body), None) is not None
+
+
+def kept(now: Mapping[str, Any], before: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """Return a sealed body with the digests of the one before, where both have the secret.
+
+    For a resource that was looked at and not written: its digests go on speaking of what was sent.
+    """
+    old = {place: seal for place, _, seal in _seals(before or {}, masks=True)}
+    return _resealed(now, (), old) if old else now
+
+
+def with_secrets(comparison: Comparison, now: Mapping[str, Any], before: Mapping[str, Any]) -> Comparison:
+    """Add what the digests say to what the values said. `now` and `before` are sealed bodies: git's, and the one that
+    was sent. A secret that only one of them has is a matter of the values, which show it as masked.
+    """
+    sent = {place: seal for place, _, seal in _seals(before, masks=True)}
+    both = [(pointer(path), seal, sent[place]) for place, path, seal in _seals(now) if place in sent]
+    because = {path: reason for path, seal, old in both if (reason := _cannot_tell(seal, old))}
+    known = {difference.path for difference in comparison.differences}
+    changed = [path for path, seal, old in both if path not in known and path not in because and seal != old]
+    found = (*comparison.differences, *(Difference(path, MASKED, MASKED, CHANGED) for path in changed))
+    verdict = comparison.verdict
+    return replace(
+        comparison,
+        verdict=_AND_PENDING.get(verdict, verdict) if changed else verdict,
+        differences=tuple(sorted(found, key=lambda difference: difference.path)),
+        unverified=tuple(sorted({*comparison.unverified, *because} - {*changed})),
+        because={**comparison.because, **because},
+    )
+
+
+def _cannot_tell(now: str, before: str) -> str:
+    """Why two digests cannot be compared; "" where they can."""
+    if not now:
+        return NO_KEY
+    if not before:
+        return MADE_WITHOUT_KEY
+    return "" if now.split(":")[:2] == before.split(":")[:2] else MADE_WITH_ANOTHER_KEY
+
+
+def _written(value: Any, place: Place, seal: Callable[[Place, Secret], str]) -> Any:
+    if isinstance(value, Secret):
+        return {_MEMBER: seal(place, value)}
+    if isinstance(value, Mapping):
+        return {_escaped(key): _written(child, (*place, key), seal) for key, child in value.items()}
+    if isinstance(value, list):
+        return [_written(entry, (*place, step), seal) for step, entry in _steps(value)]
+    return value
+
+
+def _resealed(value: Any, place: Place, old: Mapping[Place, str]) -> Any:
+    if _is_seal(value):
+        return {_MEMBER: old.get(place, value[_MEMBER])}
+    if isinstance(value, Mapping):
+        return {key: _resealed(child, (*place, _unescaped(key)), old) for key, child in value.items()}
+    if isinstance(value, list):
+        return [_resealed(entry, (*place, step), old) for step, entry in _steps(value)]
+    return value
+
+
+def _seals(value: Any, place: Place = (), path: Path = (), *, masks: bool = False) -> Iterator[tuple[Place, Path, str]]:
+    """Every digest of a sealed body: its place, its path, and itself.
+
+    `masks`: MASKED is an empty digest, as the first release wrote it.
+    """
+    if _is_seal(value):
+        yield place, path, value[_MEMBER]
+    elif masks and value == MASKED:
+        yield place, path, ""
+    elif isinstance(value, Mapping):
+        for key, child in value.items():
+            yield from _seals(child, (*place, _unescaped(key)), (*path, _unescaped(key)), masks=masks)
+    elif isinstance(value, list):
+        for index, (step, entry) in enumerate(_steps(value)):
+            yield from _seals(entry, (*place, step), (*path, index), masks=masks)
+
+
+def _steps(entries: list[Any]) -> Iterator[tuple[str, Any]]:
+    """The entries of a list with what each goes by: its name, where all have one of their own, or else its index."""
+    names = [entry.get("name") if isinstance(entry, Mapping) else None for entry in entries]
+    texts = [f"name={name.casefold()}" for name in names if isinstance(name, str) and name]
+    named = len(texts) == len(entries) == len(set(texts))
+    yield from zip(texts if named else map(str, range(len(entries))), entries, strict=True)
+
+
+def _is_seal(value: Any) -> bool:
+    return isinstance(value, Mapping) and len(value) == 1 and isinstance(value.get(_MEMBER), str)
+
+
+def _escaped(key: str) -> str:
+    return f"${key}" if key.lstrip("$") == "secret" and key.startswith("$") else key
+
+
+def _unescaped(key: str) -> str:
+    return key[1:] if key.lstrip("$") == "secret" and key.startswith("$$") else key

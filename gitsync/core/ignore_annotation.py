@@ -1,0 +1,166 @@
+"""The annotation that lists what is left alone (DESIGN §4, Drift): `gitsync/ignore`, a YAML list in its text.
+
+An entry is a path, or a mapping of `path`, `until` (the last day on which it holds) and `reason`. A path is a JSON
+pointer (RFC 6901) into the ARM body, as reports show it, with steps as core/ignore has them. There is no clock here:
+the day comes from outside.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, Final
+
+from gitsync.core.annotations import IGNORE
+from gitsync.core.armfields import misfit
+from gitsync.core.documents import read_documents
+from gitsync.core.finding import Finding
+from gitsync.core.ignore import ANY, Paths, Steps, entry_of
+from gitsync.core.nearest import nearest
+from gitsync.core.typewords import either, quoted
+from gitsync.model.facts import Kind
+from gitsync.model.problem import Level
+from gitsync.model.resource import Resource
+
+_FORM: Final = "Write a list of paths, such as [/tags/team], or of mappings with path, until and reason."
+_KEYS: Final = ("path", "until", "reason")
+_DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
+_LOOSE: Final = re.compile(r"~(?![01])")
+_PLACE: Final = re.compile(r"\d+|-")
+
+
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    """One entry. `until` is the last day on which it holds, None for ever; `text` is its path as it was written."""
+
+    text: str
+    path: Steps
+    until: date | None
+
+
+def in_force(resource: Resource, today: date | None) -> Paths:
+    """The paths that a manifest leaves alone on a day. Entries that are wrong or have expired are not among them."""
+    entries = (found for found in _entries(resource) if isinstance(found, Ignored))
+    return tuple(sorted({entry.path for entry in entries if not _has_expired(entry, today)}))
+
+
+def check_ignore(resource: Resource, kind: Kind, today: date | None) -> Iterator[Finding]:
+    """What is wrong with the annotation of a manifest: its form, a path that the kind does not have, a day gone by."""
+    for found in _entries(resource):
+        if isinstance(found, Finding):
+            yield found
+            continue
+        if _has_expired(found, today):
+            yield _warning(
+                "IgnoreExpired",
+                f"{found.text} was to be left alone until {found.until}, and is written again.",
+                "Take the entry out of the annotation, or give it a later date.",
+            )
+        yield from _strange(found, kind)
+    if resource.annotations.get(IGNORE) and not kind.can_get:
+        yield _error(
+            f"Azure lets nobody read a {kind.gvk.kind}, so nothing of it can be left as it is.",
+            "Take the annotation out.",
+        )
+
+
+def _has_expired(entry: Ignored, today: date | None) -> bool:
+    return entry.until is not None and today is not None and today > entry.until
+
+
+def _entries(resource: Resource) -> Iterator[Ignored | Finding]:
+    """The entries in their order, and what is wrong with the others. An empty annotation counts as none."""
+    text = resource.annotations.get(IGNORE, "")
+    read = read_documents(IGNORE, text.encode("utf-8", "replace"))
+    problems = [*read.problems, *(problem for document in read.documents for problem in document.problems)]
+    if problems:
+        yield _error(problems[0].message, f"It is in line {problems[0].line} of the annotation. {_FORM}")
+        return
+    values = [document.value for document in read.documents if document.value is not None]
+    if len(values) > 1 or not all(isinstance(value, list) for value in values):
+        yield _error("It is not one YAML list.", _FORM)
+        return
+    for value in values:
+        for number, entry in enumerate(value, start=1):
+            yield from _entry(entry if isinstance(entry, Mapping) else {"path": entry}, f"Entry {number}")
+
+
+def _entry(entry: Mapping[str, Any], where: str) -> Iterator[Ignored | Finding]:
+    wrong = [*_unknown_keys(entry, where), *_path_broken(entry.get("path"), where), *_rest_broken(entry, where)]
+    if wrong:
+        yield from wrong
+        return
+    until = date.fromisoformat(entry["until"]) if entry.get("until") is not None else None
+    yield Ignored(text=entry["path"], path=_steps(entry["path"]), until=until)
+
+
+def _unknown_keys(entry: Mapping[str, Any], where: str) -> Iterator[Finding]:
+    for key in sorted(entry.keys() - set(_KEYS)):
+        close = nearest(key, _KEYS)
+        yield _error(f"{where} has an unknown key, {key}.", f"Did you mean {close}?" if close else _FORM)
+
+
+def _path_broken(path: Any, where: str) -> Iterator[Finding]:
+    if not isinstance(path, str):
+        yield _error(f"{where} has no path that is text.", _FORM)
+    elif not path.startswith("/") or _LOOSE.search(path):
+        hint = "It begins with /, and says ~1 for a / and ~0 for a ~ inside a name."
+        yield _error(f"{where} has {quoted(path)}, which is no JSON pointer.", hint)
+    elif not all(_steps(path)):
+        hint = "For all of a resource there is serviceoperator.azure.com/reconcile-policy: skip."
+        yield _error(f"{where} has {quoted(path)}, which does not name a member in each step.", hint)
+
+
+def _rest_broken(entry: Mapping[str, Any], where: str) -> Iterator[Finding]:
+    until, reason = entry.get("until"), entry.get("reason")
+    if until is not None and not _is_date(until):
+        yield _error(f"{where} has an until that is no date, {quoted(until)}.", "Write it as 2030-12-31.")
+    if reason is not None and not isinstance(reason, str):
+        yield _error(f"{where} has a reason that is not text.", "Quote it.")
+
+
+def _is_date(value: Any) -> bool:
+    if not isinstance(value, str) or not _DATE.fullmatch(value):
+        return False
+    try:
+        date.fromisoformat(value)
+    except ValueError:
+        return False
+    return True
+
+
+def _steps(path: str) -> Steps:
+    """The steps of a pointer; a `*` at its end is left out, since a path covers all that is below it."""
+    steps = [step.replace("~1", "/").replace("~0", "~") for step in path.split("/")[1:]]
+    while len(steps) > 1 and steps[-1] == ANY:
+        steps.pop()
+    return tuple(steps) if steps != [ANY] else ("",)
+
+
+def _strange(entry: Ignored, kind: Kind) -> Iterator[Finding]:
+    """A path that leads nowhere: nothing would be left alone, and nobody would notice."""
+    found = misfit(kind, entry.path, any_step=ANY, chooses=lambda step: entry_of(step) is not None)
+    if found is None:
+        return
+    step = entry.path[found.step]
+    if found.is_list:
+        said = "an entry of a list by its place, and entries move" if _PLACE.fullmatch(step) else "no entry of a list"
+        hint = "Name one by a field, such as [name=web], or say * for every entry."
+        yield _warning("IgnoreNothing", f"{entry.text} names {said}: {quoted(step)}.", hint)
+        return
+    close = nearest(step, found.members) if entry_of(step) is None else None
+    known = either(found.members[:12]) if found.members else ""
+    hint = f"Did you mean {close}?" if close else f"There are {known}." if known else "Nothing stands below that."
+    message = f"A {kind.gvk.kind} has nothing at {entry.text}: {quoted(step)} is not known there."
+    yield _warning("IgnoreNothing", message, hint)
+
+
+def _error(message: str, hint: str) -> Finding:
+    return Finding(code="Ignore", path=("metadata", "annotations", IGNORE), message=f"{IGNORE}: {message}", hint=hint)
+
+
+def _warning(code: str, message: str, hint: str) -> Finding:
+    path = ("metadata", "annotations", IGNORE)
+    return Finding(code=code, path=path, message=f"{IGNORE}: {message}", hint=hint, level=Level.WARNING)

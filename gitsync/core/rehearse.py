@@ -1,0 +1,257 @@
+"""What a change of the manifests means in requests to ARM, worked out from two revisions with nobody asked.
+
+The old revision takes the place of what Azure has and of what is remembered: all that it could ask for is taken to be
+there, and ours. What then goes and what stays is decided by the same plan as in a run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from graphlib import TopologicalSorter
+
+from gitsync.core.annotations import UPDATE_METHOD
+from gitsync.core.armpath import same_id
+from gitsync.core.conditions import error, warning
+from gitsync.core.fill import MissingValueError, fill
+from gitsync.core.ignore import without
+from gitsync.core.names import ConfigMaps
+from gitsync.core.placeholders import Placeholders, Secrets
+from gitsync.core.requestdiff import Bodies
+from gitsync.model.condition import Condition, Status
+from gitsync.model.gvk import Key
+from gitsync.model.plan import Intent, Node, Plan
+from gitsync.model.policy import Policy
+from gitsync.model.record import Claim, Record
+from gitsync.model.resource import Prepared
+from gitsync.model.result import Result
+from gitsync.model.template import Request
+from gitsync.model.verdict import Action, Difference, Verdict
+
+_ID_RULE = "the ARM id, which cannot change"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Revised:
+    """The manifests of one revision, prepared, and the values that they declare themselves. `name` is for messages."""
+
+    name: str
+    prepared: tuple[Prepared, ...]
+    config_maps: ConfigMaps
+    secrets: Secrets
+
+    def requests(self) -> Mapping[Key, Request]:
+        """The request of each resource that has one."""
+        values = Placeholders({one.key: one for one in self.prepared}, self.config_maps, self.secrets)
+        made: dict[Key, Request] = {}
+        for one in self.prepared:
+            if one.template is None or one.key in made:
+                continue
+            try:
+                made[one.key] = fill(one.template, one.key.namespace, values)
+            except MissingValueError:  # a problem of its manifest says so
+                continue
+        return made
+
+
+def as_records(old: Revised) -> Mapping[Key, Record]:
+    """What would be remembered, had the old revision been brought to Azure: the memory of `make_plan`."""
+    requests = old.requests()
+    return {one.key: _record(one, requests[one.key]) for one in old.prepared if one.key in requests}
+
+
+def _record(one: Prepared, request: Request) -> Record:
+    return Record(
+        key=one.key,
+        manifest_api_version=one.resource.gvk.api_version,
+        arm_id=request.arm_id,
+        arm_api_version=request.api_version,
+        claim=Claim.CREATED if one.policy.allows_modify else Claim.NONE,
+        policy=one.policy,
+        applied=request.body,
+        owner=one.owner.key if one.owner else None,
+        depends_on=one.depends_on if one.is_valid else (),
+    )
+
+
+def rehearse(plan: Plan, old: Revised, new: Revised, *, prune: bool) -> tuple[Result, ...]:
+    """What a sync would do in Azure if that were as the old revision says, sorted by key.
+
+    `plan` is made of the new revision's resources and `as_records(old)`. `prune` says that a sync would delete.
+    """
+    rehearsal = _Rehearsal(old, new, {r.arm_id.casefold(): r for r in as_records(old).values()})
+    order = TopologicalSorter({key: node.depends_on for key, node in plan.applies.items()}).static_order()
+    results: dict[Key, Result] = {}
+    for key in order:
+        node = plan.applies[key]
+        waits_for = [results[other] for other in node.depends_on if not results[other].is_fine]
+        results[key] = rehearsal.apply(node, waits_for)
+    for key, node in plan.prunes.items():
+        results[key] = _left(node, prune=prune)
+    return tuple(results[key] for key in sorted(results))
+
+
+class _Rehearsal:
+    """The turn of single resources, with what they share."""
+
+    def __init__(self, old: Revised, new: Revised, by_id: Mapping[str, Record]) -> None:
+        self._old = old
+        self._named_before = frozenset(one.key for one in old.prepared)
+        self._requests = new.requests()
+        self._by_id = by_id
+
+    def apply(self, node: Node, waits_for: Collection[Result]) -> Result:
+        """One resource that the new revision names; the first of these that holds decides."""
+        prepared, before = _prepared(node), node.record
+        request = self._requests.get(node.key)
+        blank = _blank(node, prepared)
+        if not prepared.is_valid or request is None:
+            return _stopped(blank, Verdict.INVALID, error("Failed", _what_is_wrong(prepared)))
+        blank = replace(blank, arm_id=request.arm_id)
+        if before and before.claim.is_ours and not same_id(before.arm_id, request.arm_id):
+            return _moved(blank, before, request)
+        if before is None and waits_for:
+            other = next(iter(waits_for))
+            return _stopped(blank, Verdict.BLOCKED, warning("WaitingForOwner", f"{other.key} comes first, and fails."))
+        if not prepared.policy.allows_modify:
+            return _told(blank, Verdict.SKIP, _policy_note(before, prepared.policy))
+        twin = before or self._by_id.get(request.arm_id.casefold())
+        if twin is None:
+            return self._new(blank, request, _method(prepared))
+        return _changed(blank, twin, request, prepared)
+
+    def _new(self, blank: Result, request: Request, method: str) -> Result:
+        """One that the old revision does not ask for, or in a way that nothing could be made of."""
+        asked = _line(method, request)
+        if blank.key in self._named_before:
+            note = f"In {self._old.name} its manifest is invalid, so what changes cannot be told."
+            return replace(_told(blank, Verdict.PENDING, asked, note), action=Action.UPDATE)
+        return replace(_told(blank, Verdict.CREATE, asked), action=Action.CREATE)
+
+
+def _changed(blank: Result, before: Record, request: Request, prepared: Prepared) -> Result:
+    left_alone = prepared.ignored
+    differences = Bodies().differences(without(request.body, left_alone), without(before.applied or {}, left_alone))
+    notes = [
+        _renamed_note(before, blank.key),
+        _version_note(before, request),
+        _policy_note(before, blank.policy),
+        _region_note(differences),
+    ]
+    if differences:
+        told = _told(blank, Verdict.PENDING, _line(_method(prepared), request), *notes)
+        return replace(told, action=Action.UPDATE, differences=differences)
+    moves = before.arm_api_version != request.api_version
+    return _told(blank, Verdict.PENDING if moves else Verdict.IN_SYNC, *notes)
+
+
+def _prepared(node: Node) -> Prepared:
+    if node.prepared is None:
+        raise AssertionError("what is applied has a manifest")
+    return node.prepared
+
+
+def _blank(node: Node, prepared: Prepared) -> Result:
+    return Result(
+        key=node.key,
+        manifest_api_version=prepared.resource.gvk.api_version,
+        source=prepared.resource.source,
+        arm_id=prepared.arm_id,
+        policy=prepared.policy,
+        verdict=Verdict.IN_SYNC,
+        condition=Condition(status=Status.UNKNOWN, reason="Planned"),
+        is_fine=True,
+        owner=prepared.owner.key if prepared.owner else None,
+        depends_on=prepared.depends_on,
+    )
+
+
+def _told(blank: Result, verdict: Verdict, *sentences: str) -> Result:
+    message = " ".join(sentence for sentence in sentences if sentence)
+    return replace(blank, verdict=verdict, condition=replace(blank.condition, message=message))
+
+
+def _stopped(blank: Result, verdict: Verdict, condition: Condition) -> Result:
+    return replace(blank, verdict=verdict, condition=condition, is_fine=False)
+
+
+def _what_is_wrong(prepared: Prepared) -> str:
+    first = next((p for p in sorted(prepared.problems, key=lambda p: p.order) if p.is_error), None)
+    return f"The manifest is invalid: {first.message}" if first else "No request can be made of this manifest."
+
+
+def _moved(blank: Result, before: Record, request: Request) -> Result:
+    """A name and an owner are frozen once Azure has the resource (spec: semantics §5.7, DESIGN §6)."""
+    field = "spec.owner" if before.owner != blank.owner else "spec.azureName"
+    text = (
+        f"Its ARM id would change by {field}, which is refused once Azure has the resource. "
+        "To have another one, give the manifest another metadata.name."
+    )
+    difference = Difference("/id", request.arm_id, before.arm_id, _ID_RULE)
+    return replace(_stopped(blank, Verdict.BLOCKED, error("Failed", text)), differences=(difference,))
+
+
+def _method(prepared: Prepared) -> str:
+    return "PATCH" if prepared.resource.annotations.get(UPDATE_METHOD) == "patch" else "PUT"
+
+
+def _line(method: str, request: Request) -> str:
+    return f"{method} {request.arm_id}?api-version={request.api_version}."
+
+
+def _renamed_note(before: Record, key: Key) -> str:
+    return f"It was {before.key}." if before.key != key else ""
+
+
+def _version_note(before: Record, request: Request) -> str:
+    if before.arm_api_version == request.api_version:
+        return ""
+    return f"Its api-version changes from {before.arm_api_version} to {request.api_version}."
+
+
+def _policy_note(before: Record | None, policy: Policy) -> str:
+    if before is None or before.policy is policy:
+        return ""
+    return f"Its reconcile policy changes from {before.policy.value} to {policy.value}."
+
+
+def _region_note(differences: tuple[Difference, ...]) -> str:
+    """ARM refuses another location for a resource that exists (InvalidResourceLocation)."""
+    moved = next(
+        (d for d in differences if d.path == "/location" and d.live is not None and d.desired is not None), None
+    )
+    if moved is None or _squeezed(moved.desired) == _squeezed(moved.live):
+        return ""
+    return "Azure moves no resource to another region, and will refuse this."
+
+
+def _squeezed(region: object) -> str:
+    return str(region).replace(" ", "").casefold()
+
+
+def _left(node: Node, *, prune: bool) -> Result:
+    """A resource that the new revision no longer names."""
+    record = node.record
+    if record is None:
+        raise AssertionError("what left git is known by its record")
+    result = Result(
+        key=node.key,
+        manifest_api_version=record.manifest_api_version,
+        source=None,
+        arm_id=record.arm_id,
+        policy=record.policy,
+        verdict=Verdict.DETACH,
+        condition=Condition(status=Status.UNKNOWN, reason="Planned"),
+        is_fine=True,
+        owner=record.owner,
+        depends_on=record.depends_on,
+    )
+    if node.intent is Intent.DETACH:
+        told = _told(result, Verdict.DETACH, "It leaves git and stays in Azure.")
+        return replace(told, action=Action.DETACH if prune else Action.NONE)
+    if node.held:
+        return replace(result, verdict=Verdict.BLOCKED, condition=warning("PruneHeld", node.held))
+    if not prune:
+        return _told(result, Verdict.DELETE, "It leaves git. Only a sync with --prune deletes it.")
+    request = f"DELETE {record.arm_id}?api-version={record.arm_api_version}."
+    return replace(_told(result, Verdict.DELETE, request), action=Action.DELETE)

@@ -1,0 +1,131 @@
+"""Hold a run to a plan that was reviewed: the digests of a plan, and what has moved since it was made.
+
+A reviewed plan only ever narrows what a run would do. Everything here says "no further"; nothing says what to write.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from gitsync.core.conditions import warning
+from gitsync.core.digest import masked
+from gitsync.core.pointer import Path, pointer
+from gitsync.core.project import asked_for, project
+from gitsync.model.condition import Condition
+from gitsync.model.live import Live
+from gitsync.model.review import Review, Reviewed
+from gitsync.model.secret import Placeholder
+from gitsync.model.template import Request
+from gitsync.model.verdict import Action
+
+OUTDATED = "PlanOutdated"
+NOT_REVIEWED = "NotReviewed"
+SECRETS_NOT_REVIEWED = "SecretsNotReviewed"
+
+ID = "id"
+"""Stands in `Reviewed.later` for a request whose ARM id only a run knows."""
+
+_PLAN_AGAIN = "Make a new plan, and have it reviewed."
+
+EXISTS = "exists"
+"""The digest of a resource that can only be asked whether it is there."""
+
+
+def later_of(request: Request) -> tuple[str, ...]:
+    """What of a plan's request only a run will know, sorted."""
+    in_body = [pointer(path) for path, value in _leaves(request.body, ()) if isinstance(value, Placeholder)]
+    return tuple(sorted([*in_body, *([ID] if "<" in request.arm_id else [])]))
+
+
+def desired_digest(request: Request, body: Mapping[str, Any], later: tuple[str, ...]) -> str:
+    """The digest of what git asks for: where, in which api-version, and a sealed body (see `without_later`)."""
+    known = {pointer(path): value for path, value in _leaves(body, ())}
+    arm_id = "" if ID in later else request.arm_id.casefold()
+    return _digest([arm_id, request.api_version, known])
+
+
+def without_later(body: Any, later: tuple[str, ...], path: Path = ()) -> Any:
+    """Return a body with null for what only a later step knows, whatever it turned out to be."""
+    if path and pointer(path) in later:
+        return None
+    if isinstance(body, Mapping):
+        return {key: without_later(value, later, (*path, key)) for key, value in body.items()}
+    if isinstance(body, list):
+        return [without_later(value, later, (*path, index)) for index, value in enumerate(body)]
+    return body
+
+
+def live_digest(live: Live, asked: Mapping[str, Any], sent: Mapping[str, Any]) -> str:
+    """The digest of what Azure says of a resource that is there: the leaves that git asks for and those that were sent,
+    and whether its last operation failed. The rest of the answer (counters, times) moves by itself.
+
+    `asked` and `sent` are sealed bodies.
+    """
+    seen = [project(asked_for(masked(body)), live.body) for body in (asked, sent)]
+    return _digest([*seen, live.has_failed])
+
+
+def objection(
+    review: Review, then: Reviewed | None, now: Reviewed, digest_key: str, *, quiet: bool
+) -> Condition | None:
+    """Say why a resource that the run would write is not to be; None where it is as it was when it was reviewed.
+
+    `digest_key` names the run's own, and `quiet` says that this run has written nothing near the resource, so that its
+    ETag can only have been moved by others.
+    """
+    if then is None:
+        return warning(NOT_REVIEWED, "The reviewed plan does not have this resource, so it is not written.")
+    writes = then.action is not Action.NONE
+    if writes and then.secrets and (not review.digest_key or review.digest_key != digest_key):
+        return warning(SECRETS_NOT_REVIEWED, _of_keys(review.digest_key, digest_key))
+    moved = next(_moved(then, now, quiet=quiet), "")
+    if moved:
+        return warning(OUTDATED, f"{moved} {_PLAN_AGAIN}")
+    if writes:
+        return None
+    return warning(NOT_REVIEWED, "The reviewed plan leaves this resource as it is, so it is not written.")
+
+
+def _moved(then: Reviewed, now: Reviewed, *, quiet: bool) -> Iterator[str]:
+    """Everything that is not as it was, the most telling first."""
+    if then.desired != now.desired:
+        yield "What git asks for is not what was reviewed: a value that comes from elsewhere, or a setting, is another."
+    if then.live != now.live:
+        yield f"In Azure it {_CHANGES[bool(then.live), bool(now.live)]} since the plan was reviewed."
+    if quiet and then.etag and now.etag and then.etag != now.etag:
+        yield f"In Azure it was changed since the plan was reviewed: its ETag is {now.etag}, not {then.etag}."
+    if Action.NONE is not then.action is not now.action:
+        yield f"The reviewed plan was to {then.action} it, and now it is to {now.action}."
+
+
+_CHANGES = {(False, True): "appeared", (True, False): "is gone", (True, True): "was changed", (False, False): ""}
+
+
+def _of_keys(then: str, now: str) -> str:
+    if not then:
+        return (
+            "It has secrets, and the plan was made without a digest key, so what was reviewed cannot be told. "
+            "Set GITSYNC_DIGEST_KEY for plan and for sync, and make a new plan."
+        )
+    which = "another one" if now else "none"
+    return f"It has secrets, and the plan was made with a digest key where this run has {which}. Give both the same."
+
+
+def _leaves(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
+    """Every leaf of a body and every empty list or object; null is nothing."""
+    if isinstance(value, Mapping) and value:
+        for key, child in value.items():
+            yield from _leaves(child, (*path, key))
+    elif isinstance(value, list) and value:
+        for index, child in enumerate(value):
+            yield from _leaves(child, (*path, index))
+    elif value is not None:
+        yield path, value
+
+
+def _digest(document: Any) -> str:
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"))
+    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"

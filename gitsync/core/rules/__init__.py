@@ -1,0 +1,1 @@
+"""The rules by which two leaves mean the same to Azure: one module a family; their order is in `core/equality`."""

@@ -1,0 +1,83 @@
+"""Addresses: URLs, host names, IP addresses and networks, compared as what they lead to."""
+
+from __future__ import annotations
+
+import re
+from ipaddress import IPv4Network, IPv6Network, ip_network
+from typing import Final
+
+from gitsync.core.rules.rule import Leaf, Outcome, Rule, judged
+
+_URL: Final = re.compile(r"(?P<scheme>[Hh][Tt][Tt][Pp][Ss]?)://(?P<host>[^/?#@\s]+)(?P<rest>[/?#]\S*)?")
+_HOST: Final = re.compile(r"(?:[A-Za-z0-9_*-]+\.)+[A-Za-z0-9-]+\.?")
+_HOST_NAMES: Final = (
+    "cname",
+    "exchange",
+    "nsdname",
+    "ptrdname",
+    "fqdn",
+    "hostname",
+    "domainname",
+    "fqdns",
+    "hostnames",
+)
+_LITERAL: Final = ("audience", "audiences", "issuer", "origin", "origins", "redirecturis", "replyurls")
+"""URLs that are compared letter by letter by those who use them: OpenID Connect and CORS know no other way."""
+
+_PORTS: Final = {"http": ":80", "https": ":443"}
+
+
+def _url(leaf: Leaf) -> Outcome | None:
+    if leaf.name.endswith(_LITERAL):
+        return None
+    asked, found = _URL.fullmatch(leaf.desired), _URL.fullmatch(leaf.live)
+    return judged(_place(asked) == _place(found)) if asked and found else None
+
+
+def _place(url: re.Match[str]) -> tuple[str, str, str]:
+    """Scheme and host have no case, a scheme has a port of its own; the rest is compared as it stands."""
+    scheme = url["scheme"].casefold()
+    host = url["host"].casefold().removesuffix(_PORTS.get(scheme, "\n"))
+    rest = url["rest"] or ""
+    return scheme, host, rest if "?" in rest or "#" in rest else rest.removesuffix("/")
+
+
+def _host(leaf: Leaf) -> Outcome | None:
+    if not leaf.name.endswith(_HOST_NAMES) or not (_HOST.fullmatch(leaf.desired) and _HOST.fullmatch(leaf.live)):
+        return None
+    return judged(leaf.desired.casefold().removesuffix(".") == leaf.live.casefold().removesuffix("."))
+
+
+def _network(leaf: Leaf) -> Outcome | None:
+    asked, found = _addresses(leaf.desired), _addresses(leaf.live)
+    return judged(asked == found) if asked and found else None
+
+
+def _addresses(text: str) -> IPv4Network | IPv6Network | None:
+    if "." not in text and ":" not in text:
+        return None  # a plain number is no address
+    try:
+        return ip_network(text)
+    except ValueError:
+        return None
+
+
+ADDRESS_RULES: Final = (
+    Rule(
+        name="a URL",
+        evidence="RFC 3986 §6.2: scheme and host have no case, a default port says nothing. "
+        "Azure ends its service addresses with a slash, whether one was sent or not.",
+        decide=_url,
+    ),
+    Rule(
+        name="a host name",
+        evidence="RFC 4343: names have no case; RFC 1034 §3.1: a dot at the end says that the name is whole.",
+        decide=_host,
+    ),
+    Rule(
+        name="an IP address",
+        evidence="RFC 4632, RFC 5952: Key Vault answers '1.2.3.4' with '1.2.3.4/32' "
+        "(hashicorp/terraform-provider-azurerm#2164).",
+        decide=_network,
+    ),
+)

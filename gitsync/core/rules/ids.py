@@ -1,0 +1,63 @@
+"""Identifiers: ARM ids, whole or relative to the resource, and GUIDs."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from gitsync.core.rules.rule import Leaf, Outcome, Rule, judged
+
+_GUID: Final = re.compile(r"\{?[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\}?", re.IGNORECASE)
+_ROOTS: Final = ("/subscriptions/", "/providers/")
+
+
+def _guid(leaf: Leaf) -> Outcome | None:
+    if not (_GUID.fullmatch(leaf.desired) and _GUID.fullmatch(leaf.live)):
+        return None
+    return judged(leaf.desired.strip("{}").casefold() == leaf.live.strip("{}").casefold())
+
+
+def _arm_id(leaf: Leaf) -> Outcome | None:
+    if not _is_arm_id(leaf.desired):
+        return None
+    return judged(_plain(leaf.desired) == _plain(leaf.live))
+
+
+def _relative_id(leaf: Leaf) -> Outcome | None:
+    """A path that Azure answers in full must lie under the resource itself, or under something that it lies in."""
+    short, whole = leaf.desired, leaf.live
+    if _is_arm_id(short) and not _is_arm_id(whole):
+        short, whole = whole, short
+    if not short.startswith("/") or not _is_arm_id(whole) or not _plain(short):
+        return None
+    root = _plain(whole).removesuffix(_plain(short))
+    own = _plain(leaf.hints.own_id)
+    return judged(root != _plain(whole) and bool(root) and (own == root or own.startswith(f"{root}/")))
+
+
+def _is_arm_id(text: str) -> bool:
+    return text.casefold().startswith(_ROOTS)
+
+
+def _plain(text: str) -> str:
+    return text.removesuffix("/").casefold()
+
+
+ID_RULES: Final = (
+    Rule(
+        name="an ARM id",
+        evidence="Resource-provider contract: ids compare without case; 'serverFarms' comes back 'serverfarms'.",
+        decide=_arm_id,
+    ),
+    Rule(
+        name="a relative id",
+        evidence="Recorded: API Management answers the scope '/apis' by the id of its service and '/apis'; a role "
+        "assignment a role of the tenant by its subscription's id and the role's.",
+        decide=_relative_id,
+    ),
+    Rule(
+        name="a GUID",
+        evidence="RFC 9562 §4: hexadecimal digits in either case; Key Vault answers in small letters.",
+        decide=_guid,
+    ),
+)

@@ -1,0 +1,39 @@
+"""Secrets that Azure answers, but not by their value: an empty text, stars, a reference to where it keeps them."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from gitsync.core.hints import Hints
+from gitsync.core.pointer import Path
+from gitsync.core.rules.rule import Leaf, Outcome, Rule
+
+_SECRET: Final = re.compile(
+    r".*(?:password|passphrase|secret|secrets|connectionstring|protectedsettings|accesskey|accountkey|sharedkey"
+    r"|instrumentationkey|sastoken|privatekey|credentials)"
+)
+_MASK: Final = re.compile(r"|\*+|•+|\{\{[^{}]+\}\}|<[a-z -]*(?:hidden|secret|masked|redacted)[a-z -]*>", re.IGNORECASE)
+
+
+def is_secret(path: Path, hints: Hints) -> bool:
+    """Whether a leaf holds a secret: by the facts, or by its name or that of something that it stands in."""
+    if hints.told(path) == "secret":
+        return True
+    return any(_SECRET.fullmatch(step.casefold()) for step in path if isinstance(step, str))
+
+
+def _masked(leaf: Leaf) -> Outcome | None:
+    if not _MASK.fullmatch(leaf.live) or not is_secret(leaf.path, leaf.hints):
+        return None
+    return Outcome.UNTOLD
+
+
+MASK_RULES: Final = (
+    Rule(
+        name="a secret",
+        evidence="Recorded: Cosmos DB and Kubernetes extensions answer secrets with an empty text, API Management "
+        "with the name of a value that it keeps: '{{Logger-Credentials--…}}'.",
+        decide=_masked,
+    ),
+)

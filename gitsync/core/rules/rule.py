@@ -1,0 +1,52 @@
+"""What a rule is: a name that reports show, the evidence that it rests on, and a decision over one leaf.
+
+A rule compares something. Where it has nothing to say of a leaf it answers None, and the next rule is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Any
+
+from gitsync.core.hints import Hints
+from gitsync.core.pointer import Path
+
+
+class Outcome(Enum):
+    SAME = auto()
+    OTHER = auto()  # the rule is the right one for this leaf, and the two sides are not the same by it
+    UNTOLD = auto()  # Azure says what it says whatever is asked: nothing can be told from it at first sight
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """One leaf that both sides have, and that is not the same letter by letter."""
+
+    path: Path
+    desired: Any
+    live: Any
+    hints: Hints
+
+    @property
+    def name(self) -> str:
+        """The member that the value stands under, without case; that of the list for an entry of a list."""
+        return next((step.casefold() for step in reversed(self.path) if isinstance(step, str)), "")
+
+    @property
+    def above(self) -> frozenset[str]:
+        """All members on the way to the leaf, without case."""
+        return frozenset(step.casefold() for step in self.path if isinstance(step, str))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    name: str
+    evidence: str
+    decide: Callable[[Leaf], Outcome | None]
+
+
+def judged(same: bool) -> Outcome:  # noqa: FBT001 - the one thing it is about
+    """The outcome of a comparison that was the right one to make."""
+    return Outcome.SAME if same else Outcome.OTHER

@@ -1,0 +1,127 @@
+"""Documents in a text: XML, JSON, and text of several lines, compared as what they mean.
+
+What comes from a manifest or from Azure is untrusted: XML that declares a document type, and so could declare entities,
+is not parsed and counts as plain text.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, Final, NamedTuple, NoReturn
+from xml.parsers import expat
+
+from gitsync.core.rules.rule import Leaf, Outcome, Rule, judged
+
+_BETWEEN_TAGS: Final = re.compile(r">\s+<")
+_EMPTY_TAG: Final = re.compile(r"\s+/>")
+
+
+class _Refused(Exception):  # noqa: N818 - no error: the text is compared as text then
+    """The document is not one that is read here."""
+
+
+def _xml(leaf: Leaf) -> Outcome | None:
+    if not (_is_tagged(leaf.desired) and _is_tagged(leaf.live)):
+        return None
+    asked, found = xml_events(leaf.desired), xml_events(leaf.live)
+    if (
+        asked is None or found is None
+    ):  # policies with expressions in attributes are no XML; blanks between tags still are
+        return judged(_close(leaf.desired) == _close(leaf.live))
+    return judged(asked == found)
+
+
+def _is_tagged(text: str) -> bool:
+    return text.lstrip("\ufeff \t\r\n").startswith("<") and text.rstrip().endswith(">")
+
+
+def _close(text: str) -> str:
+    return _EMPTY_TAG.sub("/>", _BETWEEN_TAGS.sub("><", text.replace("\r\n", "\n").strip("\ufeff \t\n")))
+
+
+def xml_events(text: str) -> list[tuple[Any, ...]] | None:
+    """Tags, attributes without their order, text, and comments of a document; None for what is no XML.
+
+    Text that is blank is left out: it is how the document is laid out.
+    """
+    events: list[tuple[Any, ...]] = []
+    parser = expat.ParserCreate()
+    parser.buffer_text = True
+    parser.StartDoctypeDeclHandler = _refuse
+    parser.StartElementHandler = lambda name, attributes: events.append(("open", name, attributes))
+    parser.EndElementHandler = lambda name: events.append(("close", name))
+    parser.CommentHandler = lambda comment: events.append(("comment", comment))
+    parser.ProcessingInstructionHandler = lambda target, said: events.append(("instruction", target, said))
+    parser.CharacterDataHandler = lambda said: events.append(("text", said)) if said.strip() else None
+    try:
+        parser.Parse(text.lstrip("\ufeff \t\r\n"), True)
+    except (expat.ExpatError, _Refused, ValueError):  # ValueError: a lone surrogate
+        return None
+    return events
+
+
+def _refuse(*_declared: object) -> NoReturn:
+    raise _Refused
+
+
+class _Number(NamedTuple):
+    """A number as it is spelled: no precision is lost, and no list or boolean is like it."""
+
+    spelled: str
+
+
+def _json(leaf: Leaf) -> Outcome | None:
+    asked = json_value(leaf.desired)
+    found = json_value(leaf.live) if asked is not None else None
+    try:
+        return judged(asked == found) if found is not None else None
+    except RecursionError:
+        return None
+
+
+def json_value(text: str) -> Any:
+    """What a text says that is a JSON object or array; None for any other."""
+    if not text.lstrip().startswith(("{", "[")):
+        return None
+    try:
+        return json.loads(text, object_pairs_hook=_distinct, parse_int=_Number, parse_float=_Number)
+    except (ValueError, RecursionError, _Refused):
+        return None
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A key that stands twice has no one meaning."""
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        raise _Refused
+    return made
+
+
+def _lines(leaf: Leaf) -> Outcome | None:
+    if "\n" not in leaf.desired and "\n" not in leaf.live:
+        return None
+    return judged(_unended(leaf.desired) == _unended(leaf.live))
+
+
+def _unended(text: str) -> str:
+    return text.replace("\r\n", "\n").removesuffix("\n")
+
+
+TEXT_RULES: Final = (
+    Rule(
+        name="XML",
+        evidence="Recorded: API Management answers a policy laid out anew, with tabs and line ends of its own.",
+        decide=_xml,
+    ),
+    Rule(
+        name="JSON",
+        evidence="RFC 8259 §4: blanks and the order of members say nothing. Workbooks are laid out anew.",
+        decide=_json,
+    ),
+    Rule(
+        name="lines",
+        evidence="XML 1.0 §2.11 and most editors: how a line ends says nothing, nor whether the last one does.",
+        decide=_lines,
+    ),
+)

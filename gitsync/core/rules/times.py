@@ -1,0 +1,108 @@
+"""Dates, times and durations: ISO 8601 and .NET's spelling, compared as the instant or the length that they mean."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta, timezone
+from fractions import Fraction
+from typing import Final
+
+from gitsync.core.rules.rule import Leaf, Outcome, Rule, judged
+
+_ISO_DURATION: Final = re.compile(
+    r"(?P<sign>-?)P(?:(?P<years>\d+)Y)?(?:(?P<months>\d+)M)?(?:(?P<weeks>\d+)W)?(?:(?P<days>\d+)D)?"
+    r"(?:T(?:(?P<hours>\d+)H)?(?:(?P<minutes>\d+)M)?(?:(?P<seconds>\d+(?:\.\d+)?)S)?)?"
+)
+_TIME_SPAN: Final = re.compile(
+    r"(?P<sign>-?)(?:(?P<days>\d+)\.)?(?P<hours>\d\d):(?P<minutes>\d\d)(?P<seconds>:\d\d(?:\.\d+)?)?"
+)
+_DATE: Final = re.compile(
+    r"(?P<day>\d{4}-\d\d-\d\d)(?:[T ](?P<time>\d\d:\d\d(?::\d\d)?)(?P<fraction>\.\d+)?"
+    r"(?P<zone>Z|[+-]\d\d:?\d\d)?)?",
+    re.IGNORECASE,
+)
+
+Length = tuple[int, Fraction]
+"""Months and seconds: a month has no length in seconds, and a year has twelve of them."""
+
+
+def duration(text: str) -> Length | None:
+    """What a duration means: "PT60S" is "PT1M" is "00:01:00", and "P1M" is none of them."""
+    found = _ISO_DURATION.fullmatch(text)
+    if found and any(character.isdigit() for character in text) and not text.endswith("T"):
+        sign = -1 if found["sign"] else 1
+        months = 12 * int(found["years"] or 0) + int(found["months"] or 0)
+        days = 7 * int(found["weeks"] or 0) + int(found["days"] or 0)
+        return sign * months, sign * _seconds(days, found["hours"], found["minutes"], found["seconds"])
+    found = _TIME_SPAN.fullmatch(text)
+    if found:
+        sign = -1 if found["sign"] else 1
+        seconds = (found["seconds"] or "").removeprefix(":")
+        return 0, sign * _seconds(int(found["days"] or 0), found["hours"], found["minutes"], seconds)
+    return None
+
+
+def _seconds(days: int, hours: str | None, minutes: str | None, seconds: str | None) -> Fraction:
+    return 86400 * days + 3600 * int(hours or 0) + 60 * int(minutes or 0) + Fraction(seconds or 0)
+
+
+def instant(text: str) -> Fraction | None:
+    """The moment that a date means, in seconds; midnight for a day, UTC where no zone is given. None for no date."""
+    found = _DATE.fullmatch(text)
+    if found is None:
+        return None
+    try:
+        moment = datetime.fromisoformat(f"{found['day']}T{found['time'] or '00:00'}").replace(
+            tzinfo=_zone(found["zone"])
+        )
+        since = moment - datetime(1, 1, 2, tzinfo=UTC)
+    except (ValueError, OverflowError):
+        return None  # a thirteenth month, or the hour before the first
+    return Fraction(since.days * 86400 + since.seconds) + Fraction(found["fraction"] or 0)
+
+
+def _zone(text: str | None) -> timezone:
+    if text is None or text in "zZ":
+        return UTC
+    digits = text[1:].replace(":", "")
+    offset = timedelta(hours=int(digits[:2]), minutes=int(digits[2:]))
+    return timezone(-offset if text[0] == "-" else offset)
+
+
+def _interval(text: str) -> tuple[object, ...] | None:
+    """A repeating interval (ISO 8601 §5.6): "R/date/duration"."""
+    parts = text.split("/")
+    repeats = parts[:1] if parts[0].startswith("R") else []
+    if len(parts) < 2:
+        return None
+    meant = [duration(part) or instant(part) for part in parts[len(repeats) :]]
+    return None if None in meant else (*repeats, *meant)
+
+
+def _by(read: Callable[[str], object | None]) -> Callable[[Leaf], Outcome | None]:
+    def decide(leaf: Leaf) -> Outcome | None:
+        asked = read(leaf.desired)
+        found = None if asked is None else read(leaf.live)
+        return None if found is None else judged(asked == found)
+
+    return decide
+
+
+TIME_RULES: Final = (
+    Rule(
+        name="a duration",
+        evidence="ISO 8601 §5.5.2 and .NET's TimeSpan, Azure's two spellings: 'PT60S' is 'PT1M' is '00:01:00'.",
+        decide=_by(duration),
+    ),
+    Rule(
+        name="a date",
+        evidence="RFC 3339: 'Z' and '+00:00' are one zone; providers add '.0000000', or leave UTC out.",
+        decide=_by(instant),
+    ),
+    Rule(
+        name="a repeating interval",
+        evidence="ISO 8601 §5.6, in backup policies: 'R/2023-06-07T10:26:32+00:00/PT4H'.",
+        decide=_by(_interval),
+    ),
+)

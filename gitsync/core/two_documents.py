@@ -1,0 +1,154 @@
+"""Two ARM documents side by side, with what may be remembered of them: one question of `gitsync compare`.
+
+Apart from the comparison, because here anybody's JSON comes in: what is wrong with it is said by its line and member.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any, NoReturn
+
+from gitsync.core.catalog import Catalog
+from gitsync.core.compare import Remembered, baseline_of, compare
+from gitsync.core.documents import MAX_DEPTH
+from gitsync.core.hints import Hints, hints_of
+from gitsync.errors import SourceError
+from gitsync.model.facts import Kind
+from gitsync.model.gvk import GVK
+from gitsync.model.verdict import Comparison
+
+Body = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """`baseline` is what Azure answered right after our last write, `applied` what that write sent: `desired`, where
+    it is absent.
+    """
+
+    desired: Body
+    live: Body
+    arm_type: str = ""
+    api_version: str = ""
+    own_id: str = ""
+    baseline: Body | None = None
+    applied: Body | None = None
+
+
+def answer(question: Question, catalog: Catalog) -> Comparison:
+    """Compare, with what the facts know of the type."""
+    hints = replace(known_of(catalog, question.arm_type, question.api_version), own_id=question.own_id)
+    return compare(question.desired, question.live, _remembered(question), hints)
+
+
+def _remembered(question: Question) -> Remembered | None:
+    if question.baseline is None and question.applied is None:
+        return None
+    applied = question.desired if question.applied is None else question.applied
+    seen = None if question.baseline is None else baseline_of(applied, question.baseline)
+    return Remembered(applied=applied, baseline=seen)
+
+
+def document(comparison: Comparison) -> dict[str, Any]:
+    """The answer, as a line of JSON says it."""
+    return {
+        "differences": [
+            {"path": found.path, "desired": found.desired, "live": found.live, "rule": found.rule}
+            for found in comparison.differences
+        ],
+        "unverified": list(comparison.unverified),
+    }
+
+
+@cache
+def known_of(catalog: Catalog, arm_type: str, api_version: str) -> Hints:
+    """The hints for an ARM type: of that api-version, else of the kind's newest; none for a type that is not known."""
+    kind = catalog.by_arm_type(arm_type, api_version) or _newest(catalog, arm_type)
+    return replace(hints_of(kind) if kind else Hints(), arm_type=arm_type)
+
+
+def _newest(catalog: Catalog, arm_type: str) -> Kind | None:
+    for group in catalog.groups():
+        for kind in catalog.kinds(group):
+            if (catalog.arm_type(group, kind) or "").casefold() == arm_type.casefold():
+                return catalog.kind(GVK(group, catalog.versions(group, kind)[-1], kind))
+    return None
+
+
+def read_question(line: bytes, number: int) -> Question:
+    """The question of one line of JSON. SourceError, with the line's number, where it is none."""
+    where = f"Line {number}"
+    try:
+        said = json.loads(line.decode().rstrip(), parse_constant=_no_number)
+    except ValueError as error:
+        raise SourceError(f"{where} is no JSON: {_reason(error)}.", hint="Write one JSON object a line.") from error
+    except RecursionError as error:
+        raise _too_deep(where) from error
+    if _is_deep(said):
+        raise _too_deep(where)
+    if not isinstance(said, dict):
+        raise SourceError(f"{where} is no JSON object.", hint="Write one JSON object a line.")
+    return Question(
+        desired=body_of(said.get("desired"), f"{where}: desired"),
+        live=body_of(said.get("live"), f"{where}: live"),
+        baseline=_remembered_body(said.get("baseline"), f"{where}: baseline"),
+        applied=_remembered_body(said.get("applied"), f"{where}: applied"),
+        arm_type=_text(said, "type", where),
+        api_version=_text(said, "apiVersion", where),
+        own_id=_text(said, "id", where),
+    )
+
+
+def _remembered_body(value: Any, what: str) -> Body | None:
+    return None if value is None else body_of(value, what)
+
+
+def body_of(value: Any, what: str) -> Body:
+    """A value that must be the body of a resource. SourceError, which names it by `what`, where it is none."""
+    if isinstance(value, Mapping):
+        return value
+    said = "is absent" if value is None else "is no object"
+    raise SourceError(f"{what} {said}.", hint="Give the body of an ARM resource: a JSON object.")
+
+
+def _text(said: Mapping[str, Any], name: str, where: str) -> str:
+    value = said.get(name)
+    if value is None or isinstance(value, str):
+        return value or ""
+    raise SourceError(f"{where}: {name} is no text.", hint="Give it in quotes, or leave it out.")
+
+
+def _is_deep(value: Any) -> bool:
+    """Whether something is nested deeper than a manifest may be: no body of ARM is."""
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        inner = [child for one in level for child in _children(one)]
+        if not inner:
+            return False
+        level = inner
+    return True
+
+
+def _children(value: Any) -> list[Any]:
+    if isinstance(value, dict):
+        return list(value.values())
+    return value if isinstance(value, list) else []
+
+
+def _too_deep(where: str) -> SourceError:
+    return SourceError(f"{where} is nested too deeply.", hint=f"No more than {MAX_DEPTH} levels are read.")
+
+
+def _no_number(spelled: str) -> NoReturn:
+    raise ValueError(f"{spelled} is no number of JSON")
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, json.JSONDecodeError):
+        return f"{error.msg} at column {error.colno}"
+    if isinstance(error, UnicodeDecodeError):
+        return f"byte {error.start + 1} is not UTF-8"
+    return str(error)

@@ -1,0 +1,38 @@
+"""Say once for a whole run which secrets it could not compare, and how to mend that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
+
+from gitsync.core.digest import MADE_WITH_ANOTHER_KEY, MADE_WITHOUT_KEY, NO_KEY
+from gitsync.model.problem import Level, Problem
+from gitsync.model.result import Result
+
+_NAMED = 3
+
+_HINTS: Final[Mapping[str, str]] = {
+    NO_KEY: "Set GITSYNC_DIGEST_KEY to 32 random characters or more, the same for every run.",
+    MADE_WITHOUT_KEY: "The next write of each makes its digests; `gitsync sync --always-put` writes all.",
+    MADE_WITH_ANOTHER_KEY: "The next write of each makes its digests anew; `gitsync sync --always-put` writes all.",
+}
+
+
+def untold_secrets(results: Iterable[Result]) -> tuple[Problem, ...]:
+    """Return a warning for each reason that a secret of these results could not be compared for."""
+    everything = tuple(results)
+    return tuple(_problem(reason, named) for reason in _HINTS if (named := list(_of(everything, reason))))
+
+
+def _of(results: tuple[Result, ...], reason: str) -> Iterator[str]:
+    return (f"{result.key.kind}/{result.key.name}" for result in results if reason in result.because.values())
+
+
+def _problem(reason: str, named: list[str]) -> Problem:
+    more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
+    return Problem(
+        code="SecretsNotCompared",
+        message=f"{', '.join(named[:_NAMED])}{more}: {reason}.",
+        hint=_HINTS[reason],
+        level=Level.WARNING,
+    )

@@ -1,0 +1,16 @@
+"""app.azure.com: what runs in an environment is refused until that is there (extensions.md §5.2)."""
+
+from __future__ import annotations
+
+from gitsync.extensions.points import Extensions
+from gitsync.extensions.refusals import Refusal, classified
+
+GROUP = "app.azure.com"
+
+EXTENSIONS: Extensions = classified(
+    GROUP,
+    (
+        Refusal(kind="ContainerApp", code="ManagedEnvironmentNotProvisioned"),
+        Refusal(kind="Job", code="ManagedEnvironmentNotProvisioned"),
+    ),
+)

@@ -1,0 +1,32 @@
+"""The check that a private endpoint's connections were approved (extensions.md §4.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gitsync.extensions.points import CheckResult, NextCheck, ReadsAzure, Subject, failure
+
+APPROVED = "Approved"
+
+
+async def connections_are_approved(subject: Subject, azure: ReadsAzure, next: NextCheck) -> CheckResult:  # noqa: A002 - ASO's word
+    """Only those that somebody must approve by hand are looked at; what tells no state was not approved."""
+    properties = subject.live.body.get("properties") if subject.live else None
+    listed = properties.get("manualPrivateLinkServiceConnections") if isinstance(properties, Mapping) else None
+    waiting = [_id(entry) for entry in listed or [] if _state(entry) != APPROVED]
+    if not waiting:
+        return await next(subject, azure)
+    ids = " ".join(f'"{id_}"' for id_ in waiting)
+    return failure(f"Private connection(s) '[{ids}]' to the PrivateEndpoint requires approval")
+
+
+def _state(entry: Any) -> Any:
+    for step in ("properties", "privateLinkServiceConnectionState", "status"):
+        entry = entry.get(step) if isinstance(entry, Mapping) else None
+    return entry
+
+
+def _id(entry: Any) -> str:
+    """The id of a connection, or its name where Azure gives none."""
+    return str(entry.get("id") or entry.get("name") or "") if isinstance(entry, Mapping) else ""

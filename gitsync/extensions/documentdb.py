@@ -1,0 +1,35 @@
+"""documentdb.azure.com: what must stand still before a write (extensions.md §2, §3), and what refusals mean (§5.2)."""
+
+from __future__ import annotations
+
+from gitsync.extensions.points import Extension, Extensions
+from gitsync.extensions.refusals import Class, Refusal, classified
+from gitsync.extensions.states import OwnerState, OwnState, not_in, only_exactly
+
+GROUP = "documentdb.azure.com"
+
+_CASSANDRA_CLUSTER = OwnerState(
+    'Owning CassandraCluster is in provisioning state "{state}"', allows=only_exactly("Succeeded")
+)
+_ACCOUNT = OwnState("reconcile blocked while account is at status deleting", allows=not_in("deleting"))
+
+EXTENSIONS: Extensions = (
+    Extension(group=GROUP, kind="CassandraDataCenter", owner_check=_CASSANDRA_CLUSTER),
+    Extension(group=GROUP, kind="DatabaseAccount", pre_check=_ACCOUNT),
+    *classified(
+        GROUP,
+        (
+            Refusal(kind="CassandraCluster", code="BadRequest", says=("service principal",)),
+            # Another try would only put a misleading message in the place of this one.
+            Refusal(
+                kind="DatabaseAccount",
+                code="ServiceUnavailable",
+                says=("currently experiencing high demand",),
+                becomes=Class.FATAL,
+            ),
+            Refusal(kind="MongodbDatabase", code="BadRequest"),
+            Refusal(kind="SqlDatabase", code="BadRequest"),
+            Refusal(kind="SqlRoleAssignment", code="BadRequest", says=("was not found in the AAD tenant",)),
+        ),
+    ),
+)

@@ -1,0 +1,17 @@
+"""insights.azure.com: rules are refused until what they look at is there and may be read (extensions.md §5.2)."""
+
+from __future__ import annotations
+
+from gitsync.extensions.points import Extensions
+from gitsync.extensions.refusals import Refusal, classified
+
+GROUP = "insights.azure.com"
+
+EXTENSIONS: Extensions = classified(
+    GROUP,
+    (
+        Refusal(kind="DataCollectionRule", code="WorkspaceNotFound"),
+        Refusal(kind="ScheduledQueryRule", code="BadRequest", says=("does not exist",)),
+        Refusal(kind="ScheduledQueryRule", code="BadRequest", says=("insufficient access",)),
+    ),
+)

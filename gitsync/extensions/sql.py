@@ -1,0 +1,16 @@
+"""sql.azure.com: what refusals mean; a password that is not taken stays so (extensions.md §5.2)."""
+
+from __future__ import annotations
+
+from gitsync.extensions.points import Extensions
+from gitsync.extensions.refusals import Class, Refusal, classified
+
+GROUP = "sql.azure.com"
+
+EXTENSIONS: Extensions = classified(
+    GROUP,
+    (
+        Refusal(kind="Server", code="PasswordNotComplex", becomes=Class.FATAL),
+        Refusal(kind="ServersVulnerabilityAssessment", code="VulnerabilityAssessmentADSIsDisabled"),
+    ),
+)

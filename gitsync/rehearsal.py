@@ -1,0 +1,110 @@
+"""A plan of two revisions: what a change of the manifests means in requests to ARM, with no access to Azure.
+
+Reads both revisions, prepares both, and tells the difference as the report of a plan, in which the old revision takes
+the place of Azure. It needs no login, no subscription and no recorded state, and so runs where a change is reviewed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from gitsync.config import Config
+from gitsync.core.catalog import open_catalog
+from gitsync.core.choose import chosen, of_namespaces, unmatched
+from gitsync.core.exitcode import exit_code
+from gitsync.core.manifests import read_manifests
+from gitsync.core.plan import make_plan
+from gitsync.core.prepare import prepare
+from gitsync.core.rehearse import Revised, as_records, rehearse
+from gitsync.edges import NOBODYS_SUBSCRIPTION
+from gitsync.errors import ConfigError, SourceError
+from gitsync.model.clock import Clock, rfc3339
+from gitsync.model.manifests import Manifests
+from gitsync.model.plan import Plan
+from gitsync.model.policy import Policy
+from gitsync.model.problem import Problem
+from gitsync.model.report import Report, Requests
+from gitsync.model.secret import Secret
+from gitsync.planning import choice_of, problems_of, refuse_invalid
+from gitsync.repo.access import Access
+from gitsync.repo.checkout import checkout
+from gitsync.repo.revisions import Reading, read_revision
+
+
+def run(config: Config, clock: Clock, redact: Callable[[Secret], None]) -> Report:
+    """Tell what changes between `from_revision` and `to_revision`, or what a plan would read where that is absent.
+
+    Raises ConfigError where there is no revision to begin with, SourceError where one cannot be read.
+    """
+    if config.from_revision is None:
+        raise ConfigError("--to is given, and --from is not.", hint="Name the revision to compare with: --from main.")
+    if config.plan_out:
+        raise ConfigError("A plan of two revisions is not one that a sync can be held to.", hint="Leave --out out.")
+    started = rfc3339(clock.now())
+    before, after = _read_both(config)
+    old, _ = _revised(config, clock, before, config.from_revision, redact)
+    new, manifests = _revised(config, clock, after, config.to_revision or "", redact)
+    plan = _plan(config, old, new, (*after.problems, *manifests.problems))
+    refuse_invalid(config, plan)
+    results = tuple(one for one in rehearse(plan, old, new, prune=config.prune) if choice_of(config).has(one.key))
+    problems = problems_of(plan)
+    return Report(
+        command="plan",
+        revision=after.commit,
+        started=started,
+        finished=rfc3339(clock.now()),
+        exit_code=exit_code(results, problems, writes=False, detailed=config.detailed_exitcode, fail_on=config.fail_on),
+        requests=Requests(),
+        problems=problems,
+        results=results,
+        root=after.root,
+        base=before.commit,
+    )
+
+
+def _read_both(config: Config) -> tuple[Reading, Reading]:
+    access = Access(token=config.git_token, username=config.git_username, timeout=config.git_timeout)
+    status_dir = Path(config.status_dir) if config.status_dir else None
+
+    def read(name: str) -> Reading:
+        return read_revision(config.source, name, path=config.path, access=access, status_dir=status_dir)
+
+    if config.from_revision is None:
+        raise AssertionError("asked for a revision that has no name")
+    before = read(config.from_revision)
+    if config.to_revision is not None:
+        return before, read(config.to_revision)
+    with checkout(config.source, ref=config.ref, path=config.path, access=access, status_dir=status_dir) as found:
+        after = Reading(commit=found.revision, files=found.files, problems=found.problems, root=found.root)
+    return before, replace(after, commit=None) if found.dirty else after
+
+
+def _revised(
+    config: Config, clock: Clock, reading: Reading, name: str, redact: Callable[[Secret], None]
+) -> tuple[Revised, Manifests]:
+    manifests = of_namespaces(read_manifests(reading.files, namespace=config.namespace), config.target_namespaces)
+    for secret in (value for values in manifests.secrets.values() for value in values.values()):
+        redact(secret)
+    prepared = prepare(
+        manifests,
+        catalog=open_catalog(),
+        subscription=config.subscription or NOBODYS_SUBSCRIPTION,
+        default_policy=Policy(config.default_policy),
+        unknown_fields="warn" if config.unknown_fields == "warn" else "error",
+        today=clock.now().date(),
+    )
+    return Revised(
+        name=name, prepared=prepared, config_maps=manifests.config_maps, secrets=manifests.secrets
+    ), manifests
+
+
+def _plan(config: Config, old: Revised, new: Revised, problems: tuple[Problem, ...]) -> Plan:
+    """The plan of a run that had brought the old revision to Azure. SourceError where --only names nothing."""
+    choice, records = choice_of(config), as_records(old)
+    keys = {one.key for one in new.prepared}
+    if strange := unmatched([*keys, *records], choice):
+        raise SourceError(f"No resource is called {strange[0]}.", hint="--only takes Kind/name, or a pattern with *.")
+    known = {key: record for key, record in records.items() if key in keys or choice.has(key)}
+    return make_plan(chosen(new.prepared, choice), known, problems)

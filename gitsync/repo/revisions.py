@@ -1,0 +1,156 @@
+"""One revision of SOURCE by its name, for a plan of what a change means: from the repository at hand, else from its
+remote.
+
+Apart from the checkout, which reads what a run is about: here a name may count back from another (`main~2`, `HEAD^`),
+and a clone that a pipeline made shallow, or of one branch only, is helped out by a temporary one. The repository at
+hand is read and never written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from gitsync.errors import SourceError
+from gitsync.model.problem import Problem
+from gitsync.repo.access import Access, Remote, open_remote
+from gitsync.repo.checkout import inside, remote_or_refusal
+from gitsync.repo.clone import Clone, bring_commit, fetch_ref, open_clone
+from gitsync.repo.contents import Wanted, read_contents
+from gitsync.repo.location import Url, check_path, check_ref, parse_location
+from gitsync.repo.repository import GitFailedError
+from gitsync.repo.revision import Revision
+from gitsync.repo.worktree import WorkTree, find_work_tree
+
+_STEPS = re.compile(r"(?:[~^][0-9]{0,4})+\Z")
+_DEEPENED = "refs/gitsync/deepened"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """The manifests of one revision. `commit` is its id, None for a folder that has none; `root` as in a checkout."""
+
+    commit: str | None
+    files: Mapping[str, bytes]
+    problems: tuple[Problem, ...] = ()
+    root: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Name:
+    """A revision's name: a ref or commit id, and how far to go back from it (`~2`, `^`, "")."""
+
+    ref: str
+    steps: str
+
+    @property
+    def text(self) -> str:
+        return self.ref + self.steps
+
+    @property
+    def depth(self) -> int:
+        """How many commits have to be there to go that far."""
+        steps = re.findall(r"([~^])([0-9]*)", self.steps)
+        return 1 + sum(int(count or 1) if sign == "~" else 1 for sign, count in steps)
+
+
+def read_revision(location: str, name: str, *, path: str, access: Access, status_dir: Path | None = None) -> Reading:
+    """Read one revision of SOURCE. A revision from before the folder `path` was there has no manifests.
+
+    SourceError, which names the revision, where it is not to be had.
+    """
+    parsed, wanted, source = _parse(name), Wanted(path=check_path(path)), parse_location(location)
+    if isinstance(source, Url):
+        return _fetch(open_remote(source, access), parsed, wanted, None)
+    wanted = Wanted(path=wanted.path, without=inside(source.path, status_dir))
+    tree = find_work_tree(source.path, access.timeout)
+    if tree is None:
+        raise SourceError(
+            f"{source.path} is not in a git repository, so it has no revision {name}.",
+            hint="Give a SOURCE that is a git repository.",
+        )
+    here = _commit_here(tree, parsed.text)
+    if here is not None:
+        return _read(Revision(repository=tree.repository, commit=here, root=tree.prefix), wanted)
+    remote, refusal = remote_or_refusal(tree, access)
+    if remote is None:
+        raise _missing(tree, parsed, refusal or "It has no remote to fetch it from.")
+    return _fetch(remote, parsed, wanted, tree)
+
+
+def _parse(name: str) -> _Name:
+    found = _STEPS.search(name)
+    ref = name[: found.start()] if found else name
+    try:
+        return _Name("HEAD" if ref == "@" else check_ref(ref), found[0] if found else "")
+    except SourceError:
+        raise SourceError(
+            f"{name!r} is not the name of a revision.", hint="Give a branch, a tag, a commit, or one like main~2."
+        ) from None
+
+
+def _read(revision: Revision, wanted: Wanted) -> Reading:
+    where = "/".join(part for part in (revision.root, wanted.path) if part)
+    if where and not revision.repository.succeeds("cat-file", "-e", f"{revision.commit}:{where}"):
+        return Reading(commit=revision.commit, files={}, root=revision.root)
+    contents = read_contents(revision, wanted)
+    return Reading(commit=revision.commit, files=contents.files, problems=contents.problems, root=revision.root)
+
+
+def _commit_here(tree: WorkTree, name: str) -> str | None:
+    try:
+        return tree.repository.line("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+    except GitFailedError:
+        return None
+
+
+def _fetch(remote: Remote, name: _Name, wanted: Wanted, tree: WorkTree | None) -> Reading:
+    """Read a revision from a temporary clone. `tree` is the repository at hand, which lacks it; None for a URL."""
+    clone = open_clone(remote)
+    try:
+        commit = _commit_there(clone, name, tree)
+        return _read(Revision(repository=clone.repository, commit=commit, root=tree.prefix if tree else ""), wanted)
+    finally:
+        clone.close()
+
+
+def _commit_there(clone: Clone, name: _Name, tree: WorkTree | None) -> str:
+    """Bring a revision into the clone. A ref that is at hand (`HEAD` in `HEAD^`) means what it means there."""
+    try:
+        start = _commit_here(tree, name.ref) if tree else None
+        return _bring(clone, name, start or fetch_ref(clone, _at_remote(name.ref)).commit)
+    except GitFailedError as error:
+        why = f"{clone.url} has no revision {name.text}: {error.message}"
+        raise _missing(tree, name, why) if tree else SourceError(why, hint=error.hint) from error
+    except SourceError as error:
+        if tree is None:
+            raise
+        raise _missing(tree, name, str(error)) from error
+
+
+def _at_remote(ref: str) -> str | None:
+    """What the remote calls a ref: its default branch has no name here, and its branches stand below `origin/`."""
+    return None if ref == "HEAD" else ref.removeprefix("origin/")
+
+
+def _bring(clone: Clone, name: _Name, start: str) -> str:
+    if not name.steps:
+        return start
+    _deepen(clone, start, name.depth)
+    return clone.repository.line("rev-parse", "--verify", "--end-of-options", f"{start}{name.steps}^{{commit}}")
+
+
+def _deepen(clone: Clone, start: str, depth: int) -> None:
+    try:
+        clone.fetch(f"+{start}:{_DEEPENED}", depth=(f"--depth={depth}",))
+    except GitFailedError:  # a server that hands out nothing but branches and tags
+        if not bring_commit(clone, start):
+            raise
+
+
+def _missing(tree: WorkTree, name: _Name, why: str) -> SourceError:
+    shallow = tree.repository.line("rev-parse", "--is-shallow-repository") == "true"
+    hint = "The clone is shallow: fetch more of it (fetch-depth: 0)." if shallow else "Check the name, or fetch it."
+    return SourceError(f"The repository at {tree.top} has no revision {name.text}. {why}", hint=hint)

@@ -1,0 +1,153 @@
+"""What of a report wants a person's eye, one finding a problem or resource: the same for JUnit, SARIF and a pipeline's
+annotations, which differ only in how they write it.
+
+A plan finds whatever a sync would change; a sync, what it left: what it mended is done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from gitsync.core.advice import advice_on
+from gitsync.model.problem import Problem
+from gitsync.model.report import Report
+from gitsync.model.result import Result
+from gitsync.model.verdict import DRIFTED, Action, Verdict
+from gitsync.report.escape import shortened, value
+from gitsync.report.names import reading_order
+
+FAILED = "failed"
+"""The rule of a resource that should be Ready and is not."""
+
+_HINDERED = frozenset({Verdict.BLOCKED, Verdict.INVALID, Verdict.UNKNOWN})
+_MOST_DIFFERENCES = 20  # of one finding
+_LONGEST_VALUE = 200  # characters
+
+
+class Weight(StrEnum):
+    """How much a finding matters: something is wrong; Azure moved; there is something to do."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """`rule` is a problem's code, a verdict or FAILED. `identity` is the same in the next run, wherever the manifest
+    has moved to. `path` is from the top of the repository, "" where there is no file, and `line` 0 where none is known.
+    `text` has a first line that can stand alone. `is_advice` says that nothing failed for it.
+    """
+
+    rule: str
+    weight: Weight
+    identity: str
+    path: str
+    line: int
+    text: str
+    is_advice: bool = False
+
+    @property
+    def title(self) -> str:
+        return self.text.partition("\n")[0]
+
+
+def findings(report: Report) -> list[Finding]:
+    """Problems as a reader goes through the files, then resources namespace by namespace."""
+    of_problems = [of_problem(problem, report) for problem in sorted(report.problems, key=lambda p: p.order)]
+    # The problems of an invalid manifest tell more than its verdict.
+    told = [r for r in report.results if not (r.verdict is Verdict.INVALID and report.problems)]
+    of_results = (finding_of(result, report) for result in sorted(told, key=lambda r: reading_order(r.key)))
+    return of_problems + [finding for finding in of_results if finding is not None]
+
+
+def finding_of(result: Result, report: Report) -> Finding | None:
+    """A resource as a finding; None where it is as it should be."""
+    rule = _rule_of(result, report)
+    if not rule:
+        return None
+    source = result.source
+    return Finding(
+        rule=rule,
+        weight=weight_of(rule),
+        identity=f"{rule}\n{result.key}",
+        path=_from_top(source.path, report) if source else "",
+        line=source.line if source else 0,
+        text="\n".join([_headline(result, rule), *difference_lines(result), *_advice(result), *_reference(result)]),
+    )
+
+
+def _rule_of(result: Result, report: Report) -> str:
+    """The rule by which a resource is a finding; "" where it is none."""
+    if not result.is_fine:
+        return result.verdict.value if result.verdict in _HINDERED else FAILED
+    if result.verdict in {Verdict.IN_SYNC, Verdict.SKIP}:
+        return ""
+    left = bool(result.differences) and result.action is Action.NONE
+    changes = result.action is not Action.NONE or bool(result.differences) or result.verdict is not Verdict.ADOPT
+    return result.verdict.value if left or (changes and report.command == "plan") else ""
+
+
+def weight_of(rule: str) -> Weight:
+    """How much a rule of resources matters."""
+    if rule == FAILED or rule in {verdict.value for verdict in _HINDERED}:
+        return Weight.ERROR
+    return Weight.WARNING if rule in {verdict.value for verdict in DRIFTED} else Weight.NOTE
+
+
+def of_problem(problem: Problem, report: Report) -> Finding:
+    """A problem of the input as a finding."""
+    return Finding(
+        rule=problem.code,
+        weight=Weight.ERROR if problem.is_error else Weight.WARNING,
+        identity=f"{problem.code}\n{problem.path}\n{problem.field}\n{problem.message}",
+        path=_from_top(problem.path, report),
+        line=problem.line,
+        text="\n".join(part for part in (problem.message, problem.hint) if part),
+        is_advice=not problem.is_error,
+    )
+
+
+def _from_top(path: str, report: Report) -> str:
+    return f"{report.root}/{path}" if report.root and path else path
+
+
+def _headline(result: Result, rule: str) -> str:
+    condition, name = result.condition, f"{result.key.kind}/{result.key.name}"
+    said = condition.message if result.is_fine else f"{condition.reason}: {condition.message}"
+    return f"{name} is {_WORDS.get(rule, rule)}" + (f": {' '.join(said.split())}" if said.strip(": ") else ".")
+
+
+_WORDS = {
+    FAILED: "not Ready",
+    "pending": "not yet as git says",
+    "create": "to be created",
+    "adopt": "to be adopted",
+    "delete": "to be deleted",
+    "detach": "to be forgotten",
+    "conflict": "changed both in git and in Azure",
+}
+
+
+def difference_lines(result: Result) -> Iterator[str]:
+    """What differs, a line each, Azure's side first; what is long is cut and what is much is counted."""
+    differences = sorted(result.differences, key=lambda difference: difference.path)
+    for difference in differences[:_MOST_DIFFERENCES]:
+        sides = (shortened(value(side), _LONGEST_VALUE) for side in (difference.live, difference.desired))
+        yield f"{difference.path}: {' → '.join(sides)}"
+    if len(differences) > _MOST_DIFFERENCES:
+        yield f"… and {len(differences) - _MOST_DIFFERENCES} more"
+
+
+def _advice(result: Result) -> Iterator[str]:
+    if advice := advice_on(result.condition, result.key):
+        yield f"What to do: {advice}"
+
+
+def _reference(result: Result) -> Iterator[str]:
+    if result.arm_id:
+        yield f"id: {result.arm_id}"
+    if result.condition.request_id:
+        yield f"request id: {result.condition.request_id}"

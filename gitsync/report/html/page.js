@@ -1,0 +1,106 @@
+"use strict";
+// Narrows the list of resources, and shows in the picture what belongs together. All it knows is in the page.
+(() => {
+  const form = document.getElementById("filters");
+  if (!form) return;
+  const resources = [...document.querySelectorAll(".resource")];
+  const sections = [...document.querySelectorAll(".part-of-list")];
+  const quiet = document.getElementById("quiet");
+  const quietOpen = quiet && quiet.open;
+  const field = (name) => form.elements.namedItem(name);
+  const cut = document.querySelector(".part-of-list > .note") ? " on this page" : "";
+  const texts = new Map();
+
+  const textOf = (resource) => {
+    if (!texts.has(resource)) {
+      const { verdict, kind, namespace } = resource.dataset;
+      texts.set(resource, `${resource.textContent} ${verdict} ${kind} ${namespace}`.toLowerCase());
+    }
+    return texts.get(resource);
+  };
+
+  const chosen = () => {
+    const verdicts = new Set([...form.querySelectorAll("[name=verdict]:checked")].map((box) => box.value));
+    const words = field("text").value.toLowerCase().split(/\s+/).filter(Boolean);
+    const selects = [...form.querySelectorAll("select")].filter((select) => select.value);
+    const any = verdicts.size + words.length + selects.length > 0;
+    const fits = (resource) =>
+      (!verdicts.size || verdicts.has(resource.dataset.verdict)) &&
+      selects.every((select) => resource.dataset[select.name] === select.value) &&
+      words.every((word) => textOf(resource).includes(word));
+    return { any, fits };
+  };
+
+  const narrow = () => {
+    const { any, fits } = chosen();
+    let count = 0;
+    for (const resource of resources) {
+      const shown = !any || fits(resource);
+      if (resource.hidden === shown) resource.hidden = !shown;
+      count += shown;
+    }
+    for (const section of sections) section.hidden = any && !section.querySelector(".resource:not([hidden])");
+    if (quiet) quiet.open = any || quietOpen;
+    document.getElementById("none").hidden = count > 0;
+    const [some, all] = [count.toLocaleString("en"), resources.length.toLocaleString("en")];
+    field("count").textContent = (any ? `${some} of ${all} resources` : `${all} resources`) + cut;
+  };
+
+  const fold = (open) => {
+    for (const card of document.querySelectorAll(".card:not([hidden])")) card.open = open;
+  };
+
+  let waiting = 0;
+  form.addEventListener("input", () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(narrow, 60);
+  });
+  form.addEventListener("submit", (event) => event.preventDefault());
+  form.addEventListener("reset", () => setTimeout(narrow));
+  field("unfold").addEventListener("click", () => fold(true));
+  field("fold").addEventListener("click", () => fold(false));
+
+  document.addEventListener("keydown", (event) => {
+    const typing = /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName);
+    if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) {
+      event.preventDefault();
+      field("text").focus();
+    } else if (event.key === "Escape" && event.target === field("text")) {
+      form.reset();
+    }
+  });
+
+  // A link to a resource shows it, folded or filtered away as it may be.
+  const reveal = () => {
+    const target = /^#r-[0-9a-f]+$/.test(location.hash) && document.getElementById(location.hash.slice(1));
+    if (!target) return;
+    if (target.hidden) form.reset();
+    if (target.hidden) target.hidden = false;
+    for (let one = target; one; one = one.parentElement) if (one.tagName === "DETAILS") one.open = true;
+    target.scrollIntoView({ block: "center" });
+  };
+  addEventListener("hashchange", reveal);
+
+  const graph = document.getElementById("graph");
+  const mark = (node) => {
+    for (const line of graph.querySelectorAll("path")) {
+      line.classList.toggle("marked", Boolean(node) && (line.dataset.from === node || line.dataset.to === node));
+    }
+  };
+  const nodeOf = (event) => event.target.closest("[data-node]");
+  graph.addEventListener("mouseover", (event) => mark(nodeOf(event) && nodeOf(event).dataset.node));
+  graph.addEventListener("mouseleave", () => mark(null));
+  graph.addEventListener("click", (event) => {
+    const tile = event.target.closest("[data-place]");
+    if (!tile || !field("place")) return;
+    form.reset();
+    field("place").value = tile.dataset.place;
+    setTimeout(narrow);
+  });
+
+  addEventListener("beforeprint", () => fold(true));
+
+  form.hidden = false;
+  narrow();
+  reveal();
+})();

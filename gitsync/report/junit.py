@@ -1,0 +1,95 @@
+"""A report as JUnit XML, for the place where a pipeline shows tests: a test case a problem, and one a resource.
+
+What is wrong and what drifted fails; what git asks for and Azure has yet to get passes, and says so in its output. Of
+times only the whole run's is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from io import BytesIO
+
+from junitparser import Attr, Failure, IntAttr, JUnitXml, Skipped, TestCase, TestSuite
+
+from gitsync.logs import visible
+from gitsync.model.report import Report
+from gitsync.model.result import Result
+from gitsync.model.verdict import Verdict
+from gitsync.report.findings import Finding, Weight, finding_of, of_problem
+from gitsync.report.names import reading_order, short_names
+
+
+class _Case(TestCase):
+    """A test case that says where its manifest stands, in the attributes that pytest and GitLab use for it."""
+
+    file = Attr()
+    line = IntAttr()
+
+
+def render(report: Report) -> str:
+    """The report as JUnit XML, with a newline at its end."""
+    document = JUnitXml(f"gitsync {report.command}")
+    manifests = _suite("manifests", _problems(report), report)
+    resources = _suite("resources", _resources(report), report)
+    document.append(manifests)
+    document.append(resources)
+    document.update_statistics()
+    document.time = resources.time = _seconds(report)  # the library adds up the times of cases, which nobody took
+    written = BytesIO()
+    document.write(written, pretty=True)
+    return written.getvalue().decode()
+
+
+def _suite(name: str, cases: Iterable[TestCase], report: Report) -> TestSuite:
+    suite = TestSuite(f"gitsync {report.command}: {name}")
+    suite.timestamp = report.started.removesuffix("Z")
+    suite.add_testcases(list(cases))
+    return suite
+
+
+def _seconds(report: Report) -> float:
+    return (datetime.fromisoformat(report.finished) - datetime.fromisoformat(report.started)).total_seconds()
+
+
+def _problems(report: Report) -> Iterable[TestCase]:
+    """Named after what is wrong and not after the line: a case keeps its history when the file grows above it."""
+    for problem in sorted(report.problems, key=lambda problem: problem.order):
+        finding = of_problem(problem, report)
+        name = ": ".join(part for part in (problem.code, problem.field) if part)
+        yield _case(name, problem.path or "gitsync", finding)
+
+
+def _resources(report: Report) -> Iterable[TestCase]:
+    names = short_names(result.key for result in report.results)
+    for result in sorted(report.results, key=lambda result: reading_order(result.key)):
+        case = _case(names[result.key], f"{result.key.namespace}.{result.key.kind}", finding_of(result, report))
+        if result.verdict is Verdict.SKIP and result.is_fine:
+            case.result = Skipped(_text(_why_skipped(result)))
+        yield case
+
+
+def _why_skipped(result: Result) -> str:
+    return result.condition.message or f"Its reconcile policy is {result.policy.value}."
+
+
+def _case(name: str, group: str, finding: Finding | None) -> _Case:
+    case = _Case(_text(name), _text(group))
+    if finding is None:
+        return case
+    if finding.path:
+        case.file = _text(finding.path)
+    if finding.line:
+        case.line = finding.line
+    if finding.weight is Weight.NOTE or finding.is_advice:
+        case.system_out = _text(finding.text)
+    else:
+        failure = Failure(_text(finding.title), finding.rule)
+        failure.text = _text(finding.text)
+        case.result = failure
+    return case
+
+
+def _text(text: str) -> str:
+    """What XML can hold: lines of printable characters (XML 1.0 §2.2 has no way to write the others)."""
+    return "\n".join(map(visible, text.splitlines()))

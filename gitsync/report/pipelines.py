@@ -1,0 +1,74 @@
+"""Findings as annotations that a pipeline's log shows at the line of the manifest: GitHub's workflow commands and Azure
+Pipelines' logging commands.
+
+Both are lines of a log, and what they quote is foreign: each escapes it in its own way, so that no text of a manifest
+or of Azure can end a command or begin one. The heaviest come first, and no more than GitHub shows; the report has all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from gitsync.logs import visible
+from gitsync.model.report import Report
+from gitsync.report.findings import Finding, Weight, findings
+
+MOST = 10
+"""Annotations of one weight in one step that GitHub shows."""
+
+_GITHUB = {Weight.ERROR: "error", Weight.WARNING: "warning", Weight.NOTE: "notice"}
+_AZURE = {Weight.ERROR: "error", Weight.WARNING: "warning"}
+
+
+def github(report: Report) -> list[str]:
+    """Workflow commands: `::error file=…,line=…,title=…::MESSAGE`."""
+    return [_github(finding) for finding in _heaviest(report, _GITHUB)]
+
+
+def azure_pipelines(report: Report) -> list[str]:
+    """Logging commands: `##vso[task.logissue type=…;sourcepath=…;linenumber=…;code=…]MESSAGE`. There is no third type
+    for what is merely to be done, which is therefore left to the report.
+    """
+    return [_azure(finding) for finding in _heaviest(report, _AZURE)]
+
+
+def _heaviest(report: Report, shown: Mapping[Weight, str]) -> Iterable[Finding]:
+    found = findings(report)
+    for weight in shown:
+        yield from [finding for finding in found if finding.weight is weight][:MOST]
+
+
+def _github(finding: Finding) -> str:
+    properties = {"file": finding.path, "line": str(finding.line or ""), "title": f"gitsync: {finding.rule}"}
+    given = ",".join(f"{name}={_escaped(text, _GITHUB_PROPERTY)}" for name, text in properties.items() if text)
+    return f"::{_GITHUB[finding.weight]} {given}::{_escaped(finding.text, _GITHUB_TEXT)}"
+
+
+def _azure(finding: Finding) -> str:
+    properties = {
+        "type": _AZURE[finding.weight],
+        "sourcepath": finding.path,
+        "linenumber": str(finding.line or ""),
+        "code": finding.rule,
+    }
+    given = ";".join(f"{name}={_escaped(text, _AZURE_PROPERTY)}" for name, text in properties.items() if text)
+    return f"##vso[task.logissue {given}]{_escaped(finding.text, _AZURE_TEXT)}"
+
+
+_GITHUB_TEXT = {"%": "%25", "\n": "%0A"}
+_GITHUB_PROPERTY = {**_GITHUB_TEXT, ":": "%3A", ",": "%2C"}
+_AZURE_TEXT = {"%": "%AZP25", "\n": "%0A"}
+_AZURE_PROPERTY = {**_AZURE_TEXT, ";": "%3B", "]": "%5D"}
+
+
+def _escaped(text: str, spellings: Mapping[str, str]) -> str:
+    """One line; what is not printable is spelled out, and what means something to the host is written its way."""
+    printable = "\n".join(map(visible, text.splitlines()))
+    return "".join(spellings.get(character, character) for character in printable)
+
+
+FORMS: tuple[tuple[str, Callable[[Report], list[str]]], ...] = (
+    ("GITHUB_ACTIONS", github),
+    ("TF_BUILD", azure_pipelines),
+)
+"""The variable by which a pipeline makes itself known, and how it wants to be told."""

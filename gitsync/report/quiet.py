@@ -1,0 +1,25 @@
+"""What needs no look: in sync, and nothing to say of it. One definition for all forms of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from gitsync.model.result import Result
+from gitsync.model.verdict import Action, Verdict
+from gitsync.report.headline import plural
+
+_UNTOUCHED = "Planned"
+"""The reason of a condition that nobody has set yet: a plan sets none."""
+
+
+def is_quiet(result: Result) -> bool:
+    """In sync, nothing done, and Ready as far as that is known."""
+    in_sync = result.verdict is Verdict.IN_SYNC and result.action is Action.NONE and result.is_fine
+    return in_sync and (result.condition.is_ready or result.condition.reason == _UNTOUCHED)
+
+
+def in_sync(results: Iterable[Result]) -> str:
+    """How many there are, in words; all of them quiet."""
+    quiet = list(results)
+    ready = all(result.condition.is_ready for result in quiet)
+    return f"{plural(len(quiet), 'resource')} in sync{' and Ready' if ready else ''}"

@@ -1,0 +1,157 @@
+"""A report as SARIF 2.1.0 (OASIS), for the place where a host shows what is wrong with the files of a repository.
+
+A result for each finding, at the line of its manifest. Fingerprints hold neither lines nor values, so that an alert
+stays the same one while the file moves around it; of the two, `primaryLocationLineHash` is the one that GitHub reads.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import quote
+
+from gitsync import __version__
+from gitsync.core.exitcode import FAULT
+from gitsync.logs import visible
+from gitsync.model.report import Report
+from gitsync.report.findings import FAILED, Finding, Weight, findings
+
+_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+_ROOT = "SRCROOT"
+"""What relative URIs count from: the top of the repository, wherever it is checked out."""
+
+_HELP = {
+    FAILED: (
+        "A resource is not Ready.",
+        "The message has what Azure answered. `gitsync describe KIND/NAME` shows all that is recorded.",
+    ),
+    "drifted": (
+        "Azure was changed, and git was not.",
+        "`gitsync sync` writes git's values back. To keep what Azure has, write it into the manifest.",
+    ),
+    "missing": (
+        "A resource is gone from Azure.",
+        "`gitsync sync` creates it again. To let it go, remove its manifest.",
+    ),
+    "conflict": (
+        "Both git and Azure were changed.",
+        "`gitsync sync` writes git's values. To keep what Azure has, write it into the manifest.",
+    ),
+    "pending": ("Git was changed, and Azure does not have it yet.", "`gitsync sync` writes it."),
+    "create": ("A resource does not exist yet.", "`gitsync sync` creates it."),
+    "adopt": (
+        "A resource exists that gitsync did not make.",
+        "`gitsync sync` takes it over and writes git's values; `--adopt report` leaves it as it is.",
+    ),
+    "delete": ("A resource left git.", "`gitsync sync --prune` deletes it."),
+    "detach": ("A resource left git, and its policy keeps it.", "`gitsync sync --prune` forgets it."),
+    "blocked": (
+        "A resource waits for something that is not there.",
+        "The message names it. Mend that first; this one follows.",
+    ),
+    "invalid": ("A manifest is invalid.", "`gitsync validate` shows every problem without a login."),
+    "unknown": (
+        "A resource could not be read.",
+        "It was left alone. See that the identity may read it, and run again.",
+    ),
+}
+"""Rules of resources: what they say, and how to mend it."""
+
+_PROBLEM_HELP = (
+    "The message tells what is wrong and how to mend it. `gitsync validate` shows every problem of the manifests, "
+    "without a login."
+)
+
+
+def render(report: Report) -> str:
+    """The report as SARIF, indented, with a newline at its end."""
+    return json.dumps(document(report), indent=2) + "\n"
+
+
+def document(report: Report) -> dict[str, Any]:
+    """The report as a SARIF log of one run."""
+    everything = findings(report)
+    found = [finding for finding in everything if finding.path]
+    rules = sorted({finding.rule for finding in found})
+    run = {
+        "tool": {
+            "driver": {
+                "name": "gitsync",
+                "semanticVersion": __version__,
+                "rules": [_rule(rule, found) for rule in rules],
+            }
+        },
+        "automationDetails": {"id": f"gitsync-{report.command}/"},
+        "columnKind": "unicodeCodePoints",
+        "originalUriBaseIds": {_ROOT: {"description": {"text": "The top of the repository of the manifests."}}},
+        "invocations": [_invocation(report, [finding for finding in everything if not finding.path])],
+        "results": _results(found, rules),
+        "properties": {"revision": report.revision},
+    }
+    return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def _invocation(report: Report, homeless: Sequence[Finding]) -> dict[str, Any]:
+    """How the run went. What belongs to no file is told here: hosts refuse a log that has a result without a place."""
+    return {
+        "executionSuccessful": report.exit_code != FAULT and not report.interrupted,
+        "exitCode": report.exit_code,
+        "startTimeUtc": report.started,
+        "endTimeUtc": report.finished,
+        "toolExecutionNotifications": [
+            {"level": finding.weight.value, "message": _message(finding)} for finding in homeless
+        ],
+    }
+
+
+def _message(finding: Finding) -> dict[str, str]:
+    """Plain text; a link that foreign text spells is taken apart (SARIF §3.11.6)."""
+    return {"text": "\n".join(map(visible, finding.text.splitlines())).replace("](", "] (")}
+
+
+def _rule(rule: str, found: Sequence[Finding]) -> dict[str, Any]:
+    """What stands in an alert beside its own message. Its level is the heaviest of its results."""
+    short, help_text = _HELP.get(rule, (f"{_spaced(rule)}.", _PROBLEM_HELP))
+    weights = {finding.weight for finding in found if finding.rule == rule}
+    return {
+        "id": rule,
+        "name": rule if rule[:1].isupper() else rule.title(),
+        "shortDescription": {"text": short},
+        "help": {"text": help_text, "markdown": help_text},
+        "defaultConfiguration": {"level": next(weight.value for weight in Weight if weight in weights)},
+        "properties": {"tags": ["resource" if rule in _HELP else "manifest"]},
+    }
+
+
+def _spaced(code: str) -> str:
+    """The words of a code: "DuplicateArmId" → "Duplicate arm id"."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", code).capitalize()
+
+
+def _results(found: Sequence[Finding], rules: Sequence[str]) -> list[dict[str, Any]]:
+    """Findings of one identity are told apart by their order, as GitHub does with equal lines."""
+    seen: Counter[str] = Counter()
+    results = []
+    for finding in found:
+        seen[finding.identity] += 1
+        digest = hashlib.sha256(finding.identity.encode("utf-8", "replace")).hexdigest()[:32]
+        fingerprint = f"{digest}:{seen[finding.identity]}"
+        one = {
+            "ruleId": finding.rule,
+            "ruleIndex": rules.index(finding.rule),
+            "level": finding.weight.value,
+            "message": _message(finding),
+            "locations": [_location(finding)],
+            "partialFingerprints": {"gitsync/v1": fingerprint, "primaryLocationLineHash": fingerprint},
+        }
+        results.append(one)
+    return results
+
+
+def _location(finding: Finding) -> dict[str, Any]:
+    where: dict[str, Any] = {"artifactLocation": {"uri": quote(finding.path, errors="replace"), "uriBaseId": _ROOT}}
+    return {"physicalLocation": where | {"region": {"startLine": max(finding.line, 1)}}}

@@ -1,0 +1,89 @@
+"""A plan that is reviewed: from a run to what is written down of it, and from that to a narrower run.
+
+Apart from planning, which knows git and the records alone: this holds one run to what another one found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from gitsync.config import Config
+from gitsync.core.digest import Digests
+from gitsync.core.plan import holding_parents
+from gitsync.edges import Edges
+from gitsync.errors import ConfigError
+from gitsync.model.gvk import Key
+from gitsync.model.plan import Intent, Node, Plan
+from gitsync.model.result import Result
+from gitsync.model.review import Review, Reviewed
+from gitsync.model.verdict import Action, Verdict
+from gitsync.repo.identity import repository_of, revision_of
+from gitsync.repo.plan_file import read_plan
+
+NOT_REVIEWED = "The reviewed plan does not {action} it."
+
+_ACTIONS = {Intent.PRUNE: Action.DELETE, Intent.DETACH: Action.DETACH}
+_HINDERED = frozenset({Verdict.BLOCKED, Verdict.INVALID, Verdict.UNKNOWN})
+
+
+def review_of(config: Config, edges: Edges) -> Review | None:
+    """The plan that --plan holds the run to; None without one.
+
+    Raises ConfigError where it cannot be read, or was made of something else: nothing was touched then.
+    """
+    if config.plan_file is None:
+        return None
+    review = read_plan(Path(config.plan_file))
+    wanted = {
+        "repository": (review.repository, repository_of(edges.source)),
+        "revision": (review.revision, revision_of(edges.source)),
+        "prune": (review.prune, config.prune),
+    }
+    for name, (then, now) in wanted.items():
+        if then != now:
+            raise ConfigError(
+                f"The plan {config.plan_file} was made with another {name}: {_shown(then)}, and this run has "
+                f"{_shown(now)}.",
+                hint=f"Run with the same {name}, or make a new plan and have it reviewed.",
+            )
+    return review
+
+
+def _shown(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value or "none")
+
+
+def narrowed(plan: Plan, review: Review | None) -> Plan:
+    """Hold back every prune that the reviewed plan does not have, and what lies above it."""
+    if review is None:
+        return plan
+    held = {key: _narrowed(node, review.nodes.get(key)) for key, node in plan.prunes.items()}
+    return replace(plan, prunes=holding_parents(held))
+
+
+def _narrowed(node: Node, then: Reviewed | None) -> Node:
+    action = _ACTIONS[node.intent]
+    if node.held or (then is not None and then.action is action):
+        return node
+    return replace(node, held=NOT_REVIEWED.format(action="delete" if action is Action.DELETE else "forget"))
+
+
+def to_review(config: Config, edges: Edges, results: Iterable[Result]) -> Review:
+    """What a plan says to who reviews it."""
+    nodes: Mapping[Key, Reviewed] = {result.key: _of(result) for result in results}
+    return Review(
+        repository=repository_of(edges.source),
+        revision=revision_of(edges.source),
+        prune=config.prune,
+        digest_key=Digests(config.digest_key).key_name,
+        nodes=nodes,
+    )
+
+
+def _of(result: Result) -> Reviewed:
+    """What could not be planned is not done, whatever it was to be."""
+    if result.verdict in _HINDERED:
+        return Reviewed(action=Action.NONE)
+    return result.reviewed or Reviewed(action=result.action)

@@ -1,0 +1,97 @@
+"""The stage between "what differs" and "send it", for a plan that somebody reviews.
+
+The plan notes what it was made from; the sync that is held to it looks whether that is still so, and goes no further
+with a resource where it is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from gitsync.core.digest import has_secrets
+from gitsync.core.review import (
+    EXISTS,
+    SECRETS_NOT_REVIEWED,
+    desired_digest,
+    later_of,
+    live_digest,
+    objection,
+    without_later,
+)
+from gitsync.model.review import Reviewed
+from gitsync.model.verdict import Action
+from gitsync.turn import Turn
+
+_AsSeen = Callable[[Turn, tuple[str, ...]], Reviewed]
+"""What a turn knows of its resource, without what comes later."""
+
+
+async def review(turn: Turn) -> Turn:
+    """Note what is to be reviewed of an apply, or stop it where that has moved since."""
+    if turn.run.rules.is_reviewed:
+        later = later_of(turn.request) if turn.request else ()
+        return replace(turn, reviewed=_apply_as_seen(turn, later))
+    return _held(turn, _apply_as_seen)
+
+
+async def review_prune(turn: Turn) -> Turn:
+    """The same for a delete."""
+    if turn.run.rules.is_reviewed:
+        return replace(turn, reviewed=_prune_as_seen(turn, ()))
+    return _held(turn, _prune_as_seen)
+
+
+def _held(turn: Turn, as_seen: _AsSeen) -> Turn:
+    """Stop a write that is not the reviewed one. What this run sent already is followed to its end."""
+    held_to, memory = turn.run.rules.review, turn.run.memory
+    if held_to is None or memory.has_sent(turn.place):
+        return turn
+    then = held_to.nodes.get(turn.node.key)
+    if turn.action is Action.NONE and not _may_miss_a_secret(turn, then):
+        return turn
+    now = as_seen(turn, then.later if then else ())
+    refusal = objection(held_to, then, now, turn.run.digests.key_name, quiet=_is_quiet(turn))
+    if refusal is None or (turn.action is Action.NONE and refusal.reason != SECRETS_NOT_REVIEWED):
+        return turn
+    return turn.stopped(refusal, may_mend=False)
+
+
+def _may_miss_a_secret(turn: Turn, then: Reviewed | None) -> bool:
+    """Tell whether there may be something to write that the plan saw and this run, without its digest key, does not."""
+    is_written = then is not None and then.action is not Action.NONE
+    return is_written and turn.comparison is not None and bool(turn.comparison.because)
+
+
+def _is_quiet(turn: Turn) -> bool:
+    """Tell whether nothing that this run did can have moved the resource's ETag: neither a write to what it lies in or
+    what lies in it, nor one to what it depends on (a network's ETag moves when one of its interfaces is deleted).
+    """
+    nothing_near = turn.run.memory.writes_near(turn.place) == 0
+    return nothing_near and all(result.action is Action.NONE for result in turn.before.values())
+
+
+def _apply_as_seen(turn: Turn, later: tuple[str, ...]) -> Reviewed:
+    if turn.request is None:  # policy skip: nothing is asked of it
+        return Reviewed(action=turn.action)
+    body = without_later(turn.sealed, later)
+    return Reviewed(
+        action=turn.action,
+        desired=desired_digest(turn.request, body, later),
+        live=_live(turn, turn.sealed),
+        etag=turn.live.etag if turn.live else None,
+        secrets=has_secrets(body),
+        later=later,
+    )
+
+
+def _prune_as_seen(turn: Turn, _later: tuple[str, ...]) -> Reviewed:
+    return Reviewed(action=turn.action, live=_live(turn, {}), etag=turn.live.etag if turn.live else None)
+
+
+def _live(turn: Turn, asked: Mapping[str, Any]) -> str:
+    if turn.live is None:
+        return EXISTS if turn.exists else ""
+    sent = turn.node.record.applied if turn.node.record else None
+    return live_digest(turn.live, asked, sent or {})

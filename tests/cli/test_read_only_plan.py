@@ -1,0 +1,153 @@
+"""A plan needs no right to write: the real command over the examples, with a token that every write is refused for.
+
+The emulator serves https, issues the tokens and checks them. The reader's own account may read and nothing else.
+"""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from command_line import SUBSCRIPTION, gitsync, variables
+
+from gitsync.emulator.server import Emulator
+from gitsync.emulator.settings import TENANT
+from gitsync.emulator.store import SqliteStore
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "manifests"
+READER, WRITER = "00000000-0000-4000-8000-00000000000a", "00000000-0000-4000-8000-00000000000b"
+SCRIPT = f"""\
+settings:
+  requireToken: true
+  throttle: off
+  rewrite: true
+  operations: {{style: done}}
+  principals:
+    - {{clientId: {READER}, secret: the-readers, readOnly: true}}
+    - {{clientId: {WRITER}, secret: the-writers}}
+"""
+WRITES = {"PUT", "PATCH", "DELETE", "POST"}
+
+
+@contextmanager
+def served(folder):
+    """An emulator of its own: its URL, and the variables that lead the reader there."""
+    (folder / "script.yaml").write_text(SCRIPT)
+    options = ["--tls", "--script=script.yaml", "--certificate=ca.pem", "--state=azure.db"]
+    command = [sys.executable, "-m", "gitsync", "emulator", *options]
+    with subprocess.Popen(command, cwd=folder, env=variables(), stdout=subprocess.PIPE, text=True) as server:
+        try:
+            url = server.stdout.readline().strip()
+            assert server.stdout.readline().startswith("certificate: ")
+            yield url
+        finally:
+            server.terminate()
+            assert server.wait(timeout=30) == 0
+
+
+@pytest.fixture
+def place(tmp_path):
+    """The examples as a repository, and an Azure that has nothing of them."""
+    shutil.copytree(EXAMPLES, tmp_path / "manifests")
+    for words in (["init", "-q", "-b", "main"], ["add", "."], ["commit", "-q", "-m", "Examples"]):
+        name = ["-c", "user.name=Somebody", "-c", "user.email=somebody@example.com"]
+        subprocess.run(["git", *name, *words], cwd=tmp_path / "manifests", env=variables(), check=True)
+    with served(tmp_path) as url:
+        yield SimpleNamespace(folder=tmp_path, url=url)
+
+
+def run(place, *arguments, client=READER, secret="the-readers"):
+    """`gitsync ARGUMENTS manifests` as somebody; how it ended, and what the emulator was asked meanwhile."""
+    settings = {
+        "AZURE_RESOURCE_MANAGER_ENDPOINT": place.url,
+        "AZURE_RESOURCE_MANAGER_AUDIENCE": place.url,
+        "AZURE_AUTHORITY_HOST": place.url,
+        "AZURE_TENANT_ID": TENANT,
+        "AZURE_SUBSCRIPTION_ID": SUBSCRIPTION,
+        "AZURE_CLIENT_ID": client,
+        "AZURE_CLIENT_SECRET": secret,
+        "GITSYNC_CREDENTIAL": "client-secret",
+        "GITSYNC_CA_BUNDLE": str(place.folder / "ca.pem"),
+    }
+    before = len(asked(place))
+    ended = gitsync(*arguments, "manifests", folder=place.folder, **settings)
+    return ended, asked(place)[before:]
+
+
+def asked(place):
+    """The emulator's log, which signing in is no part of."""
+    from ssl import create_default_context
+    from urllib.request import urlopen
+
+    context = create_default_context(cafile=place.folder / "ca.pem")
+    with urlopen(f"{place.url}/_emulator/requests", timeout=30, context=context) as answer:
+        return json.loads(answer.read())["requests"]
+
+
+def writes(log):
+    return [one for one in log if one["method"] in WRITES]
+
+
+def write_everything(place):
+    ended, log = run(place, "sync", client=WRITER, secret="the-writers")
+    assert ended.code == 0, ended
+    assert writes(log) != []
+
+
+def stored(place):
+    """What Azure holds, in the file that the emulator keeps it in."""
+    azure = Emulator(None, SqliteStore(place.folder / "azure.db"))
+    try:
+        return {arm_id: azure.received(arm_id) for arm_id in azure.ids()}
+    finally:
+        azure.cloud.store.close()
+
+
+def test_a_plan_reads_and_writes_nothing(place):
+    for arguments, code, why in [
+        ((), 0, "a plan that could be made is a success"),
+        (("--detailed-exitcode",), 3, "all of it is to be created"),
+    ]:
+        ended, log = run(place, "plan", *arguments)
+        assert ended.code == code, (why, ended)
+        assert {one["method"] for one in log} == {"GET"}
+
+    write_everything(place)
+    ended, log = run(place, "plan", "--detailed-exitcode")
+    assert (ended.code, writes(log)) == (0, []), ended
+
+    azure = Emulator(None, SqliteStore(place.folder / "azure.db"))
+    vault = next(arm_id for arm_id in azure.ids() if arm_id.endswith("vaults/contoso-shop-kv"))
+    azure.change(vault, "/properties/networkAcls/defaultAction", "Allow")
+    azure.cloud.store.close()
+    ended, log = run(place, "plan", "--detailed-exitcode", "--output=json")
+    report = json.loads(ended.out)
+    assert (ended.code, writes(log)) == (4, [])
+    assert [(one["name"], one["verdict"]) for one in report["resources"] if one["verdict"] != "in-sync"] == [
+        ("shop-vault", "drifted")
+    ]
+    assert report["requests"]["writes"] == report["requests"]["deletes"] == 0
+
+
+def test_a_sync_that_may_not_write_says_so_and_leaves_nothing_half_done(place):
+    ended, log = run(place, "sync", "--output=json")
+    assert ended.code == 1, ended
+    assert {one["status"] for one in writes(log)} == {403}
+    assert stored(place) == {}
+    resources = json.loads(ended.out)["resources"]
+    refused = [one for one in resources if one["attempts"]]
+    assert len(refused) == len(writes(log)), "each refusal is told, and none is tried again"
+    for one in refused:
+        assert (one["ready"], one["reason"], one["action"]) == ("False", "AuthorizationFailed", "none"), one
+        assert [(attempt["stage"], attempt["status"]) for attempt in one["attempts"]] == [("act", 403)]
+        assert re.search(f"'{READER}'.*does not have authorization to perform action '.*/write'", one["message"])
+    assert {one["reason"] for one in resources} == {"AuthorizationFailed", "ReferenceNotFound", "WaitingForOwner"}
+
+    write_everything(place)
+    ended, log = run(place, "plan", "--detailed-exitcode")
+    assert (ended.code, writes(log)) == (0, []), "and what was recorded by the run that could not write does no harm"

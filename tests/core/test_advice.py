@@ -1,0 +1,131 @@
+"""What to do about errors: which codes are known, and what a text must be."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from gitsync.core.advice import advice, advice_on
+from gitsync.core.advice_of_kinds import BY_KIND
+from gitsync.core.advice_texts import BY_CODE
+from gitsync.core.catalog import open_catalog
+from gitsync.core.classify import classify
+from gitsync.core.conditions import READY, RECONCILING, not_deleted, refused, unreadable, warning
+from gitsync.emulator.codes import CODES
+from gitsync.errors import ArmError
+from gitsync.model.gvk import Key
+
+OF_CLIENTS = {"InvalidFilterInQueryString", "MissingApiVersionParameter", "OperationNotFound"}
+"""Mistakes in a request itself, which gitsync does not make and nobody who writes manifests can mend."""
+
+TRAFFIC = Path(__file__).resolve().parents[3] / "shared" / "arm-traffic" / "errors"
+VAULT = ("keyvault.azure.com", "Vault")
+ROLE = ("authorization.azure.com", "RoleAssignment")
+
+
+@pytest.mark.parametrize(
+    ("code", "kind", "says", "why"),
+    [
+        ("RoleAssignmentUpdateNotPermitted", ROLE, "UUID made from the names", "why the name is the same"),
+        ("RoleAssignmentExists", ROLE, "spec.azureName", "how to adopt the one that is there"),
+        ("AuthorizationFailed", VAULT, "Contributor has it", "most kinds"),
+        ("AuthorizationFailed", ROLE, "Contributor may not assign roles", "a kind of its own"),
+        ("LinkedAuthorizationFailed", VAULT, "the other resource", "rights on two resources"),
+        ("PrincipalNotFound", ROLE, "not its application id", "the usual mistake"),
+        ("RequestDisallowedByPolicy", VAULT, "exemption", "whom to ask"),
+        ("ScopeLocked", VAULT, "Remove the lock", "what stands in the way"),
+        ("QuotaExceeded", VAULT, "more quota", "an amount"),
+        ("InsufficientQuota", VAULT, "more quota", "the same by another code"),
+        ("SkuNotAvailable", VAULT, "list-skus", "how to find another"),
+        ("MissingSubscriptionRegistration", VAULT, "az provider register", "what to run"),
+        ("ConflictError", VAULT, "deleted vault", "soft-deleted names"),
+        ("ConflictError", ROLE, "", "this code is a vault's"),
+        ("VaultAlreadyExists", VAULT, "deleted one", "soft-deleted names"),
+        ("InUseSubnetCannotBeDeleted", VAULT, "still uses it", "what is in use"),
+        ("InvalidResourceReference", VAULT, "refers to", "what is missing"),
+        ("LocationNotAvailableForResourceType", VAULT, "location", "another region"),
+        ("ResourceGroupBeingDeleted", VAULT, "once it is gone", "what the next run does"),
+        ("StorageAccountAlreadyTaken", VAULT, "spec.azureName", "another name"),
+        ("DnsRecordInUse", VAULT, "DNS name", "another name"),
+        ("storageaccountalreadytaken", VAULT, "spec.azureName", "codes are spelled in more than one way"),
+        ("SomethingNew", VAULT, "", "nothing is known of it"),
+        ("", VAULT, "", "no code"),
+    ],
+)
+def test_what_is_said(code, kind, says, why):
+    found = advice(code, *kind)
+    assert says in found, why
+    assert bool(found) is bool(says), why
+
+
+def test_many_codes_are_known():
+    assert len(BY_CODE) >= 80
+
+
+@pytest.mark.parametrize("text", sorted({*BY_CODE.values(), *BY_KIND.values()}))
+def test_a_text_is_a_line_of_sentences_in_plain_characters(text):
+    assert text == " ".join(text.split())
+    assert text.isascii()
+    assert re.fullmatch(r"[A-Zg`].*\.", text)
+    assert 15 <= len(text) <= 400
+    assert text.count("`") % 2 == 0
+    assert not re.search(r"[<>*|\[\]]", text), "it stands in Markdown and in HTML as it is"
+
+
+def test_no_code_stands_in_two_rows():
+    from gitsync.core import advice_texts
+
+    codes = [code for table in advice_texts._TABLES for codes in table for code in codes.casefold().split()]
+    assert sorted(codes) == sorted(set(codes))
+
+
+def test_the_kinds_that_are_spoken_of_exist():
+    catalog = open_catalog()
+    assert [kind for _, group, kind in BY_KIND if kind not in catalog.kinds(group)] == []
+    spoken = {word for text in (*BY_CODE.values(), *BY_KIND.values()) for word in re.findall(r"\bServers\w+", text)}
+    assert spoken <= set(catalog.kinds("sql.azure.com"))
+
+
+def test_what_is_said_of_a_kind_comes_before_what_is_said_of_all():
+    both = [(code, group, kind) for code, group, kind in BY_KIND if code in BY_CODE]
+    assert both
+    assert all(advice(*entry) == BY_KIND[entry] != BY_CODE[entry[0]] for entry in both)
+
+
+LOCKED = ArmError("Locked.", code="ScopeLocked", status=409)
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected", "why"),
+    [
+        (None, "", "there is none"),
+        (READY, "", "all is well"),
+        (RECONCILING, "", "it is at work"),
+        (refused(LOCKED, classify(LOCKED)), BY_CODE["scopelocked"], "a write"),
+        (not_deleted(LOCKED), BY_CODE["scopelocked"], "a delete"),
+        (unreadable(LOCKED), BY_CODE["scopelocked"], "a read, whose reason is Failed"),
+        (warning("Failed", "ScopeLocked"), BY_CODE["scopelocked"], "a message that is a code alone"),
+        (warning("Failed", "The manifest is invalid: no owner."), "", "a message of ours"),
+    ],
+)
+def test_what_is_said_of_a_condition(condition, expected, why):
+    assert advice_on(condition, Key(*VAULT, "default", "it")) == expected, why
+
+
+def test_a_condition_keeps_azures_words_alone():
+    assert refused(LOCKED, classify(LOCKED)).message == "Locked."
+
+
+@pytest.mark.parametrize("code", sorted(CODES))
+def test_something_is_said_of_what_the_emulator_refuses(code):
+    assert bool(advice(code, *VAULT)) is (code not in OF_CLIENTS)
+
+
+@pytest.mark.skipif(not TRAFFIC.is_dir(), reason="the recorded errors are not at hand")
+def test_something_is_said_of_most_that_azure_was_recorded_to_refuse():
+    lines = [json.loads(line) for path in sorted(TRAFFIC.glob("*.jsonl")) for line in path.read_text().splitlines()]
+    errors = [line["body"].get("error", line["body"]) for line in lines if isinstance(line.get("body"), dict)]
+    codes = [str(error["code"]) for error in errors if error.get("code")]
+    known = [code for code in codes if advice(code, *VAULT)]
+    assert len(known) / len(codes) > 0.8, sorted(set(codes) - set(known))

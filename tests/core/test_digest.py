@@ -1,0 +1,155 @@
+"""Digests in place of secrets: what they tell, and what they keep to themselves."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from builders import vnet
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gitsync.core.compare import public
+from gitsync.core.digest import (
+    CHANGED,
+    MADE_WITH_ANOTHER_KEY,
+    MADE_WITHOUT_KEY,
+    NO_KEY,
+    Digests,
+    has_secrets,
+    kept,
+    masked,
+    sealed,
+    with_secrets,
+)
+from gitsync.model.secret import MASKED, Placeholder, Secret
+from gitsync.model.verdict import Comparison, Difference, Verdict
+
+KEY, OTHER, NONE = Digests(Secret("k" * 32)), Digests(Secret("o" * 32)), Digests()
+
+TEXTS = st.text(max_size=8)
+NAMES = TEXTS | st.sampled_from(["$secret", "$$secret", "name"])
+LEAVES = TEXTS | st.integers() | st.booleans() | st.none() | TEXTS.map(Secret)
+BODIES = st.dictionaries(
+    NAMES, st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3))
+)
+
+
+def seal(body, digests=KEY, resource=None):
+    return sealed(body, resource or vnet(), digests)
+
+
+def digest(value, digests=KEY, **more):
+    return seal({"password": Secret(value)}, digests, **more)["password"]["$secret"]
+
+
+def test_a_digest_says_how_and_with_which_key_it_was_made():
+    scheme, key_name, value = digest("one").split(":")
+    assert (scheme, key_name, len(value)) == ("hmac-sha256", KEY.key_name, 64)
+    assert KEY.key_name != OTHER.key_name
+    assert digest("one") == digest("one")
+    assert "one" not in value
+    assert "kkk" not in repr(KEY)
+
+
+@pytest.mark.parametrize(
+    "other, why",
+    [
+        (digest("two"), "another value"),
+        (digest("one", OTHER), "another key"),
+        (digest("one", resource=vnet("spoke")), "another resource"),
+        (seal({"key": Secret("one")})["key"]["$secret"], "another place in the body"),
+    ],
+)
+def test_a_digest_is_bound_to_everything_about_the_secret(other, why):
+    assert digest("one") != other, why
+
+
+def test_without_a_key_and_for_what_is_yet_to_be_known_there_is_none():
+    assert digest("one", NONE) == ""
+    assert seal({"id": Placeholder("<configmap me/id>")})["id"] == {"$secret": ""}
+    assert NONE.key_name == ""
+
+
+def test_a_named_entry_keeps_its_digest_wherever_it_stands_in_its_list():
+    one, two = {"name": "One", "value": Secret("1")}, {"name": "two", "value": Secret("2")}
+    before, after = seal({"env": [one, two]}), seal({"env": [two, one]})
+    assert before["env"] == after["env"][::-1]
+    twice = seal({"env": [one, one]})["env"]
+    assert twice[0] != twice[1], "names that stand twice name nothing"
+
+
+@given(BODIES)
+def test_what_is_sealed_is_masked_as_the_body_itself_would_be(body):
+    """Nothing that a manifest may say is taken for a digest, and it is JSON."""
+    for digests in (KEY, NONE):
+        written = json.loads(json.dumps(seal(body, digests)))
+        assert masked(written) == public(body)
+
+
+@given(BODIES)
+def test_a_body_holds_secrets_as_long_as_it_shows_some(body):
+    texts = json.dumps(public(body))
+    assert has_secrets(seal(body)) == (MASKED in texts)
+
+
+IN_SYNC = Comparison(verdict=Verdict.IN_SYNC, unverified=("/password",))
+
+
+def judged(before, now, comparison=IN_SYNC):
+    return with_secrets(comparison, seal({"password": Secret("x")}) if now is None else now, before)
+
+
+def body(value, digests=KEY):
+    return seal({"password": Secret(value)}, digests)
+
+
+@pytest.mark.parametrize(
+    "before, now, verdict, because, why",
+    [
+        (body("one"), body("one"), Verdict.IN_SYNC, {}, "the same secret"),
+        (body("one"), body("two"), Verdict.PENDING, {}, "another secret"),
+        (body("one"), body("two", OTHER), Verdict.IN_SYNC, {"/password": MADE_WITH_ANOTHER_KEY}, "another key"),
+        (body("one"), body("two", NONE), Verdict.IN_SYNC, {"/password": NO_KEY}, "the key is gone"),
+        (body("one", NONE), body("two"), Verdict.IN_SYNC, {"/password": MADE_WITHOUT_KEY}, "the key is new"),
+        (body("one", NONE), body("two", NONE), Verdict.IN_SYNC, {"/password": NO_KEY}, "never a key"),
+        ({"password": MASKED}, body("two"), Verdict.IN_SYNC, {"/password": MADE_WITHOUT_KEY}, "the first release"),
+        ({}, body("two"), Verdict.IN_SYNC, {}, "a new secret is a matter of the values"),
+    ],
+)
+def test_what_two_digests_say(before, now, verdict, because, why):
+    found = judged(before, now)
+    assert (found.verdict, found.because) == (verdict, because), why
+    is_changed = verdict is Verdict.PENDING
+    assert [d.rule for d in found.differences] == [CHANGED] * is_changed, why
+    assert found.unverified == (() if is_changed else ("/password",)), why
+
+
+@pytest.mark.parametrize(
+    "verdict, after",
+    [
+        (Verdict.IN_SYNC, Verdict.PENDING),
+        (Verdict.DRIFTED, Verdict.CONFLICT),
+        (Verdict.PENDING, Verdict.PENDING),
+        (Verdict.CONFLICT, Verdict.CONFLICT),
+    ],
+)
+def test_a_changed_secret_says_that_git_moved(verdict, after):
+    other = Difference("/a", 1, 2, "x")
+    found = judged(body("one"), body("two"), Comparison(verdict=verdict, differences=(other,)))
+    assert (found.verdict, [d.path for d in found.differences]) == (after, ["/a", "/password"])
+    assert found.differences[1] == Difference("/password", MASKED, MASKED, CHANGED)
+
+
+def test_a_difference_that_the_values_showed_is_told_once():
+    shown = Comparison(verdict=Verdict.PENDING, differences=(Difference("/password", MASKED, None, "x"),))
+    assert judged(body("one"), body("two"), shown) == shown
+
+
+def test_a_resource_that_was_not_written_keeps_the_digests_of_what_was_sent():
+    before = seal({"password": Secret("one"), "a": 1, "env": [{"name": "x", "value": Secret("1")}]})
+    now = seal({"password": Secret("two"), "a": 2, "env": [{"name": "x", "value": Secret("2")}], "new": Secret("3")})
+    found = kept(now, before)
+    assert (found["password"], found["env"]) == (before["password"], before["env"])
+    assert (found["a"], found["new"]) == (2, now["new"])
+    assert kept(now, None) == now

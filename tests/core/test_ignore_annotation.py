@@ -1,0 +1,150 @@
+"""The annotation gitsync/ignore: what it may say, on which day it holds, and what is told where it says nothing."""
+
+from dataclasses import replace
+from datetime import date
+
+import pytest
+from handmade import a_kind, a_resource
+
+from gitsync.core.catalog import open_catalog
+from gitsync.core.ignore_annotation import check_ignore, in_force
+from gitsync.model.gvk import GVK
+from gitsync.model.problem import Level
+
+TODAY = date(2030, 6, 15)
+VNET = open_catalog().kind(GVK("network.azure.com", "v1api20240301", "VirtualNetwork"))
+
+
+def resource(text):
+    return a_resource(annotations={"gitsync/ignore": text})
+
+
+def findings(text, kind=VNET):
+    return list(check_ignore(resource(text), kind, TODAY))
+
+
+@pytest.mark.parametrize(
+    ("text", "paths", "why"),
+    [
+        ("", (), "empty means not set"),
+        ("[]", (), "so does a list of nothing"),
+        ("[/tags/team]", (("tags", "team"),), "a path"),
+        ("- /tags/team\n- /tags/env\n", (("tags", "env"), ("tags", "team")), "several, over lines"),
+        ("[{path: /tags/team}]", (("tags", "team"),), "the long form"),
+        ("[{path: /tags/team, until: 2030-06-15, reason: A test}]", (("tags", "team"),), "the last day counts"),
+        ("[{path: /tags/team, until: 2030-06-14}]", (), "the day after does not"),
+        ("[{path: /tags/team, until: 2030-06-14}, /tags/env]", (("tags", "env"),), "other entries go on holding"),
+        ("[/tags/a~1b~0c]", (("tags", "a/b~c"),), "escapes of a JSON pointer"),
+        ("[/tags/*]", (("tags",),), "a path covers what is below it, with a * or without"),
+        ("['/properties/subnets/[name=web]/properties']", (("properties", "subnets", "[name=web]", "properties"),), "an entry by name"),
+        ("[tags, /tags/env]", (("tags", "env"),), "what is wrong leaves nothing alone"),
+    ],
+)  # fmt: skip
+def test_paths_in_force(text, paths, why):
+    assert in_force(resource(text), TODAY) == paths, why
+
+
+def test_without_a_day_nothing_has_expired():
+    assert in_force(resource("[{path: /tags/team, until: 2001-01-01}]"), None) == (("tags", "team"),)
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "hint"),
+    [
+        ("[/tags", "This is not YAML", "It is in line 2 of the annotation."),
+        ("/tags/team", "It is not one YAML list.", "Write a list of paths"),
+        ("path: /tags/team", "It is not one YAML list.", "Write a list of paths"),
+        ("[/tags]\n---\n[/tags]", "It is not one YAML list.", "Write a list of paths"),
+        ("[{path: /tags, path: /location}]", "stands twice", "line 1 of the annotation"),
+        ("[7]", "Entry 1 has no path that is text.", "Write a list of paths"),
+        ("[/tags, {until: 2030-12-31}]", "Entry 2 has no path that is text.", "Write a list of paths"),
+        ("[{path: /tags, untill: 2030-12-31}]", "Entry 1 has an unknown key, untill.", "Did you mean until?"),
+        ("[{path: /tags, by: me}]", "Entry 1 has an unknown key, by.", "path, until and reason"),
+        ("[tags/team]", 'Entry 1 has "tags/team", which is no JSON pointer.', "It begins with /"),
+        ("[/tags/a~b]", 'Entry 1 has "/tags/a~b", which is no JSON pointer.', "~0 for a ~"),
+        ("[/]", "does not name a member in each step", "reconcile-policy: skip"),
+        ("['/*']", "does not name a member in each step", "reconcile-policy: skip"),
+        ("[/tags//team]", "does not name a member in each step", "reconcile-policy: skip"),
+        ("[{path: /tags, until: soon}]", 'Entry 1 has an until that is no date, "soon".', "2030-12-31"),
+        ("[{path: /tags, until: 2030-02-30}]", "is no date", "2030-12-31"),
+        ("[{path: /tags, until: 20301231}]", "is no date", "2030-12-31"),
+        ("[{path: /tags, reason: [a]}]", "Entry 1 has a reason that is not text.", "Quote it."),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_an_error(text, said, hint):
+    (finding,) = findings(text)
+    assert (finding.code, finding.level) == ("Ignore", Level.ERROR)
+    assert finding.message.startswith("gitsync/ignore: ")
+    assert said in finding.message
+    assert hint in finding.hint
+
+
+@pytest.mark.parametrize(
+    ("path", "hint"),
+    [
+        ("/tag/team", "Did you mean tags?"),
+        ("/properties/dhcpOption", "Did you mean dhcpOptions?"),
+        ("/properties/dhcpOptions/dnsServers/0", "Name one by a field, such as [name=web], or say * for every entry."),
+        ("/properties/ipAllocations/[id]/id", "Name one by a field"),
+        ("/properties/ipAllocations/id", "Name one by a field"),
+        ("/properties/dhcpOptions/dnsServer", "Did you mean dnsServers?"),
+        ("/location/x", "Nothing stands below that."),
+        ("/properties/extendedLocation", "There are addressSpace, bgpCommunities"),
+        ("/name", "There are extendedLocation, location, properties or tags."),
+    ],
+)
+def test_a_path_that_the_kind_does_not_have_is_a_warning(path, hint):
+    (finding,) = findings(f"['{path}']")
+    assert (finding.code, finding.level) == ("IgnoreNothing", Level.WARNING)
+    assert path in finding.message
+    assert hint in finding.hint
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/tags",
+        "/tags/anything",
+        "/location",
+        "/properties",
+        "/properties/*",
+        "/properties/dhcpOptions/dnsServers",
+        "/properties/ipAllocations/*/id",
+        "/properties/ipAllocations/[id=~1subscriptions~1x]",
+        "/*/dhcpOptions",
+    ],
+)
+def test_a_path_that_the_kind_has_is_fine(path):
+    assert findings(f"['{path}']") == []
+
+
+@pytest.mark.parametrize(
+    ("fields", "path", "fits", "why"),
+    [
+        ({"bag": {"type": "any", "arm": "properties/bag"}}, "/properties/bag/a/0/b", True, "free JSON holds anything"),
+        ({"ids": {"type": {"list": "reference"}, "arm": "identity/userAssigned", "mode": "identityMap"}}, "/identity/userAssigned/~1x/y", True, "ids are keys"),
+        ({"one": {"type": {"ref": "Union"}, "arm": "properties"}}, "/properties/left", True, "of a union, every side"),
+        ({"one": {"type": {"ref": "Union"}, "arm": "properties"}}, "/properties/a", False, "whose fields have no name in ARM"),
+        ({"ref": {"type": "reference", "arm": "properties/subnet/id", "mode": "reference"}}, "/properties/subnet/id", True, "a reference is its id"),
+        ({"owner": {"type": "knownOwner", "meta": True, "arm": "owner"}}, "/owner", False, "what is not sent"),
+    ],
+)  # fmt: skip
+def test_where_fields_stand_in_arm(fields, path, fits, why):
+    sides = {"a": {"type": {"ref": "A"}, "arm": "a"}, "b": {"type": {"ref": "B"}, "arm": "b"}}
+    types = {
+        "Union": {"oneOf": True, "fields": sides},
+        "A": {"fields": {"left": {"type": "string", "arm": "left"}}},
+        "B": {"fields": {"right": {"type": "string", "arm": "right"}}},
+    }
+    assert (findings(f"['{path}']", a_kind(fields, types=types)) == []) is fits, why
+
+
+def test_an_entry_that_has_expired_is_a_warning():
+    (finding,) = findings("[{path: /tags/team, until: 2030-06-14}]")
+    assert (finding.code, finding.level) == ("IgnoreExpired", Level.WARNING)
+    assert "/tags/team was to be left alone until 2030-06-14" in finding.message
+
+
+def test_of_a_kind_that_cannot_be_read_nothing_can_be_left_alone():
+    found = findings("[/tags]", replace(VNET, operations=frozenset({"Head", "Put"})))
+    assert [(finding.code, finding.level) for finding in found] == [("Ignore", Level.ERROR)]

@@ -1,0 +1,39 @@
+"""What Azure gives back where git has a secret does not show, however the difference is cut."""
+
+from __future__ import annotations
+
+import pytest
+
+from gitsync.core.veil import secret_shapes, veiled, veiled_comparison
+from gitsync.model.secret import MASKED, Secret
+from gitsync.model.verdict import Comparison, Difference, Verdict
+
+GIT = {"properties": {"key": Secret("k"), "users": [{"login": "a", "password": Secret("p")}], "tags": {"a/b": "c"}}}
+
+
+@pytest.mark.parametrize(
+    "path, live, shown, why",
+    [
+        ("/properties/key", "from azure", MASKED, "the leaf itself"),
+        ("/properties/Key", "from azure", MASKED, "names compare without case"),
+        ("/properties/key/inner", "from azure", MASKED, "below it"),
+        ("/properties/users/1/password", "from azure", MASKED, "an entry that git does not have"),
+        ("/properties/users", [{"password": "x"}, {"login": "b"}], [{"password": MASKED}, {"login": "b"}], "a list"),
+        ("/properties", {"key": "x", "tags": None}, {"key": MASKED, "tags": None}, "an object"),
+        ("/properties/users/0/login", "b", "b", "beside it"),
+        ("/properties/tags/a~1b", "d", "d", "a name with a slash"),
+        ("/properties/key", None, None, "what Azure does not have shows as that"),
+    ],
+)
+def test_a_secret_does_not_show(path, live, shown, why):
+    comparison = Comparison(verdict=Verdict.DRIFTED, differences=(Difference(path, None, live, "x"),))
+    assert veiled_comparison(comparison, secret_shapes(GIT)).differences[0].live == shown, why
+
+
+def test_what_was_a_secret_once_stays_hidden():
+    shapes = secret_shapes({"properties": {}}, {"properties": {"key": MASKED}}, None)
+    assert veiled({"properties": {"key": "x"}}, shapes) == {"properties": {"key": MASKED}}
+
+
+def test_without_secrets_nothing_is_hidden():
+    assert veiled({"a": [1]}, secret_shapes({"a": [1]})) == {"a": [1]}

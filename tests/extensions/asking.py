@@ -1,0 +1,69 @@
+"""Questions to what is built in, asked in a line: what would a check say, and of which class is a refusal?"""
+
+from __future__ import annotations
+
+import asyncio
+
+from builders import vnet_id
+
+from gitsync.core.classify import classify
+from gitsync.errors import ArmError
+from gitsync.extensions.points import Subject
+from gitsync.extensions.registry import BUILT_IN, Registry
+from gitsync.model.condition import Retry
+from gitsync.model.gvk import GVK, Key
+from gitsync.model.live import Live
+
+REGISTRY = Registry(BUILT_IN)
+
+
+class Nobody:
+    """A reader that nothing may be asked of: these checks look at what they are given."""
+
+    async def get(self, arm_id, api_version):
+        raise AssertionError(arm_id)
+
+    async def list(self, path, api_version):
+        raise AssertionError(path)
+
+
+def with_(**properties) -> Live:
+    """A live resource with these properties alone; those that are None are left out."""
+    return Live(body={"properties": {name: value for name, value in properties.items() if value is not None}})
+
+
+def subject(group: str, kind: str, *, own=None, owner=None, owner_name="boss") -> Subject:
+    return Subject(
+        key=Key(group, kind, "default", "it"),
+        gvk=GVK(group, "v", kind),
+        spec={},
+        arm_id=vnet_id(),
+        api_version="2024-01-01",
+        live=own,
+        owner=owner,
+        owner_name=owner_name,
+    )
+
+
+def asked(check, about: Subject) -> str:
+    return asyncio.run(check(about, Nobody())).reason
+
+
+def owner_check(group: str, kind: str, owner: Live | None) -> str:
+    return asked(REGISTRY.owner_check, subject(group, kind, owner=owner))
+
+
+def pre_check(group: str, kind: str, own: Live | None) -> str:
+    return asked(REGISTRY.pre_check, subject(group, kind, own=own))
+
+
+def post_check(group: str, kind: str, own: Live | None, **more) -> str:
+    return asked(REGISTRY.post_check, subject(group, kind, own=own, **more))
+
+
+def class_of(group: str, kind: str, code: str, message: str = "No.", status: int = 400) -> Retry:
+    return REGISTRY.classify(ArmError(message, code=code, status=status), (group, kind)).retry
+
+
+def default_class(code: str, message: str = "No.", status: int = 400) -> Retry:
+    return classify(ArmError(message, code=code, status=status)).retry

@@ -1,0 +1,21 @@
+"""What runs in an environment that is still being made."""
+
+import pytest
+from asking import class_of
+
+from gitsync.model.condition import Retry
+
+GROUP = "app.azure.com"
+
+
+@pytest.mark.parametrize(
+    ("kind", "code", "message", "status", "expected", "why"),
+    [
+        ("ContainerApp", "ManagedEnvironmentNotProvisioned", "No.", 400, Retry.VERY_SLOW, "as its status says"),
+        ("ContainerApp", "ManagedEnvironmentNotProvisioned", "No.", 409, Retry.SLOW, "as its status says"),
+        ("Job", "ManagedEnvironmentNotProvisioned", "No.", 409, Retry.SLOW, "as its status says"),
+        ("Job", "LocationRequired", "No.", 400, Retry.NEVER, "any other code is left as it is"),
+    ],
+)
+def test_what_a_refusal_means(kind, code, message, status, expected, why):
+    assert class_of(GROUP, kind, code, message, status) is expected, why

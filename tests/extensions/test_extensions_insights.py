@@ -1,0 +1,36 @@
+"""Rules that look at what may not be there yet."""
+
+import pytest
+from asking import class_of
+
+from gitsync.model.condition import Retry
+
+GROUP = "insights.azure.com"
+
+
+@pytest.mark.parametrize(
+    ("kind", "code", "message", "status", "expected", "why"),
+    [
+        ("DataCollectionRule", "WorkspaceNotFound", "No.", 400, Retry.VERY_SLOW, "as its status says"),
+        ("DataCollectionRule", "WorkspaceNotFound", "No.", 404, Retry.SLOW, "as its status says"),
+        ("ScheduledQueryRule", "BadRequest", "The scope does not exist.", 400, Retry.VERY_SLOW, "it may be made yet"),
+        (
+            "ScheduledQueryRule",
+            "BadRequest",
+            "The identity has insufficient access.",
+            400,
+            Retry.VERY_SLOW,
+            "somebody may grant it",
+        ),
+        (
+            "ScheduledQueryRule",
+            "InvalidRequestContent",
+            "It does not exist.",
+            400,
+            Retry.NEVER,
+            "any other code is left as it is",
+        ),
+    ],
+)
+def test_what_a_refusal_means(kind, code, message, status, expected, why):
+    assert class_of(GROUP, kind, code, message, status) is expected, why

@@ -1,0 +1,26 @@
+"""Workspaces that need a storage account."""
+
+import pytest
+from asking import class_of
+
+from gitsync.model.condition import Retry
+
+GROUP = "machinelearningservices.azure.com"
+
+
+@pytest.mark.parametrize(
+    ("kind", "code", "message", "status", "expected", "why"),
+    [
+        ("Workspace", "BadRequest", "StorageAccountIsNotProvisioned: wait.", 400, Retry.VERY_SLOW, "it is being made"),
+        (
+            "Workspace",
+            "InvalidRequestContent",
+            "StorageAccountIsNotProvisioned",
+            400,
+            Retry.NEVER,
+            "any other code is left as it is",
+        ),
+    ],
+)
+def test_what_a_refusal_means(kind, code, message, status, expected, why):
+    assert class_of(GROUP, kind, code, message, status) is expected, why

@@ -1,0 +1,27 @@
+"""Servers and their assessments."""
+
+import pytest
+from asking import class_of
+
+from gitsync.model.condition import Retry
+
+GROUP = "sql.azure.com"
+
+
+@pytest.mark.parametrize(
+    ("kind", "code", "message", "status", "expected", "why"),
+    [
+        ("Server", "PasswordNotComplex", "No.", 400, Retry.NEVER, "only another password can mend it"),
+        ("ServersDatabase", "PasswordNotComplex", "No.", 400, Retry.VERY_SLOW, "another kind"),
+        (
+            "ServersVulnerabilityAssessment",
+            "VulnerabilityAssessmentADSIsDisabled",
+            "No.",
+            400,
+            Retry.VERY_SLOW,
+            "as its status says",
+        ),
+    ],
+)
+def test_what_a_refusal_means(kind, code, message, status, expected, why):
+    assert class_of(GROUP, kind, code, message, status) is expected, why

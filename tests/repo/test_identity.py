@@ -1,0 +1,43 @@
+"""What a repository is called: the same on every machine."""
+
+from __future__ import annotations
+
+import pytest
+
+from gitsync.repo.checkout import Checkout
+from gitsync.repo.identity import repository_name, repository_of, revision_of
+
+
+@pytest.mark.parametrize(
+    "url, name",
+    [
+        ("https://github.com/acme/estate", "github.com/acme/estate"),
+        ("https://github.com/acme/estate.git", "github.com/acme/estate"),
+        ("https://GitHub.com/acme/estate/", "github.com/acme/estate"),
+        ("https://user:word@github.com/acme/estate", "github.com/acme/estate"),
+        ("https://github.com:443/acme/estate", "github.com/acme/estate"),
+        ("ssh://git@github.com/acme/estate.git", "github.com/acme/estate"),
+        ("git@github.com:acme/estate.git", "github.com/acme/estate"),
+        ("github.com:acme/estate", "github.com/acme/estate"),
+        ("https://github.com/Acme/Estate", "github.com/Acme/Estate"),
+        ("file:///srv/git/estate.git", "/srv/git/estate"),
+        ("/srv/git/estate.git", "/srv/git/estate"),
+        ("/srv/a:b/estate", "/srv/a:b/estate"),
+    ],
+)
+def test_a_repository_has_one_name_however_it_is_reached(url, name):
+    assert repository_name(url) == name
+
+
+def test_a_source_without_a_remote_has_no_name_and_its_revision_is_enough():
+    assert repository_of(Checkout(name="/somewhere", files={})) == ""
+    assert revision_of(Checkout(name="/somewhere", files={}, revision="a" * 40)) == "a" * 40
+
+
+def test_a_folder_without_a_commit_goes_by_its_files():
+    def named(name="/here", **files):
+        return revision_of(Checkout(name=name, files={path: text.encode() for path, text in files.items()}))
+
+    assert named(a="1", b="2") == named("/there", b="2", a="1")
+    assert len({named(a="1"), named(a="2"), named(b="1"), named(a="1", b=""), named()}) == 5
+    assert named().startswith("files:")

@@ -1,0 +1,97 @@
+"""Plan files: the same bytes for the same plan, and a clear word for everything that is not one."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from builders import rg, vnet
+
+from gitsync.errors import ConfigError, PublishError
+from gitsync.model.review import Review, Reviewed
+from gitsync.model.verdict import Action
+from gitsync.repo.plan_file import encode, read_plan, write_plan
+
+PLAN = Review(
+    repository="github.com/acme/estate",
+    revision="a" * 40,
+    prune=True,
+    digest_key="bea73f46",
+    nodes={
+        vnet(): Reviewed(action=Action.UPDATE, desired="sha256:1", live="sha256:2", etag='W/"3"', secrets=True),
+        rg(): Reviewed(action=Action.NONE, later=("/properties/a~1b", "id")),
+    },
+)
+
+
+def test_what_is_written_is_read_back(tmp_path):
+    write_plan(tmp_path / "plan.json", PLAN)
+    assert read_plan(tmp_path / "plan.json") == PLAN
+    assert list(tmp_path.glob("*plan.json*")) == [tmp_path / "plan.json"]
+
+
+def test_the_order_of_the_nodes_does_not_matter():
+    turned = Review(
+        **{name: getattr(PLAN, name) for name in Review.__slots__} | {"nodes": dict(reversed(PLAN.nodes.items()))}
+    )
+    assert encode(turned) == encode(PLAN)
+    assert encode(PLAN).endswith("}\n")
+
+
+def changed(**members):
+    return json.dumps({**json.loads(encode(PLAN)), **members})
+
+
+def with_node(**members):
+    node = {"action": "none", "desiredDigest": "", "liveDigest": "", "etag": None} | members
+    return changed(nodes={str(rg()): {name: value for name, value in node.items() if value != "absent"}})
+
+
+@pytest.mark.parametrize(
+    "text, word, why",
+    [
+        ("", "is not whole", "an empty file"),
+        (encode(PLAN)[:-30], "is not whole", "cut off"),
+        ("[]", "the file is not an object", "another document"),
+        ("[" * 100_000, "is not whole", "deeper than anything that was meant"),
+        ("{}", "schema is None", "another file of ours"),
+        (changed(schema=2), "schema is 2", "of a newer gitsync"),
+        (changed(schema="1"), "schema is '1'", "edited"),
+        (changed(prune="yes"), "prune is not true or false", "edited"),
+        (changed(revision=None), "revision is not text", "edited"),
+        (changed(more=1), "'more' is not a member", "what is not understood may narrow"),
+        (encode(PLAN).replace('"prune": true,', ""), "'prune' is missing", "edited"),
+        (encode(PLAN).replace('"prune": true', '"prune": true, "prune": false'), "stands twice", "edited"),
+        (changed(nodes={"core": {}}), "does not read Kind.group/namespace/name", "no key"),
+        (with_node(action="destroy"), "'destroy' is not a valid Action", "no action"),
+        (with_node(etag=1), "etag of", "edited"),
+        (with_node(etag="absent"), "'etag' is missing", "edited"),
+        (with_node(secrets="no"), "secrets of", "edited"),
+        (with_node(later="id"), "later of", "edited"),
+        (with_node(more=1), "'more' is not a member", "edited"),
+        (b"\xff\xfe", "is not whole", "not text"),
+    ],
+)
+def test_a_file_that_is_no_plan_is_refused(tmp_path, text, word, why):
+    file = tmp_path / "plan.json"
+    file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(ConfigError) as refused:
+        read_plan(file)
+    assert word in refused.value.message, why
+    assert str(file) in refused.value.message
+    assert "gitsync plan --out" in refused.value.hint
+
+
+@pytest.mark.parametrize("name", ["absent.json", "."])
+def test_a_file_that_cannot_be_read_is_refused(tmp_path, name):
+    with pytest.raises(ConfigError, match="cannot be read"):
+        read_plan(tmp_path / name)
+
+
+def test_a_place_that_cannot_be_written_is_told(tmp_path):
+    with pytest.raises(PublishError, match="cannot be written"):
+        write_plan(tmp_path / "absent" / "plan.json", PLAN)
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(PublishError, match="cannot be written"):
+        write_plan(tmp_path / "folder", PLAN)
+    assert list(tmp_path.glob("*.new")) == []

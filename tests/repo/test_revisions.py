@@ -1,0 +1,169 @@
+"""One revision by its name: at hand, counted back, or fetched for a clone that lacks it."""
+
+import subprocess
+
+import pytest
+
+from gitsync.errors import SourceError
+from gitsync.repo.access import Access
+from gitsync.repo.revisions import read_revision
+
+
+def read(location, name, path="."):
+    return read_revision(str(location), name, path=path, access=Access(timeout=30))
+
+
+def content(reading):
+    return {path: text.decode() for path, text in reading.files.items()}
+
+
+@pytest.fixture
+def three(work):
+    """Three commits of one file, a tag on the second, a branch from the first."""
+    commits = []
+    for number in (1, 2, 3):
+        work.put("a.yaml", f"n: {number}")
+        commits.append(work.commit(f"Number {number}"))
+    work.git("tag", "--annotate", "--message", "Two", "v2", commits[1])
+    work.git("branch", "feature/one", commits[0])
+    return work, commits
+
+
+NAMES = [
+    ("HEAD", 3, "what is checked out"),
+    ("@", 3, "its short name"),
+    ("main", 3, "a branch"),
+    ("feature/one", 1, "a branch with a slash"),
+    ("v2", 2, "a tag with a message"),
+    ("HEAD~1", 2, "counted back"),
+    ("main~2", 1, "counted back further"),
+    ("main^", 2, "the first parent"),
+    ("HEAD^^", 1, "twice"),
+    ("v2~1", 1, "counted back from a tag"),
+]
+
+
+@pytest.mark.parametrize(("name", "number", "why"), NAMES, ids=[row[0] for row in NAMES])
+def test_a_revision_has_many_names(three, name, number, why):
+    work, commits = three
+    found = read(work.path, name)
+    assert (found.commit, content(found)) == (commits[number - 1], {"a.yaml": f"n: {number}"}), why
+
+
+def test_commit_ids_whole_and_short(three):
+    work, commits = three
+    assert read(work.path, commits[0]).commit == commits[0]
+    assert read(work.path, commits[0][:10]).commit == commits[0]
+
+
+def test_what_lies_in_the_folder_does_not_matter(three):
+    work, _ = three
+    work.put("a.yaml", "n: 9")
+    assert content(read(work.path, "HEAD")) == {"a.yaml": "n: 3"}
+
+
+@pytest.mark.parametrize(
+    "name", ["", "-x", "--upload-pack=x", "a..b", "a:b", "HEAD@{1}", "a b", "~1", "main~99999", ":/Number", "a\nb"]
+)
+def test_what_is_no_name_is_refused(three, name):
+    with pytest.raises(SourceError, match="is not the name of a revision"):
+        read(three[0].path, name)
+
+
+def test_a_revision_that_is_nowhere_is_told_with_its_name(three):
+    with pytest.raises(SourceError, match=r"has no revision nope. It has no remote .* Check the name"):
+        read(three[0].path, "nope")
+    with pytest.raises(SourceError, match="has no revision main~7"):
+        read(three[0].path, "main~7")
+
+
+def test_a_plain_folder_has_no_revisions(tmp_path):
+    with pytest.raises(SourceError, match="is not in a git repository"):
+        read(tmp_path, "main")
+
+
+def test_a_folder_of_the_repository_is_read_alone(three):
+    work, _ = three
+    work.put("infra/b.yaml", "b: 1")
+    work.commit()
+    found = read(work.path / "infra", "HEAD")
+    assert (content(found), found.root) == ({"b.yaml": "b: 1"}, "infra")
+    assert content(read(work.path, "HEAD", path="infra")) == {"infra/b.yaml": "b: 1"}
+
+
+def test_before_its_folder_was_there_a_source_is_empty(three):
+    work, _ = three
+    work.put("infra/b.yaml", "b: 1")
+    work.commit()
+    assert content(read(work.path, "HEAD~1", path="infra")) == {}
+    assert content(read(work.path / "infra", "HEAD~1")) == {}
+
+
+def cloned(work, tmp_path, *options):
+    """A clone as a pipeline makes one."""
+    folder = tmp_path / "clone"
+    subprocess.run(["git", "clone", "--quiet", *options, work.url, str(folder)], check=True, capture_output=True)
+    return folder
+
+
+SHALLOW = [
+    ("main~1", 2, "counted back beyond what was cloned"),
+    ("HEAD^^", 1, "twice"),
+    ("feature/one", 1, "a branch that was not cloned"),
+    ("origin/feature/one", 1, "by its name as of the remote"),
+    ("v2", 2, "a tag that was not cloned"),
+    ("v2~1", 1, "and back from it"),
+]
+
+
+@pytest.mark.parametrize(("name", "number", "why"), SHALLOW, ids=[row[0] for row in SHALLOW])
+def test_a_shallow_clone_is_helped_out(three, tmp_path, name, number, why):
+    work, commits = three
+    folder = cloned(work, tmp_path, "--depth=1", "--no-tags")
+    before = sorted(str(path) for path in folder.rglob("*"))
+    found = read(folder, name)
+    assert (found.commit, content(found)) == (commits[number - 1], {"a.yaml": f"n: {number}"}), why
+    assert sorted(str(path) for path in folder.rglob("*")) == before, "and it is left as it was"
+
+
+def test_a_commit_that_a_shallow_clone_lacks_is_fetched_by_its_id(three, tmp_path):
+    work, commits = three
+    folder = cloned(work, tmp_path, "--depth=1")
+    assert content(read(folder, commits[0])) == {"a.yaml": "n: 1"}
+
+
+def test_a_shallow_clone_whose_remote_is_gone_says_that_it_is_shallow(three, tmp_path):
+    work, _ = three
+    folder = cloned(work, tmp_path, "--depth=1")
+    work.path.rename(tmp_path / "elsewhere")
+    with pytest.raises(SourceError, match=r"has no revision HEAD~1\..* The clone is shallow"):
+        read(folder, "HEAD~1")
+
+
+def test_a_name_that_the_remote_does_not_have_either(three, tmp_path):
+    folder = cloned(three[0], tmp_path)
+    with pytest.raises(SourceError, match=r"has no revision nope\. .*has no branch or tag nope"):
+        read(folder, "nope")
+    with pytest.raises(SourceError, match="has no revision main~9"):
+        read(folder, "main~9")
+
+
+@pytest.mark.parametrize(("name", "number", "why"), [*SHALLOW[:4], ("HEAD", 3, "the default branch")])
+def test_a_url_is_fetched(three, name, number, why):
+    work, commits = three
+    assert read(work.url, name).commit == commits[number - 1], why
+
+
+def test_a_url_without_the_revision_says_so(three):
+    with pytest.raises(SourceError, match="has no branch or tag nope"):
+        read(three[0].url, "nope")
+    with pytest.raises(SourceError, match="has no revision main~9"):
+        read(three[0].url, "main~9")
+
+
+def test_the_folder_of_the_status_is_left_out(three):
+    work, _ = three
+    work.put("status/x.yaml", "kind: ResourceGroup")
+    work.commit()
+    found = read_revision(str(work.path), "HEAD", path=".", access=Access(timeout=30), status_dir=work.path / "status")
+    assert list(found.files) == ["a.yaml"]

@@ -1,0 +1,70 @@
+"""What to do about an error is told in every form, beside what Azure said and not in it."""
+
+import json
+from html import unescape
+
+import pytest
+from report_builders import IN_SYNC, failed, key, record, report, result
+
+from gitsync.core.advice import advice
+from gitsync.model.verdict import Action, Verdict
+from gitsync.report import json as as_json
+from gitsync.report import junit, markdown, pipelines, records, sarif, summary, text
+from gitsync.report.html import page
+
+LOCKED = result(
+    key("VirtualNetwork", "hub", "network.azure.com"),
+    Verdict.PENDING,
+    Action.NONE,
+    failed("ScopeLocked", "The scope cannot perform write operation.", request_id="11-22"),
+)
+TOLD = advice("ScopeLocked", "network.azure.com", "VirtualNetwork")
+REPORT = report(LOCKED, exit_code=1)
+RECORD = record(LOCKED.key, LOCKED.condition)
+
+
+@pytest.mark.parametrize(
+    ("render", "says"),
+    [
+        (text.render, f"  What to do: {TOLD}\n"),
+        (markdown.render, f"\n**What to do:** {TOLD}\n"),
+        (page.render, f"<strong>What to do: </strong>{TOLD}</p>"),
+        (junit.render, f"What to do: {TOLD}\n"),
+    ],
+    ids=["text", "markdown", "html", "junit"],
+)
+def test_a_report_says_what_to_do(render, says):
+    assert TOLD
+    assert says in unescape(render(REPORT))
+    assert "What to do" not in render(report(IN_SYNC))
+
+
+def test_json_has_it_as_a_field_of_its_own():
+    (told,) = json.loads(as_json.render(REPORT))["resources"]
+    assert (told["message"], told["advice"]) == (LOCKED.condition.message, TOLD)
+    assert json.loads(as_json.render(report(IN_SYNC)))["resources"][0]["advice"] == ""
+
+
+def test_sarif_says_what_to_do():
+    (found,) = json.loads(sarif.render(REPORT))["runs"][0]["results"]
+    assert f"What to do: {TOLD}" in found["message"]["text"]
+
+
+def test_an_annotation_says_what_to_do():
+    (line,) = pipelines.github(REPORT)
+    assert f"%0AWhat to do: {TOLD}%0A" in line
+
+
+def test_describe_says_what_to_do():
+    lines = records.describe_lines(RECORD, revision=None)
+    assert [line.split(":", 1)[1].strip() for line in lines if "What to do:" in line] == [TOLD]
+    ready = records.describe_lines(record(LOCKED.key), revision=None)
+    assert not [line for line in ready if "What to do" in line]
+
+
+def test_the_summary_says_each_piece_of_advice_once():
+    spoke = record(key("VirtualNetwork", "spoke", "network.azure.com"), LOCKED.condition)
+    found = summary.render([RECORD, spoke], revision=None)
+    names = "<code>VirtualNetwork/hub</code>, <code>VirtualNetwork/spoke</code>"
+    assert f"\n## What to do\n\n- {names}: {TOLD}\n" in found
+    assert "What to do" not in summary.render([record(LOCKED.key)], revision=None)

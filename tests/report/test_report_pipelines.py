@@ -1,0 +1,90 @@
+"""Annotations for pipelines: one line each, and no text of a manifest ends a command or begins one."""
+
+import re
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from report_builders import DRIFTED, FULL, NET, PLAN, PROBLEMS, REFUSED, key, report
+
+from gitsync.logs import visible
+from gitsync.model.problem import Problem
+from gitsync.report.pipelines import FORMS, MOST, azure_pipelines, github
+
+
+def test_github_shows_a_finding_at_its_line():
+    assert github(FULL)[0] == "::error file=a.yaml,title=gitsync%3A NotYaml::This is not YAML."
+    warning = next(line for line in github(PLAN) if line.startswith("::warning"))
+    assert warning.startswith(
+        "::warning file=net/hub.yaml,line=1,title=gitsync%3A drifted::VirtualNetwork/hub is drifted."
+    )
+    assert '%0A/tags/env: (absent) → "prod"%0A' in warning
+    assert github(replace(PLAN, root="infra"))[1].startswith("::warning file=infra/net/hub.yaml,")
+
+
+def test_azure_pipelines_shows_a_finding_at_its_line():
+    lines = azure_pipelines(FULL)
+    assert lines[0] == "##vso[task.logissue type=error;sourcepath=a.yaml;code=NotYaml]This is not YAML."
+    assert "##vso[task.logissue type=warning;sourcepath=azure.yaml;linenumber=9;code=UnknownField]" in lines[-1]
+
+
+def test_the_heaviest_come_first_and_no_more_than_are_shown():
+    drifted = [replace(DRIFTED, key=key("VirtualNetwork", f"n{number}", NET)) for number in range(30)]
+    lines = github(report(*drifted, REFUSED, command="plan", problems=PROBLEMS))
+    assert [line.split()[0] for line in lines] == ["::error"] * 2 + ["::warning"] * MOST
+
+
+def test_what_is_to_be_done_is_a_notice_for_github_alone():
+    assert [line.split()[0] for line in github(PLAN)] == ["::error", "::warning", "::notice"]
+    assert len(azure_pipelines(PLAN)) == 2
+
+
+EVIL = [
+    ("x\n::add-mask::y", "a command on a line of its own"),
+    ("x\r\n##vso[task.setvariable variable=a]b", "the same for Azure Pipelines"),
+    ("%0A::error::", "a line end that is escaped already"),
+    ("a,b:c;d]e", "what ends a property"),
+    ("x\u2028::error::\x85y\x0b::z", "other line ends"),
+]
+
+
+def read_by_github(line):
+    """As GitHub's runner reads a workflow command."""
+    level, properties, text = re.fullmatch(r"::(\w+) (.*?)::(.*)", line).groups()
+    pairs = dict(pair.split("=", 1) for pair in properties.split(","))
+    spelled = {"%0A": "\n", "%0D": "\r", "%3A": ":", "%2C": ",", "%25": "%"}
+    return level, {name: unspelled(value, spelled) for name, value in pairs.items()}, unspelled(text, spelled)
+
+
+def read_by_azure(line):
+    """As the agent of Azure Pipelines reads a logging command."""
+    properties, text = re.fullmatch(r"##vso\[task\.logissue (.*?)\](.*)", line).groups()
+    pairs = dict(pair.split("=", 1) for pair in properties.split(";"))
+    spelled = {"%0A": "\n", "%0D": "\r", "%3B": ";", "%5D": "]", "%AZP25": "%"}
+    values = {name: unspelled(value, spelled) for name, value in pairs.items()}
+    return values["type"], {"file": values["sourcepath"]}, unspelled(text, spelled)
+
+
+def unspelled(text, spelled):
+    return re.sub("|".join(spelled), lambda found: spelled[found[0]], text)
+
+
+@pytest.mark.parametrize(("text", "why"), EVIL, ids=[row[-1] for row in EVIL])
+@pytest.mark.parametrize(
+    ("form", "read"), [(github, read_by_github), (azure_pipelines, read_by_azure)], ids=["github", "azure"]
+)
+def test_foreign_text_stays_in_its_place(form, read, text, why):
+    [line] = form(report(problems=[Problem(code="NotYaml", message=text, path=text, line=1)]))
+    shown = "\n".join(map(visible, text.splitlines()))
+    level, properties, message = read(line)
+    assert line.isprintable(), why
+    assert (level, properties["file"], message) == ("error", shown, shown), why
+
+
+@given(st.text(max_size=60))
+def test_no_text_makes_a_second_line(text):
+    for _, form in FORMS:
+        lines = form(report(problems=[Problem(code="A", message=text, path=text)]))
+        assert len(lines) == 1
+        assert "".join(lines).isprintable()

@@ -1,0 +1,181 @@
+"""A status that was edited by hand, cut off, or written by a later gitsync: the run is refused with a word, and nothing
+is lost: not in Azure, which is not asked, and not in the status, which stays as it was found.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+
+import pytest
+from world import GROUP, GROUP_ID, VNET, World, of
+
+from gitsync.errors import StateError
+from gitsync.model.verdict import Verdict
+
+GROUP_FILE = "default/resources.azure.com/ResourceGroup/core.yaml"
+VNET_FILE = "default/network.azure.com/VirtualNetwork/hub.yaml"
+INVENTORY = "inventory.yaml"
+ORIGINAL = "ResourceGroup.resources.azure.com/default/core"
+
+
+@pytest.fixture
+def world(tmp_path):
+    world = World(tmp_path).says(group=GROUP, vnet=VNET)
+    assert world.sync().exit_code == 0
+    return world
+
+
+def state(world):
+    files = (path for path in world.state.rglob("*") if path.is_file() and path.name != ".lock")
+    return {str(path.relative_to(world.state)): path.read_bytes() for path in files}
+
+
+def edit(world, name, old, new):
+    file = world.state / name
+    text = file.read_text()
+    assert re.search(old, text), text
+    file.write_text(re.sub(old, new, text, count=1))
+
+
+def refused(world, message, hint, why=""):
+    """Neither a plan nor a sync, not even one that deletes, does anything."""
+    before = state(world)
+    for run in (world.plan, world.sync, lambda: world.sync(prune=True)):
+        world.requests = []
+        with pytest.raises(StateError) as caught:
+            run()
+        assert re.search(message, caught.value.message), f"{why}: {caught.value.message}"
+        assert hint in caught.value.hint
+        assert caught.value.exit_code == 2
+        assert world.requests == []
+    assert state(world) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "message", "why"),
+    [
+        (GROUP_FILE, "schema: 1", "schema: 2", r"core\.yaml: written by a newer gitsync \(schema 2; this one reads 1\)", "a record of the future"),
+        (INVENTORY, "schema: 1", "schema: 7", r"inventory\.yaml: written by a newer gitsync \(schema 7", "a tree of the future"),
+    ],
+)  # fmt: skip
+def test_from_a_future_version(world, name, old, new, message, why):
+    edit(world, name, old, new)
+    refused(world, message, "Upgrade gitsync.", why)
+
+
+@pytest.mark.parametrize("name", [GROUP_FILE, INVENTORY])
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.9, 0.999])
+def test_cut_off(world, name, share):
+    """Wherever it was cut: in the head, within a line, before the newline at the end."""
+    file = world.state / name
+    content = file.read_bytes()
+    file.write_bytes(content[: int(len(content) * share)])
+    refused(world, re.escape(name), "git log of the status branch shows how")
+
+
+@pytest.mark.parametrize("lines", range(3, 13))
+def test_an_inventory_that_was_cut_off_between_lines(world, lines):
+    """What is left is YAML, and says less. The last two lines decide nothing: whether it is Ready, at which spec."""
+    file = world.state / INVENTORY
+    content = file.read_bytes().splitlines(keepends=True)
+    file.write_bytes(b"".join(content[:-lines]))
+    refused(world, r"inventory\.yaml", "remove")
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "message", "why"),
+    [
+        (GROUP_FILE, "claim: created", "claim: mine", r"core\.yaml:\d+: gitsync\.claim is 'mine', not one of", "a claim that nobody knows"),
+        (GROUP_FILE, "claim: created", "claim: none", "core.yaml and inventory.yaml say different things of its claim", "it would not be pruned any more"),
+        (GROUP_FILE, "armId: (.*)core", r"armId: \1live", "say different things of its armId", "another resource would be deleted"),
+        (GROUP_FILE, "policy: manage", "policy: skip", "say different things of its policy", "it would stay in Azure"),
+        (INVENTORY, "claim: created", "claim: adopted", "say different things of its claim", "the index may be what was edited"),
+        (GROUP_FILE, "armId: .*", "armId: [", r"core\.yaml:\d+: This is not YAML", "a bracket that is never closed"),
+        (GROUP_FILE, "^", "<<<<<<< HEAD\n", r"core\.yaml:\d+: ", "a merge that was not finished"),
+        (GROUP_FILE, "generation: 1\n", "generation: 1\n  generation: 2\n", r"core\.yaml:\d+: .*twice", "two answers"),
+        (GROUP_FILE, "writes: 1", "writes: many", r"core\.yaml:\d+: gitsync\.writes must be a whole number", "text for a number"),
+        (GROUP_FILE, "writes: 1", "row: {count: 3, paths: [/tags], at: lately}\n  writes: 1", r"row\.at is 'lately', not a time", "a time that is none"),
+        (GROUP_FILE, "writes: 1", "row: {count: 3, paths: [1], at: '2030-01-01T00:00:00Z'}\n  writes: 1", r"row\.paths must be a list of texts", "a path that is none"),
+        (GROUP_FILE, "name: core", "name: other", r"core\.yaml:\d+: metadata speaks of .*other, whose file is", "a file in another's place"),
+    ],
+)  # fmt: skip
+def test_edited_by_hand(world, name, old, new, message, why):
+    edit(world, name, old, new)
+    refused(world, message, "Restore the", why)
+
+
+def test_a_record_that_was_removed(world):
+    """Its resource would be adopted, or, once it left git, stay in Azure for ever."""
+    (world.state / VNET_FILE).unlink()
+    refused(
+        world, r"inventory\.yaml names VirtualNetwork\.network\.azure\.com/default/hub, and there is no ", "its entry"
+    )
+
+
+def test_a_record_that_was_added(world):
+    text = (world.state / GROUP_FILE).read_text()
+    added = world.state / GROUP_FILE.replace("core", "live")
+    added.write_text(text.replace("name: core", "name: live").replace("resourceGroups/core", "resourceGroups/live"))
+    refused(world, r"live\.yaml is there, and inventory\.yaml does not name ResourceGroup", "remove its file")
+
+
+def test_records_without_their_inventory(world):
+    (world.state / INVENTORY).unlink()
+    refused(world, r"has files and no inventory\.yaml", "--status-dir")
+
+
+def test_bytes_that_are_no_text(world):
+    (world.state / GROUP_FILE).write_bytes(b"\xff\xfe\x00")
+    refused(world, r"core\.yaml:1: The file is not text in UTF-8", "Restore the file")
+
+
+def test_removed_with_its_entry_it_was_never_recorded_and_is_adopted(world):
+    """The way out that the hint names."""
+    (world.state / VNET_FILE).unlink()
+    inventory = (world.state / INVENTORY).read_text()
+    entries = re.split(r"(?m)^(?=- key)", inventory)
+    (world.state / INVENTORY).write_text("".join(entry for entry in entries if "default/hub" not in entry))
+    report = world.sync()
+    found = of(report, "VirtualNetwork")
+    assert (found.verdict, found.differences, world.writes, report.exit_code) == (Verdict.ADOPT, (), [], 0)
+    assert "claim: adopted" in (world.state / VNET_FILE).read_text()
+
+
+def test_restored_it_goes_on_as_if_nothing_had_been(world):
+    before = state(world)
+    edit(world, GROUP_FILE, "schema: 1", "schema: 9")
+    with pytest.raises(StateError):
+        world.sync()
+    for name, content in before.items():
+        (world.state / name).write_bytes(content)
+    report = world.sync()
+    assert ({result.verdict for result in report.results}, world.writes) == ({Verdict.IN_SYNC}, [])
+    assert state(world) == before
+
+
+def test_an_inventory_in_another_layout_is_read(world):
+    """An editor may quote and indent as it likes; what counts is what it says."""
+    file = world.state / INVENTORY
+    file.write_text(
+        re.sub(r"(?m)^(?=- |  )", "    ", file.read_text()).replace(f"key: {ORIGINAL}", f"key: '{ORIGINAL}'")
+    )
+    assert {result.verdict for result in world.sync().results} == {Verdict.IN_SYNC}
+
+
+def test_edits_of_what_decides_nothing_are_mended_by_looking(world):
+    """Texts for people are not read, and a baseline is held against git and Azure before anything is sent."""
+    (world.state / "SUMMARY.md").write_text("nothing of this is read")
+    (world.state / "report.json").unlink()
+    edit(world, GROUP_FILE, "location: westeurope\n  claim", "location: atlantis\n  claim")
+    report = world.sync()
+    assert ({result.verdict for result in report.results}, world.writes) == ({Verdict.IN_SYNC}, [])
+    assert "atlantis" not in (world.state / GROUP_FILE).read_text()
+
+
+def test_a_status_that_is_gone_is_begun_anew_without_a_write(world):
+    shutil.rmtree(world.state)
+    report = world.sync()
+    assert {result.verdict for result in report.results} == {Verdict.ADOPT}
+    assert (world.writes, report.exit_code) == ([], 0)
+    assert world.read(GROUP_ID)["location"] == "westeurope"

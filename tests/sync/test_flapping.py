@@ -1,0 +1,161 @@
+"""A controller that sets a field back after every write: some writes, then a word for people, and no more writes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from scripts import rules
+from world import GROUP, GROUP_ID, SUBNET, VNET, VNET_ID, World, annotated, of
+
+from gitsync.model.verdict import Action, Verdict
+
+TAGGED = GROUP.replace("location: westeurope", "location: westeurope\n      tags: {team: git, env: git}")
+HOUR = 3600.0
+AFTER_EACH_LAST_READ = ", ".join(str(n) for n in range(2, 40, 2))  # of a run: one read before a write, one after it
+
+
+def controller(what):
+    """Acts right after gitsync has looked at what its own write made of the group."""
+    return rules(f"{{match: {{method: GET, path: '{GROUP_ID}', nth: [{AFTER_EACH_LAST_READ}]}}, move: [{what}]}}")
+
+
+@pytest.fixture
+def world(tmp_path):
+    return World(tmp_path, rules=controller("{set: {/tags/team: azure}}")).says(group=TAGGED)
+
+
+def run(world, **settings):
+    """One run an hour; its result for the group."""
+    world.clock.elapsed += HOUR
+    return of(world.sync(**settings), "ResourceGroup")
+
+
+def state(world):
+    return {path.relative_to(world.state): path.read_bytes() for path in world.state.rglob("*") if path.is_file()}
+
+
+def flapping(world, **settings):
+    """Run until it is reported, with the result of that run."""
+    for _ in range(4):
+        assert run(world, **settings).action is not Action.NONE
+    return run(world, **settings)
+
+
+def test_three_writes_that_do_not_last_are_the_last(world):
+    """The create, and three writes that answer a move."""
+    found = flapping(world)
+    assert (found.verdict, found.action, found.is_fine) == (Verdict.DRIFTED, Action.NONE, False)
+    assert (found.condition.reason, found.condition.severity) == ("Flapping", "Warning")
+    assert '/tags/team (git says "git", Azure says "azure")' in found.condition.message
+    assert [difference.path for difference in found.differences] == ["/tags/team"]
+    assert world.writes == []
+
+
+def test_it_is_not_ready_and_says_so_every_time_without_another_commit(world):
+    flapping(world)
+    before = state(world)
+    world.clock.elapsed += 100 * HOUR
+    report = world.sync()
+    assert (report.exit_code, of(report, "ResourceGroup").condition.reason) == (1, "Flapping")
+    assert world.writes == []
+    assert state(world) == before
+
+
+def test_a_plan_shows_it(world):
+    for _ in range(4):
+        run(world)
+    report = world.plan()
+    found = of(report, "ResourceGroup")
+    assert (found.verdict, found.action, found.condition.reason) == (Verdict.DRIFTED, Action.NONE, "Flapping")
+    assert report.exit_code == 1
+
+
+@pytest.mark.parametrize(("limit", "writes"), [(1, 2), (2, 3), (5, 6), (0, 8)])
+def test_the_limit_is_a_setting(world, limit, writes):
+    done = [run(world, flap_limit=limit).action is not Action.NONE for _ in range(8)]
+    assert done == [True] * writes + [False] * (8 - writes)
+
+
+def test_a_change_in_git_is_written(world):
+    flapping(world)
+    world.says(group=TAGGED.replace("team: git", "team: other"))
+    found = run(world)
+    assert found.action is Action.UPDATE
+    assert world.writes == [f"PUT {GROUP_ID}"]
+
+
+def test_a_change_in_azure_is_written_over_and_counting_begins_anew(world):
+    flapping(world)
+    world.settings = replace(world.settings, rules=())
+    world.outside("PUT", GROUP_ID, {"location": "westeurope", "tags": {"team": "third", "env": "git"}})
+    assert run(world).action is Action.UPDATE
+    assert world.read(GROUP_ID)["tags"]["team"] == "git"
+    world.outside("PUT", GROUP_ID, {"location": "westeurope", "tags": {"team": "azure", "env": "git"}})
+    assert run(world).action is Action.UPDATE
+
+
+def test_where_azure_comes_round_it_is_ready_again(world):
+    flapping(world)
+    world.settings = replace(world.settings, rules=())
+    world.outside("PUT", GROUP_ID, {"location": "westeurope", "tags": {"team": "git", "env": "git"}})
+    planned = world.plan()
+    assert (of(planned, "ResourceGroup").verdict, planned.exit_code) == (Verdict.IN_SYNC, 0)
+    assert run(world).condition.is_ready
+    before = state(world)
+    assert b"row:" not in b"".join(before.values())
+    run(world)
+    assert state(world) == before
+
+
+def test_leaving_the_field_to_the_other_side_mends_it(world):
+    flapping(world)
+    world.says(group=annotated(TAGGED, **{"gitsync/ignore": "[/tags/team]"}))
+    found = run(world)
+    assert (found.verdict, found.action, found.condition.is_ready) == (Verdict.IN_SYNC, Action.NONE, True)
+    assert world.read(GROUP_ID)["tags"]["team"] == "azure"
+
+
+def test_taking_the_value_into_the_manifest_mends_it(world):
+    flapping(world)
+    world.says(group=TAGGED.replace("team: git", "team: azure"))
+    found = run(world)
+    assert (found.action, found.condition.is_ready) == (Action.NONE, True)
+
+
+def test_what_has_moved_only_now_and_then_is_mended_each_time(tmp_path):
+    """Four times in two weeks somebody sets a tag by hand: no controller."""
+    world = World(tmp_path).says(group=TAGGED)
+    run(world)
+    for _ in range(4):
+        world.outside("PUT", GROUP_ID, {"location": "westeurope", "tags": {"team": "azure", "env": "git"}})
+        assert run(world).action is Action.UPDATE
+        world.clock.elapsed += 80 * HOUR
+        assert run(world).action is Action.NONE
+
+
+def test_what_is_deleted_after_every_write_is_not_made_for_ever(tmp_path):
+    world = World(tmp_path, rules=controller("{delete: true}")).says(group=TAGGED)
+    found = flapping(world)
+    assert (found.verdict, found.condition.reason) == (Verdict.MISSING, "Flapping")
+    assert "something deletes it" in found.condition.message
+    assert world.writes == []
+
+
+def test_the_children_of_what_is_flapping_are_kept_up(world):
+    world.says(group=TAGGED, vnet=VNET, subnet=SUBNET)
+    assert flapping(world).condition.reason == "Flapping"
+    world.says(group=TAGGED, vnet=VNET.replace("10.0.0.0/16", "10.0.0.0/8"), subnet=SUBNET)
+    assert of(world.sync(), "VirtualNetwork").action is Action.UPDATE
+    assert world.writes == [f"PUT {VNET_ID}"]
+
+
+def test_a_record_of_before_there_were_rows_is_read(world):
+    run(world)
+    run(world)
+    (path,) = world.state.rglob("ResourceGroup/*.yaml")
+    text = path.read_text()
+    assert "  row:\n    at: " in text
+    head, _, rest = text.partition("  row:\n")
+    path.write_text(head + rest[rest.index("  schema:") :])
+    assert run(world).action is Action.UPDATE

@@ -1,0 +1,323 @@
+"""A plan that was reviewed, and the sync that is held to it."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from scripts import rules
+from test_scenarios import ASSIGNMENT, IDENTITY
+from test_secret_digests import KEY, OTHER_KEY, SERVER_ID, secret
+from test_secret_digests import SERVER as SERVER_MANIFEST
+from world import GROUP, GROUP_ID, SUBNET, SUBNET_ID, VNET, VNET_ID, World, annotated, of
+
+from gitsync.errors import ConfigError
+from gitsync.extensions.points import Extension
+from gitsync.extensions.registry import BUILT_IN
+from gitsync.model.verdict import Action, Verdict
+from gitsync.repo.plan_file import read_plan, write_plan
+
+NETWORK = "2024-03-01"
+WIDER = VNET.replace("[10.0.0.0/16]", "[10.0.0.0/16, 10.1.0.0/16]")
+SECOND = SUBNET.replace("name: one", "name: two").replace("10.0.0.0/24", "10.0.1.0/24")
+
+
+@pytest.fixture
+def world(tmp_path):
+    return World(tmp_path)
+
+
+def planned(world: World, **settings) -> Path:
+    """The file of a plan made now."""
+    file = world.folder.parent / "plan.json"
+    report = world.plan(plan_out=str(file), **settings)
+    write_plan(file, report.review)
+    return file
+
+
+def apply(world: World, file: Path, **settings):
+    return world.sync(plan_file=str(file), **settings)
+
+
+def said(result):
+    return (result.verdict, result.action, result.condition.reason)
+
+
+def test_what_was_reviewed_is_done(world):
+    file = planned(world.says(group=GROUP, vnet=VNET, subnet=SUBNET))
+    report = apply(world, file)
+    assert (report.exit_code, world.sent("PUT")) == (0, [GROUP_ID, VNET_ID, SUBNET_ID])
+    file = planned(world.says(group=GROUP, vnet=WIDER, subnet=SUBNET))
+    assert {str(key): node.action for key, node in read_plan(file).nodes.items()} == {
+        "ResourceGroup.resources.azure.com/default/core": Action.NONE,
+        "VirtualNetwork.network.azure.com/default/hub": Action.UPDATE,
+        "VirtualNetworksSubnet.network.azure.com/default/one": Action.NONE,
+    }
+    assert (apply(world, file).exit_code, world.sent("PUT")) == (0, [VNET_ID])
+
+
+def test_the_same_plan_is_the_same_file_and_holds_no_value(world):
+    world.says(group=GROUP, vnet=VNET).sync()
+    world.says(group=GROUP, vnet=WIDER)
+    first, second = planned(world).read_bytes(), planned(world).read_bytes()
+    assert first == second
+    assert b"10.1.0.0" not in first
+    document = json.loads(first)
+    assert set(document) == {"schema", "repository", "revision", "prune", "digestKey", "nodes"}
+    node = document["nodes"]["VirtualNetwork.network.azure.com/default/hub"]
+    assert node["action"] == "update"
+    assert re.fullmatch("sha256:[0-9a-f]{64}", node["desiredDigest"])
+    assert re.fullmatch("sha256:[0-9a-f]{64}", node["liveDigest"])
+    assert node["etag"].startswith("W/")
+
+
+def test_what_moved_in_azure_is_refused_with_what_differs_now_and_the_rest_goes_on(world):
+    other = VNET.replace("name: hub", "name: spoke")
+    world.says(group=GROUP, hub=VNET, spoke=other).sync()
+    wider = "[10.0.0.0/16, 10.1.0.0/16]"
+    world.says(group=GROUP, hub=WIDER, spoke=other.replace("[10.0.0.0/16]", wider))
+    file = planned(world)
+    changed = {"location": "westeurope", "properties": {"addressSpace": {"addressPrefixes": ["10.9.0.0/16"]}}}
+    world.outside("PUT", VNET_ID, changed, NETWORK)
+    report = apply(world, file)
+    hub = of(report, "VirtualNetwork", "hub")
+    assert said(hub)[1:] == (Action.NONE, "PlanOutdated")
+    assert hub.verdict in {Verdict.PENDING, Verdict.CONFLICT}
+    assert ["10.9.0.0/16"] in [difference.live for difference in hub.differences]
+    assert said(of(report, "VirtualNetwork", "spoke")) == (Verdict.PENDING, Action.UPDATE, "Succeeded")
+    assert (report.exit_code, world.sent("PUT")) == (1, [VNET_ID.replace("hub", "spoke")])
+
+
+def test_an_etag_that_moved_is_a_move_though_nothing_that_git_asks_for_did(world):
+    world.says(group=GROUP, vnet=VNET).sync()
+    file = planned(world.says(group=GROUP, vnet=WIDER))
+    world.outside("PATCH", VNET_ID, {"tags": {"by": "hand"}}, NETWORK)
+    report = apply(world, file)
+    assert (of(report, "VirtualNetwork").condition.reason, world.writes) == ("PlanOutdated", [])
+    assert "ETag" in of(report, "VirtualNetwork").condition.message
+
+
+def test_what_the_plan_left_as_it_was_is_not_written(world):
+    world.says(group=GROUP, vnet=VNET).sync()
+    file = planned(world)
+    changed = {"location": "westeurope", "properties": {"addressSpace": {"addressPrefixes": ["10.9.0.0/16"]}}}
+    world.outside("PUT", VNET_ID, changed, NETWORK)
+    report = apply(world, file)
+    assert said(of(report, "VirtualNetwork")) == (Verdict.DRIFTED, Action.NONE, "PlanOutdated")
+    assert (report.exit_code, world.writes) == (1, [])
+    always = apply(world, planned(world.says(group=GROUP)), always_put=True)
+    assert said(of(always, "ResourceGroup"))[1:] == (Action.NONE, "NotReviewed")
+
+
+def test_what_the_plan_does_not_have_is_not_written(world):
+    file = planned(world.says(group=GROUP, vnet=VNET, subnet=SUBNET), only=("ResourceGroup/core",))
+    report = apply(world, file)
+    assert world.sent("PUT") == [GROUP_ID]
+    assert said(of(report, "VirtualNetwork")) == (Verdict.CREATE, Action.NONE, "NotReviewed")
+    assert of(report, "VirtualNetworksSubnet").verdict is Verdict.BLOCKED
+    assert report.exit_code == 1
+    assert apply(world, file, only=("ResourceGroup/core",)).exit_code == 0
+
+
+def test_what_appeared_since_is_not_overwritten(world):
+    file = planned(world.says(group=GROUP, vnet=VNET))
+    world.outside("PUT", GROUP_ID, {"location": "westeurope"})
+    somebodys = {"location": "westeurope", "properties": {"addressSpace": {"addressPrefixes": ["10.9.0.0/16"]}}}
+    world.outside("PUT", VNET_ID, somebodys, NETWORK)
+    report = apply(world, file)
+    assert said(of(report, "VirtualNetwork")) == (Verdict.ADOPT, Action.NONE, "PlanOutdated")
+    assert (report.exit_code, world.writes) == (1, [])
+
+
+def test_a_value_that_the_same_run_exports_is_left_out_of_what_was_reviewed(world):
+    file = planned(world.says(group=GROUP, identity=IDENTITY, assignment=ASSIGNMENT))
+    node = next(node for key, node in read_plan(file).nodes.items() if key.kind == "RoleAssignment")
+    assert node.later == ("/properties/principalId",)
+    report = apply(world, file)
+    assert (report.exit_code, of(report, "RoleAssignment").action) == (0, Action.CREATE)
+
+
+def test_reviewed_deletes_are_done_children_first_though_each_moves_its_parent(world):
+    world.says(group=GROUP, vnet=VNET, subnet=SUBNET, second=SECOND).sync()
+    file = planned(world.says(group=GROUP), prune=True)
+    report = apply(world, file, prune=True, max_deletes=3)
+    assert report.exit_code == 0
+    assert world.sent("DELETE") == [SUBNET_ID, f"{VNET_ID}/subnets/two", VNET_ID]
+
+
+def test_a_group_does_not_take_along_what_is_not_looked_at(world):
+    world.says(group=GROUP, vnet=VNET).sync()
+    file = planned(world.says(), prune=True)
+    assert apply(world, file, prune=True, max_deletes=2).exit_code == 0
+    assert world.sent("DELETE") == [VNET_ID, GROUP_ID]
+
+
+def test_what_was_to_be_deleted_and_moved_since_stays(world):
+    world.says(group=GROUP, vnet=VNET).sync()
+    file = planned(world.says(group=GROUP), prune=True)
+    world.outside("PATCH", VNET_ID, {"tags": {"now": "used"}}, NETWORK)
+    report = apply(world, file, prune=True)
+    assert said(of(report, "VirtualNetwork")) == (Verdict.DELETE, Action.NONE, "PlanOutdated")
+    assert (report.exit_code, world.writes) == (1, [])
+    assert of(world.plan(), "VirtualNetwork").record is not None, "it is still ours"
+
+
+def test_a_delete_that_nobody_reviewed_is_held(world):
+    world.says(group=GROUP, vnet=VNET, subnet=SUBNET).sync()
+    file = planned(world.says(group=GROUP), prune=True, only=("VirtualNetwork/hub",))
+    report = apply(world, file, prune=True, max_deletes=3)
+    assert said(of(report, "VirtualNetworksSubnet")) == (Verdict.BLOCKED, Action.NONE, "PruneHeld")
+    assert said(of(report, "VirtualNetwork")) == (Verdict.BLOCKED, Action.NONE, "PruneHeld")
+    assert world.writes == []
+
+
+def test_a_detach_that_nobody_reviewed_is_held(world):
+    world.says(group=GROUP, vnet=annotated(VNET, reconcile_policy="detach-on-delete")).sync()
+    nothing = planned(world, prune=True)
+    world.says(group=GROUP)
+    document = json.loads(nothing.read_text())
+    nothing.write_text(json.dumps({**document, "revision": world.git("rev-parse", "HEAD")}))
+    assert of(apply(world, nothing, prune=True), "VirtualNetwork").record is not None
+    assert of(apply(world, planned(world, prune=True), prune=True), "VirtualNetwork").record is None
+
+
+@pytest.mark.parametrize(
+    "at_plan, at_sync, reason, sent, why",
+    [
+        (KEY, KEY, "Succeeded", True, "the digest is the same: it is the secret that was reviewed"),
+        (None, None, "SecretsNotReviewed", False, "without a key nobody can tell whether it is the same secret"),
+        (None, KEY, "SecretsNotReviewed", False, "the plan knows nothing of the secret"),
+        (KEY, OTHER_KEY, "SecretsNotReviewed", False, "digests by two keys cannot be compared"),
+        (KEY, None, "SecretsNotReviewed", False, "this run has nothing to compare with"),
+    ],
+)
+def test_a_resource_with_secrets_needs_the_digest_key(world, at_plan, at_sync, reason, sent, why):
+    world.says(group=GROUP, server=SERVER_MANIFEST, secret=secret("one"))
+    report = apply(world, planned(world, digest_key=at_plan), digest_key=at_sync)
+    assert of(report, "FlexibleServer").condition.reason == reason, why
+    assert (SERVER_ID in world.sent("PUT")) is sent, why
+    assert of(report, "ResourceGroup").is_fine, "what has no secrets goes on"
+
+
+@pytest.mark.parametrize("at_sync", [None, OTHER_KEY])
+def test_a_changed_secret_that_the_run_cannot_see_is_not_passed_over(world, at_sync):
+    world.says(group=GROUP, server=SERVER_MANIFEST, secret=secret("one")).sync(digest_key=KEY)
+    file = planned(world.says(group=GROUP, server=SERVER_MANIFEST, secret=secret("two")), digest_key=KEY)
+    report = apply(world, file, digest_key=at_sync)
+    assert said(of(report, "FlexibleServer"))[1:] == (Action.NONE, "SecretsNotReviewed")
+    assert (report.exit_code, world.writes) == (1, [])
+    assert apply(world, file, digest_key=KEY).exit_code == 0
+    assert apply(world, file, digest_key=KEY).exit_code == 0, "what is done already is nothing to refuse"
+
+
+def test_another_secret_than_the_reviewed_one_is_refused(world):
+    world.says(group=GROUP, server=SERVER_MANIFEST, secret=secret("one"))
+    file = planned(world, digest_key=KEY)
+    world.folder.joinpath("secret.yaml").write_text(secret("two").replace("\n    ", "\n").lstrip())
+    report = apply(world, file, digest_key=KEY, allow_dirty=True)
+    assert of(report, "FlexibleServer").condition.reason == "PlanOutdated"
+    assert SERVER_ID not in world.sent("PUT")
+
+
+@pytest.mark.parametrize(
+    "change, word, why",
+    [
+        ({"repository": "github.com/acme/other"}, "another repository", "it speaks of other manifests"),
+        ({"revision": "0" * 40}, "another revision", "git moved since it was reviewed"),
+        ({"prune": True}, "another prune", "deletes were reviewed, and would not be done"),
+        ({"schema": 2}, "schema is 2", "a newer gitsync may mean something else by it"),
+        ({"nodes": []}, "nodes is not an object", "it was edited"),
+        ({"extra": 1}, "'extra' is not a member", "what is not understood may narrow"),
+    ],
+)
+def test_a_plan_of_something_else_is_refused_before_anything_is_touched(world, change, word, why):
+    file = planned(world.says(group=GROUP))
+    file.write_text(json.dumps({**json.loads(file.read_text()), **change}))
+    with pytest.raises(ConfigError, match=re.escape(word)) as refused:
+        apply(world, file)
+    assert (refused.value.exit_code, world.requests, bool(refused.value.hint)) == (2, [], True), why
+    assert not world.state.exists() or not list(world.state.rglob("*.yaml")), why
+
+
+def racing(world: World, *moves) -> None:
+    """Let somebody change the network right before each of the next writes of it, or not ("")."""
+    left = list(moves)
+
+    def modify(body, subject):
+        if left and (tag := left.pop(0)):
+            found = world.store.resource(VNET_ID.lower())
+            moved = {**found.body, "tags": {"move": tag}}
+            world.store.put_resource(VNET_ID.lower(), replace(found, body=moved, version=found.version + 1))
+        return body
+
+    world.extensions = (*BUILT_IN, Extension(group="network.azure.com", kind="VirtualNetwork", modify=modify))
+
+
+def test_a_write_that_was_overtaken_looks_again_once(world):
+    world.says(group=GROUP, vnet=VNET).sync()
+    racing(world, "first")
+    report = world.says(group=GROUP, vnet=WIDER).sync()
+    assert said(of(report, "VirtualNetwork")) == (Verdict.PENDING, Action.UPDATE, "Succeeded")
+    assert [attempt.code for attempt in of(report, "VirtualNetwork").attempts] == ["PreconditionFailed"]
+    assert world.sent("PUT") == [VNET_ID, VNET_ID]
+
+
+def test_a_write_that_is_overtaken_again_is_left_to_the_next_run(world):
+    world.says(group=GROUP, vnet=VNET).sync()
+    racing(world, "first", "second")
+    report = world.says(group=GROUP, vnet=WIDER).sync()
+    assert said(of(report, "VirtualNetwork")) == (Verdict.PENDING, Action.NONE, "PreconditionFailed")
+    assert (report.exit_code, world.sent("PUT")) == (1, [VNET_ID, VNET_ID])
+    assert world.sync().exit_code == 0
+
+
+def test_a_reviewed_write_that_was_overtaken_is_refused(world):
+    world.says(group=GROUP, vnet=VNET).sync()
+    file = planned(world.says(group=GROUP, vnet=WIDER))
+    racing(world, "first")
+    report = apply(world, file)
+    assert said(of(report, "VirtualNetwork")) == (Verdict.PENDING, Action.NONE, "PlanOutdated")
+    assert world.sent("PUT") == [VNET_ID]
+
+
+def test_a_provider_that_means_something_else_by_its_etag_is_written_without(tmp_path):
+    refusing = rules("{match: {method: PUT, path: '*/hub', nth: 2}, answer: {code: PreconditionFailed}}")
+    world = World(tmp_path, rules=refusing)
+    world.says(group=GROUP, vnet=VNET).sync()
+    racing(world, "", "moved right before the second try")
+    report = world.says(group=GROUP, vnet=WIDER).sync()
+    assert said(of(report, "VirtualNetwork")) == (Verdict.PENDING, Action.UPDATE, "Succeeded")
+    assert world.sent("PUT") == [VNET_ID, VNET_ID]
+
+
+def test_a_delete_that_was_overtaken_looks_again_once(tmp_path):
+    refusing = rules("{match: {method: DELETE, nth: 1}, answer: {code: PreconditionFailed}}")
+    world = World(tmp_path, rules=refusing)
+    world.says(group=GROUP, vnet=VNET).sync()
+    report = world.says(group=GROUP).sync(prune=True)
+    assert said(of(report, "VirtualNetwork")) == (Verdict.DELETE, Action.DELETE, "Deleted")
+    assert world.sent("DELETE") == [VNET_ID, VNET_ID]
+
+
+def test_siblings_do_not_overtake_each_other(world):
+    """In Azure a write of one subnet moves the ETags of all subnets of the network."""
+    ids = [SUBNET_ID, f"{VNET_ID}/subnets/two"]
+    world.says(group=GROUP, vnet=VNET, subnet=SUBNET, second=SECOND).sync()
+    file = planned(world.says(group=GROUP, vnet=VNET, subnet=moved(SUBNET), second=moved(SECOND)))
+
+    def modify(body, subject):
+        other = next(one.lower() for one in ids if one.casefold() != subject.arm_id.casefold())
+        found = world.store.resource(other)
+        world.store.put_resource(other, replace(found, version=found.version + 1))
+        return body
+
+    world.extensions = (*BUILT_IN, Extension(group="network.azure.com", kind="VirtualNetworksSubnet", modify=modify))
+    report = apply(world, file)
+    assert (report.exit_code, sorted(world.sent("PUT"))) == (0, ids)
+
+
+def moved(subnet: str) -> str:
+    return subnet.replace("addressPrefix: 10.0.", "addressPrefix: 10.0.9")

@@ -1,0 +1,146 @@
+"""What single kinds do besides, in whole runs."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from scripts import rules
+from world import GROUP, GROUP_ID, World, of
+
+from gitsync.emulator.settings import Settings
+from gitsync.model.condition import Severity
+from gitsync.model.verdict import Action, Verdict
+
+ENDPOINT_ID = f"{GROUP_ID}/providers/Microsoft.Network/privateEndpoints/door"
+ENDPOINT = f"""\
+    apiVersion: network.azure.com/v1api20240301
+    kind: PrivateEndpoint
+    metadata:
+      name: door
+    spec:
+      location: westeurope
+      owner:
+        name: core
+      subnet:
+        reference:
+          armId: {GROUP_ID}/providers/Microsoft.Network/virtualNetworks/hub/subnets/one
+      manualPrivateLinkServiceConnections:
+        - name: door
+          groupIds: [blob]
+          privateLinkServiceReference:
+            armId: {GROUP_ID}/providers/Microsoft.Storage/storageAccounts/theirs
+    """
+STATE = "/properties/manualPrivateLinkServiceConnections/0/properties/privateLinkServiceConnectionState"
+
+
+def decided(status, **more):
+    """A rule by which somebody decides over the connection, once the endpoint was read so often."""
+    match = ", ".join(f"{name}: {value}" for name, value in more.items())
+    read = f"method: GET, type: Microsoft.Network/privateEndpoints, {match}"
+    return f"{{match: {{{read}}}, move: {{set: {{{STATE}: {{status: {status}}}}}}}}}"
+
+
+def test_a_private_endpoint_is_ready_once_somebody_has_approved_it(tmp_path):
+    world = World(tmp_path, rules=rules(decided("Approved", after=4, times=1)))
+    report = world.says(group=GROUP, endpoint=ENDPOINT).sync()
+    found = of(report, "PrivateEndpoint")
+    assert found.condition.is_ready, found.condition
+    assert world.sent("PUT").count(ENDPOINT_ID) == 1
+    assert sum(request.method == "GET" and request.path == ENDPOINT_ID for request in world.requests) > 4
+
+
+def test_a_private_endpoint_that_nobody_approves_is_not_ready_and_not_written_again(tmp_path):
+    world = World(tmp_path, rules=rules(decided("Pending", nth=1)))
+    found = of(world.says(group=GROUP, endpoint=ENDPOINT).sync(resource_timeout=60.0), "PrivateEndpoint")
+    assert (found.condition.reason, found.verdict) == ("PostReconciliationFailure", Verdict.CREATE)
+    assert found.condition.message.endswith("to the PrivateEndpoint requires approval")
+    assert found.record.claim.is_ours
+    found = of(world.sync(resource_timeout=60.0), "PrivateEndpoint")
+    assert (found.condition.reason, found.action) == ("PostReconciliationFailure", Action.NONE)
+    world.settings = Settings(limits=None, rules=rules(decided("Approved", nth=1)))
+    assert of(world.sync(), "PrivateEndpoint").condition.is_ready
+    assert world.writes == []
+
+
+SERVER_ID = f"{GROUP_ID}/providers/Microsoft.DBforPostgreSQL/flexibleServers/books"
+SERVER = """\
+    apiVersion: dbforpostgresql.azure.com/v1api20221201
+    kind: FlexibleServer
+    metadata:
+      name: books
+    spec:
+      location: westeurope
+      owner:
+        name: core
+      version: "14"
+      sku: {name: Standard_D2s_v3, tier: GeneralPurpose}
+      storage: {storageSizeGB: 128}
+    """
+DATABASE = """\
+    apiVersion: dbforpostgresql.azure.com/v1api20221201
+    kind: FlexibleServersDatabase
+    metadata:
+      name: orders
+    spec:
+      owner:
+        name: books
+      charset: CHARSET
+    """
+
+
+def shown(world, state):
+    """A rule by which Azure shows the server in a state."""
+    body = world.read(SERVER_ID, "2022-12-01")
+    stopped = json.dumps(body | {"properties": body["properties"] | {"state": state}})
+    return f"{{match: {{method: GET, path: {SERVER_ID}}}, answer: {{status: 200, body: {stopped}}}}}"
+
+
+def test_a_database_waits_until_somebody_has_started_its_server(tmp_path):
+    world = World(tmp_path)
+    world.says(group=GROUP, server=SERVER, database=DATABASE.replace("CHARSET", "utf8")).sync()
+    assert all(result.condition.is_ready for result in world.sync().results)
+    world.says(group=GROUP, server=SERVER, database=DATABASE.replace("CHARSET", "latin1"))
+    world.settings = Settings(limits=None, rules=rules(shown(world, "Stopped")))
+    report = world.sync(resource_timeout=60.0)
+    server, database = of(report, "FlexibleServer"), of(report, "FlexibleServersDatabase")
+    assert server.condition.message == 'Flexible Server is in state "Stopped"'
+    assert (database.condition.reason, database.verdict) == ("ReconciliationBlocked", Verdict.BLOCKED)
+    assert database.condition.message == 'Owning FlexibleServer is in state "Stopped"'
+    assert world.writes == []
+    world.settings = Settings(limits=None)
+    assert all(result.condition.is_ready for result in world.sync().results)
+    assert world.sent("PUT") == [f"{SERVER_ID}/databases/orders"]
+
+
+ACCOUNT = """\
+    apiVersion: documentdb.azure.com/v1api20231115
+    kind: DatabaseAccount
+    metadata:
+      name: ledger
+    spec:
+      location: westeurope
+      owner:
+        name: core
+      databaseAccountOfferType: Standard
+      locations: [{locationName: westeurope}]
+    """
+ACCOUNT_ID = f"{GROUP_ID}/providers/Microsoft.DocumentDB/databaseAccounts/ledger"
+CROWDED = "The region is currently experiencing high demand."
+
+
+@pytest.mark.parametrize(
+    ("message", "writes", "severity", "why"),
+    [
+        (CROWDED, 1, Severity.ERROR, "another try would only hide the reason"),
+        ("Try again later.", 2, Severity.NONE, "the code alone passes by itself"),
+    ],
+)
+def test_an_error_that_a_row_makes_fatal_is_not_tried_again(tmp_path, message, writes, severity, why):
+    answer = f"{{code: ServiceUnavailable, status: 503, message: {message}}}"
+    match = "{method: PUT, type: Microsoft.DocumentDB/databaseAccounts, nth: 1}"
+    world = World(tmp_path, rules=rules(f"{{match: {match}, answer: {answer}}}"))
+    found = of(world.says(group=GROUP, account=ACCOUNT).sync(), "DatabaseAccount")
+    assert world.sent("PUT").count(ACCOUNT_ID) == writes, why
+    assert found.condition.severity is severity, why
+    assert found.may_mend is False
