@@ -455,3 +455,43 @@ def test_a_plan_says_what_the_last_run_said_as_such(small, tmp_path):
     assert told["routes-01-office"].startswith("The last run said: updating 'spec.azureName' is not allowed")
     assert world.sync().exit_code == 0
     assert not any(result.condition.message for result in world.plan().results)
+
+
+def scalars(value, pointer=""):
+    """Pointers to the values that a body asks for; where a resource is cannot be changed."""
+    if isinstance(value, dict | list):
+        for step, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            if f"{pointer}/{step}" != "/location":
+                yield from scalars(inner, f"{pointer}/{str(step).replace('~', '~0').replace('/', '~1')}")
+    elif value is not None:
+        yield pointer
+
+
+@pytest.mark.parametrize("turn", range(5))
+def test_whatever_azure_shows_otherwise_is_found(small, tmp_path, turn):
+    """One value of every resource is made another; each resource's values take turns."""
+    world = copied(small, tmp_path)
+    ours = {result.arm_id.casefold() for result in world.plan().results}
+    bodies = received(world, [arm_id for arm_id in everything(world) if arm_id.casefold() in ours])
+    asked = {arm_id: list(scalars(body)) for arm_id, body in bodies.items()}
+    rows = [(arm_id, found[(turn * 7) % len(found)], "else") for arm_id, found in asked.items() if found]
+    before = shown(world, asked)
+    behind(world, rows)
+    after = shown(world, asked)
+    visible = {arm_id.casefold() for arm_id, _, _ in rows if before[arm_id] != after[arm_id]}
+    assert len(visible) >= 40
+    assert set(moved(world.plan())) == visible
+
+
+def shown(world, arm_ids):
+    """What Azure says of them, without what tells only that they were written."""
+
+    async def look():
+        async with Emulator(world.settings, world.store, world.clock) as azure:
+            found = {arm_id: azure.resource(arm_id) for arm_id in arm_ids}
+            return {
+                a: {n: v for n, v in body.items() if n not in {"systemData", "etag", "eTag"}}
+                for a, body in found.items()
+            }
+
+    return asyncio.run(look())

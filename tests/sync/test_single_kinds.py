@@ -6,11 +6,13 @@ import json
 
 import pytest
 from scripts import rules
-from world import GROUP, GROUP_ID, World, of
+from world import GROUP, GROUP_ID, VNET, World, of
 
-from gitsync.emulator.settings import Settings
+from gitsync.core.advice import advice
+from gitsync.emulator.settings import Denial, Settings
 from gitsync.model.condition import Severity
 from gitsync.model.verdict import Action, Verdict
+from gitsync.report.json import document
 
 ENDPOINT_ID = f"{GROUP_ID}/providers/Microsoft.Network/privateEndpoints/door"
 ENDPOINT = f"""\
@@ -89,11 +91,11 @@ DATABASE = """\
     """
 
 
-def shown(world, state):
-    """A rule by which Azure shows the server in a state."""
-    body = world.read(SERVER_ID, "2022-12-01")
-    stopped = json.dumps(body | {"properties": body["properties"] | {"state": state}})
-    return f"{{match: {{method: GET, path: {SERVER_ID}}}, answer: {{status: 200, body: {stopped}}}}}"
+def shown(world, arm_id, api_version, **properties):
+    """A rule by which Azure shows a resource with these properties, whatever else it has."""
+    body = world.read(arm_id, api_version)
+    other = json.dumps(body | {"properties": body["properties"] | properties})
+    return f"{{match: {{method: GET, path: {arm_id}}}, answer: {{status: 200, body: {other}}}}}"
 
 
 def test_a_database_waits_until_somebody_has_started_its_server(tmp_path):
@@ -101,7 +103,7 @@ def test_a_database_waits_until_somebody_has_started_its_server(tmp_path):
     world.says(group=GROUP, server=SERVER, database=DATABASE.replace("CHARSET", "utf8")).sync()
     assert all(result.condition.is_ready for result in world.sync().results)
     world.says(group=GROUP, server=SERVER, database=DATABASE.replace("CHARSET", "latin1"))
-    world.settings = Settings(limits=None, rules=rules(shown(world, "Stopped")))
+    world.settings = Settings(limits=None, rules=rules(shown(world, SERVER_ID, "2022-12-01", state="Stopped")))
     report = world.sync(resource_timeout=60.0)
     server, database = of(report, "FlexibleServer"), of(report, "FlexibleServersDatabase")
     assert server.condition.message == 'Flexible Server is in state "Stopped"'
@@ -144,3 +146,54 @@ def test_an_error_that_a_row_makes_fatal_is_not_tried_again(tmp_path, message, w
     assert world.sent("PUT").count(ACCOUNT_ID) == writes, why
     assert found.condition.severity is severity, why
     assert found.may_mend is False
+
+
+CLUSTER_ID = f"{GROUP_ID}/providers/Microsoft.DocumentDB/cassandraClusters/wide"
+CLUSTER = """\
+    apiVersion: documentdb.azure.com/v20251015
+    kind: CassandraCluster
+    metadata:
+      name: wide
+    spec:
+      location: westeurope
+      owner:
+        name: core
+      properties:
+        repairEnabled: true
+    """
+CENTRE = """\
+    apiVersion: documentdb.azure.com/v20251015
+    kind: CassandraDataCenter
+    metadata:
+      name: west
+    spec:
+      owner:
+        name: wide
+      properties:
+        dataCenterLocation: westeurope
+        nodeCount: 3
+    """
+
+
+def test_a_data_centre_waits_until_its_cluster_has_succeeded(tmp_path):
+    world = World(tmp_path)
+    world.says(group=GROUP, cluster=CLUSTER, centre=CENTRE).sync()
+    canceled = shown(world, CLUSTER_ID, "2025-10-15", provisioningState="Canceled")
+    world.settings = Settings(limits=None, rules=rules(canceled))
+    world.says(group=GROUP, cluster=CLUSTER, centre=CENTRE.replace("nodeCount: 3", "nodeCount: 4"))
+    found = of(world.sync(resource_timeout=60.0), "CassandraDataCenter")
+    assert found.condition.reason == "ReconciliationBlocked"
+    assert found.condition.message == 'Owning CassandraCluster is in provisioning state "Canceled"'
+    assert f"{CLUSTER_ID}/dataCenters/west" not in world.sent("PUT")
+    world.settings = Settings(limits=None)
+    assert all(result.condition.is_ready for result in world.sync().results)
+    assert world.sent("PUT") == [f"{CLUSTER_ID}/dataCenters/west"]
+
+
+def test_a_plan_says_what_to_do_about_what_it_may_not_read(tmp_path):
+    world = World(tmp_path, denied=(Denial(action="*virtualNetworks/read"),))
+    world.outside("PUT", GROUP_ID, {"location": "westeurope"})
+    report = world.says(group=GROUP, vnet=VNET).plan()
+    (told,) = [told for told in document(report)["resources"] if told["kind"] == "VirtualNetwork"]
+    assert told["message"].startswith("AuthorizationFailed: ")
+    assert told["advice"] == advice("AuthorizationFailed", "network.azure.com", "VirtualNetwork") != ""
