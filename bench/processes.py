@@ -32,7 +32,7 @@ def azure() -> Iterator[str]:
 def client(name: str, *arguments: str | Path) -> Measure:
     """Run a client that measures itself (`bench.meter`), and give what it tells."""
     command = [sys.executable, "-m", f"bench.{name}", *map(str, arguments)]
-    told: Measure = json.loads(subprocess.run(command, cwd=HERE.parent, check=True, capture_output=True).stdout)
+    told: Measure = json.loads(subprocess.run(command, cwd=HERE.parent, check=True, stdout=subprocess.PIPE).stdout)
     return told
 
 
