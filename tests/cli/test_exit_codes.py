@@ -9,9 +9,11 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
 import pytest
+import world
 from command_line import SUBSCRIPTION, Ended, azure, ended, gitsync, start, variables
 
 import gitsync as package
@@ -20,26 +22,7 @@ from gitsync.emulator.store import SqliteStore
 
 GROUP_ID = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/core"
 
-GROUP = """\
-apiVersion: resources.azure.com/v1api20200601
-kind: ResourceGroup
-metadata:
-  name: core
-spec:
-  location: westeurope
-"""
-VNET = """\
-apiVersion: network.azure.com/v1api20240301
-kind: VirtualNetwork
-metadata:
-  name: hub
-spec:
-  location: westeurope
-  owner:
-    name: core
-  addressSpace:
-    addressPrefixes: [10.0.0.0/16]
-"""
+GROUP, VNET = dedent(world.GROUP), dedent(world.VNET)
 TAGGED = GROUP + "  tags: {a: b}\n"
 OTHERS = "".join(f"---\n{GROUP.replace('name: core', f'name: other-{number}')}" for number in range(3))
 

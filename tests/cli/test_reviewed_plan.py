@@ -8,15 +8,8 @@ import textwrap
 
 import pytest
 from command_line import SUBSCRIPTION, gitsync
+from world import GROUP
 
-GROUP = """\
-    apiVersion: resources.azure.com/v1api20200601
-    kind: ResourceGroup
-    metadata:
-      name: core
-    spec:
-      location: westeurope
-    """
 VARIABLES = {"AZURE_SUBSCRIPTION_ID": SUBSCRIPTION, "GITSYNC_CREDENTIAL": "anonymous"}
 KEY = "a-digest-key-that-is-long-enough-for-anybody"
 

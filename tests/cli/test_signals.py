@@ -10,43 +10,18 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
 import pytest
+import world
 from command_line import LONG, Azure, Ended, Moment, azure, ended, gitsync, start
 from fake_clock import FakeClock
 
 from gitsync.emulator.settings import Timing, read_settings
 from gitsync.emulator.ways import Style
 
-MANIFESTS = """\
-apiVersion: resources.azure.com/v1api20200601
-kind: ResourceGroup
-metadata:
-  name: core
-spec:
-  location: westeurope
----
-apiVersion: network.azure.com/v1api20240301
-kind: VirtualNetwork
-metadata:
-  name: hub
-spec:
-  location: westeurope
-  owner:
-    name: core
-  addressSpace:
-    addressPrefixes: [10.0.0.0/16]
----
-apiVersion: network.azure.com/v1api20240301
-kind: VirtualNetworksSubnet
-metadata:
-  name: one
-spec:
-  owner:
-    name: hub
-  addressPrefix: 10.0.0.0/24
-"""
+MANIFESTS = "---\n".join(dedent(one) for one in (world.GROUP, world.VNET, world.SUBNET))
 NAMES = ("core", "hub", "one")
 VNETS = "Microsoft.Network/virtualNetworks"
 SIGNALS = [pytest.param(signal.SIGTERM, 1, id="SIGTERM"), pytest.param(signal.SIGINT, 130, id="Ctrl-C")]
