@@ -167,8 +167,7 @@ def test_the_run_that_is_killed_makes_so_many_requests(world, undisturbed):
 def test_killed_at_a_request_before_its_work_is_done_or_after(number, done, world, undisturbed):
     with azure(world.store, operations=AT_ONCE) as served:
         assert killed(world, served, lambda moment: (moment.number, moment.done) == (number, done))
-        sent = served.sent()
-    check_writes(sent + run_again(world))
+    check_writes(served.sent() + run_again(world))  # once the server is gone: what was on its way has come through
     check_the_end(world, undisturbed)
 
 
@@ -184,8 +183,7 @@ UNDER_WAY = [
 def test_killed_while_an_operation_is_under_way(method, part, done, why, world, undisturbed):
     with azure(world.store, world.clock, operations=Timing(polls=1)) as served:
         assert killed(world, served, lambda m: m.method == method and part in m.path and m.done is done)
-        sent = served.sent()
-    check_writes(sent + run_again(world))
+    check_writes(served.sent() + run_again(world))  # once the server is gone: what was on its way has come through
     check_the_end(world, undisturbed)
 
 
@@ -231,8 +229,7 @@ def test_the_run_that_is_killed_touches_its_status_so_many_times(world, undistur
 def test_killed_while_status_is_written_to_a_folder(touch, world, undisturbed):
     with azure(world.store, operations=AT_ONCE) as served:
         assert killed_at_a_touch(world, served, touch)
-        sent = served.sent()
-    check_writes(sent + run_again(world))
+    check_writes(served.sent() + run_again(world))  # once the server is gone: what was on its way has come through
     check_the_end(world, undisturbed)
 
 
