@@ -17,7 +17,7 @@ from gitsync.model.gvk import GVK
 from gitsync.model.manifests import Manifests
 from gitsync.model.plan import Plan
 from gitsync.model.policy import Policy
-from gitsync.model.problem import Problem
+from gitsync.model.problem import Level, Problem
 from gitsync.model.record import Record, State
 from gitsync.model.resource import Prepared
 
@@ -58,10 +58,21 @@ def plan_run(config: Config, edges: Edges, manifests: Manifests, prepared: tuple
     return make_plan(
         chosen(prepared, choice),
         {**kept, **gone},
-        (*edges.source.problems, *manifests.problems),
+        (*edges.source.problems, *manifests.problems, *_uncommitted(edges)),
         last_policies(edges.source, gone, state.revision, config),
         undeletable={key for key, record in gone.items() if not _can_delete(edges, record)},
     )
+
+
+def _uncommitted(edges: Edges) -> tuple[Problem, ...]:
+    """A report names a revision, so it says where what was read is not that."""
+    if not edges.source.dirty:
+        return ()
+    commit = edges.source.revision
+    said = f"what {commit[:12]} says" if commit else "in any commit"
+    message = f"What was read is not {said}: there are uncommitted changes."
+    hint = "Commit them, so that the revision tells what this report is about."
+    return (Problem(code="Uncommitted", level=Level.WARNING, message=message, hint=hint),)
 
 
 def _can_delete(edges: Edges, record: Record) -> bool:

@@ -18,3 +18,14 @@ def test_what_was_to_stay_when_it_left_git_stays_after_a_run_that_did_not_look_a
     found = of(world.sync(prune=True), "VirtualNetwork", "old")
     assert (found.verdict, found.action) == (Verdict.DETACH, Action.DETACH)
     assert world.sync().revision in (world.state / "inventory.yaml").read_text()
+
+
+def test_a_run_over_uncommitted_changes_says_so(tmp_path):
+    world = World(tmp_path)
+    revision = world.says(group=GROUP).plan().revision
+    assert [problem.code for problem in world.plan().problems] == []
+    (world.folder / "vnet.yaml").write_text(VNET)
+    report = world.plan()
+    (problem,) = report.problems
+    assert (problem.code, report.exit_code) == ("Uncommitted", 0)
+    assert revision[:12] in problem.message
