@@ -8,6 +8,8 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -58,9 +60,19 @@ class Repository:
     def azure(self) -> Path:
         return self.outside / "azure.db"
 
-    def hand(self) -> Emulator:
+    @contextmanager
+    def hand(self) -> Iterator[Emulator]:
         """What Azure has, to be changed behind git's back."""
-        return Emulator(store=SqliteStore(self.azure))
+        with closing(SqliteStore(self.azure)) as store:
+            yield Emulator(store=store)
+
+    def ids(self) -> list[str]:
+        with self.hand() as azure:
+            return list(azure.ids())
+
+    def resource(self, arm_id: str) -> Any:
+        with self.hand() as azure:
+            return azure.resource(arm_id)
 
     def pushes_to(self, bare: Path) -> Path:
         self.git("init", "-q", "--bare", str(bare))
@@ -144,14 +156,14 @@ def test_1_the_work_was_done_and_the_status_could_not_be_written(repository):
     end = repository.run("sync", "--output", "json")
     assert (end.code, [p["code"] for p in report(end)["problems"]]) == (1, ["StatusNotWritten"])
     assert [r["action"] for r in report(end)["resources"]] == ["create"]
-    assert repository.hand().resource(GROUP_ID) is not None
+    assert repository.resource(GROUP_ID) is not None
 
 
 def test_2_strict_refuses_what_is_invalid(repository):
     end = repository.says(group=GROUP, wrong="[").run("sync", "--strict")
     assert (end.code, end.out) == (2, "")
     assert "--strict refuses the run: wrong.yaml:" in end.err
-    assert repository.hand().ids() == []
+    assert repository.ids() == []
 
 
 REFUSED = [
@@ -185,7 +197,7 @@ def test_2_the_work_tree_has_uncommitted_changes(repository):
     (repository.folder / "group.yaml").write_text(TAGGED)
     end = repository.run("sync")
     assert (end.code, "has uncommitted changes" in end.err) == (2, True)
-    assert repository.hand().ids() == []
+    assert repository.ids() == []
     assert repository.run("plan").code == 0
     assert repository.run("sync", "--allow-dirty").code == 0
 
@@ -194,7 +206,7 @@ def test_2_too_much_would_be_deleted(repository):
     repository.says(group=GROUP, others=OTHERS).run("sync")
     end = repository.says(group=GROUP).run("sync", "--prune")
     assert (end.code, "--max-deletes 3" in end.err) == (2, True)
-    assert len(repository.hand().ids()) == 4
+    assert len(repository.ids()) == 4
     assert repository.run("sync", "--prune", "--max-deletes", "3").code == 0
 
 
@@ -213,7 +225,7 @@ def test_2_the_status_is_damaged(repository, file, text, told, why):
     end = repository.says(group=TAGGED).run("sync")
     assert (end.code, end.out) == (2, ""), why
     assert told in end.err
-    assert "tags" not in (repository.hand().resource(GROUP_ID) or {})
+    assert "tags" not in (repository.resource(GROUP_ID) or {})
 
 
 UNWRITABLE = [
@@ -229,7 +241,7 @@ def test_2_the_status_branch_cannot_be_pushed(repository, spoil, why):
     end = repository.run("sync")
     assert (end.code, end.out) == (2, ""), why
     assert "Status cannot be pushed to branch gitsync/status" in end.err
-    assert repository.hand().ids() == [], "nothing was sent to Azure"
+    assert repository.ids() == [], "nothing was sent to Azure"
     assert repository.run("plan").code == 0, "a plan writes nothing back"
 
 
@@ -244,11 +256,13 @@ def test_3_changes_are_to_be_made(repository):
 
 def test_4_azure_has_drifted(repository):
     repository.says(group=TAGGED).run("sync")
-    repository.hand().change(GROUP_ID, "/tags/a", "c")
+    with repository.hand() as there:
+        there.change(GROUP_ID, "/tags/a", "c")
     end = repository.run("plan", "--detailed-exitcode", "--output", "json")
     assert (end.code, report(end)["summary"]) == (4, {"drifted": 1})
     assert repository.run("plan").code == 0, "without the flag"
-    repository.hand().remove(GROUP_ID)
+    with repository.hand() as there:
+        there.remove(GROUP_ID)
     assert repository.says(group=TAGGED, vnet=VNET).run("plan", "--detailed-exitcode").code == 4, "before what is new"
     assert repository.says(group=TAGGED, wrong="[").run("plan", "--detailed-exitcode").code == 1, "after what is wrong"
 
@@ -359,4 +373,4 @@ def test_a_run_needs_neither_stdout_nor_stderr(repository):
     started = [sys.executable, "-m", "gitsync", "sync", f"--emulator={repository.azure}"]
     end = subprocess.run(["sh", "-c", command, "sh", *started], cwd=repository.folder, env=variables(), check=False)
     assert end.returncode == 0
-    assert repository.hand().resource(GROUP_ID) is not None
+    assert repository.resource(GROUP_ID) is not None
