@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from gitsync.core.conditions import READY, replaces
+from gitsync.core.conditions import OVERLAP, READY, replaces
 from gitsync.core.decide import claim_of
 from gitsync.core.expected import is_expected
 from gitsync.core.flapping import after_write
@@ -23,7 +23,7 @@ from gitsync.model.policy import Policy
 from gitsync.model.record import Claim, Operation, Record, Row
 from gitsync.model.result import Result
 from gitsync.model.verdict import Action, Comparison, Verdict
-from gitsync.turn import OVERLAP, Turn
+from gitsync.turn import Turn
 
 _HINDERED = frozenset({Verdict.BLOCKED, Verdict.INVALID, Verdict.UNKNOWN})
 

@@ -41,8 +41,6 @@ LONGEST_PAUSE = 30.0
 
 
 PRECONDITION_FAILED = 412
-OVERLAP = "Overlap"
-"""Reason of what another agent keeps: nothing of it is touched, nor of its record."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

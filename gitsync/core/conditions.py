@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from gitsync.core.armpath import subscription_of
 from gitsync.core.classify import Classification
 from gitsync.errors import ArmError
 from gitsync.model.condition import Condition, Severity, Status
 from gitsync.model.gvk import Key
+
+OVERLAP = "Overlap"
+"""Reason of what another agent keeps: nothing of it is touched, nor of its record."""
 
 READY = Condition(status=Status.TRUE, reason="Succeeded")
 
@@ -50,6 +54,21 @@ def warning(reason: str, message: str) -> Condition:
 def error(reason: str, message: str) -> Condition:
     """Not ready until the manifest changes."""
     return Condition(status=Status.FALSE, severity=Severity.ERROR, reason=reason, message=message)
+
+
+def overlap(ours: str, theirs: str) -> Condition:
+    """Another agent keeps the resource; both are given by name (semantics §1.1)."""
+    text = f'Operators in "{ours}" and "{theirs}" are both configured to manage this resource'
+    return warning(OVERLAP, text)
+
+
+def other_subscription(arm_id: str, ours: str) -> Condition | None:
+    """Why an id cannot be acted on where it lies in another subscription than the credential's (semantics §5.8)."""
+    subscription = subscription_of(arm_id)
+    if subscription is None or subscription.casefold() == ours.casefold():
+        return None
+    text = f'SubscriptionID "{subscription}" for "{arm_id}" resource does not match with Client Credential: "{ours}"'
+    return error("SubscriptionMismatch", text)
 
 
 def waiting_for_owner(owner: Key) -> Condition:

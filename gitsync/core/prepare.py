@@ -6,7 +6,7 @@ it; it decides nothing itself but the policy.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import date
 from typing import Final, Literal
@@ -18,13 +18,12 @@ from gitsync.core.edges import Edges
 from gitsync.core.finding import Finding, place
 from gitsync.core.ignore_annotation import check_ignore, in_force
 from gitsync.core.names import is_named_at_random
+from gitsync.core.policy import policy_of
 from gitsync.core.validate import validate_resource, validate_set
 from gitsync.model.manifests import Manifests
-from gitsync.model.policy import RECONCILE_POLICY, Policy
+from gitsync.model.policy import Policy
 from gitsync.model.problem import Problem
-from gitsync.model.resource import Prepared, Resource
-
-_POLICIES: Final[Mapping[str, Policy]] = {policy.value: policy for policy in Policy}
+from gitsync.model.resource import Prepared
 
 
 def prepare(
@@ -46,7 +45,8 @@ def prepare(
     prepared = []
     for draft, of_the_set in zip(drafts, among_others, strict=True):
         alone = validate_resource(draft.resource, draft.kind, catalog=catalog, unknown_fields=unknown_fields)
-        policy = _policy(draft.resource, manifests.namespaces, default_policy)
+        # A policy that nobody knows is told by validation; nothing is done with an invalid resource.
+        policy = policy_of(draft.resource, manifests.namespaces, default_policy) or default_policy
         ignored = _of_ignored(draft, today)
         one = _prepared(draft, policy, (*draft.resource.problems, *alone, *of_the_set, *ignored))
         prepared.append(replace(one, ignored=in_force(draft.resource, today)))
@@ -98,13 +98,3 @@ def _no_request(draft: Draft) -> Iterable[Problem]:
         hint = "Set spec.azureName to a UUID of your own, or namingConvention to stable."
         path = ("spec", "operatorSpec", "namingConvention")
         yield place(Finding(code="RandomName", path=path, message=message, hint=hint), draft.resource)
-
-
-def _policy(resource: Resource, namespaces: Mapping[str, Mapping[str, str]], default: Policy) -> Policy:
-    """The resource's own policy, else its Namespace's, else the default. One that nobody knows is a problem told
-    elsewhere; the default stands in for it, and nothing is done with an invalid resource.
-    """
-    said = resource.annotations.get(RECONCILE_POLICY) or namespaces.get(resource.key.namespace, {}).get(
-        RECONCILE_POLICY
-    )
-    return _POLICIES.get(said or "", default)

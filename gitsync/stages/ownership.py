@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gitsync.core.armpath import same_id, subscription_of
-from gitsync.core.conditions import error, waiting_for_owner, warning
+from gitsync.core.armpath import same_id
+from gitsync.core.conditions import error, other_subscription, overlap, waiting_for_owner, warning
 from gitsync.model.condition import Condition
 from gitsync.model.gvk import GVK
 from gitsync.model.live import Live
@@ -13,7 +13,7 @@ from gitsync.model.problem import Problem
 from gitsync.model.record import Claim, Record
 from gitsync.model.result import Result
 from gitsync.model.verdict import Verdict
-from gitsync.turn import OVERLAP, Turn
+from gitsync.turn import Turn
 
 
 async def check_policy(turn: Turn) -> Turn:
@@ -22,17 +22,12 @@ async def check_policy(turn: Turn) -> Turn:
     if not prepared.is_valid:
         return turn.stopped(_invalid(turn), Verdict.INVALID, may_mend=False)
     if record and record.agent and record.agent != rules.agent:
-        text = f'Operators in "{rules.agent}" and "{record.agent}" are both configured to manage this resource'
-        return replace(turn, exists=True).stopped(warning(OVERLAP, text), Verdict.SKIP, may_mend=False, is_fine=True)
+        other = overlap(rules.agent, record.agent)
+        return replace(turn, exists=True).stopped(other, Verdict.SKIP, may_mend=False, is_fine=True)
     if prepared.arm_id is None:  # known once a config map is: see `observe`
         return turn
-    subscription = subscription_of(prepared.arm_id)
-    if subscription and subscription.casefold() != rules.subscription.casefold():
-        text = (
-            f'SubscriptionID "{subscription}" for "{prepared.arm_id}" resource does not match with Client Credential: '
-            f'"{rules.subscription}"'
-        )
-        return turn.stopped(error("SubscriptionMismatch", text), Verdict.BLOCKED, may_mend=False)
+    if elsewhere := other_subscription(prepared.arm_id, rules.subscription):
+        return turn.stopped(elsewhere, Verdict.BLOCKED, may_mend=False)
     if record and record.claim is not Claim.NONE and not same_id(record.arm_id, prepared.arm_id):
         return await _check_identity(turn)
     return turn

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gitsync.core.armpath import subscription_of
-from gitsync.core.conditions import DELETING, DELETION_NOT_SUPPORTED, error, not_deleted, warning
+from gitsync.core.conditions import DELETING, DELETION_NOT_SUPPORTED, not_deleted, other_subscription, overlap, warning
 from gitsync.core.decide import mends_by_waiting
 from gitsync.core.groups import is_group, strangers
 from gitsync.errors import ArmError
@@ -16,7 +15,7 @@ from gitsync.model.plan import Intent
 from gitsync.model.record import Record
 from gitsync.model.result import Stage
 from gitsync.model.verdict import Action, Comparison, Verdict
-from gitsync.turn import OVERLAP, Turn
+from gitsync.turn import Turn
 
 DELETED = Condition(status=Status.TRUE, reason="Deleted", message="It left git and is deleted in Azure.")
 DETACHED = Condition(status=Status.TRUE, reason="Detached", message="It left git and stays in Azure.")
@@ -47,19 +46,13 @@ async def check_prune(turn: Turn) -> Turn:
         verdict = Verdict.DETACH if detaches else Verdict.BLOCKED
         return turn.stopped(warning("PruneHeld", turn.node.held), verdict, is_fine=True)
     if record.agent and record.agent != rules.agent:
-        text = f'Operators in "{rules.agent}" and "{record.agent}" are both configured to manage this resource'
-        return turn.stopped(warning(OVERLAP, text), Verdict.SKIP, may_mend=False, is_fine=True)
+        return turn.stopped(overlap(rules.agent, record.agent), Verdict.SKIP, may_mend=False, is_fine=True)
     if not rules.prune:
         return turn.stopped(REMEMBERED if detaches else KEPT)
     if detaches:
         return replace(turn, action=Action.DETACH, done=Action.DETACH).stopped(DETACHED)
-    subscription = subscription_of(record.arm_id)
-    if subscription and subscription.casefold() != rules.subscription.casefold():
-        text = (
-            f'SubscriptionID "{subscription}" for "{record.arm_id}" resource does not match with Client Credential: '
-            f'"{rules.subscription}"'
-        )
-        return turn.stopped(error("SubscriptionMismatch", text), Verdict.BLOCKED)
+    if elsewhere := other_subscription(record.arm_id, rules.subscription):
+        return turn.stopped(elsewhere, Verdict.BLOCKED)
     return replace(turn, action=Action.DELETE)
 
 
