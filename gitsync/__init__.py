@@ -5,6 +5,7 @@ The map of the package, in the order in which it is best read:
     model/          the nouns: keys, resources, conditions, records, results; frozen, without behaviour
     errors.py       the exceptions, drawn as a tree
     config.py       every setting
+    setting.py      what is to be known of one
     api.py          the runs as functions: sync() and plan()
     sync.py         the run: checkout, parse, prepare, plan, refuse, walk, record
     rehearsal.py    a plan of two revisions, which asks Azure nothing
@@ -20,6 +21,7 @@ The map of the package, in the order in which it is best read:
     history.py      the policy of what left git
     recording.py    write-back, before the first write and after the last
     core/           the decisions: parse, convert, compare, plan, validate; pure functions
+    cel/            the expressions of exports: read, checked, evaluated
     extensions/     what single kinds do besides, and how to add to it
     arm/            the edge to Azure: requests, throttling, operations, credentials
     repo/           the edge to git: checkout, the status branch or folder

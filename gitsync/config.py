@@ -9,76 +9,13 @@ Azure Service Operator has a name for it (spec: semantics §11). How they are re
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
-from enum import StrEnum
-from typing import Any
+from dataclasses import dataclass, fields
 
 from gitsync.model.secret import Secret
 from gitsync.model.verdict import DRIFT_WORD, Verdict
+from gitsync.setting import Form, Setting, describe, setting
 
 _ID = r"[A-Za-z0-9][A-Za-z0-9.-]*"
-
-
-class Form(StrEnum):
-    """How a setting is written, and so how its text becomes a value."""
-
-    TEXT = "text"
-    LIST = "list"  # separated by commas; a flag may stand several times
-    SWITCH = "switch"  # true or false; --x and --no-x
-    CHOICE = "choice"
-    COUNT = "count"  # a whole number from 0
-    POSITIVE = "positive"  # a whole number from 1
-    DURATION = "duration"  # 90s, 30m, 1h30m; the value is in seconds
-    URL = "url"
-    FILE_OR_ON = "file-or-on"  # true (the value is ""), false (None), or a file
-    SECRET = "secret"  # noqa: S105 - the name of a form; a variable only, and the value is a model.secret.Secret
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
-    """What is to be known of one setting. `switches` are variables whose truth stands for a value of the setting."""
-
-    name: str
-    form: Form
-    default: Any
-    help: str
-    variables: tuple[str, ...]
-    switches: Mapping[str, str]
-    choices: tuple[str, ...]
-    pattern: str  # that the whole text must match; "" for any
-    metavar: str
-    flag: str  # "" where there is none
-
-    @property
-    def key(self) -> str:
-        """The key in gitsync.yaml: the flag without its dashes; "" for a secret, which no file holds."""
-        return "" if self.form is Form.SECRET else self.flag.removeprefix("--") or self.name
-
-
-def _setting(  # noqa: PLR0913 - one row of a table
-    default: Any,
-    help: str,  # noqa: A002 - as argparse calls it
-    *,
-    form: Form = Form.TEXT,
-    variables: tuple[str, ...] = (),
-    switches: Mapping[str, str] | None = None,
-    choices: tuple[str, ...] = (),
-    pattern: str = "",
-    metavar: str = "",
-    flag: str | None = None,
-) -> Any:
-    """Declare a field of `Config`; `variables` replaces the one made from its name, `flag` the flag."""
-    row = {
-        "form": Form.CHOICE if choices and form is Form.TEXT else form,
-        "help": help,
-        "variables": variables,
-        "switches": switches or {},
-        "choices": choices,
-        "pattern": pattern,
-        "metavar": metavar,
-        "flag": flag,
-    }
-    return field(default=default, metadata=row, repr=form is not Form.SECRET)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,41 +23,41 @@ class Config:
     """All settings of one run, checked. Durations are in seconds; a `None` means "not given"."""
 
     # what is read
-    source: str = _setting(".", "A folder, or the URL of a git repository.", metavar="SOURCE", flag="")
-    ref: str | None = _setting(None, "Branch, tag or commit to read. The default branch where it is absent.")
-    from_revision: str | None = _setting(
+    source: str = setting(".", "A folder, or the URL of a git repository.", metavar="SOURCE", flag="")
+    ref: str | None = setting(None, "Branch, tag or commit to read. The default branch where it is absent.")
+    from_revision: str | None = setting(
         None,
         "Plan without asking Azure: compare with this revision (a branch, tag or commit, or one like main~2).",
         flag="--from",
         metavar="REV",
     )
-    to_revision: str | None = _setting(
+    to_revision: str | None = setting(
         None,
         "With --from: the revision to plan. What a plan would read where it is absent.",
         flag="--to",
         metavar="REV",
     )
-    path: str = _setting(".", "Folder of the manifests inside SOURCE.", metavar="FOLDER")
-    only: tuple[str, ...] = _setting(
+    path: str = setting(".", "Folder of the manifests inside SOURCE.", metavar="FOLDER")
+    only: tuple[str, ...] = setting(
         (),
         "Only these resources, and nothing else: Kind.group/namespace/name, Kind/name, or a pattern with * and ?.",
         form=Form.LIST,
         metavar="KEY-OR-GLOB",
     )
-    namespace: str = _setting("default", "Namespace of manifests that name none. It is part of names made from UUIDs.")
-    target_namespaces: tuple[str, ...] = _setting(
+    namespace: str = setting("default", "Namespace of manifests that name none. It is part of names made from UUIDs.")
+    target_namespaces: tuple[str, ...] = setting(
         (),
         "Only resources of these namespaces. All where it is absent.",
         form=Form.LIST,
         variables=("AZURE_TARGET_NAMESPACES",),
     )
-    allow_dirty: bool = _setting(
+    allow_dirty: bool = setting(
         False, "Let sync read a git work tree with uncommitted changes, as it lies.", form=Form.SWITCH
     )
-    git_timeout: float = _setting(300.0, "Longest time that one git command may take.", form=Form.DURATION)
-    git_username: str = _setting("x-access-token", "User name that goes with the token for git over HTTPS.")
-    git_token: Secret | None = _setting(None, "Token for git over HTTPS.", form=Form.SECRET, flag="")  # noqa: RUF009 - a row of the table
-    digest_key: Secret | None = _setting(  # noqa: RUF009 - a row of the table
+    git_timeout: float = setting(300.0, "Longest time that one git command may take.", form=Form.DURATION)
+    git_username: str = setting("x-access-token", "User name that goes with the token for git over HTTPS.")
+    git_token: Secret | None = setting(None, "Token for git over HTTPS.", form=Form.SECRET, flag="")  # noqa: RUF009 - a row of the table
+    digest_key: Secret | None = setting(  # noqa: RUF009 - a row of the table
         None,
         "Key of the digests that stand for secrets in records and plans: 32 characters at least, made at random.",
         form=Form.SECRET,
@@ -129,158 +66,187 @@ class Config:
     )
 
     # how it is read
-    unknown_fields: str = _setting(
+    unknown_fields: str = setting(
         "error",
         "A field that the kind does not have: an error, or a warning (it is dropped, as an API server would do).",
         choices=("error", "warn"),
     )
-    default_policy: str = _setting(
+    default_policy: str = setting(
         "manage",
         "Reconcile policy of resources that state none, nor their Namespace.",
         choices=("manage", "skip", "detach-on-delete"),
         variables=("DEFAULT_RECONCILE_POLICY",),
         flag="--default-reconcile-policy",
     )
-    strict: bool = _setting(
+    strict: bool = setting(
         False, "Refuse the whole run when one manifest is invalid, before anything is touched.", form=Form.SWITCH
     )
 
+    # where Secrets and config maps come from, and go to
+    secret_sources: tuple[str, ...] = setting(
+        ("manifests", "environment"),
+        "Where the Secrets and config maps that manifests refer to are looked for, in this order, after what the run "
+        "itself exports.",
+        form=Form.LIST,
+        choices=("manifests", "folder", "environment", "key-vault", "kubernetes"),
+        metavar="SOURCE",
+    )
+    secrets_folder: str | None = setting(
+        None, "Folder of the source `folder`: one folder a Secret, one file a key.", metavar="FOLDER"
+    )
+    config_maps_folder: str | None = setting(None, "The same for config maps.", metavar="FOLDER")
+    key_vault: str | None = setting(
+        None, "Key Vault of the source and the sink `key-vault`: its https address.", form=Form.URL
+    )
+    export_to: tuple[str, ...] = setting(
+        (),
+        "Where the Secrets and config maps that resources export are written to, besides the memory of the run.",
+        form=Form.LIST,
+        choices=("folder", "key-vault", "kubernetes", "sops", "dotenv", "ci"),
+        metavar="SINK",
+    )
+    export_folder: str | None = setting(None, "Folder of the sink `folder`; nobody else may read it.", metavar="FOLDER")
+    export_sops_folder: str | None = setting(
+        None, "Folder of the sink `sops`: one encrypted manifest a Secret.", metavar="FOLDER"
+    )
+    export_dotenv: str | None = setting(None, "File of the sink `dotenv`.", metavar="FILE")
+
     # which Azure, and as whom
-    subscription: str | None = _setting(
+    subscription: str | None = setting(
         None,
         "Subscription of resources that are not below another id.",
         variables=("AZURE_SUBSCRIPTION_ID",),
         pattern=_ID,
     )
-    tenant_id: str | None = _setting(None, "Tenant of the identity.", variables=("AZURE_TENANT_ID",), pattern=_ID)
-    client_id: str | None = _setting(None, "Client id of the identity.", variables=("AZURE_CLIENT_ID",), pattern=_ID)
-    client_secret: Secret | None = _setting(  # noqa: RUF009 - a row of the table
+    tenant_id: str | None = setting(None, "Tenant of the identity.", variables=("AZURE_TENANT_ID",), pattern=_ID)
+    client_id: str | None = setting(None, "Client id of the identity.", variables=("AZURE_CLIENT_ID",), pattern=_ID)
+    client_secret: Secret | None = setting(  # noqa: RUF009 - a row of the table
         None,
         "Secret of the identity, for --credential client-secret.",
         form=Form.SECRET,
         variables=("AZURE_CLIENT_SECRET",),
         flag="",
     )
-    federated_token_file: str | None = _setting(
+    federated_token_file: str | None = setting(
         None,
         "File with the federated token, for --credential workload-identity. It is read again when it changes.",
         variables=("AZURE_FEDERATED_TOKEN_FILE",),
         metavar="FILE",
     )
-    additional_tenants: tuple[str, ...] = _setting(
+    additional_tenants: tuple[str, ...] = setting(
         (), "Further tenants to get tokens for.", form=Form.LIST, variables=("AZURE_ADDITIONAL_TENANTS",)
     )
-    credential: str = _setting(
+    credential: str = setting(
         "default",
         "How to get a token. anonymous sends none, and only to this machine.",
         choices=("default", "workload-identity", "managed-identity", "client-secret", "anonymous"),
         switches={"USE_WORKLOAD_IDENTITY_AUTH": "workload-identity"},
     )
-    endpoint: str = _setting(
+    endpoint: str = setting(
         "https://management.azure.com",
         "Where Azure Resource Manager is. Plain http only to this machine.",
         form=Form.URL,
         variables=("AZURE_RESOURCE_MANAGER_ENDPOINT",),
     )
-    audience: str | None = _setting(
+    audience: str | None = setting(
         None,
         "What tokens are asked for. Where it is absent, the endpoint tells, if it is one of a known cloud.",
         variables=("AZURE_RESOURCE_MANAGER_AUDIENCE",),
     )
-    authority: str | None = _setting(
+    authority: str | None = setting(
         None,
         "Who issues tokens. Where it is absent, the endpoint tells, if it is one of a known cloud.",
         form=Form.URL,
         variables=("AZURE_AUTHORITY_HOST",),
     )
-    user_agent_suffix: str | None = _setting(
+    user_agent_suffix: str | None = setting(
         None, "Added to the User-Agent of every request.", variables=("AZURE_USER_AGENT_SUFFIX",)
     )
-    ca_bundle: str | None = _setting(
+    ca_bundle: str | None = setting(
         None,
         "Certificates (PEM) to trust instead of the system's.",
         variables=("GITSYNC_CA_BUNDLE", "REQUESTS_CA_BUNDLE"),
         metavar="FILE",
     )
-    emulator: str | None = _setting(
+    emulator: str | None = setting(
         None,
         "Run against an Azure Resource Manager inside the process: in memory, or with its state in an SQLite FILE.",
         form=Form.FILE_OR_ON,
         metavar="FILE",
     )
-    emulator_script: str | None = _setting(None, "Faults that the emulator plays.", metavar="FILE")
+    emulator_script: str | None = setting(None, "Faults that the emulator plays.", metavar="FILE")
 
     # what the run may do
-    prune: bool = _setting(False, "Delete what git no longer names. The plan shows it in any case.", form=Form.SWITCH)
-    plan_file: str | None = _setting(
+    prune: bool = setting(False, "Delete what git no longer names. The plan shows it in any case.", form=Form.SWITCH)
+    plan_file: str | None = setting(
         None,
         "Do no more than this plan says, which `gitsync plan --out` wrote and somebody reviewed.",
         flag="--plan",
         metavar="FILE",
     )
-    max_deletes: int | None = _setting(
+    max_deletes: int | None = setting(
         None,
         "Most resources that a run may delete; more refuses the run. "
         "The smaller of 10 and a fifth of the inventory where it is absent, at least 1.",
         form=Form.COUNT,
     )
-    adopt: str = _setting(
+    adopt: str = setting(
         "write",
         "A resource that exists and is not recorded as ours: write git's values, or report the differences only.",
         choices=("write", "report"),
     )
-    always_put: bool = _setting(
+    always_put: bool = setting(
         False, "Send a PUT for every resource, as Azure Service Operator does, equal or not.", form=Form.SWITCH
     )
-    flap_limit: int = _setting(
+    flap_limit: int = setting(
         3,
         "Writes in a row, with no change in git, that something may set back before a resource is reported as "
         "flapping and no longer written. 0 writes for ever.",
         form=Form.COUNT,
     )
-    register_providers: bool = _setting(
+    register_providers: bool = setting(
         True, "Register a resource provider that the subscription lacks.", form=Form.SWITCH
     )
-    resource_timeout: float = _setting(1800.0, "Longest time for one resource.", form=Form.DURATION)
-    run_timeout: float = _setting(3000.0, "Longest time for the whole run.", form=Form.DURATION)
-    concurrency: int = _setting(20, "Most requests in flight at once.", form=Form.POSITIVE)
-    agent: str = _setting(
+    resource_timeout: float = setting(1800.0, "Longest time for one resource.", form=Form.DURATION)
+    run_timeout: float = setting(3000.0, "Longest time for the whole run.", form=Form.DURATION)
+    concurrency: int = setting(20, "Most requests in flight at once.", form=Form.POSITIVE)
+    agent: str = setting(
         "gitsync",
         "Name of this agent. Resources that another agent's name is recorded for are left alone.",
         variables=("GITSYNC_AGENT", "POD_NAMESPACE"),
     )
 
     # what it leaves behind
-    status_branch: str | None = _setting(
+    status_branch: str | None = setting(
         None,
         "Branch that status and state are committed to. gitsync/status where SOURCE has a remote.",
         metavar="BRANCH",
     )
-    status_dir: str | None = _setting(
+    status_dir: str | None = setting(
         None, "The same tree in a folder instead. .gitsync in a folder without a remote.", metavar="FOLDER"
     )
-    report_dir: str | None = _setting(
+    report_dir: str | None = setting(
         None, "Write the report into this folder in every form besides.", flag="--report", metavar="FOLDER"
     )
-    plan_out: str | None = _setting(
+    plan_out: str | None = setting(
         None, "Write the plan into this file, for review and for `gitsync sync --plan`.", flag="--out", metavar="FILE"
     )
-    output: str = _setting("text", "What is printed on stdout.", metavar="FORMAT")
-    detailed_exitcode: bool = _setting(
+    output: str = setting("text", "What is printed on stdout.", metavar="FORMAT")
+    detailed_exitcode: bool = setting(
         False, "Exit 4 where plan finds drift, and 3 where it finds changes to make.", form=Form.SWITCH
     )
-    fail_on: tuple[str, ...] = _setting(
+    fail_on: tuple[str, ...] = setting(
         (),
         "Exit 1 where a resource has one of these verdicts; drift stands for drifted, missing and conflict.",
         form=Form.LIST,
         choices=(DRIFT_WORD, *(verdict.value for verdict in Verdict)),
         metavar="VERDICT",
     )
-    log_level: str = _setting("info", "Least severity that is logged.", choices=("debug", "info", "warning", "error"))
-    log_format: str = _setting(
+    log_level: str = setting("info", "Least severity that is logged.", choices=("debug", "info", "warning", "error"))
+    log_format: str = setting(
         "auto", "auto is text on a terminal, and JSON lines elsewhere.", choices=("auto", "text", "json")
     )
-    color: str = _setting(
+    color: str = setting(
         "auto",
         "auto colours what goes to a terminal.",
         choices=("auto", "always", "never"),
@@ -288,12 +254,5 @@ class Config:
     )
 
 
-def _describe(name: str, default: Any, row: Mapping[str, Any]) -> Setting:
-    given = dict(row)
-    flag = f"--{name.replace('_', '-')}" if given["flag"] is None else given["flag"]
-    variables = given["variables"] or ("GITSYNC_" + (flag.removeprefix("--").replace("-", "_") or name).upper(),)
-    return Setting(**given | {"name": name, "default": default, "flag": flag, "variables": variables})
-
-
-SETTINGS: Mapping[str, Setting] = {f.name: _describe(f.name, f.default, f.metadata) for f in fields(Config)}
+SETTINGS: Mapping[str, Setting] = {f.name: describe(f.name, f.default, f.metadata) for f in fields(Config)}
 """Every setting by the name of its field, in the order in which people are shown them."""

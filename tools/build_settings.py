@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from gitsync.cli.settings import EVERYWHERE, show_default
-from gitsync.config import SETTINGS, Form, Setting
+from gitsync.config import SETTINGS
+from gitsync.setting import Form, Setting
 
 PAGE = Path(__file__).parent.parent / "docs" / "settings.md"
 

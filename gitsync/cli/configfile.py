@@ -12,8 +12,9 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from gitsync.config import SETTINGS, Form, Setting
+from gitsync.config import SETTINGS
 from gitsync.errors import ConfigError
+from gitsync.setting import Form, Setting
 
 FILE_NAME = "gitsync.yaml"
 

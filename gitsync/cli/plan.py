@@ -8,12 +8,22 @@ from __future__ import annotations
 
 import argparse
 
-from gitsync.cli.running import AZURE, DECIDING, OUTPUTS, READING, TELLING, execute, rehearse
+from gitsync.cli.running import AZURE, DECIDING, OUTPUTS, READING, TELLING, VAULT, execute, rehearse
 from gitsync.config import Config
 
 __all__ = ["OUTPUTS", "SETTINGS", "arguments", "run"]
 
-SETTINGS = (*READING, *AZURE, *DECIDING, *TELLING, "plan_out", "detailed_exitcode", "from_revision", "to_revision")
+SETTINGS = (
+    *READING,
+    *AZURE,
+    *VAULT,
+    *DECIDING,
+    *TELLING,
+    "plan_out",
+    "detailed_exitcode",
+    "from_revision",
+    "to_revision",
+)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

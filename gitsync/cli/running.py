@@ -37,6 +37,16 @@ AZURE = (
     "resource_timeout",
     "run_timeout",
 )
+VAULT = (
+    "secret_sources",
+    "secrets_folder",
+    "config_maps_folder",
+    "key_vault",
+    "export_to",
+    "export_folder",
+    "export_sops_folder",
+    "export_dotenv",
+)
 DECIDING = ("prune", "max_deletes", "adopt", "always_put", "flap_limit", "agent", "digest_key")
 TELLING = ("status_branch", "report_dir", "output", "fail_on")
 

@@ -16,8 +16,9 @@ from urllib.parse import urlsplit
 
 from gitsync.cli.configfile import FILE_NAME, read_config_file
 from gitsync.cli.values import OFF, is_loopback, parse_value
-from gitsync.config import SETTINGS, Config, Form, Setting
+from gitsync.config import SETTINGS, Config
 from gitsync.errors import ConfigError
+from gitsync.setting import Form, Setting
 
 EVERYWHERE = ("log_level", "log_format", "color")
 """Settings that every command takes as flags."""
@@ -87,7 +88,9 @@ def show_default(setting: Setting) -> str:
         return f"{seconds}s" if seconds else f"{minutes}m"
     if setting.form is Form.SWITCH:
         return "true" if setting.default else "false"
-    return "" if setting.default in (None, ()) else str(setting.default)
+    if setting.form is Form.LIST:
+        return ",".join(setting.default)
+    return "" if setting.default is None else str(setting.default)
 
 
 def resolve(

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import argparse
 
-from gitsync.cli.running import AZURE, DECIDING, OUTPUTS, READING, TELLING, execute
+from gitsync.cli.running import AZURE, DECIDING, OUTPUTS, READING, TELLING, VAULT, execute
 from gitsync.config import Config
 
 __all__ = ["OUTPUTS", "SETTINGS", "arguments", "run"]
 
-SETTINGS = (*READING, "allow_dirty", *AZURE, *DECIDING, "register_providers", "plan_file", *TELLING)
+SETTINGS = (*READING, "allow_dirty", *AZURE, *VAULT, *DECIDING, "register_providers", "plan_file", *TELLING)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

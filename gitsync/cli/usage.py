@@ -13,8 +13,9 @@ from typing import NoReturn
 
 from gitsync.cli.command import Command
 from gitsync.cli.settings import add_flags
-from gitsync.config import SETTINGS, Form
+from gitsync.config import SETTINGS
 from gitsync.errors import ConfigError
+from gitsync.setting import Form
 
 _SECRET_FLAGS = {
     f"--{setting.name.replace('_', '-')}": setting for setting in SETTINGS.values() if setting.form is Form.SECRET

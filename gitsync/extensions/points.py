@@ -15,6 +15,7 @@ from gitsync.core.classify import Classification
 from gitsync.errors import ArmError
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.live import Live
+from gitsync.model.secret import Secret
 
 
 class ReadsAzure(Protocol):
@@ -23,6 +24,33 @@ class ReadsAzure(Protocol):
     async def get(self, arm_id: str, api_version: str) -> Live | None: ...
 
     async def list(self, path: str, api_version: str) -> list[Mapping[str, Any]]: ...
+
+
+class ActsOnAzure(ReadsAzure, Protocol):
+    """What a deleter, an exporter of secrets or a success handler may do besides: through the same throttle, host guard
+    and deadline as everything else. A plan hands it to nobody.
+    """
+
+    async def call(
+        self,
+        path: str,
+        api_version: str,
+        body: Mapping[str, Any] | None = None,
+        *,
+        query: Mapping[str, str] | None = None,
+    ) -> Mapping[str, Any]:
+        """Call an action (POST) and wait for its end, also of a long-running one; returns what it answers at last."""
+        ...
+
+    async def pages(self, path: str, api_version: str) -> list[Mapping[str, Any]]:
+        """All entries that an action lists, page by page."""
+        ...
+
+    async def delete(
+        self, arm_id: str, api_version: str, *, if_match: str | None = None, query: Mapping[str, str] | None = None
+    ) -> None:
+        """Delete something and wait for its end; what is not there is deleted already."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +135,72 @@ class BodyModifier(Protocol):
     def __call__(self, body: Mapping[str, Any], subject: Subject) -> Mapping[str, Any]: ...
 
 
+NextDelete = Callable[[Subject, ActsOnAzure], Awaitable[None]]
+
+
+class Deleter(Protocol):
+    """Deletes a resource; `next` is the rest of the chain, which ends in the DELETE of the resource itself.
+
+    `subject.spec` is empty: the manifest has left git.
+    """
+
+    async def __call__(self, subject: Subject, azure: ActsOnAzure, next: NextDelete) -> None: ...  # noqa: A002 - ASO's word
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What comes of importing one resource: `skipped` says why it is left out, and is "" where it is taken."""
+
+    skipped: str = ""
+
+
+def imported() -> Imported:
+    """Answer of an importer: a manifest is made of the resource."""
+    return Imported()
+
+
+def skipped(reason: str) -> Imported:
+    """Answer of an importer: no manifest is made of the resource, nor of its children."""
+    return Imported(reason)
+
+
+NextImport = Callable[[Subject], Awaitable[tuple[Subject, Imported]]]
+
+
+class Importer(Protocol):
+    """Asked for each resource that was found in Azure. `subject.live` is None until `next` has read it; `next` gives
+    the subject as read, and what the rest of the chain says (spec: extensions §8).
+    """
+
+    async def __call__(self, subject: Subject, next: NextImport) -> tuple[Subject, Imported]: ...  # noqa: A002 - ASO's word
+
+
+class SecretExporter(Protocol):
+    """Gives the values of fields of `operatorSpec.secrets` that are `wanted`, by the names of the fields.
+
+    Asked only where something is wanted. A field that it leaves out is passed over in silence; an empty value is an
+    error (spec: extensions §9.1).
+    """
+
+    async def __call__(self, subject: Subject, azure: ActsOnAzure, wanted: frozenset[str]) -> Mapping[str, Secret]: ...
+
+
+class ConfigMapExporter(Protocol):
+    """The same for fields of `operatorSpec.configMaps` that the status alone does not tell. It reads alone, so a plan
+    asks it too.
+    """
+
+    async def __call__(self, subject: Subject, azure: ReadsAzure, wanted: frozenset[str]) -> Mapping[str, str]: ...
+
+
+class SuccessHandler(Protocol):
+    """Called last, each time the resource is as it should be. Returns annotations that gitsync keeps for the resource
+    during the run, such as the one that moves the ids of its children (spec: extensions §11).
+    """
+
+    async def __call__(self, subject: Subject, azure: ActsOnAzure) -> Mapping[str, str]: ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extension:
     """One registration: what it adds for one kind, in every version of it. Unset points add nothing."""
@@ -118,6 +212,11 @@ class Extension:
     post_check: PostReconciliationChecker | None = None
     classify: ErrorClassifier | None = None
     modify: BodyModifier | None = None
+    delete: Deleter | None = None
+    importer: Importer | None = None
+    export_secrets: SecretExporter | None = None
+    export_config_maps: ConfigMapExporter | None = None
+    succeeded: SuccessHandler | None = None
 
 
 Extensions = tuple[Extension, ...]

@@ -1,0 +1,44 @@
+"""What one resource writes to a Secret or a ConfigMap, and where such an object stands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from gitsync.model.gvk import Key
+from gitsync.model.secret import Secret
+
+
+class Holder(StrEnum):
+    """The two kinds of objects that hold values by key."""
+
+    SECRET = "Secret"  # noqa: S105 - the name of a kind
+    CONFIG_MAP = "ConfigMap"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Address:
+    """A Secret or a ConfigMap by its name. Names and keys are as Kubernetes allows them: `vault.naming` checks them."""
+
+    holder: Holder
+    namespace: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.holder} {self.namespace}/{self.name}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Export:
+    """One object as a resource wants it: it replaces what stood there, data, annotations and labels alike.
+
+    `data` of a ConfigMap is plain too, but is kept as `Secret` values, so that one code writes both. `owner` is the
+    resource that exports it: an object that exists and is not its own is not written (spec: semantics §7.3).
+    """
+
+    address: Address
+    owner: Key
+    data: Mapping[str, Secret]
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    labels: Mapping[str, str] = field(default_factory=dict)

@@ -1,0 +1,77 @@
+"""What is to be known of a setting, and how one is declared: the form of each row of the table in `gitsync.config`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+
+class Form(StrEnum):
+    """How a setting is written, and so how its text becomes a value."""
+
+    TEXT = "text"
+    LIST = "list"  # separated by commas; a flag may stand several times
+    SWITCH = "switch"  # true or false; --x and --no-x
+    CHOICE = "choice"
+    COUNT = "count"  # a whole number from 0
+    POSITIVE = "positive"  # a whole number from 1
+    DURATION = "duration"  # 90s, 30m, 1h30m; the value is in seconds
+    URL = "url"
+    FILE_OR_ON = "file-or-on"  # true (the value is ""), false (None), or a file
+    SECRET = "secret"  # noqa: S105 - the name of a form; a variable only, and the value is a model.secret.Secret
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """What is to be known of one setting. `switches` are variables whose truth stands for a value of the setting."""
+
+    name: str
+    form: Form
+    default: Any
+    help: str
+    variables: tuple[str, ...]
+    switches: Mapping[str, str]
+    choices: tuple[str, ...]
+    pattern: str  # that the whole text must match; "" for any
+    metavar: str
+    flag: str  # "" where there is none
+
+    @property
+    def key(self) -> str:
+        """The key in gitsync.yaml: the flag without its dashes; "" for a secret, which no file holds."""
+        return "" if self.form is Form.SECRET else self.flag.removeprefix("--") or self.name
+
+
+def setting(  # noqa: PLR0913 - one row of a table
+    default: Any,
+    help: str,  # noqa: A002 - as argparse calls it
+    *,
+    form: Form = Form.TEXT,
+    variables: tuple[str, ...] = (),
+    switches: Mapping[str, str] | None = None,
+    choices: tuple[str, ...] = (),
+    pattern: str = "",
+    metavar: str = "",
+    flag: str | None = None,
+) -> Any:
+    """Declare a field of `Config`; `variables` replaces the one made from its name, `flag` the flag."""
+    row = {
+        "form": Form.CHOICE if choices and form is Form.TEXT else form,
+        "help": help,
+        "variables": variables,
+        "switches": switches or {},
+        "choices": choices,
+        "pattern": pattern,
+        "metavar": metavar,
+        "flag": flag,
+    }
+    return field(default=default, metadata=row, repr=form is not Form.SECRET)
+
+
+def describe(name: str, default: Any, row: Mapping[str, Any]) -> Setting:
+    given = dict(row)
+    flag = f"--{name.replace('_', '-')}" if given["flag"] is None else given["flag"]
+    variables = given["variables"] or ("GITSYNC_" + (flag.removeprefix("--").replace("-", "_") or name).upper(),)
+    return Setting(**given | {"name": name, "default": default, "flag": flag, "variables": variables})
