@@ -16,16 +16,26 @@ from typing import Any, TypeVar
 from gitsync.core.classify import Classification
 from gitsync.errors import ArmError, ConfigError, ExtensionError, GitsyncError
 from gitsync.extensions.points import (
+    ActsOnAzure,
     BodyModifier,
     CheckResult,
+    ConfigMapExporter,
+    Deleter,
     ErrorClassifier,
     Extension,
     Extensions,
+    Imported,
+    Importer,
     NextCheck,
+    NextDelete,
+    NextImport,
     PreReconciliationChecker,
     ReadsAzure,
+    SecretExporter,
     Subject,
+    SuccessHandler,
 )
+from gitsync.model.secret import Secret
 
 ENTRY_POINTS = "gitsync.extensions"
 
@@ -33,6 +43,7 @@ Check = PreReconciliationChecker
 """Any of the three checks: they are called alike."""
 
 _Answer = TypeVar("_Answer")
+_Value = TypeVar("_Value")
 
 
 def installed() -> Extensions:
@@ -73,6 +84,11 @@ def guarded(extension: Extension, name: str) -> Extension:
         post_check=extension.post_check and _check(extension.post_check, name),
         classify=extension.classify and _classifier(extension.classify, name),
         modify=extension.modify and _modifier(extension.modify, name),
+        delete=extension.delete and _deleter(extension.delete, name),
+        importer=extension.importer and _importer(extension.importer, name),
+        export_secrets=extension.export_secrets and _secrets(extension.export_secrets, name),
+        export_config_maps=extension.export_config_maps and _config_maps(extension.export_config_maps, name),
+        succeeded=extension.succeeded and _handler(extension.succeeded, name),
     )
 
 
@@ -112,6 +128,67 @@ def _modifier(modify: BodyModifier, name: str) -> BodyModifier:
     return asked
 
 
+def _deleter(delete: Deleter, name: str) -> Deleter:
+    async def asked(subject: Subject, azure: ActsOnAzure, next: NextDelete) -> None:  # noqa: A002 - ASO's word
+        ours: list[Exception] = []
+
+        async def rest(subject: Subject, azure: ActsOnAzure) -> None:
+            with _noted_in(ours):
+                await next(subject, azure)
+
+        with _blamed_on(name, ours):
+            await delete(subject, azure, rest)
+
+    return asked
+
+
+def _importer(importer: Importer, name: str) -> Importer:
+    async def asked(subject: Subject, next: NextImport) -> tuple[Subject, Imported]:  # noqa: A002 - ASO's word
+        ours: list[Exception] = []
+
+        async def rest(subject: Subject) -> tuple[Subject, Imported]:
+            with _noted_in(ours):
+                return await next(subject)
+
+        with _blamed_on(name, ours):
+            read, answer = _answer(await importer(subject, rest), tuple)
+            return _answer(read, Subject), _answer(answer, Imported)
+
+    return asked
+
+
+def _secrets(export: SecretExporter, name: str) -> SecretExporter:
+    async def asked(subject: Subject, azure: ActsOnAzure, wanted: frozenset[str]) -> Mapping[str, Secret]:
+        with _blamed_in_silence(name):
+            return _texts_to(Secret, await export(subject, azure, wanted))
+
+    return asked
+
+
+def _config_maps(export: ConfigMapExporter, name: str) -> ConfigMapExporter:
+    async def asked(subject: Subject, azure: ReadsAzure, wanted: frozenset[str]) -> Mapping[str, str]:
+        with _blamed_on(name):
+            return _texts_to(str, await export(subject, azure, wanted))
+
+    return asked
+
+
+def _handler(succeeded: SuccessHandler, name: str) -> SuccessHandler:
+    async def asked(subject: Subject, azure: ActsOnAzure) -> Mapping[str, str]:
+        with _blamed_in_silence(name):
+            return _texts_to(str, await succeeded(subject, azure))
+
+    return asked
+
+
+def _texts_to(wanted: type[_Value], answer: Mapping[str, _Value]) -> Mapping[str, _Value]:
+    """The answer, if it is a mapping of texts to what is wanted. What it holds instead is not shown: only its type."""
+    for field, value in _answer(answer, Mapping).items():
+        _answer(field, str)
+        _answer(value, wanted)
+    return answer
+
+
 def _answer(answer: _Answer, wanted: type) -> _Answer:
     """The answer, if it is what it should be: strangers' code need not have been type-checked."""
     if not isinstance(answer, wanted):
@@ -138,7 +215,21 @@ def _blamed_on(name: str, ours: Collection[Exception] = ()) -> Iterator[None]:
     except Exception as error:  # a stranger's code may raise anything
         if error in ours:
             raise
-        raise ExtensionError(
-            f"The extension {name!r} broke off: {type(error).__name__}: {error}.",
-            hint="Mend or uninstall the package that brings it.",
-        ) from error
+        raise _broken_off(name, f"{type(error).__name__}: {error}") from error
+
+
+@contextmanager
+def _blamed_in_silence(name: str) -> Iterator[None]:
+    """The same without what the exception says: where answers to actions are at hand it may quote a key."""
+    try:
+        yield
+    except GitsyncError:
+        raise
+    except Exception as error:  # a stranger's code may raise anything
+        raise _broken_off(name, type(error).__name__) from None
+
+
+def _broken_off(name: str, how: str) -> ExtensionError:
+    return ExtensionError(
+        f"The extension {name!r} broke off: {how}.", hint="Mend or uninstall the package that brings it."
+    )

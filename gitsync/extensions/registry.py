@@ -1,7 +1,10 @@
 """All registrations, built in and of other packages, and the chains made of them.
 
-The chain of a kind is: extensions of other packages in the order of their entry points' names, then ours, then the
-answer that agrees. So another package may look first, and pass the question on.
+The order of a kind is: extensions of other packages in the order of their entry points' names, then ours. Checks,
+classifiers, deleters and importers are chains, the first called with the rest as `next`; a chain ends in the answer
+that agrees, ASO's classes, the DELETE of the resource, and the GET of it. Exporters and success handlers have no
+`next`: they are asked in the same order, each exporter only for what is still wanted, and what an earlier one gave
+stands. So another package may look first, and pass the question on.
 """
 
 from __future__ import annotations
@@ -12,41 +15,21 @@ from typing import Any
 
 from gitsync.core.classify import Classification, classify
 from gitsync.errors import ArmError
-from gitsync.extensions import (
-    app,
-    cdn,
-    compute,
-    containerservice,
-    dataprotection,
-    dbforpostgresql,
-    documentdb,
-    insights,
-    kusto,
-    machinelearningservices,
-    network,
-    redhatopenshift,
-    servicebus,
-    sql,
-)
+from gitsync.extensions.built_in import BUILT_IN
 from gitsync.extensions.foreign import installed
-from gitsync.extensions.points import CheckResult, Extension, Extensions, NextCheck, ReadsAzure, Subject, proceed
-
-BUILT_IN: Extensions = (
-    *app.EXTENSIONS,
-    *cdn.EXTENSIONS,
-    *compute.EXTENSIONS,
-    *containerservice.EXTENSIONS,
-    *dataprotection.EXTENSIONS,
-    *dbforpostgresql.EXTENSIONS,
-    *documentdb.EXTENSIONS,
-    *insights.EXTENSIONS,
-    *kusto.EXTENSIONS,
-    *machinelearningservices.EXTENSIONS,
-    *network.EXTENSIONS,
-    *redhatopenshift.EXTENSIONS,
-    *servicebus.EXTENSIONS,
-    *sql.EXTENSIONS,
+from gitsync.extensions.points import (
+    ActsOnAzure,
+    CheckResult,
+    Extension,
+    Imported,
+    NextCheck,
+    NextDelete,
+    NextImport,
+    ReadsAzure,
+    Subject,
+    proceed,
 )
+from gitsync.model.secret import Secret
 
 
 class Registry:
@@ -68,6 +51,10 @@ class Registry:
     def checks_owner(self, group: str, kind: str) -> bool:
         """Tell whether an extension of this kind wants the owner read."""
         return any(extension.owner_check for extension in self._by_kind.get((group, kind), []))
+
+    def exports_secrets(self, group: str, kind: str) -> bool:
+        """Tell whether an extension of this kind can give secrets."""
+        return any(extension.export_secrets for extension in self._by_kind.get((group, kind), []))
 
     async def owner_check(self, subject: Subject, azure: ReadsAzure) -> CheckResult:
         return await _chain([e.owner_check for e in self.of(subject) if e.owner_check])(subject, azure)
@@ -91,6 +78,49 @@ class Registry:
         for extension in self.of(subject):
             body = extension.modify(body, subject) if extension.modify else body
         return body
+
+    async def delete(self, subject: Subject, azure: ActsOnAzure, last: NextDelete) -> None:
+        """Delete a resource as its kind wants it; `last` sends the DELETE of the resource itself."""
+        chain = last
+        for extension in reversed(self.of(subject)):
+            if extension.delete:
+                chain = partial(extension.delete, next=chain)
+        await chain(subject, azure)
+
+    async def import_(self, subject: Subject, load: NextImport) -> tuple[Subject, Imported]:
+        """Tell whether a manifest is made of a resource, and the resource as read; `load` is what reads it."""
+        chain = load
+        for extension in reversed(self.of(subject)):
+            if extension.importer:
+                chain = partial(extension.importer, next=chain)
+        return await chain(subject)
+
+    async def export_secrets(
+        self, subject: Subject, azure: ActsOnAzure, wanted: frozenset[str]
+    ) -> Mapping[str, Secret]:
+        """Give the secrets that are wanted, by field; what nobody knows is left out."""
+        found: dict[str, Secret] = {}
+        for export in (e.export_secrets for e in self.of(subject) if e.export_secrets):
+            if left := wanted - found.keys():
+                found = {**await export(subject, azure, left), **found}
+        return {field: found[field] for field in sorted(wanted & found.keys())}
+
+    async def export_config_maps(
+        self, subject: Subject, azure: ReadsAzure, wanted: frozenset[str]
+    ) -> Mapping[str, str]:
+        """Give the values of config maps that are wanted, by field; what nobody knows is left out."""
+        found: dict[str, str] = {}
+        for export in (e.export_config_maps for e in self.of(subject) if e.export_config_maps):
+            if left := wanted - found.keys():
+                found = {**await export(subject, azure, left), **found}
+        return {field: found[field] for field in sorted(wanted & found.keys())}
+
+    async def succeeded(self, subject: Subject, azure: ActsOnAzure) -> Mapping[str, str]:
+        """Tell every success handler of the kind; returns the annotations of all of them."""
+        annotations: dict[str, str] = {}
+        for handler in (e.succeeded for e in self.of(subject) if e.succeeded):
+            annotations = {**await handler(subject, azure), **annotations}
+        return annotations
 
 
 def _chain(checks: list[Any]) -> NextCheck:

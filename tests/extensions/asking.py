@@ -8,8 +8,9 @@ from builders import vnet_id
 
 from gitsync.core.classify import classify
 from gitsync.errors import ArmError
+from gitsync.extensions.built_in import BUILT_IN
 from gitsync.extensions.points import Subject
-from gitsync.extensions.registry import BUILT_IN, Registry
+from gitsync.extensions.registry import Registry
 from gitsync.model.condition import Retry
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.live import Live

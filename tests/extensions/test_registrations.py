@@ -9,8 +9,8 @@ import yaml
 from asking import REGISTRY, Nobody, subject, with_
 
 from gitsync.core.catalog import open_catalog
+from gitsync.extensions.built_in import BUILT_IN
 from gitsync.extensions.refusals import Class, Refusals
-from gitsync.extensions.registry import BUILT_IN
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENT = (ROOT / "docs" / "extensions.md").read_text(encoding="utf-8")
