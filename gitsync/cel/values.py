@@ -1,0 +1,163 @@
+"""The values that expressions work with, where Python's own do not do.
+
+null, bool, int, double, string, bytes and list are Python's None, bool, int, float, str, bytes and list (or tuple). What
+Python has no word for stands here: uint, maps that tell `true` from `1`, times to the nanosecond, optionals, types.
+Plain dicts are maps too, as long as their keys are strings; so JSON is a value as it is. Apart, because parser, checker
+and evaluator all speak of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import NoneType
+from typing import Any, Final, Protocol, runtime_checkable
+
+from gitsync.errors import GitsyncError
+
+
+class EvaluationError(GitsyncError):
+    """An expression that has no value. It names functions, types and what the expression says itself, never a value."""
+
+
+class Uint(int):
+    """CEL's uint: equal to an int of the same size, but of another type."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Timestamp:
+    """A point in time, in nanoseconds since 1970-01-01T00:00:00Z; from year 1 to year 9999."""
+
+    nanoseconds: int
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Duration:
+    """A length of time in nanoseconds, forwards or backwards; at most what 64 bits hold."""
+
+    nanoseconds: int
+
+
+@dataclass(frozen=True, slots=True)
+class Optional:
+    """A value, or none. Whether there is one is `present`'s to say, since null is a value too."""
+
+    value: Any = None
+    present: bool = True
+
+
+NONE: Final = Optional(present=False)
+
+
+@dataclass(frozen=True, slots=True)
+class TypeValue:
+    """A type as a value: what `type(x)` gives, and what a type's name stands for."""
+
+    name: str
+
+
+@runtime_checkable
+class Struct(Protocol):
+    """An object with declared fields: one that is not set reads as its zero value, and `has` tells."""
+
+    def member(self, name: str) -> Any: ...
+
+    def has(self, name: str) -> bool: ...
+
+
+class MapValue(Mapping[Any, Any]):
+    """A map that an expression made. Keys are bool, int, uint or string; `1` and `1u` are one key, `1` and `true` two.
+
+    Raises EvaluationError for a key of another type, and for a key that is there already.
+    """
+
+    __slots__ = ("_entries",)
+
+    def __init__(self, entries: Iterable[tuple[Any, Any]] = ()) -> None:
+        self._entries: dict[tuple[bool, Any], Any] = {}
+        for key, value in entries:
+            if kind_of(key) not in KEYS:
+                raise EvaluationError(f"unsupported key type: {type_of(key).name}")
+            if _told_apart(key) in self._entries:
+                raise EvaluationError("the same key stands twice in a map")
+            self._entries[_told_apart(key)] = value
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._entries[_told_apart(key)]
+
+    def __contains__(self, key: object) -> bool:
+        return _told_apart(key) in self._entries
+
+    def __iter__(self) -> Iterator[Any]:
+        return (key for _, key in self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __repr__(self) -> str:
+        return f"<map of {len(self)}>"
+
+
+def _told_apart(key: Any) -> tuple[bool, Any]:
+    """Python finds True where 1 is the key: keep them apart."""
+    return isinstance(key, bool), key
+
+
+KEYS: Final = frozenset({"bool", "int", "uint", "string"})
+"""Kinds that a map's key may have."""
+
+_KINDS: Final[dict[type, str]] = {
+    NoneType: "null_type",
+    bool: "bool",
+    int: "int",
+    Uint: "uint",
+    float: "double",
+    str: "string",
+    bytes: "bytes",
+    list: "list",
+    tuple: "list",
+    dict: "map",
+    MapValue: "map",
+    Timestamp: "timestamp",
+    Duration: "duration",
+    Optional: "optional",
+    TypeValue: "type",
+}
+
+_FURTHER_KINDS: Final[tuple[tuple[type, str], ...]] = (
+    (str, "string"),
+    (bool, "bool"),
+    (int, "int"),
+    (float, "double"),
+    (bytes, "bytes"),
+    (Mapping, "map"),
+    (Sequence, "list"),
+    (Struct, "object"),
+)
+
+_LONG_NAMES: Final = {
+    "timestamp": "google.protobuf.Timestamp",
+    "duration": "google.protobuf.Duration",
+    "optional": "optional_type",
+}
+
+TYPES: Final[dict[str, TypeValue]] = {
+    name: TypeValue(name) for name in sorted({_LONG_NAMES.get(kind, kind) for kind in _KINDS.values()})
+}
+"""What the name of a type stands for in an expression."""
+
+
+def kind_of(value: Any) -> str:
+    """The short name of a value's type ("int", "timestamp", "object"), by which functions are looked up."""
+    kind = _KINDS.get(type(value))
+    if kind is not None:
+        return kind
+    return next((name for cls, name in _FURTHER_KINDS if isinstance(value, cls)), "unknown")
+
+
+def type_of(value: Any) -> TypeValue:
+    """What `type(value)` gives."""
+    kind = kind_of(value)
+    return TypeValue(_LONG_NAMES.get(kind, kind))
