@@ -8,14 +8,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
 
+from gitsync.core.exports import addresses_of
+from gitsync.model.export import Address, Holder
 from gitsync.model.gvk import Key
 from gitsync.model.resource import OwnerRef, Resource
 from gitsync.model.template import ConfigMapHole, Hole, ReferenceHole, SecretHole, SecretMapHole
-
-_FIXED: Final = {"secrets": "Secret", "configMaps": "ConfigMap"}
-_EXPRESSIONS: Final = {"secretExpressions": "Secret", "configMapExpressions": "ConfigMap"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,37 +63,22 @@ class Edges:
             case ReferenceHole(key):
                 yield key
             case SecretHole(name, key_):
-                yield from self._exporting("Secret", namespace, name, key_)
+                yield from self._exporting(Address(Holder.SECRET, namespace, name), key_)
             case ConfigMapHole(name, key_):
-                yield from self._exporting("ConfigMap", namespace, name, key_)
+                yield from self._exporting(Address(Holder.CONFIG_MAP, namespace, name), key_)
             case SecretMapHole(name):
-                yield from self._exporting("Secret", namespace, name, None)
+                yield from self._exporting(Address(Holder.SECRET, namespace, name), None)
 
-    def _exporting(self, what: str, namespace: str, name: str, wanted: str | None) -> Iterator[Key]:
-        for key, exported in self._producers.get((what, namespace, name), ()):
+    def _exporting(self, address: Address, wanted: str | None) -> Iterator[Key]:
+        for key, exported in self._producers.get(address, ()):
             if wanted is None or exported in {None, wanted}:
                 yield key
 
 
-def _producers(resources: Iterable[Resource]) -> Mapping[tuple[str, str, str], list[tuple[Key, str | None]]]:
+def _producers(resources: Iterable[Resource]) -> Mapping[Address, list[tuple[Key, str | None]]]:
     """Who exports to which Secret or ConfigMap, and under which of its keys: None for a whole map of them."""
-    found: dict[tuple[str, str, str], list[tuple[Key, str | None]]] = defaultdict(list)
+    found: dict[Address, list[tuple[Key, str | None]]] = defaultdict(list)
     for resource in resources:
-        for what, said in _destinations(resource.spec.get("operatorSpec")):
-            name, key = said.get("name"), said.get("key")
-            if isinstance(name, str):
-                exported = key if isinstance(key, str) else None
-                found[what, resource.key.namespace, name].append((resource.key, exported))
+        for address, key in sorted(addresses_of(resource), key=str):
+            found[address].append((resource.key, key))
     return found
-
-
-def _destinations(operator_spec: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    if not isinstance(operator_spec, Mapping):
-        return
-    for member, what in _FIXED.items():
-        said = operator_spec.get(member)
-        entries = said.values() if isinstance(said, Mapping) else ()
-        yield from ((what, entry) for entry in entries if isinstance(entry, Mapping))
-    for member, what in _EXPRESSIONS.items():
-        said = operator_spec.get(member)
-        yield from ((what, entry) for entry in (said if isinstance(said, list) else ()) if isinstance(entry, Mapping))

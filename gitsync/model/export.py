@@ -9,6 +9,11 @@ from enum import StrEnum
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Secret
 
+OWNER = "gitsync/owner"
+"""Annotation of an exported object: the key of the resource that exports it. Where there is no cluster of ASO's, it
+stands for the owner reference that ASO would set.
+"""
+
 
 class Holder(StrEnum):
     """The two kinds of objects that hold values by key."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
 from gitsync.model.condition import Condition
+from gitsync.model.export import Address, Export
 from gitsync.model.gvk import Key
 from gitsync.model.policy import Policy
 
@@ -54,7 +55,8 @@ class Record:
     `applied` is the body that we last sent, `baseline` the asked-for leaves as last seen when the resource was written
     or judged in sync; secrets never stand in either. `depends_on` orders a later prune. `generation` counts changes of
     the spec, whose digest is `spec_digest`. `writes` counts the runs that wrote it, `row` those of them that
-    something undid (None: none yet). `agent` names the agent that keeps it.
+    something undid (None: none yet). `agent` names the agent that keeps it. `exports` are the Secrets
+    and config maps that are its own, sorted.
     """
 
     key: Key
@@ -73,12 +75,16 @@ class Record:
     owner: Key | None = None
     depends_on: tuple[Key, ...] = ()
     agent: str = ""
+    exports: tuple[Address, ...] = ()
     condition: Condition | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """All that is remembered: records by key, and the revision that they speak of (None where nothing is recorded)."""
+    """All that is remembered: records by key, the revision that they speak of (None where nothing is recorded), and the
+    config maps that resources exported.
+    """
 
     records: Mapping[Key, Record]
     revision: str | None = None
+    config_maps: Mapping[Address, Export] = field(default_factory=dict)

@@ -68,7 +68,7 @@ class StatusBranch:
             raise self._refusal(error) from error
 
     def save(self, update: Update) -> bool:
-        changes = changes_of(self._base.records, update.records)
+        changes = changes_of(self._base, update)
         if not changes:
             return False
         again = Retrying(
@@ -85,7 +85,7 @@ class StatusBranch:
 
     def _try_to_save(self, changes: Changes, update: Update) -> None:
         """Push our changes over what the branch said when it was read last."""
-        after = merge(self._base.records, changes)
+        after = merge(self._base, changes, update.revision)
         commit = self._commit(files_of(changes, after, update), status_message(update.headline, update.revision))
         try:
             self._push(commit, f"--force-with-lease=refs/heads/{self._branch}:{self._tip or ''}")
@@ -93,7 +93,7 @@ class StatusBranch:
             if error.timed_out or not self._says_already(changes):
                 raise
             return
-        self._tip, self._base = commit, State(after, update.revision)
+        self._tip, self._base = commit, after
 
     def _says_already(self, changes: Changes) -> bool:
         """Look again after a failed push: it may have arrived all the same, and only its answer have been lost."""
@@ -101,7 +101,7 @@ class StatusBranch:
             self._look()
         except GitFailedError:
             return False
-        return merge(self._base.records, changes) == self._base.records
+        return merge(self._base, changes, self._base.revision) == self._base
 
     def _look(self) -> None:
         self._tip = self._fetch()

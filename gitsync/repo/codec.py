@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gitsync.model.condition import Condition, Severity, Status
+from gitsync.model.export import Address, Holder
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.policy import Policy
 from gitsync.model.record import Claim, Operation, Record, Row
@@ -82,6 +83,7 @@ def _own(record: Record) -> Mapping[str, Any]:
     where_not_empty = {
         "agent": record.agent,
         "dependsOn": [str(key) for key in record.depends_on],
+        "exports": [f"{address.holder}/{address.name}" for address in record.exports],
         "operation": {"kind": operation.kind, "startedAt": operation.started_at} if operation else {},
         "owner": str(record.owner) if record.owner else "",
         "row": _row(record.row) if record.row else {},
@@ -124,8 +126,20 @@ def decode(path: str, content: bytes) -> Record:
         owner=own.key("owner"),
         depends_on=own.keys("dependsOn"),
         agent=own.text("agent", ""),
+        exports=_exports(own, key),
         condition=_ready(document, own),
     )
+
+
+def _exports(own: Fields, key: Key) -> tuple[Address, ...]:
+    """Objects in the resource's own namespace, each as Secret/name or ConfigMap/name."""
+    found = []
+    for text in own.texts("exports"):
+        holder, _, name = text.partition("/")
+        if holder not in set(Holder) or not name:
+            raise own.refusal("exports", f"has {text!r}, not Secret/name or ConfigMap/name")
+        found.append(Address(Holder(holder), key.namespace, name))
+    return tuple(found)
 
 
 def _operation(own: Fields) -> Operation | None:

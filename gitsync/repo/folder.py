@@ -56,19 +56,19 @@ class StatusFolder:
             (self._folder / _HALF_WRITTEN).unlink()
 
     def save(self, update: Update) -> bool:
-        changes = changes_of(self._base.records, update.records)
+        changes = changes_of(self._base, update)
         if not changes and not (self._folder / _UNFINISHED).exists():
             return False
         with self._as_refusal():
             self._hold()
             now = self._read()
-            after = merge(now.records, changes)
+            after = merge(now, changes, update.revision)
             if not (self._folder / INVENTORY).exists():  # a tree that is cut short is still known as ours
                 self._replace({INVENTORY: inventory({}, None)})
             _write(self._folder / _UNFINISHED, b"")
             self._replace(files_of(changes, after, update))
             (self._folder / _UNFINISHED).unlink()
-        self._base = State(after, update.revision)
+        self._base = after
         return True
 
     def _read(self) -> State:

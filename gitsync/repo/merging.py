@@ -6,16 +6,48 @@ Apart from the stores, because this decides whether there is a commit at all: a 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
+from gitsync.model.export import Address, Export
 from gitsync.model.gvk import Key
-from gitsync.model.record import Record
+from gitsync.model.record import Record, State
+from gitsync.repo.store import Update
 
 Records = Mapping[Key, Record]
-Changes = Mapping[Key, Record | None]
+
+_Name = TypeVar("_Name", Key, Address)
+_Value = TypeVar("_Value")
 
 
-def changes_of(base: Records, records: Changes) -> Changes:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changes:
+    """What an update says that was not said before; None for what is to be forgotten. Sorted."""
+
+    records: Mapping[Key, Record | None]
+    config_maps: Mapping[Address, Export | None]
+
+    def __bool__(self) -> bool:
+        return bool(self.records or self.config_maps)
+
+
+def changes_of(base: State, update: Update) -> Changes:
+    """What of an update is a change."""
+    config_maps = {
+        address: export
+        for address, export in sorted(update.config_maps.items())
+        if base.config_maps.get(address) != export
+    }
+    return Changes(records=changed_records(base.records, update.records), config_maps=config_maps)
+
+
+def merge(theirs: State, ours: Changes, revision: str | None) -> State:
+    """Their state, with ours in place of theirs wherever we changed something."""
+    records = overlaid(theirs.records, ours.records)
+    return State(records, revision, overlaid(theirs.config_maps, ours.config_maps))
+
+
+def changed_records(base: Records, records: Mapping[Key, Record | None]) -> Mapping[Key, Record | None]:
     """The records that say something else than `base` did, and None for those to forget, sorted by key.
 
     A condition's time and request id alone say nothing. Where only other things changed, the condition keeps its time.
@@ -31,10 +63,10 @@ def changes_of(base: Records, records: Changes) -> Changes:
     return found
 
 
-def merge(theirs: Records, ours: Changes) -> Records:
-    """Their records, with ours in place of theirs wherever we changed one; sorted by key."""
-    both: dict[Key, Record | None] = {**theirs, **ours}
-    return {key: record for key, record in sorted(both.items()) if record is not None}
+def overlaid(theirs: Mapping[_Name, _Value], ours: Mapping[_Name, _Value | None]) -> dict[_Name, _Value]:
+    """Theirs, with ours in place of theirs wherever there are any; sorted."""
+    both: dict[_Name, _Value | None] = {**theirs, **ours}
+    return {name: value for name, value in sorted(both.items()) if value is not None}
 
 
 def _says_the_same(new: Record, old: Record) -> bool:

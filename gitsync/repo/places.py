@@ -1,4 +1,5 @@
-"""Where the record of a resource stands: `<namespace>/<group>/<Kind>/<name>.yaml`.
+"""Where the record of a resource stands: `<namespace>/<group>/<Kind>/<name>.yaml`. A config map has no group, and so
+stands one folder higher.
 
 Names are data, and so is a status branch: a name can lead neither out of the tree, nor to a hidden file, nor over one
 of the files that stand at its top. A place is only ever computed from a key, never read back into one.
@@ -10,6 +11,7 @@ import hashlib
 from pathlib import PurePosixPath
 from urllib.parse import quote
 
+from gitsync.model.export import Address, Holder
 from gitsync.model.gvk import Key
 
 INVENTORY = "inventory.yaml"
@@ -22,7 +24,7 @@ _DEPTH = 4
 
 def place_of(key: Key) -> str:
     """The path of a key's record; another key has another path."""
-    parts = (_safe(key.namespace).replace(".", "%2E"), _safe(key.group), _safe(key.kind), _safe(key.name))
+    parts = (_namespace(key.namespace), _safe(key.group), _safe(key.kind), _safe(key.name))
     return "/".join(parts) + ".yaml"
 
 
@@ -30,6 +32,22 @@ def is_place(path: str) -> bool:
     """Whether a path is where a record could stand: other files are none of our business."""
     parts = PurePosixPath(path).parts
     return len(parts) == _DEPTH and path.endswith(".yaml") and not any(part.startswith(".") for part in parts)
+
+
+def config_map_place(address: Address) -> str:
+    """The path of an exported config map: `<namespace>/ConfigMap/<name>.yaml`."""
+    return "/".join((_namespace(address.namespace), str(address.holder), _safe(address.name))) + ".yaml"
+
+
+def is_config_map_place(path: str) -> bool:
+    """Whether a path is where an exported config map could stand."""
+    parts = PurePosixPath(path).parts
+    return len(parts) == _DEPTH - 1 and parts[1] == str(Holder.CONFIG_MAP) and path.endswith(".yaml")
+
+
+def _namespace(text: str) -> str:
+    """A namespace without a dot, so that its folder is not taken for a file at the top."""
+    return _safe(text).replace(".", "%2E")
 
 
 def _safe(text: str) -> str:

@@ -13,12 +13,21 @@ from typing import Any
 from gitsync.errors import SourceError, StateError
 from gitsync.model.gvk import Key
 from gitsync.model.record import Record, State
+from gitsync.repo import config_maps
 from gitsync.repo.codec import SCHEMA, decode, encode
 from gitsync.repo.fields import Fields
 from gitsync.repo.ignore import IgnoreRules
 from gitsync.repo.listing import Entry, EntryKind, Listing
 from gitsync.repo.merging import Changes, Records
-from gitsync.repo.places import INVENTORY, REPORT, SUMMARY, is_place, place_of
+from gitsync.repo.places import (
+    INVENTORY,
+    REPORT,
+    SUMMARY,
+    config_map_place,
+    is_config_map_place,
+    is_place,
+    place_of,
+)
 from gitsync.repo.selection import Budget, check_budget, visible
 from gitsync.repo.store import Update
 from gitsync.repo.yaml_text import dump
@@ -51,11 +60,12 @@ def read_state(listing: Listing, *, cut_short: bool = False) -> State:
     except SourceError as error:
         raise StateError(f"The status in {listing.name} cannot be read: {error.message}", hint=error.hint) from error
     revision = _revision(contents[INVENTORY])
-    found = (decode(path, content) for path, content in contents.items() if path != INVENTORY)
+    found = (decode(path, content) for path, content in contents.items() if is_place(path))
+    maps = (config_maps.decode(path, content) for path, content in contents.items() if is_config_map_place(path))
     records = dict(sorted((record.key, record) for record in found))
     if not cut_short and not contents[INVENTORY].endswith(_index(records)):
         _check_index(contents[INVENTORY], records)
-    return State(records, revision)
+    return State(records, revision, {export.address: export for export in maps})
 
 
 def _check_index(content: bytes, records: Records) -> None:
@@ -78,17 +88,23 @@ def _check_index(content: bytes, records: Records) -> None:
 
 
 def _wanted(listing: Listing, entries: tuple[Entry, ...]) -> list[Entry]:
-    """The inventory and the records. Other files are not ours, and links among ours lead somewhere that is not."""
+    """The inventory, the records and the config maps. Other files are not ours, and links among ours lead somewhere
+    that is not.
+    """
     for entry in entries:
         if entry.kind is EntryKind.LINK:
             raise StateError(f"{entry.path} in {listing.name} is a symbolic link.", hint="Remove it.")
-    wanted = [entry for entry in entries if entry.path == INVENTORY or is_place(entry.path)]
+    wanted = [entry for entry in entries if entry.path == INVENTORY or _is_ours(entry.path)]
     if not any(entry.path == INVENTORY for entry in wanted):
         raise StateError(
             f"{listing.name} has files and no {INVENTORY}, so it is not a status of gitsync.",
             hint="Name another place with --status-branch or --status-dir.",
         )
     return wanted
+
+
+def _is_ours(path: str) -> bool:
+    return is_place(path) or is_config_map_place(path)
 
 
 def _revision(inventory: bytes) -> str | None:
@@ -119,11 +135,12 @@ def _entry(key: Key, record: Record) -> Mapping[str, Any]:
     }
 
 
-def files_of(changes: Changes, after: Records, update: Update) -> Files:
+def files_of(changes: Changes, after: State, update: Update) -> Files:
     """What to write so that the tree says `after`, of which only `changes` are new; the inventory comes last."""
     texts = {SUMMARY: update.summary, REPORT: update.report}
     return {
-        **{place_of(key): encode(record) if record else None for key, record in changes.items()},
+        **{config_map_place(at): config_maps.encode(e) if e else None for at, e in changes.config_maps.items()},
+        **{place_of(key): encode(record) if record else None for key, record in changes.records.items()},
         **{name: text().encode() for name, text in texts.items() if text is not None},
-        INVENTORY: inventory(after, update.revision),
+        INVENTORY: inventory(after.records, after.revision),
     }

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Protocol, Self
 
+from gitsync.model.export import Address, Export
 from gitsync.model.gvk import Key
 from gitsync.model.record import Record, State
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Update:
-    """What a run has to say. A record of None is forgotten; keys that are not named stay as they are.
+    """What a run has to say. A record or a config map of None is forgotten; what is not named stays as it is.
 
     `revision` is the commit that the records speak of. `summary` and `report` are the texts of SUMMARY.md and
     report.json, made only where something is written; None to leave them as they are. `headline` is one line.
@@ -24,6 +25,7 @@ class Update:
     summary: Callable[[], str] | None
     report: Callable[[], str] | None
     headline: str
+    config_maps: Mapping[Address, Export | None] = field(default_factory=dict)
 
 
 class StateStore(Protocol):

@@ -1,74 +1,90 @@
-"""The values that fill the holes of requests: exports of this run first, then the manifests' Secrets and ConfigMaps.
+"""The values that fill the holes of requests: exports of this run first, then the sources in their order.
 
-A consumer of an export waits for its producer, so a value that is missing here is missing.
+Sources are asked once for each value, before the holes are filled: filling is pure. A consumer of an export waits for
+its producer, so a value that no place has then is missing. A plan knows of an export only that it will be there, and
+asks no source that is elsewhere: such a value is a `Placeholder`, so that it is neither compared nor taken for one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from gitsync.core.fill import MissingValueError
+from gitsync.model.export import Address, Export, Holder
 from gitsync.model.gvk import Key
-from gitsync.model.manifests import Manifests
 from gitsync.model.secret import Placeholder, Secret
+from gitsync.model.template import ConfigMapHole, Hole, SecretHole, SecretMapHole
+from gitsync.vault.lookup import Lookup
+
+Promised = Mapping[Address, frozenset[str | None]]
+"""What resources of this run export: keys by object, None for keys that only an expression knows."""
 
 
 class RunValues:
-    """Values of one run. In memory only."""
+    """Values of one run, in memory only. `foresees` tells that it is a plan."""
 
-    def __init__(self, manifests: Manifests, arm_ids: Mapping[Key, str]) -> None:
-        self._secrets = manifests.secrets
-        self._config_maps = manifests.config_maps
+    def __init__(self, lookup: Lookup, arm_ids: Mapping[Key, str], promised: Promised, *, foresees: bool) -> None:
+        self._lookup = lookup
         self._arm_ids = dict(arm_ids)
-        self._exported: dict[tuple[str, str, str], str] = {}
+        self._promised = promised
+        self._foresees = foresees
+        self._exported: dict[Address, dict[str, Secret]] = {}
 
-    def export(self, namespace: str, values: Mapping[tuple[str, str], str]) -> None:
-        """Make config-map values, by (name, key), visible to the resources that come after."""
-        self._exported |= {(namespace, name, key): value for (name, key), value in values.items()}
+    def export(self, exports: Iterable[Export]) -> None:
+        """Make exported objects visible to the resources that come after."""
+        for export in exports:
+            self._exported.setdefault(export.address, {}).update(export.data)
 
     def names(self, key: Key, arm_id: str) -> None:
         """Make an id known that a config map named."""
         self._arm_ids[key] = arm_id
 
+    async def gather(self, namespace: str, holes: Iterable[Hole]) -> None:
+        """Ask the sources for what holes need and this run has not exported. VaultError where it cannot be told."""
+        for address, key in _needs(namespace, holes):
+            if not self._has_exported(address, key):
+                await self._lookup.ask(address, key)
+
+    def _has_exported(self, address: Address, key: str | None) -> bool:
+        found = self._exported.get(address)
+        return found is not None and (key is None or key in found)
+
     def secret(self, namespace: str, name: str, key: str) -> Secret:
-        found = self._secrets.get((namespace, name))
-        if found is None:
-            raise MissingValueError(
-                "SecretNotFound",
-                f"failed resolving secret references: couldn't resolve secret reference {namespace}/{name}.{key}: "
-                f"{namespace}/{name} does not exist",
-            )
-        if key not in found:
-            raise MissingValueError(
-                "SecretNotFound",
-                f"failed resolving secret references: couldn't resolve secret reference {namespace}/{name}.{key}: "
-                f'{namespace}/{name} does not exist (Secret "{namespace}/{name}" does not contain key "{key}")',
-            )
-        return found[key]
+        address = Address(Holder.SECRET, namespace, name)
+        found = self._value(address, key, f"<secret {name}/{key}>")
+        if found is not None:
+            return found
+        raise MissingValueError(
+            "SecretNotFound",
+            "failed resolving secret references: couldn't resolve secret reference "
+            f"{namespace}/{name}.{key}: {namespace}/{name} does not exist{self._lacking(address, key)}",
+        )
 
-    def secret_map(self, namespace: str, name: str) -> Mapping[str, Secret]:
-        found = self._secrets.get((namespace, name))
-        if found is None:
-            raise MissingValueError(
-                "SecretNotFound",
-                f"failed resolving secret references: couldn't resolve secret collection {namespace}/{name}: "
-                f"{namespace}/{name} does not exist",
-            )
-        return found
+    def secret_map(self, namespace: str, name: str) -> Mapping[str, Secret] | Secret:
+        address = Address(Holder.SECRET, namespace, name)
+        if address in self._exported:
+            return self._exported[address]
+        known = self._lookup.found(address)
+        if known.exists and not self._is_to_come(address, None):
+            return known.values
+        if known.unasked or self._is_to_come(address, None):
+            return Placeholder(f"<secret {name}>")
+        raise MissingValueError(
+            "SecretNotFound",
+            "failed resolving secret references: couldn't resolve secret collection "
+            f"{namespace}/{name}: {namespace}/{name} does not exist",
+        )
 
-    def config_map(self, namespace: str, name: str, key: str) -> str:
-        exported = self._exported.get((namespace, name, key))
-        if exported is not None:
-            return exported
-        found = self._config_maps.get((namespace, name))
-        because = "" if found is None else f' (ConfigMap "{namespace}/{name}" does not contain key "{key}")'
-        if found is None or key not in found:
-            raise MissingValueError(
-                "ConfigMapNotFound",
-                f"failed resolving config map references: couldn't resolve config map reference "
-                f"{namespace}/{name}.{key}: {namespace}/{name} does not exist{because}",
-            )
-        return found[key]
+    def config_map(self, namespace: str, name: str, key: str) -> str | Secret:
+        address = Address(Holder.CONFIG_MAP, namespace, name)
+        found = self._value(address, key, f"<configmap {name}/{key}>")
+        if found is not None:
+            return found if isinstance(found, Placeholder) else found.reveal()
+        raise MissingValueError(
+            "ConfigMapNotFound",
+            "failed resolving config map references: couldn't resolve config map reference "
+            f"{namespace}/{name}.{key}: {namespace}/{name} does not exist{self._lacking(address, key)}",
+        )
 
     def arm_id(self, key: Key) -> str:
         """Return the id of another manifest; MissingValueError where there is none."""
@@ -81,27 +97,35 @@ class RunValues:
                 f"{key.namespace}/{key.name} does not exist",
             ) from None
 
+    def _value(self, address: Address, key: str, placeholder: str) -> Secret | None:
+        if self._has_exported(address, key):
+            return self._exported[address][key]
+        if self._is_to_come(address, key):
+            return Placeholder(placeholder)
+        known = self._lookup.found(address)
+        if key in known.values:
+            return known.values[key]
+        return Placeholder(placeholder) if known.unasked else None
 
-class Foreseen:
-    """Values as a plan knows them: what a resource that is yet to be created will export is a placeholder.
+    def _is_to_come(self, address: Address, key: str | None) -> bool:
+        """Tell whether, in a plan, a resource of the run will export it."""
+        promised = self._promised.get(address, frozenset()) if self._foresees else frozenset()
+        return bool(promised) and (key is None or not promised.isdisjoint({key, None}))
 
-    A placeholder is a `Secret`, so that it is neither compared nor taken for a value.
-    """
+    def _lacking(self, address: Address, key: str) -> str:
+        if address not in self._exported and not self._lookup.found(address).exists:
+            return ""
+        return f' ({address.holder} "{address.namespace}/{address.name}" does not contain key "{key}")'
 
-    def __init__(self, values: RunValues) -> None:
-        self._values = values
 
-    def secret(self, namespace: str, name: str, key: str) -> Secret:
-        return self._values.secret(namespace, name, key)
-
-    def secret_map(self, namespace: str, name: str) -> Mapping[str, Secret]:
-        return self._values.secret_map(namespace, name)
-
-    def config_map(self, namespace: str, name: str, key: str) -> str | Secret:
-        try:
-            return self._values.config_map(namespace, name, key)
-        except MissingValueError:
-            return Placeholder(f"<configmap {name}/{key}>")
-
-    def arm_id(self, key: Key) -> str:
-        return self._values.arm_id(key)
+def _needs(namespace: str, holes: Iterable[Hole]) -> Iterator[tuple[Address, str | None]]:
+    for hole in holes:
+        match hole:
+            case SecretHole(name, key):
+                yield Address(Holder.SECRET, namespace, name), key
+            case SecretMapHole(name):
+                yield Address(Holder.SECRET, namespace, name), None
+            case ConfigMapHole(name, key):
+                yield Address(Holder.CONFIG_MAP, namespace, name), key
+            case _:  # other manifests are no matter of sources
+                pass

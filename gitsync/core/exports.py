@@ -1,0 +1,170 @@
+"""What a resource exports, from the values of its fields and expressions to whole Secrets and config maps.
+
+Pure: where the values come from is the caller's. Words and rules are ASO's (spec: semantics §7.1 to §7.3).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from gitsync.errors import GitsyncError
+from gitsync.model.export import Address, Export, Holder
+from gitsync.model.gvk import Key
+from gitsync.model.resource import Resource
+from gitsync.model.secret import Secret
+
+_FIXED: Final = {Holder.SECRET: "secrets", Holder.CONFIG_MAP: "configMaps"}
+_EXPRESSIONS: Final = {Holder.SECRET: "secretExpressions", Holder.CONFIG_MAP: "configMapExpressions"}
+_WORDS: Final = {Holder.SECRET: ("secret", "StringData"), Holder.CONFIG_MAP: ("configmap", "Data")}
+_NOUNS: Final = {Holder.SECRET: "secret", Holder.CONFIG_MAP: "value"}
+
+
+class ExportError(GitsyncError):
+    """What a resource exports cannot be written as it asks. `is_fatal`: only a change, of a manifest or of what stands
+    at the destination, can mend it.
+    """
+
+    def __init__(self, message: str, *, is_fatal: bool) -> None:
+        super().__init__(message)
+        self.is_fatal = is_fatal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Destination:
+    """Where one value goes: a key of an object, and what is written on the object besides."""
+
+    address: Address
+    key: str
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One value and where it goes."""
+
+    to: Destination
+    value: Secret
+
+
+def destinations_of(resource: Resource, holder: Holder) -> dict[str, Destination]:
+    """The destinations that operatorSpec gives to fields, by the name of the field, sorted."""
+    said = _operator_spec(resource).get(_FIXED[holder])
+    wanted = said.items() if isinstance(said, Mapping) else ()
+    return {
+        name: Destination(
+            address=Address(holder, resource.key.namespace, str(entry.get("name"))),
+            key=str(entry.get("key")),
+            annotations=_texts(entry.get("annotations")),
+            labels=_texts(entry.get("labels")),
+        )
+        for name, entry in sorted(wanted)
+        if isinstance(entry, Mapping)
+    }
+
+
+def addresses_of(resource: Resource) -> frozenset[tuple[Address, str | None]]:
+    """Every object that a resource exports to, with the key; None where an expression gives all of its keys."""
+    return frozenset(_addresses(resource))
+
+
+def _addresses(resource: Resource) -> Iterator[tuple[Address, str | None]]:
+    spec = _operator_spec(resource)
+    for holder in Holder:
+        for to in destinations_of(resource, holder).values():
+            yield to.address, to.key
+        said = spec.get(_EXPRESSIONS[holder])
+        for entry in said if isinstance(said, list) else ():
+            if isinstance(entry, Mapping) and isinstance(entry.get("name"), str):
+                key = entry.get("key")
+                yield Address(holder, resource.key.namespace, entry["name"]), key if isinstance(key, str) else None
+
+
+def claims_of(resources: Iterable[Resource], recorded: Mapping[Address, Key]) -> dict[Address, Key]:
+    """Who may write each object: of several that want to, the one that is recorded as its owner, else the first."""
+    wanting: dict[Address, list[Key]] = defaultdict(list)
+    for resource in resources:
+        for address, _ in _addresses(resource):
+            wanting[address].append(resource.key)
+    return {
+        address: recorded[address] if recorded.get(address) in keys else min(keys) for address, keys in wanting.items()
+    }
+
+
+def entries_of(wanted: Mapping[str, Destination], values: Mapping[str, Secret]) -> tuple[Entry, ...]:
+    """The values of fields with where they go. A field that has no value is passed over; an empty one is an error.
+
+    Raises ExportError with all that are empty.
+    """
+    found = {name: to for name, to in wanted.items() if name in values}
+    empty = [
+        f"could not find {_NOUNS[to.address.holder]} to save to '{_spelled(to)}'"
+        for name, to in found.items()
+        if not values[name].reveal()
+    ]
+    if empty:
+        raise ExportError("; ".join(empty), is_fatal=False)
+    return tuple(Entry(to=to, value=values[name]) for name, to in found.items())
+
+
+def merged(owner: Key, entries: Iterable[Entry]) -> tuple[Export, ...]:
+    """The objects that entries make together, sorted by their addresses.
+
+    Raises ExportError with every key that is written twice, and every annotation or label that is given two values.
+    """
+    by_address: dict[Address, list[Entry]] = defaultdict(list)
+    for entry in entries:
+        by_address[entry.to.address].append(entry)
+    collisions: list[str] = []
+    exports = tuple(
+        Export(
+            address=address,
+            owner=owner,
+            data=_data(address, found, collisions),
+            annotations=_metadata(address, "annotation", [e.to.annotations for e in found], collisions),
+            labels=_metadata(address, "label", [e.to.labels for e in found], collisions),
+        )
+        for address, found in sorted(by_address.items())
+    )
+    if collisions:
+        raise ExportError("; ".join(collisions), is_fatal=True)
+    return exports
+
+
+def not_owned(address: Address, owner: Key) -> str:
+    """ASO's sentence on an object that exists and is not the resource's own."""
+    return f"cannot overwrite {address} which is not owned by {owner.kind}.{owner.group} {owner.namespace}/{owner.name}"
+
+
+def _data(address: Address, entries: Iterable[Entry], collisions: list[str]) -> dict[str, Secret]:
+    data: dict[str, Secret] = {}
+    for entry in entries:
+        if entry.to.key in data:
+            collisions.append(f"key collision, entry exists for key '{entry.to.key}' in {_WORDS[address.holder][1]}")
+        data[entry.to.key] = entry.value
+    return dict(sorted(data.items()))
+
+
+def _metadata(address: Address, word: str, given: Iterable[Mapping[str, str]], collisions: list[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for key, value in (pair for one in given for pair in one.items()):
+        if found.setdefault(key, value) != value:
+            target = _WORDS[address.holder][0]
+            collisions.append(f'{word} collision for {target} "{address.name}": key "{key}" is given two values')
+    return dict(sorted(found.items()))
+
+
+def _spelled(to: Destination) -> str:
+    return f'Name: "{to.address.name}", Key: "{to.key}"'
+
+
+def _operator_spec(resource: Resource) -> Mapping[str, Any]:
+    said = resource.spec.get("operatorSpec")
+    return said if isinstance(said, Mapping) else {}
+
+
+def _texts(said: Any) -> dict[str, str]:
+    return {str(key): str(value) for key, value in said.items()} if isinstance(said, Mapping) else {}

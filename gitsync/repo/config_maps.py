@@ -1,0 +1,47 @@
+"""An exported config map as a file of the status tree: the object that ASO would have made, for people and for git.
+
+Who owns it stands in an annotation, so that another resource does not write over it (spec: semantics §7.3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gitsync.model.export import OWNER, Address, Export, Holder
+from gitsync.model.secret import Secret
+from gitsync.repo.fields import Fields
+from gitsync.repo.places import config_map_place
+from gitsync.repo.yaml_text import dump
+
+
+def encode(export: Export) -> bytes:
+    """The file of a config map: the same bytes for the same object."""
+    metadata = {
+        "annotations": dict(sorted({**export.annotations, OWNER: str(export.owner)}.items())),
+        **({"labels": dict(sorted(export.labels.items()))} if export.labels else {}),
+        "name": export.address.name,
+        "namespace": export.address.namespace,
+    }
+    data = {key: value.reveal() for key, value in sorted(export.data.items())}
+    return dump({"apiVersion": "v1", "data": data, "kind": str(Holder.CONFIG_MAP), "metadata": metadata})
+
+
+def decode(path: str, content: bytes) -> Export:
+    """Read a config map of the status tree. StateError (file, line, how to mend) for what `encode` did not write."""
+    document = Fields.read(path, content)
+    metadata = document.within("metadata")
+    address = Address(Holder.CONFIG_MAP, metadata.text("namespace"), metadata.text("name"))
+    if config_map_place(address) != path:
+        raise document.refusal("metadata", f"speaks of {address}, whose file is {config_map_place(address)}")
+    annotations = metadata.within("annotations")
+    owner = annotations.key(OWNER)
+    if owner is None:
+        raise annotations.refusal(OWNER, "is missing")
+    others = {name: text for name, text in _texts(annotations).items() if name != OWNER}
+    labels = _texts(metadata.within("labels")) if metadata.mapping("labels") else {}
+    data = {key: Secret(value) for key, value in _texts(document.within("data")).items()}
+    return Export(address=address, owner=owner, data=data, annotations=others, labels=labels)
+
+
+def _texts(fields: Fields) -> Mapping[str, str]:
+    return {name: fields.text(name) for name in sorted(fields.values)}

@@ -1,0 +1,69 @@
+"""What the sources of secrets and config maps say, asked in their order and once for each value.
+
+Apart from the values of a run, since credentials are looked up before there is one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from gitsync.model.export import Address, Holder
+from gitsync.model.secret import Secret
+from gitsync.vault.points import Source
+
+
+@dataclass(slots=True)
+class Found:
+    """What was said of one object so far. `unasked`: a source may not be asked in a plan, so there may be more."""
+
+    values: dict[str, Secret] = field(default_factory=dict)
+    exists: bool = False
+    unasked: bool = False
+
+
+class Lookup:
+    """The sources of a run. A plan asks none that is elsewhere. `redact` is told every secret value that is found."""
+
+    def __init__(self, sources: Sequence[Source], *, asks_remote: bool, redact: Callable[[Secret], None]) -> None:
+        self._sources = sources
+        self._asks_remote = asks_remote
+        self._redact = redact
+        self._found: dict[Address, Found] = {}
+        self._asked: dict[Address, set[str | None]] = {}
+        self._asking: dict[Address, asyncio.Lock] = {}
+
+    async def ask(self, address: Address, key: str | None) -> Found:
+        """Look for one key of an object, or for all of it, and return what is known of the object then.
+
+        A key comes from the first source that has it, a whole object from the first that has the object. Raises
+        VaultError where a source cannot tell.
+        """
+        async with self._asking.setdefault(address, asyncio.Lock()):
+            asked = self._asked.setdefault(address, set())
+            if asked.isdisjoint({key, None}):
+                await self._ask(address, key)
+                asked.add(key)
+        return self.found(address)
+
+    def found(self, address: Address) -> Found:
+        """What is known of an object without asking."""
+        return self._found.setdefault(address, Found())
+
+    async def _ask(self, address: Address, key: str | None) -> None:
+        known = self.found(address)
+        for source in self._sources:
+            if source.is_remote and not self._asks_remote:
+                known.unasked = True
+                continue
+            values = await source.read(address, () if key is None else (key,))
+            if values is None:
+                continue
+            known.exists = True
+            for name, value in values.items():
+                if address.holder is Holder.SECRET:
+                    self._redact(value)
+                known.values.setdefault(name, value)
+            if key is None or key in values:
+                return

@@ -1,0 +1,43 @@
+"""Where the exports of a run go: every sink of the settings, asked before it is written to.
+
+Nothing of a resource's exports is written before every sink said that it may be: an object that exists and is not the
+resource's own stops them all (spec: semantics §7.3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from gitsync.core.exports import ExportError, not_owned
+from gitsync.model.export import Address, Export
+from gitsync.model.gvk import Key
+from gitsync.vault.points import Sink
+
+
+class Outlets:
+    """The sinks of a run. `claims` says who of several resources may write an object."""
+
+    def __init__(self, sinks: Sequence[Sink], claims: Mapping[Address, Key]) -> None:
+        self._sinks = sinks
+        self._claims = claims
+
+    async def check(self) -> None:
+        """Make sure that every sink can be written to. ConfigError where one cannot."""
+        for sink in self._sinks:
+            await sink.check()
+
+    async def write(self, exports: Sequence[Export]) -> None:
+        """Write objects of one resource to every sink.
+
+        Raises ExportError, with nothing written, where an object is not the resource's own; VaultError where a sink
+        could not be asked, or not be written to.
+        """
+        strange = [not_owned(e.address, e.owner) for e in exports if self._claims.get(e.address, e.owner) != e.owner]
+        for sink in self._sinks if not strange else ():
+            owners = [(export, await sink.owner(export.address)) for export in exports]
+            strange += [not_owned(e.address, e.owner) for e, owner in owners if owner not in {None, str(e.owner)}]
+        if strange:
+            raise ExportError("; ".join(sorted(set(strange))), is_fatal=True)
+        for sink in self._sinks:
+            for export in exports:
+                await sink.write(export)

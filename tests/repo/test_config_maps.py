@@ -1,0 +1,95 @@
+"""Exported config maps on the status tree: one file each, which says whose it is."""
+
+from pathlib import Path
+
+import pytest
+from remembered import a_record, an_update
+
+from gitsync.errors import StateError
+from gitsync.model.export import Address, Export, Holder
+from gitsync.model.record import State
+from gitsync.model.secret import Secret
+from gitsync.repo.config_maps import decode, encode
+from gitsync.repo.folder import StatusFolder
+from gitsync.repo.places import config_map_place, is_config_map_place, is_place
+from gitsync.repo.store import Update
+
+OWNER = a_record("one").key
+ADDRESS = Address(Holder.CONFIG_MAP, "default", "endpoints")
+EXPORT = Export(
+    address=ADDRESS,
+    owner=OWNER,
+    data={"blob": Secret("https://x.blob/"), "port": Secret("443")},
+    annotations={"note": "by us"},
+    labels={"app": "web"},
+)
+TEXT = """\
+apiVersion: v1
+data:
+  blob: https://x.blob/
+  port: '443'
+kind: ConfigMap
+metadata:
+  annotations:
+    gitsync/owner: ResourceGroup.resources.azure.com/default/one
+    note: by us
+  labels:
+    app: web
+  name: endpoints
+  namespace: default
+"""
+
+
+def updated(*exports: Export, forget: tuple[Address, ...] = ()) -> Update:
+    update = an_update(a_record("one"))
+    maps = {export.address: export for export in exports} | dict.fromkeys(forget)
+    return Update(
+        records=update.records,
+        revision=update.revision,
+        summary=update.summary,
+        report=update.report,
+        headline=update.headline,
+        config_maps=maps,
+    )
+
+
+def test_a_config_map_is_the_object_that_a_cluster_would_have():
+    assert encode(EXPORT).decode() == TEXT
+    assert decode("default/ConfigMap/endpoints.yaml", encode(EXPORT)) == EXPORT
+
+
+def test_a_folder_keeps_config_maps_beside_records(tmp_path: Path):
+    folder = tmp_path / "status"
+    with StatusFolder(folder) as store:
+        store.load()
+        assert store.save(updated(EXPORT))
+        assert not store.save(updated(EXPORT)), "nothing changed"
+    assert (folder / "default/ConfigMap/endpoints.yaml").read_text() == TEXT
+    with StatusFolder(folder) as store:
+        one = a_record("one")
+        assert store.load() == State({one.key: one}, "a" * 40, {ADDRESS: EXPORT})
+        assert store.save(updated(forget=(ADDRESS,)))
+    assert not (folder / "default/ConfigMap").exists()
+
+
+BROKEN = [
+    (TEXT.replace("name: endpoints", "name: other"), "speaks of ConfigMap default/other", "a file that was moved"),
+    (TEXT.replace("    gitsync/owner: ResourceGroup.resources.azure.com/default/one\n", ""), "is missing", "nobody's"),
+    (TEXT.replace("default/one", "one"), "must read Kind.group/namespace/name", "an owner that is no key"),
+    (TEXT.replace("'443'", "443"), "must be text", "a number is no value of a config map"),
+]
+
+
+@pytest.mark.parametrize("text, says, why", BROKEN)
+def test_a_file_that_we_did_not_write_is_refused(text: str, says: str, why: str):
+    with pytest.raises(StateError, match=says):
+        decode("default/ConfigMap/endpoints.yaml", text.encode())
+
+
+def test_a_place_is_either_a_record_s_or_a_config_map_s():
+    assert config_map_place(ADDRESS) == "default/ConfigMap/endpoints.yaml"
+    for address in (ADDRESS, Address(Holder.CONFIG_MAP, "..", "../../x"), Address(Holder.CONFIG_MAP, "a.b", ".c")):
+        place = config_map_place(address)
+        assert is_config_map_place(place)
+        assert not is_place(place)
+        assert ".." not in place.split("/")
