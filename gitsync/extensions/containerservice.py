@@ -1,7 +1,11 @@
-"""containerservice.azure.com: AKS refuses writes while it is busy, and each refusal counts against the limits."""
+"""containerservice.azure.com: AKS refuses writes while it is busy, and each refusal counts against the limits; and the
+kubeconfigs of clusters and fleets.
+"""
 
 from __future__ import annotations
 
+from gitsync.extensions.keys import Action, Keys, exporting
+from gitsync.extensions.places import At, decoded
 from gitsync.extensions.points import Extension, Extensions
 from gitsync.extensions.refusals import Class, Refusal, classified
 from gitsync.extensions.states import OwnerState, OwnState
@@ -13,6 +17,14 @@ _REFUSALS = (
     Refusal(kind="ManagedCluster", code="CustomKubeletIdentityMissingPermissionError"),
     Refusal(kind="ManagedClustersAgentPool", code="NodePoolMcVersionIncompatible", becomes=Class.SLOW),
 )
+
+_KUBECONFIG = At("kubeconfigs/0/value", read=decoded)  # any further ones are left alone
+_CLUSTER = Keys(
+    Action("/listClusterAdminCredential", "2022-04-01", {"adminCredentials": _KUBECONFIG}),
+    Action("/listClusterUserCredential", "2022-04-01", {"userCredentials": _KUBECONFIG}),
+)
+# ASO lets a manifest ask for these, and never writes them. Only a fleet with a hub has any.
+_FLEET = Keys(Action("/listCredentials", "2025-03-01", {"userCredentials": _KUBECONFIG}))
 
 EXTENSIONS: Extensions = (
     Extension(
@@ -27,4 +39,5 @@ EXTENSIONS: Extensions = (
         pre_check=OwnState('Managed cluster agent pool is in provisioning state "{state}"'),
     ),
     *classified(GROUP, _REFUSALS),
+    *exporting(GROUP, {"Fleet": _FLEET, "ManagedCluster": _CLUSTER}),
 )

@@ -1,8 +1,12 @@
-"""dbforpostgresql.azure.com: a server that is stopped or busy takes no changes, of itself or of what lies in it."""
+"""dbforpostgresql.azure.com: a server that is stopped or busy takes no changes, of itself or of what lies in it; where
+a server answers, and what of it is worth a manifest.
+"""
 
 from __future__ import annotations
 
-from gitsync.extensions.points import Extension, Extensions
+from gitsync.extensions.keys import DOMAIN_NAME
+from gitsync.extensions.parameters import OnlyWhatWasSet
+from gitsync.extensions.points import Extension, Extensions, Imported, NextImport, Subject, skipped
 from gitsync.extensions.states import TERMINAL, OwnerState, OwnState, only_in
 
 GROUP = "dbforpostgresql.azure.com"
@@ -11,8 +15,28 @@ _UP = only_in(*TERMINAL, "ready")
 _SERVER = OwnState('Flexible Server is in state "{state}"', allows=_UP, field="state")
 _OWNING_SERVER = OwnerState('Owning FlexibleServer is in state "{state}"', allows=_UP, field="state")
 
+_PARAMETERS = OnlyWhatWasSet(read_only=True, folds_case=False)
+_NOT_OURS = {
+    "azure_maintenance": "users have no access to it",
+    "azure_sys": "it is built in, and not managed through Azure Resource Manager",
+    "postgres": "it is built in, and not managed through Azure Resource Manager",
+}
+
+
+async def only_databases_of_users(subject: Subject, next: NextImport) -> tuple[Subject, Imported]:  # noqa: A002 - ASO's word
+    """Tells by the name alone, and reads none of those that it leaves out (extensions §8.1)."""
+    reason = _NOT_OURS.get(subject.arm_id.rpartition("/")[2])
+    return (subject, skipped(reason)) if reason else await next(subject)
+
+
 EXTENSIONS: Extensions = (
-    Extension(group=GROUP, kind="FlexibleServer", pre_check=_SERVER),
-    Extension(group=GROUP, kind="FlexibleServersDatabase", owner_check=_OWNING_SERVER),
+    Extension(group=GROUP, kind="FlexibleServer", pre_check=_SERVER, export_secrets=DOMAIN_NAME),
+    Extension(group=GROUP, kind="FlexibleServersConfiguration", importer=_PARAMETERS),
+    Extension(
+        group=GROUP,
+        kind="FlexibleServersDatabase",
+        owner_check=_OWNING_SERVER,
+        importer=only_databases_of_users,
+    ),
     Extension(group=GROUP, kind="FlexibleServersFirewallRule", owner_check=_OWNING_SERVER),
 )

@@ -1,7 +1,11 @@
-"""documentdb.azure.com: what must stand still before a write (extensions.md §2, §3), and what refusals mean (§5.2)."""
+"""documentdb.azure.com: what must stand still before a write (extensions.md §2, §3), what refusals mean (§5.2), and the
+keys of an account (§9.2).
+"""
 
 from __future__ import annotations
 
+from gitsync.extensions.keys import Action, Keys, Status, exporting
+from gitsync.extensions.places import At, same
 from gitsync.extensions.points import Extension, Extensions
 from gitsync.extensions.refusals import Class, Refusal, classified
 from gitsync.extensions.states import OwnerState, OwnState, not_in, only_exactly
@@ -13,9 +17,17 @@ _CASSANDRA_CLUSTER = OwnerState(
 )
 _ACCOUNT = OwnState("reconcile blocked while account is at status deleting", allows=not_in("deleting"))
 
+_KEYS = Action(
+    "/listKeys",
+    "2021-10-15",
+    same("primaryMasterKey primaryReadonlyMasterKey secondaryMasterKey secondaryReadonlyMasterKey"),
+)
+_ENDPOINT = Status({"documentEndpoint": At("properties/documentEndpoint")})
+
 EXTENSIONS: Extensions = (
     Extension(group=GROUP, kind="CassandraDataCenter", owner_check=_CASSANDRA_CLUSTER),
     Extension(group=GROUP, kind="DatabaseAccount", pre_check=_ACCOUNT),
+    *exporting(GROUP, {"DatabaseAccount": Keys(_KEYS, _ENDPOINT)}),
     *classified(
         GROUP,
         (

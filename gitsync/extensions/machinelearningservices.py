@@ -1,12 +1,28 @@
-"""machinelearningservices.azure.com: a workspace is refused until its storage account is there (extensions.md §5.2)."""
+"""machinelearningservices.azure.com: a workspace is refused until its storage account is there (extensions.md §5.2),
+and exports the keys of what it works with (§9.2).
+"""
 
 from __future__ import annotations
 
+from gitsync.extensions.keys import Action, Keys, exporting
+from gitsync.extensions.places import At, Entry, Place, same
 from gitsync.extensions.points import Extensions
 from gitsync.extensions.refusals import Refusal, classified
 
 GROUP = "machinelearningservices.azure.com"
 
-EXTENSIONS: Extensions = classified(
-    GROUP, (Refusal(kind="Workspace", code="BadRequest", says=("StorageAccountIsNotProvisioned",)),)
+_PASSWORDS = "containerRegistryCredentials/passwords"
+_KEYS: dict[str, Place] = {
+    "containerRegistryPassword": Entry(among=_PASSWORDS, by="name", named="password", gives="value"),
+    "containerRegistryPassword2": Entry(among=_PASSWORDS, by="name", named="password2", gives="value"),
+    "containerRegistryUserName": At("containerRegistryCredentials/username"),
+    **same("appInsightsInstrumentationKey userStorageKey"),
+    # A workspace has keys of notebooks once somebody has opened one.
+    "primaryNotebookAccessKey": At("notebookAccessKeys/primaryAccessKey", optional=True),
+    "secondaryNotebookAccessKey": At("notebookAccessKeys/secondaryAccessKey", optional=True),
+}
+
+EXTENSIONS: Extensions = (
+    *classified(GROUP, (Refusal(kind="Workspace", code="BadRequest", says=("StorageAccountIsNotProvisioned",)),)),
+    *exporting(GROUP, {"Workspace": Keys(Action("/listKeys", "2021-07-01", _KEYS))}),
 )

@@ -1,5 +1,5 @@
 """network.azure.com: parents that embed their children, which a PUT without them would delete (extensions.md §6), a
-check after the write, and what refusals mean.
+check after the write, an address to export, and what refusals mean.
 
 The shapes are what may be sent of a child, by the first api-version that knows a member (extensions.md §6.7).
 """
@@ -9,6 +9,7 @@ from __future__ import annotations
 from gitsync.extensions.approval import connections_are_approved
 from gitsync.extensions.children import KeepChildren, Shape, merge_by_name, replace
 from gitsync.extensions.points import Extension, Extensions
+from gitsync.extensions.private_address import primary_private_address
 from gitsync.extensions.refusals import ANY_CODE, Refusal, classified
 
 GROUP = "network.azure.com"
@@ -97,7 +98,12 @@ EXTENSIONS: Extensions = (
         kind="NetworkSecurityGroup",
         modify=KeepChildren(("properties", "securityRules"), security_rule, replace),
     ),
-    Extension(group=GROUP, kind="PrivateEndpoint", post_check=connections_are_approved),
+    Extension(
+        group=GROUP,
+        kind="PrivateEndpoint",
+        post_check=connections_are_approved,
+        export_config_maps=primary_private_address,
+    ),
     Extension(group=GROUP, kind="RouteTable", modify=KeepChildren(("properties", "routes"), route, replace)),
     Extension(group=GROUP, kind="VirtualNetwork", modify=KeepChildren(("properties", "subnets"), subnet, replace)),
     *classified(GROUP, _REFUSALS),

@@ -1,7 +1,11 @@
-"""redhatopenshift.azure.com: a cluster that is being deleted takes no changes (extensions.md §3)."""
+"""redhatopenshift.azure.com: a cluster that is being deleted takes no changes (extensions.md §3), and what its
+administrators sign in with (§9.2, §9.4).
+"""
 
 from __future__ import annotations
 
+from gitsync.extensions.keys import Action, Keys, exporting
+from gitsync.extensions.places import At, demanded
 from gitsync.extensions.points import Extension, Extensions
 from gitsync.extensions.states import OwnState, not_in
 
@@ -9,4 +13,15 @@ GROUP = "redhatopenshift.azure.com"
 
 _CLUSTER = OwnState("reconcile blocked while cluster is at status deleting", allows=not_in("deleting"))
 
-EXTENSIONS: Extensions = (Extension(group=GROUP, kind="HcpOpenShiftCluster", pre_check=_CLUSTER),)
+# Azure makes a new credential for each call, and takes its time. An older api-version than the cluster's, as in ASO.
+_HCP = Action("/requestAdminCredential", "2024-06-10-preview", {"adminCredentials": At("kubeconfig", read=demanded)})
+# Azure answers the kubeconfig in base64, and so it goes out, as in ASO.
+_ADMIN = Action("/listAdminCredentials", "2023-11-22", {"adminCredentials": At("kubeconfig")})
+_USER = Action(
+    "/listCredentials", "2023-11-22", {"password": At("kubeadminPassword"), "username": At("kubeadminUsername")}
+)
+
+EXTENSIONS: Extensions = (
+    Extension(group=GROUP, kind="HcpOpenShiftCluster", pre_check=_CLUSTER),
+    *exporting(GROUP, {"HcpOpenShiftCluster": Keys(_HCP), "OpenShiftCluster": Keys(_ADMIN, _USER)}),
+)

@@ -1,12 +1,30 @@
-"""servicebus.azure.com: a subscription is refused while its topic is still being made (extensions.md §5.2)."""
+"""servicebus.azure.com: a subscription is refused while its topic is still being made (extensions.md §5.2); keys and
+connection strings of rules, those of a namespace being of the rule that it is born with (§9.2).
+"""
 
 from __future__ import annotations
 
+from typing import Final
+
+from gitsync.extensions.keys import KEYS_AND_CONNECTION_STRINGS, Action, Keys, Status, exporting
+from gitsync.extensions.places import At
 from gitsync.extensions.points import Extensions
 from gitsync.extensions.refusals import Refusal, classified
 
 GROUP = "servicebus.azure.com"
 
-EXTENSIONS: Extensions = classified(
-    GROUP, (Refusal(kind="NamespacesTopicsSubscription", code="MessagingGatewayBadRequest"),)
+_API_VERSION: Final = "2021-11-01"
+_ROOT_RULE = Action("/AuthorizationRules/RootManageSharedAccessKey/listKeys", _API_VERSION, KEYS_AND_CONNECTION_STRINGS)
+_ENDPOINT = Status({"endpoint": At("properties/serviceBusEndpoint")})
+
+EXTENSIONS: Extensions = (
+    *classified(GROUP, (Refusal(kind="NamespacesTopicsSubscription", code="MessagingGatewayBadRequest"),)),
+    *exporting(
+        GROUP,
+        {
+            "Namespace": Keys(_ROOT_RULE, _ENDPOINT),
+            "NamespacesAuthorizationRule": Keys(Action("/listKeys", _API_VERSION, KEYS_AND_CONNECTION_STRINGS)),
+            "TopicAuthorizationRule": Keys(Action("/ListKeys", _API_VERSION, KEYS_AND_CONNECTION_STRINGS)),
+        },
+    ),
 )

@@ -1,0 +1,32 @@
+"""apimanagement.azure.com: keys of gateways and subscriptions; and a product goes with its subscriptions."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from gitsync.extensions.keys import TWO_KEYS, Action, Keys
+from gitsync.extensions.places import At
+from gitsync.extensions.points import ActsOnAzure, Extension, Extensions, NextDelete, Subject
+
+GROUP = "apimanagement.azure.com"
+
+_API_VERSION: Final = "2022-08-01"
+_GATEWAY = Keys(Action("/listKeys", _API_VERSION, {"primaryKey": At("primary"), "secondaryKey": At("secondary")}))
+_SUBSCRIPTION = Keys(Action("/listSecrets", _API_VERSION, TWO_KEYS))
+
+
+async def delete_with_subscriptions(subject: Subject, azure: ActsOnAzure, next: NextDelete) -> None:  # noqa: A002 - ASO's word
+    """Azure refuses to delete a product that somebody has subscribed to, unless it is asked to end that as well.
+
+    The product is the one of the id, whatever its manifest was called (ASO takes the manifest's name). The default
+    delete follows, and finds nothing more to do (spec: extensions §7.2).
+    """
+    await azure.delete(subject.arm_id, _API_VERSION, if_match="*", query={"deleteSubscriptions": "true"})
+    await next(subject, azure)
+
+
+EXTENSIONS: Extensions = (
+    Extension(group=GROUP, kind="Product", delete=delete_with_subscriptions),
+    Extension(group=GROUP, kind="ServiceGateway", export_secrets=_GATEWAY),
+    Extension(group=GROUP, kind="Subscription", export_secrets=_SUBSCRIPTION),
+)

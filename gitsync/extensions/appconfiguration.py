@@ -1,0 +1,28 @@
+"""appconfiguration.azure.com: the keys of a store, which Azure lists under names that people read."""
+
+from __future__ import annotations
+
+from gitsync.extensions.keys import Action, Keys, exporting
+from gitsync.extensions.places import Entry
+from gitsync.extensions.points import Extensions
+
+GROUP = "appconfiguration.azure.com"
+
+_ENTRIES = {
+    "primary": "Primary",
+    "primaryReadOnly": "Primary Read Only",
+    "secondary": "Secondary",
+    "secondaryReadOnly": "Secondary Read Only",
+}
+_MEMBERS = {"ConnectionString": "connectionString", "Key": "value", "KeyID": "id"}
+
+# A store whose access keys are turned off lists none: then there is nothing to export, and nothing wrong.
+_FIELDS = {
+    f"{start}{end}": Entry(by="name", named=named, gives=gives, optional=True)
+    for start, named in _ENTRIES.items()
+    for end, gives in _MEMBERS.items()
+}
+
+EXTENSIONS: Extensions = exporting(
+    GROUP, {"ConfigurationStore": Keys(Action("/listKeys", "2022-05-01", _FIELDS, paged=True))}
+)

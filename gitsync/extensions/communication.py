@@ -1,0 +1,12 @@
+"""communication.azure.com: keys and connection strings of a service."""
+
+from __future__ import annotations
+
+from gitsync.extensions.keys import KEYS_AND_CONNECTION_STRINGS, Action, Keys, exporting
+from gitsync.extensions.points import Extensions
+
+GROUP = "communication.azure.com"
+
+EXTENSIONS: Extensions = exporting(
+    GROUP, {"CommunicationService": Keys(Action("/listKeys", "2020-08-20", KEYS_AND_CONNECTION_STRINGS))}
+)

@@ -1,0 +1,27 @@
+"""devices.azure.com: the keys of the policies that an IoT hub is born with."""
+
+from __future__ import annotations
+
+from gitsync.extensions.keys import Action, Keys, exporting
+from gitsync.extensions.places import Entry
+from gitsync.extensions.points import Extensions
+
+GROUP = "devices.azure.com"
+
+_POLICIES = {
+    "device": "device",
+    "iotHubOwner": "iothubowner",
+    "registryRead": "registryRead",
+    "registryReadWrite": "registryReadWrite",
+    "service": "service",
+}
+_MEMBERS = {"PrimaryKey": "primaryKey", "SecondaryKey": "secondaryKey"}
+
+# Policies can be deleted, and only a hub's owner knows whether one should be there.
+_FIELDS = {
+    f"{start}{end}": Entry(by="keyName", named=named, gives=gives, optional=True)
+    for start, named in _POLICIES.items()
+    for end, gives in _MEMBERS.items()
+}
+
+EXTENSIONS: Extensions = exporting(GROUP, {"IotHub": Keys(Action("/listkeys", "2023-06-30", _FIELDS, paged=True))})

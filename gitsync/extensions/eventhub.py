@@ -1,0 +1,23 @@
+"""eventhub.azure.com: keys and connection strings of rules; a namespace gives those of the rule it is born with."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from gitsync.extensions.keys import KEYS_AND_CONNECTION_STRINGS, Action, Keys, exporting
+from gitsync.extensions.points import Extensions
+
+GROUP = "eventhub.azure.com"
+
+_API_VERSION: Final = "2024-01-01"
+_ROOT_RULE = Action("/authorizationRules/RootManageSharedAccessKey/listKeys", _API_VERSION, KEYS_AND_CONNECTION_STRINGS)
+_OWN = Action("/listKeys", _API_VERSION, KEYS_AND_CONNECTION_STRINGS)
+
+EXTENSIONS: Extensions = exporting(
+    GROUP,
+    {
+        "Namespace": Keys(_ROOT_RULE),
+        "NamespacesAuthorizationRule": Keys(_OWN),
+        "NamespacesEventhubsAuthorizationRule": Keys(_OWN),
+    },
+)

@@ -1,0 +1,104 @@
+"""The exporter of secrets that tables drive: which action is called, and where each field stands in its answer.
+
+What an action answers is wrapped as it is read, and no message quotes it (spec: extensions §9). Each exporter gives
+all of its fields to whoever wants them, to destinations and to expressions alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+from gitsync.errors import GitsyncError
+from gitsync.extensions.places import At, Misshapen, Place, same
+from gitsync.extensions.points import ActsOnAzure, Extension, Extensions, SecretExporter, Subject
+from gitsync.model.secret import Secret
+
+TWO_KEYS: Final = same("primaryKey secondaryKey")
+KEYS_AND_CONNECTION_STRINGS: Final = same("primaryKey secondaryKey primaryConnectionString secondaryConnectionString")
+
+
+class Source(Protocol):
+    """Some of the fields that an exporter gives, and the one document that tells them."""
+
+    @property
+    def fields(self) -> Mapping[str, Place]: ...
+
+    async def document(self, subject: Subject, azure: ActsOnAzure) -> Any: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """An action of the resource: a POST to its id and `suffix`, without a body. It is called only where one of its
+    fields is wanted. `paged`: its answer is the list of all entries, page by page.
+
+    The api-version is the one that ASO pins, whatever version the manifest is of.
+    """
+
+    suffix: str
+    api_version: str
+    fields: Mapping[str, Place]
+    paged: bool = False
+
+    async def document(self, subject: Subject, azure: ActsOnAzure) -> Any:
+        path = f"{subject.arm_id}{self.suffix}"
+        return await (azure.pages(path, self.api_version) if self.paged else azure.call(path, self.api_version))
+
+    def __str__(self) -> str:
+        return self.suffix.removeprefix("/")
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """The resource itself as it was just read: no request."""
+
+    fields: Mapping[str, Place]
+
+    async def document(self, subject: Subject, azure: ActsOnAzure) -> Any:  # noqa: ARG002 - a source may ask, this one need not
+        return subject.live.body if subject.live else None
+
+    def __str__(self) -> str:
+        return "its GET"
+
+
+class Keys:
+    """A SecretExporter: the fields of its sources, each source asked at most once."""
+
+    def __init__(self, *sources: Source) -> None:
+        self._sources = sources
+
+    @property
+    def fields(self) -> frozenset[str]:
+        """All that may be wanted of it."""
+        return frozenset(name for source in self._sources for name in source.fields)
+
+    async def __call__(self, subject: Subject, azure: ActsOnAzure, wanted: frozenset[str]) -> Mapping[str, Secret]:
+        """Raises ArmError where Azure refuses an action, GitsyncError where an answer cannot be understood."""
+        found: dict[str, Secret] = {}
+        for source in self._sources:
+            asked = sorted(source.fields.keys() & wanted)
+            document = await source.document(subject, azure) if asked else None
+            found |= _values(source, subject, asked, document)
+        return found
+
+
+DOMAIN_NAME: Final = Keys(Status({"fullyQualifiedDomainName": At("properties/fullyQualifiedDomainName")}))
+"""What servers of databases export."""
+
+
+def exporting(group: str, exporters: Mapping[str, SecretExporter]) -> Extensions:
+    """Registrations of kinds that do nothing besides but export secrets, or do it in a row of its own."""
+    return tuple(Extension(group=group, kind=kind, export_secrets=export) for kind, export in exporters.items())
+
+
+def _values(source: Source, subject: Subject, asked: list[str], document: Any) -> dict[str, Secret]:
+    try:
+        found = {name: source.fields[name](document) for name in asked}
+    except Misshapen as fault:
+        raise GitsyncError(
+            f"What Azure answered to {source} of {subject.arm_id} is not as expected: {fault}.",
+            hint="The secrets were not exported. They are asked for again with the next run; should the answer stay "
+            "as it is, take the fields out of operatorSpec.",
+        ) from None
+    return {name: Secret(value) for name, value in found.items() if value is not None}

@@ -1,0 +1,21 @@
+"""notificationhubs.azure.com: keys and connection strings of the rule that a namespace or a hub is born with."""
+
+from __future__ import annotations
+
+from gitsync.extensions.keys import KEYS_AND_CONNECTION_STRINGS, Action, Keys, exporting
+from gitsync.extensions.points import Extensions
+
+GROUP = "notificationhubs.azure.com"
+
+
+def _of_rule(name: str) -> Keys:
+    return Keys(Action(f"/AuthorizationRules/{name}/listKeys", "2017-04-01", KEYS_AND_CONNECTION_STRINGS))
+
+
+EXTENSIONS: Extensions = exporting(
+    GROUP,
+    {
+        "Namespace": _of_rule("RootManageSharedAccessKey"),
+        "NotificationHub": _of_rule("DefaultFullSharedAccessSignature"),
+    },
+)

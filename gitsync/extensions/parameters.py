@@ -1,0 +1,42 @@
+"""Which parameters of a database server are worth a manifest: those that somebody has set (spec: extensions §8.1).
+
+One module for the servers that have such parameters; they differ in how they spell what they say of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gitsync.extensions.points import Imported, NextImport, Subject, skipped
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OnlyWhatWasSet:
+    """An Importer of parameters. `read_only` is what stands in `isReadOnly` of one that nobody can set; `folds_case`:
+    the source of a parameter has no case.
+    """
+
+    read_only: bool | str
+    folds_case: bool
+
+    async def __call__(self, subject: Subject, next: NextImport) -> tuple[Subject, Imported]:  # noqa: A002 - ASO's word
+        """Looks at the parameter as read; what the rest of the chain leaves out stays left out."""
+        read, answer = await next(subject)
+        reason = answer.skipped or self._reason(read.live.body.get("properties") if read.live else None)
+        return read, skipped(reason) if reason else answer
+
+    def _reason(self, properties: Any) -> str:
+        """Why a parameter needs no manifest; "" where it may need one."""
+        if not isinstance(properties, Mapping):
+            return ""
+        source, default = properties.get("source"), properties.get("defaultValue")
+        if isinstance(source, str) and (source.casefold() if self.folds_case else source) == "system-default":
+            return "it is a default of the system, which needs no manifest"
+        read_only = properties.get("isReadOnly")
+        if type(read_only) is type(self.read_only) and read_only == self.read_only:
+            return "it is read-only"
+        if default is not None and default == properties.get("value"):
+            return "its value is the default"
+        return ""

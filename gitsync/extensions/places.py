@@ -1,0 +1,130 @@
+"""Where a value stands in what Azure says, and how it is read: the cells of the tables of exporters.
+
+A place gives the text that stands there, "" where nothing does, and None where its field is to be passed over. Apart
+from the exporters, because a place knows nothing of requests.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+Place = Callable[[Any], str | None]
+"""Given a document, says what stands at one place of it. Raises Misshapen."""
+
+Reading = Callable[[Any], str]
+"""Makes text of what stands at a place. Raises Misshapen."""
+
+
+class Misshapen(Exception):  # noqa: N818 - a fault of the answer, told to its reader, who makes an error of it
+    """A document is not of the shape that was expected. Says where and how, and never what stands there."""
+
+    def __init__(self, how: str, where: str = "") -> None:
+        super().__init__(f"{where or 'it'} {how}")
+        self.how = how
+
+
+def text(value: Any) -> str:
+    """A string as it is, a whole number in decimal, and "" for nothing."""
+    if isinstance(value, bool) or not isinstance(value, str | int | None):
+        raise Misshapen("is neither text nor a whole number")
+    return "" if value is None else str(value)
+
+
+def decoded(value: Any) -> str:
+    """The text that stands there in base64."""
+    try:
+        return base64.b64decode(text(value), validate=True).decode()
+    except (binascii.Error, UnicodeDecodeError):
+        raise Misshapen("is not text in base64") from None  # the cause would carry the value
+
+
+def demanded(value: Any) -> str:
+    """A text that must not be empty, whoever asks for it."""
+    if found := text(value):
+        return found
+    raise Misshapen("is empty")
+
+
+@dataclass(frozen=True, slots=True)
+class At:
+    """What stands at a path: names of members, and numbers of entries, joined by slashes.
+
+    `optional`: its field is passed over where the object is missing that would hold it; no object, no such value. Where
+    the object is there and the value is not, it is empty.
+    """
+
+    path: str
+    optional: bool = False
+    read: Reading = text
+
+    def __call__(self, document: Any) -> str | None:
+        above, _, last = self.path.rpartition("/")
+        holder = found_at(above, document)
+        if holder is None and self.optional:
+            return None
+        return _read(self.read, _member(holder, last, self.path), self.path)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """What a member of one entry of a list says: of the entry whose member `by` is `named`, the last where several are.
+
+    `among` is the path of the list, "" where the document is one. `optional`: passed over where there is no such entry.
+    """
+
+    named: str
+    gives: str
+    by: str
+    among: str = ""
+    optional: bool = False
+
+    def __call__(self, document: Any) -> str | None:
+        found = [
+            entry for entry in entries(found_at(self.among, document), self.among) if entry.get(self.by) == self.named
+        ]
+        if not found:
+            return None if self.optional else ""
+        return _read(text, found[-1].get(self.gives), self.gives)
+
+
+def same(names: str) -> dict[str, Place]:
+    """Fields that stand at the top of an answer under their own names."""
+    return {name: At(name) for name in names.split()}
+
+
+def found_at(path: str, document: Any) -> Any:
+    """What stands at a path; None where nothing does, the document itself for no path."""
+    for step in filter(None, path.split("/")):
+        document = _member(document, step, path)
+    return document
+
+
+def entries(found: Any, where: str = "") -> list[Mapping[str, Any]]:
+    """The entries of a list of objects; none where there is no list."""
+    listed = [] if found is None else found
+    if not isinstance(listed, list) or not all(isinstance(entry, Mapping) for entry in listed):
+        raise Misshapen("is not a list of objects", where)
+    return listed
+
+
+def _member(holder: Any, step: str, where: str) -> Any:
+    match holder:
+        case None:
+            return None
+        case Mapping():
+            return holder.get(step)
+        case list() if step.isdigit():
+            return holder[int(step)] if int(step) < len(holder) else None
+        case _:
+            raise Misshapen("does not lead through objects", where)
+
+
+def _read(read: Reading, value: Any, where: str) -> str:
+    try:
+        return read(value)
+    except Misshapen as fault:
+        raise Misshapen(fault.how, where) from None

@@ -1,0 +1,52 @@
+"""The private address of a private endpoint, which its network interface tells and its own status does not.
+
+The gate is whether some address is the primary one; the address that goes out is that of the first entry, as ASO
+has it (spec: extensions §10.2). Azure lists the primary one first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gitsync.errors import GitsyncError
+from gitsync.extensions.places import At, Misshapen, entries, found_at
+from gitsync.extensions.points import ReadsAzure, Subject
+
+FIELD = "primaryNicPrivateIpAddress"
+API_VERSION = "2022-01-01"
+
+_INTERFACE = At("properties/networkInterfaces/0/id")
+_ADDRESS = At("properties/privateIPAddress")
+
+
+async def primary_private_address(subject: Subject, azure: ReadsAzure, wanted: frozenset[str]) -> Mapping[str, str]:
+    """Nothing where the endpoint has no network interface yet, or none of its addresses is the primary one.
+
+    Raises ArmError where the interface cannot be read, GitsyncError where it is gone or not as expected.
+    """
+    if FIELD not in wanted:
+        return {}
+    try:
+        interface = _INTERFACE(subject.live.body if subject.live else None)
+        return await _exported(interface, azure) if interface else {}
+    except Misshapen as fault:
+        raise GitsyncError(
+            f"What Azure says of the network interface of {subject.arm_id} is not as expected: {fault}."
+        ) from None
+
+
+async def _exported(interface: str, azure: ReadsAzure) -> Mapping[str, str]:
+    live = await azure.get(interface, API_VERSION)
+    if live is None:
+        raise GitsyncError(
+            f"The network interface {interface} is not there, so the private address of its endpoint is unknown.",
+            hint="Azure makes it with the endpoint; the next run looks again.",
+        )
+    where = "properties/ipConfigurations"
+    addresses = entries(found_at(where, live.body), where)
+    return {FIELD: _ADDRESS(addresses[0]) or ""} if any(_is_primary(entry) for entry in addresses) else {}
+
+
+def _is_primary(entry: Mapping[str, Any]) -> bool:
+    return bool(_ADDRESS(entry)) and found_at("properties/primary", entry) is True

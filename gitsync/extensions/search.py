@@ -1,0 +1,28 @@
+"""search.azure.com: the admin keys of a service, and the query key that it is born with."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from gitsync.extensions.keys import Action, Keys, exporting
+from gitsync.extensions.places import At, entries, text
+from gitsync.extensions.points import Extensions
+
+GROUP = "search.azure.com"
+
+_API_VERSION: Final = "2025-05-01"
+_DEFAULT: Final = (None, "default")
+
+
+def default_query_key(listed: Any) -> str | None:
+    """The key that nobody gave a name, the last of several; passed over where there is none (extensions §9.2)."""
+    found = [entry for entry in entries(listed) if entry.get("name") in _DEFAULT and entry.get("key")]
+    return text(found[-1]["key"]) if found else None
+
+
+_ADMIN = Action(
+    "/listAdminKeys", _API_VERSION, {"adminPrimaryKey": At("primaryKey"), "adminSecondaryKey": At("secondaryKey")}
+)
+_QUERY = Action("/listQueryKeys", _API_VERSION, {"queryKey": default_query_key}, paged=True)
+
+EXTENSIONS: Extensions = exporting(GROUP, {"SearchService": Keys(_ADMIN, _QUERY)})

@@ -1,0 +1,12 @@
+"""signalrservice.azure.com: keys and connection strings of a service."""
+
+from __future__ import annotations
+
+from gitsync.extensions.keys import KEYS_AND_CONNECTION_STRINGS, Action, Keys, exporting
+from gitsync.extensions.points import Extensions
+
+GROUP = "signalrservice.azure.com"
+
+EXTENSIONS: Extensions = exporting(
+    GROUP, {"SignalR": Keys(Action("/listKeys", "2023-02-01", KEYS_AND_CONNECTION_STRINGS))}
+)
