@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from gitsync.arm.access import Access, Method, Network, SignIn
+from gitsync.arm.access import Access, Network
 from gitsync.arm.client import Arm, open_arm
 from gitsync.arm.clock import SystemClock
 from gitsync.arm.cloud import Cloud, cloud_of
@@ -22,6 +22,7 @@ from gitsync.errors import ConfigError
 from gitsync.extensions.registry import Registry
 from gitsync.model.clock import Clock
 from gitsync.model.secret import Secret
+from gitsync.model.signin import Method, SignIn
 from gitsync.repo.access import Access as GitAccess
 from gitsync.repo.checkout import Checkout, checkout
 from gitsync.repo.store import StateStore

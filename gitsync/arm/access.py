@@ -7,41 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from pathlib import Path
 from typing import Any, Protocol
 
 from gitsync.arm.cloud import Cloud
 from gitsync.arm.pacing import Interval
 from gitsync.arm.throttle import ARM_LIMITS, Kind, Limit
-from gitsync.model.secret import Secret
-
-
-class Method(StrEnum):
-    """How to get a token, as the setting `--credential` names it."""
-
-    DEFAULT = "default"
-    WORKLOAD_IDENTITY = "workload-identity"
-    MANAGED_IDENTITY = "managed-identity"
-    CLIENT_SECRET = "client-secret"  # noqa: S105 - the name of a method
-    ANONYMOUS = "anonymous"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SignIn:
-    """Who signs in. "" and None mean "not set".
-
-    `environment` is where the variables of CI systems are looked up (`ACTIONS_ID_TOKEN_REQUEST_URL` and `_TOKEN`;
-    `SYSTEM_OIDCREQUESTURI`, `SYSTEM_ACCESSTOKEN` and `AZURESUBSCRIPTION_SERVICE_CONNECTION_ID`).
-    """
-
-    method: Method = Method.DEFAULT
-    tenant: str = ""
-    client: str = ""
-    client_secret: Secret | None = None
-    token_file: str = ""
-    additional_tenants: tuple[str, ...] = ()
-    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+from gitsync.model.signin import SignIn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,13 +23,14 @@ from azure.identity.aio import (
     WorkloadIdentityCredential,
 )
 
-from gitsync.arm.access import Access, Credential, Method, SignIn
+from gitsync.arm.access import Access, Credential
 from gitsync.arm.cloud import Cloud
 from gitsync.arm.failures import CredentialError, TransportError, scrubbed
 from gitsync.arm.federation import FederatedCredential, job_tokens
 from gitsync.arm.network import Way
 from gitsync.errors import ConfigError
 from gitsync.model.clock import Clock
+from gitsync.model.signin import Method, SignIn
 
 _ASO_TOKEN_FILE = "/var/run/secrets/tokens/azure-identity"  # noqa: S105 - a path; spec: semantics §10.2
 

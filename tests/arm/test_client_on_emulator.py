@@ -8,7 +8,7 @@ from fake_clock import FakeClock
 from private_ca import make
 from rig import anonymous
 
-from gitsync.arm.access import Access, Method, Network, SignIn
+from gitsync.arm.access import Access, Network
 from gitsync.arm.client import Arm, open_arm
 from gitsync.arm.clock import SystemClock
 from gitsync.arm.cloud import cloud_of
@@ -20,6 +20,7 @@ from gitsync.emulator.ways import Style
 from gitsync.errors import ArmError
 from gitsync.model.report import Requests
 from gitsync.model.secret import Secret
+from gitsync.model.signin import Method, SignIn
 
 SUB = "11111111-2222-3333-4444-555555555555"
 RG = f"/subscriptions/{SUB}/resourceGroups/rg"

@@ -11,7 +11,7 @@ from private_ca import PrivateCa, make
 from rig import API, CLIENT, OBJECT, TENANT, VNET, jwt, moving
 from scripted_server import Say, ScriptedServer, serving
 
-from gitsync.arm.access import Access, Method, Network, SignIn
+from gitsync.arm.access import Access, Network
 from gitsync.arm.client import Arm, open_arm
 from gitsync.arm.cloud import cloud_of
 from gitsync.arm.conversation import Conversation
@@ -19,6 +19,7 @@ from gitsync.arm.failures import TransportError
 from gitsync.arm.principal import Principal
 from gitsync.errors import ArmError, ConfigError
 from gitsync.model.secret import Secret
+from gitsync.model.signin import Method, SignIn
 
 TOKEN = jwt(tid=TENANT, appid=CLIENT, oid=OBJECT)
 ISSUE = f"/{TENANT}/oauth2/v2.0/token"

@@ -11,7 +11,7 @@ from typing import Any
 
 from fake_clock import FakeClock
 
-from gitsync.arm.access import Access, Method, Network, SignIn
+from gitsync.arm.access import Access, Network
 from gitsync.arm.client import open_arm
 from gitsync.arm.cloud import cloud_of
 from gitsync.arm.throttle import ARM_LIMITS
@@ -25,6 +25,7 @@ from gitsync.extensions.registry import BUILT_IN, Registry
 from gitsync.model.gvk import Key
 from gitsync.model.report import Report
 from gitsync.model.result import Result
+from gitsync.model.signin import Method, SignIn
 from gitsync.repo.checkout import checkout
 from gitsync.repo.folder import StatusFolder
 from gitsync.report.progress import Silent

@@ -1,0 +1,68 @@
+"""Who signs in to Azure, and how: what a credential's settings or its Secret say, as values.
+
+Apart from `gitsync.arm`, which opens credentials: which credential a resource has is decided without Azure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from gitsync.model.secret import Secret
+
+
+class Method(StrEnum):
+    """How to get a token, as the setting `--credential` names it."""
+
+    DEFAULT = "default"
+    WORKLOAD_IDENTITY = "workload-identity"
+    MANAGED_IDENTITY = "managed-identity"
+    CLIENT_SECRET = "client-secret"  # noqa: S105 - the name of a method
+    CLIENT_CERTIFICATE = "client-certificate"
+    IDENTITY_FILE = "identity-file"
+    ANONYMOUS = "anonymous"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignIn:
+    """Who signs in. "" and None mean "not set".
+
+    `secret_name` is the Secret that says so, as namespace/name; "" for the settings. `certificate` is PEM or PKCS#12,
+    the latter in base64. `identity_file` holds the credentials of a user-assigned identity; where a Secret names it, it
+    must lie in `identity_folder`. `environment` is where the variables of CI systems are looked up
+    (`ACTIONS_ID_TOKEN_REQUEST_URL` and `_TOKEN`; `SYSTEM_OIDCREQUESTURI`, `SYSTEM_ACCESSTOKEN` and
+    `AZURESUBSCRIPTION_SERVICE_CONNECTION_ID`).
+    """
+
+    method: Method = Method.DEFAULT
+    tenant: str = ""
+    client: str = ""
+    client_secret: Secret | None = None
+    certificate: Secret | None = None
+    certificate_file: str = ""
+    certificate_password: Secret | None = None
+    token_file: str = ""
+    identity_file: str = ""
+    identity_folder: str = ""
+    additional_tenants: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+    secret_name: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OtherCloud:
+    """Another Azure than the run's, as a Secret names it: all three, not checked."""
+
+    endpoint: str
+    audience: str
+    authority: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """All that a credential's Secret says. `cloud` is None for the run's own."""
+
+    subscription: str
+    sign_in: SignIn
+    cloud: OtherCloud | None = None
