@@ -18,7 +18,8 @@ _NOT_ABSENT = frozenset({"invalidresourcetype", "invalidresourcenamespace", "sub
 class Call:
     """`path` is the ARM path as it is meant, `target` path and query as they are sent (relative to the endpoint).
 
-    `target` is not shown: that of a poll may be signed. `resource_id` is what messages name.
+    `target` is not shown: that of a poll may be signed. `resource_id` is what messages name. Where it `is_private`, the
+    answer may hold keys: of a failure, only the code and the message that ARM gives are taken.
     """
 
     method: str
@@ -29,6 +30,7 @@ class Call:
     headers: Mapping[str, str] = field(default_factory=dict)
     payload: Payload | None = None
     is_poll: bool = False
+    is_private: bool = False
 
     @property
     def is_write(self) -> bool:

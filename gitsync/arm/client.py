@@ -30,6 +30,9 @@ from gitsync.model.clock import Clock
 from gitsync.model.live import Live
 from gitsync.model.report import Requests
 
+Entries = list[Mapping[str, Any]]
+"""Of a list, whichever page they stand on."""
+
 _GET = frozenset({200, 404})
 _HEAD = frozenset({200, 204, 404})
 _LIST = frozenset({200})
@@ -128,27 +131,19 @@ class Reader:
 
     async def get(self, arm_id: str, api_version: str) -> Live | None:
         """The resource; None where Azure says that it is not there."""
-        answer = await self._read(arm_id, api_version, _GET)
+        answer = await self._read(arm_id, target(arm_id, api_version), _GET)
         return None if answer.status in _ABSENT else live_of(answer)
 
     async def exists(self, arm_id: str, api_version: str) -> bool:
         """For kinds that can only be asked by HEAD: 2xx is yes, 404 is no."""
-        return (await self._read(arm_id, api_version, _HEAD, method="HEAD")).status not in _ABSENT
+        answer = await self._read(arm_id, target(arm_id, api_version), _HEAD, method="HEAD")
+        return answer.status not in _ABSENT
 
-    async def list(
-        self, path: str, api_version: str, query: Mapping[str, str] | None = None
-    ) -> list[Mapping[str, Any]]:
+    async def list(self, path: str, api_version: str, query: Mapping[str, str] | None = None) -> Entries:
         """All pages of a collection. A page may be empty and still not be the last (resource-provider contract)."""
-        found: list[Mapping[str, Any]] = []
-        asked: set[str] = set()
-        step: str | None = target(path, api_version, query)
-        while step is not None and step not in asked:
-            asked.add(step)
-            answer = await self._read(path, api_version, _LIST, at=step)
-            page = answer.mapping()
-            found.extend(entry for entry in page.get("value") or () if isinstance(entry, dict))
-            step = self._next(page.get("nextLink"), path)
-        return found
+        first = target(path, api_version, query)
+        answer = await self._read(path, first, _LIST)
+        return await self._with_following(answer.mapping(), path, asked={first})
 
     async def settle(self, arm_id: str, api_version: str, live: Live) -> Live | None:
         """Poll a resource that an earlier operation still moves, until it stands still or the deadline comes.
@@ -157,16 +152,23 @@ class Reader:
         """
         return await self._parts.operations.settle(arm_id, api_version, live, self._conversation)
 
+    async def _with_following(
+        self, page: Mapping[str, Any], path: str, *, asked: set[str], is_private: bool = False
+    ) -> Entries:
+        """The entries of a page and of all that follow it; `asked` are the pages that were read."""
+        found: Entries = []
+        while True:
+            found.extend(entry for entry in page.get("value") or () if isinstance(entry, dict))
+            step = self._next(page.get("nextLink"), path)
+            if step is None or step in asked:
+                return found
+            asked.add(step)
+            page = (await self._read(path, step, _LIST, is_private=is_private)).mapping()
+
     async def _read(
-        self, path: str, api_version: str, accepts: frozenset[int], *, method: str = "GET", at: str | None = None
+        self, path: str, at: str, accepts: frozenset[int], *, method: str = "GET", is_private: bool = False
     ) -> Answer:
-        call = Call(
-            method=method,
-            path=path,
-            target=at or target(path, api_version),
-            resource_id=path,
-            accepts=accepts,
-        )
+        call = Call(method=method, path=path, target=at, resource_id=path, accepts=accepts, is_private=is_private)
         return await self._parts.exchange.read(call, self._conversation)
 
     def _next(self, link: object, path: str) -> str | None:
@@ -230,8 +232,19 @@ class Writer(Reader):
         *,
         query: Mapping[str, str] | None = None,
     ) -> Reply:
-        """Call an action: the id of a resource and the action's name."""
+        """Call an action: the id of a resource and the action's name. What it answers at its end: see `result`."""
         return await self._write("POST", path, api_version, body, query=query)
+
+    async def result(self, reply: Reply) -> Answer | None:
+        """Follow an action to its end: what it answers then, None when the deadline came first.
+
+        Raises ArmError where it failed.
+        """
+        return await self._parts.operations.result(reply, self._conversation)
+
+    async def pages_from(self, page: Mapping[str, Any], path: str) -> Entries:
+        """All entries of a page that an action answered, and of those that follow; these are read with GET."""
+        return await self._with_following(page, path, asked=set(), is_private=True)
 
     async def wait(self, reply: Reply) -> bool:
         """Follow what a write began to its end: True when it is done, False when the deadline came first.
@@ -263,6 +276,7 @@ class Writer(Reader):
             accepts=_ACCEPTS[method],
             headers={**(headers or {}), **({} if payload is None else _JSON)},
             payload=payload,
+            is_private=method == "POST",
         )
         answer = await self._parts.exchange.write(call, self._conversation)
         live = live_of(answer)

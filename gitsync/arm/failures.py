@@ -51,7 +51,7 @@ class CredentialError(ArmError):
 def failure_of(answer: Answer, call: Call, at: str, retry_after: float | None = None) -> ArmError:
     """The error that an answer stands for, whatever its body is."""
     secrets = call.payload.secrets if call.payload else ()
-    code, message, details = read_error(answer, secrets)
+    code, message, details = _private(answer) if call.is_private else read_error(answer, secrets)
     return ArmError(
         scrubbed(message),
         status=answer.status,
@@ -84,6 +84,17 @@ def read_error(answer: Answer, secrets: tuple[str, ...] = ()) -> tuple[str, str,
         _text(error.get("message")) or UNKNOWN_MESSAGE,
         _details(details) if isinstance(details, list) else (),
     )
+
+
+def _private(answer: Answer) -> tuple[str, str, tuple[Mapping[str, Any], ...]]:
+    """The same of an answer that may hold keys: what is no ARM error is not quoted."""
+    inner = _folded(answer.mapping()).get("error")
+    if not isinstance(inner, dict) and answer.status < 400:
+        return UNKNOWN_CODE, f"HTTP {answer.status}, which says nothing that may be shown", ()
+    if not isinstance(answer.body, dict):
+        return UNKNOWN_CODE, f"HTTP {answer.status}, without an error of Azure's", ()
+    code, message, _ = read_error(answer)
+    return code, message, ()
 
 
 def scrubbed(text: str) -> str:

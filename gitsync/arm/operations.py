@@ -17,7 +17,16 @@ from gitsync.arm.conversation import Conversation
 from gitsync.arm.exchange import Exchange, may_read_again
 from gitsync.arm.failures import UNKNOWN_CODE, DeadlineError, failure_of
 from gitsync.arm.pacing import Pace
-from gitsync.arm.poll import Place, Progress, Watch, first_place, first_progress, next_place, progress
+from gitsync.arm.poll import (
+    Place,
+    Progress,
+    Watch,
+    first_place,
+    first_progress,
+    location_of,
+    next_place,
+    progress,
+)
 from gitsync.arm.reply import Reply, live_of
 from gitsync.errors import ArmError
 from gitsync.model.clock import rfc3339
@@ -40,10 +49,26 @@ class Operations:
         The error has the code and message of the operation's own error, and the status of the poll that told it.
         """
         try:
-            state = await self._to_the_end(reply, conversation)
+            sight = await self._to_the_end(self._first_sight(reply), reply, conversation)
         except DeadlineError:
             return False
-        return state is Progress.DONE
+        return sight.state is Progress.DONE
+
+    async def result(self, reply: Reply, conversation: Conversation) -> Answer | None:
+        """What an action answers at its end, None when the deadline came first; ArmError when it failed.
+
+        That is the answer itself, or the one at its Location, or where it has none the last status of its operation:
+        what the SDKs of Azure take.
+        """
+        try:
+            sight = await self._to_the_end(self._first_sight(reply), reply, conversation)
+            location = location_of(reply, self._cloud) if sight.place.watch is Watch.STATUS else None
+            if sight.state is Progress.DONE and location is not None:
+                sight = await self._look(replace(sight, place=location, state=Progress.RUNNING), reply, conversation)
+                sight = await self._to_the_end(sight, reply, conversation)
+        except DeadlineError:
+            return None
+        return sight.answer if sight.state is Progress.DONE else None
 
     async def settle(self, arm_id: str, api_version: str, live: Live, conversation: Conversation) -> Live | None:
         """Poll a resource that is moving until it stands still or the deadline comes; None when it vanished.
@@ -63,20 +88,22 @@ class Operations:
             seen = None if answer.status == 404 else live_of(answer)
         return seen
 
-    async def _to_the_end(self, reply: Reply, conversation: Conversation) -> Progress:
-        sight = _Sight(
+    def _first_sight(self, reply: Reply) -> _Sight:
+        return _Sight(
             place=first_place(reply, self._cloud),
             state=first_progress(reply),
             answer=reply.answer,
             wait=reply.answer.retry_after(self._pace.clock.now()),
         )
+
+    async def _to_the_end(self, sight: _Sight, reply: Reply, conversation: Conversation) -> _Sight:
         while sight.state is Progress.RUNNING and await self._pace.pause(sight.wait, sight.polls, conversation):
             sight = await self._look(sight, reply, conversation)
             if sight.state is Progress.UNREADABLE:
                 sight = await self._look(replace(sight, place=Place(Watch.RESOURCE)), reply, conversation)
         if sight.state is Progress.FAILED:
             raise self._failed(sight, reply, conversation)
-        return sight.state
+        return sight
 
     async def _look(self, sight: _Sight, reply: Reply, conversation: Conversation) -> _Sight:
         """One poll, and what it shows. One that could not be read but may be later leaves things as they are."""
@@ -151,6 +178,7 @@ def _poll(place: Place, reply: Reply) -> Call:
         resource_id=reply.arm_id,
         accepts=_POLL_ACCEPTS,
         is_poll=True,
+        is_private=reply.call.is_private,
     )
 
 

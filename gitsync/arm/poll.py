@@ -108,6 +108,13 @@ def first_place(reply: Reply, cloud: Cloud) -> Place:
     return offered
 
 
+def location_of(reply: Reply, cloud: Cloud) -> Place | None:
+    """Where the result of an action is to be had, as its first answer says; None where it does not."""
+    url = reply.answer.headers.get(Watch.LOCATION.value)
+    place = cloud.target_of(url, reply.call.target) if url else None
+    return None if place is None else Place(Watch.LOCATION, place)
+
+
 def next_place(place: Place, answer: Answer, cloud: Cloud) -> Place:
     """Where to poll next: an operation may move, and says so in the header that named it first."""
     offered = _offered(answer, place.target, cloud)

@@ -136,7 +136,7 @@ def _deleter(delete: Deleter, name: str) -> Deleter:
             with _noted_in(ours):
                 await next(subject, azure)
 
-        with _blamed_on(name, ours):
+        with _blamed_on(name, ours, in_silence=True):
             await delete(subject, azure, rest)
 
     return asked
@@ -159,7 +159,7 @@ def _importer(importer: Importer, name: str) -> Importer:
 
 def _secrets(export: SecretExporter, name: str) -> SecretExporter:
     async def asked(subject: Subject, azure: ActsOnAzure, wanted: frozenset[str]) -> Mapping[str, Secret]:
-        with _blamed_in_silence(name):
+        with _blamed_on(name, in_silence=True):
             return _texts_to(Secret, await export(subject, azure, wanted))
 
     return asked
@@ -175,7 +175,7 @@ def _config_maps(export: ConfigMapExporter, name: str) -> ConfigMapExporter:
 
 def _handler(succeeded: SuccessHandler, name: str) -> SuccessHandler:
     async def asked(subject: Subject, azure: ActsOnAzure) -> Mapping[str, str]:
-        with _blamed_in_silence(name):
+        with _blamed_on(name, in_silence=True):
             return _texts_to(str, await succeeded(subject, azure))
 
     return asked
@@ -206,8 +206,11 @@ def _noted_in(ours: list[Exception]) -> Iterator[None]:
 
 
 @contextmanager
-def _blamed_on(name: str, ours: Collection[Exception] = ()) -> Iterator[None]:
-    """Blame what is raised on an extension, but for what is `ours`."""
+def _blamed_on(name: str, ours: Collection[Exception] = (), *, in_silence: bool = False) -> Iterator[None]:
+    """Blame what is raised on an extension, but for what is `ours`.
+
+    In silence it is not told what the exception says: where answers to actions are at hand it may quote a key.
+    """
     try:
         yield
     except GitsyncError:
@@ -215,21 +218,8 @@ def _blamed_on(name: str, ours: Collection[Exception] = ()) -> Iterator[None]:
     except Exception as error:  # a stranger's code may raise anything
         if error in ours:
             raise
-        raise _broken_off(name, f"{type(error).__name__}: {error}") from error
-
-
-@contextmanager
-def _blamed_in_silence(name: str) -> Iterator[None]:
-    """The same without what the exception says: where answers to actions are at hand it may quote a key."""
-    try:
-        yield
-    except GitsyncError:
-        raise
-    except Exception as error:  # a stranger's code may raise anything
-        raise _broken_off(name, type(error).__name__) from None
-
-
-def _broken_off(name: str, how: str) -> ExtensionError:
-    return ExtensionError(
-        f"The extension {name!r} broke off: {how}.", hint="Mend or uninstall the package that brings it."
-    )
+        how = type(error).__name__ if in_silence else f"{type(error).__name__}: {error}"
+        raise ExtensionError(
+            f"The extension {name!r} broke off: {how}.",
+            hint="Mend or uninstall the package that brings it.",
+        ) from (None if in_silence else error)

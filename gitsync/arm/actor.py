@@ -1,0 +1,73 @@
+"""What an extension that acts may do of Azure: actions, to their end and with what they answer, and deletes.
+
+Apart from the writer, whose replies the driver follows itself. What actions answer is made of keys: it is handed to
+whoever called, and goes nowhere else, into no attempt, exception or log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gitsync.arm.client import Entries, Writer
+from gitsync.errors import ArmError
+from gitsync.model.live import Live
+
+
+class Actor:
+    """`ActsOnAzure` of the extensions, for one node. Every method raises ArmError where Azure refused, did not answer,
+    or had not ended at the node's deadline.
+    """
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+
+    async def get(self, arm_id: str, api_version: str) -> Live | None:
+        return await self._writer.get(arm_id, api_version)
+
+    async def list(self, path: str, api_version: str) -> Entries:
+        return await self._writer.list(path, api_version)
+
+    async def call(
+        self,
+        path: str,
+        api_version: str,
+        body: Mapping[str, Any] | None = None,
+        *,
+        query: Mapping[str, str] | None = None,
+    ) -> Mapping[str, Any]:
+        """What an action answers at its end; empty where that is nothing (204)."""
+        answer = await self._writer.result(await self._writer.post(path, api_version, body, query=query))
+        if answer is None:
+            raise _too_late("POST", path)
+        if answer.content and not isinstance(answer.body, dict):
+            raise ArmError(
+                f"What {path} answers is no JSON object, so something between here and Azure said it.",
+                status=answer.status,
+                code="UnusableAnswer",
+                request_id=answer.request_id,
+                resource_id=path,
+                method="POST",
+            )
+        return answer.mapping()
+
+    async def pages(self, path: str, api_version: str) -> Entries:
+        return await self._writer.pages_from(await self.call(path, api_version), path)
+
+    async def delete(
+        self, arm_id: str, api_version: str, *, if_match: str | None = None, query: Mapping[str, str] | None = None
+    ) -> None:
+        reply = await self._writer.delete(arm_id, api_version, if_match=if_match, query=query)
+        if not await self._writer.wait(reply):
+            raise _too_late("DELETE", arm_id)
+
+
+def _too_late(method: str, path: str) -> ArmError:
+    return ArmError(
+        f"{method} {path} had not ended when the time for this resource was up.",
+        code="DeadlineExceeded",
+        resource_id=path,
+        method=method,
+        outcome_unknown=True,
+        hint="Another run goes on from there, or give it longer with --resource-timeout.",
+    )

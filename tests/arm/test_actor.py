@@ -1,0 +1,189 @@
+"""What extensions that act are handed, over a real socket: actions to their end, and no key in what is told of them."""
+
+import pytest
+from loguru import logger
+from rig import API, OPERATION, VNET, Rig, StaticCredential, run
+from scripted_server import Say
+
+from gitsync.arm.actor import Actor
+from gitsync.errors import ArmError
+
+ACTION = f"{VNET}/listKeys"
+RESULT = f"{OPERATION}/result"
+KEY = "k3y-that-nobody-may-see"
+KEYS = {"primaryKey": KEY}
+ASYNC = {"Azure-AsyncOperation": f"{{url}}{OPERATION}?api-version={API}&t=signed"}
+LOCATION = {"Location": f"{{url}}{RESULT}?api-version={API}"}
+RUNNING, DONE = Say(200, {"status": "InProgress"}), Say(200, {"status": "Succeeded", "properties": KEYS})
+POLL, FETCH = f"GET {OPERATION}", f"GET {RESULT}"
+
+
+@pytest.mark.parametrize(
+    ("answer", "polls", "results", "expected", "asked", "why"),
+    [
+        (Say(200, KEYS), [], [], KEYS, [], "most actions answer at once"),
+        (Say(204), [], [], {}, [], "some have nothing to say"),
+        (Say(202, None, LOCATION), [], [Say(202), Say(200, KEYS)], KEYS, [FETCH, FETCH], "202 with a Location"),
+        (Say(202, None, LOCATION), [], [Say(204)], {}, [FETCH], "a purge ends without a word"),
+        (
+            Say(202, None, ASYNC | LOCATION),
+            [RUNNING, DONE],
+            [Say(200, KEYS)],
+            KEYS,
+            [POLL, POLL, FETCH],
+            "with both, the status says when and the Location what",
+        ),
+        (
+            Say(202, None, ASYNC | LOCATION),
+            [DONE],
+            [Say(202), Say(200, KEYS)],
+            KEYS,
+            [POLL, FETCH, FETCH],
+            "the Location may lag behind the status",
+        ),
+        (Say(202, None, ASYNC), [DONE], [], DONE.body, [POLL], "without a Location the status is all there is"),
+        (
+            Say(202, None, ASYNC | {"Location": "https://elsewhere.example/keys"}),
+            [DONE],
+            [],
+            DONE.body,
+            [POLL],
+            "a Location elsewhere is not asked",
+        ),
+    ],
+)
+def test_an_action_is_followed_to_what_it_answers_at_last(answer, polls, results, expected, asked, why):
+    async def test(rig: Rig) -> None:
+        rig.server.on("POST", ACTION, answer)
+        rig.server.on("GET", OPERATION, *polls)
+        rig.server.on("GET", RESULT, *results)
+        assert await Actor(rig.writer).call(ACTION, API, {"a": 1}, query={"b": "2"}) == expected, why
+        assert rig.server.lines == [f"POST {ACTION}", *asked]
+        assert rig.server.seen[0].body == {"a": 1}
+        assert rig.server.seen[0].query == f"api-version={API}&b=2"
+
+    run(test)
+
+
+@pytest.mark.parametrize(
+    ("answers", "code", "why"),
+    [
+        ([Say(400, {"error": {"code": "Bad", "message": "No.", "details": [{"message": KEY}]}})], "Bad", "details"),
+        ([Say(400, {"code": "Bad", "message": "No.", "key": KEY})], "Bad", "an error without `error`"),
+        ([Say(403, f"denied {KEY}")], "UnknownError", "text that is no ARM error"),
+        ([Say(500, [KEY])], "UnknownError", "JSON that is no ARM error"),
+        ([Say(203, KEYS)], "UnknownError", "an answer that somebody in between has altered"),
+        ([Say(203, {"message": KEY})], "UnknownError", "the same with a member that errors have"),
+        ([Say(200, f"<html>{KEY}")], "UnusableAnswer", "a page in place of JSON"),
+        ([Say(200, [KEY])], "UnusableAnswer", "a list in place of an object"),
+        (
+            [Say(202, None, LOCATION), Say(200, {"status": "Failed", "error": {"code": "Bad"}, "properties": KEYS})],
+            "Bad",
+            "an operation that fails with keys beside its error",
+        ),
+        ([Say(202, None, LOCATION), Say(403, f"denied {KEY}")], "UnknownError", "a result that is refused"),
+        (
+            [Say(202, None, {"Location": "https://elsewhere.example/x"})],
+            "UnknownError",
+            "an operation that cannot be followed",
+        ),
+    ],
+)
+def test_nothing_of_an_answer_is_told(answers, code, why):
+    told: list[str] = []
+
+    async def test(rig: Rig) -> None:
+        rig.server.on("POST", ACTION, answers[0])
+        rig.server.on("GET", RESULT, *answers[1:])
+        with pytest.raises(ArmError) as refused:
+            await Actor(rig.writer).call(ACTION, API)
+        error = refused.value
+        assert error.code == code, why
+        told.append(repr((error, vars(error), rig.conversation.attempts)))
+
+    sink = logger.add(lambda line: told.append(str(line)), level="TRACE", serialize=True)
+    try:
+        run(test)
+    finally:
+        logger.remove(sink)
+    assert told
+    assert not [text for text in told if KEY in text]
+
+
+@pytest.mark.parametrize("answer", [Say(202, None, LOCATION), Say(202, None, ASYNC)])
+def test_the_deadline_ends_the_waiting_and_says_so(answer):
+    async def test(rig: Rig) -> None:
+        rig.server.on("POST", ACTION, answer)
+        rig.server.on("GET", OPERATION, RUNNING)
+        rig.server.on("GET", RESULT, Say(202))
+        with pytest.raises(ArmError, match="had not ended when the time for this resource was up") as late:
+            await Actor(rig.writer).call(ACTION, API)
+        assert (late.value.code, late.value.outcome_unknown) == ("DeadlineExceeded", True)
+        assert rig.server.lines.count(f"POST {ACTION}") == 1
+
+    run(test, seconds=60)
+
+
+def test_all_pages_of_an_action_are_read():
+    async def test(rig: Rig) -> None:
+        link = f"{{url}}{ACTION}?api-version={API}&$skiptoken=2"
+        rig.server.on("POST", ACTION, Say(200, {"value": [{"name": "a"}], "nextLink": link}))
+        rig.server.on("GET", ACTION, Say(200, {"value": [{"name": "b"}], "nextLink": link}))
+        assert await Actor(rig.writer).pages(ACTION, API) == [{"name": "a"}, {"name": "b"}]
+        assert rig.server.lines == [f"POST {ACTION}", f"GET {ACTION}"]
+
+    run(test)
+
+
+def test_a_page_on_another_host_is_not_asked_for():
+    async def test(rig: Rig) -> None:
+        rig.server.on("POST", ACTION, Say(200, {"value": [KEYS], "nextLink": "https://elsewhere.example/x"}))
+        with pytest.raises(ArmError) as refused:
+            await Actor(rig.writer).pages(ACTION, API)
+        assert refused.value.code == "ForeignNextLink"
+        assert KEY not in repr(vars(refused.value))
+
+    run(test, credential=StaticCredential())
+
+
+@pytest.mark.parametrize(
+    ("answer", "polls", "why"),
+    [
+        (Say(204), [], "gone at once"),
+        (Say(404), [], "gone before"),
+        (Say(202, None, ASYNC), [RUNNING, Say(200, {"status": "Succeeded"})], "gone in the end"),
+    ],
+)
+def test_a_delete_is_waited_for(answer, polls, why):
+    async def test(rig: Rig) -> None:
+        rig.server.on("DELETE", VNET, answer)
+        rig.server.on("GET", OPERATION, *polls)
+        await Actor(rig.writer).delete(VNET, API, if_match="*", query={"deleteSubscriptions": "true"})
+        assert rig.server.lines == [f"DELETE {VNET}", *[POLL] * len(polls)], why
+        assert rig.server.seen[0].headers["if-match"] == "*"
+        assert rig.server.seen[0].query == f"api-version={API}&deleteSubscriptions=true"
+
+    run(test)
+
+
+def test_a_delete_that_does_not_end_in_time_says_so():
+    async def test(rig: Rig) -> None:
+        rig.server.on("DELETE", VNET, Say(202, None, ASYNC))
+        rig.server.on("GET", OPERATION, RUNNING)
+        with pytest.raises(ArmError, match=r"DELETE .* had not ended"):
+            await Actor(rig.writer).delete(VNET, API)
+
+    run(test, seconds=60)
+
+
+def test_it_reads_as_well():
+    async def test(rig: Rig) -> None:
+        rig.server.on("GET", VNET, Say(200, {"id": VNET}))
+        rig.server.on("GET", f"{VNET}/subnets", Say(200, {"value": [{"name": "a"}]}))
+        actor = Actor(rig.writer)
+        live = await actor.get(VNET, API)
+        assert live is not None
+        assert live.body == {"id": VNET}
+        assert await actor.list(f"{VNET}/subnets", API) == [{"name": "a"}]
+
+    run(test)
