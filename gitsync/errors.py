@@ -7,6 +7,7 @@ GitsyncError            what, where, how to mend it
 ├── UnsafePlanError     a limit was crossed; nothing was touched                     exit 2
 ├── PublishError        what came of the run could not be written back               exit 1
 ├── ArmError            Azure refused, or did not answer; becomes a condition
+├── ExpressionError     an expression of an export does not compile
 ├── ExtensionError      an extension of another package broke off; becomes a condition
 └── CatalogError        the packed facts are damaged: a fault of ours                exit 70
 """
@@ -88,6 +89,10 @@ class ArmError(GitsyncError):
 
 class ExtensionError(GitsyncError):
     """What an extension of another package was asked could not be found out."""
+
+
+class ExpressionError(GitsyncError):
+    """An expression cannot be read, or does not fit what it speaks of; the message tells line and column."""
 
 
 class CatalogError(GitsyncError):

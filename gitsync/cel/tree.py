@@ -5,6 +5,7 @@ Macros keep their shape (a range, variables, what is worked out for each), since
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -86,7 +87,10 @@ class MapOf:
 @dataclass(frozen=True, slots=True)
 class Macro:
     """`over.name(variables…, args…)`: all, exists, exists_one, filter, map, transformList, transformMap,
-    transformMapEntry, optMap, optFlatMap. `args` are worked out with the variables bound.
+    transformMapEntry, optMap, optFlatMap, and bind (cel.bind: `over` is the value that the variable stands for).
+
+    `args` are worked out with the variables bound: the condition of all, exists, exists_one and filter; what is made of
+    each item, after a condition where one is given (`map(x, condition, made)`); the body of the others.
     """
 
     name: str
@@ -97,3 +101,31 @@ class Macro:
 
 
 Node = Literal | Ident | Select | Index | Call | ListOf | MapOf | Macro
+
+
+def children(node: Node) -> tuple[Node, ...]:
+    """What a node is made of, as it is written."""
+    match node:
+        case Literal() | Ident():
+            return ()
+        case Select():
+            return (node.operand,)
+        case Index():
+            return (node.operand, node.key)
+        case Call():
+            return node.args if node.target is None else (node.target, *node.args)
+        case ListOf():
+            return tuple(item for item, _ in node.items)
+        case MapOf():
+            return tuple(part for key, value, _ in node.entries for part in (key, value))
+        case Macro():
+            return (node.over, *node.args)
+
+
+def depths(node: Node) -> Iterator[int]:
+    """How deep each node stands, the first at 1; works for trees of any depth."""
+    waiting = [(node, 1)]
+    while waiting:
+        top, depth = waiting.pop()
+        yield depth
+        waiting.extend((child, depth + 1) for child in children(top))

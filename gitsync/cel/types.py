@@ -1,0 +1,99 @@
+"""The types of expressions, as the checker reasons about them (CEL's language definition, "Values").
+
+A struct names its fields through a mapping that may work them out one by one: the kinds of Azure are large, and an
+expression looks at a few fields of one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """A type and what it is made of. `fields` is there for structs alone; structs of one name are one type."""
+
+    name: str
+    params: tuple[Type, ...] = ()
+    fields: Mapping[str, Type] | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"{self.name}({', '.join(map(str, self.params))})" if self.params else self.name
+
+    @property
+    def is_param(self) -> bool:
+        """Whether it stands for a type that has still to be found."""
+        return self.name.startswith("_var")
+
+    @property
+    def is_nullable(self) -> bool:
+        """Whether null may stand where it is asked for."""
+        return self.fields is not None or self in (TIMESTAMP, DURATION, NULL)
+
+
+DYN: Final = Type("dyn")
+NULL: Final = Type("null")
+BOOL: Final = Type("bool")
+INT: Final = Type("int")
+UINT: Final = Type("uint")
+DOUBLE: Final = Type("double")
+STRING: Final = Type("string")
+BYTES: Final = Type("bytes")
+TIMESTAMP: Final = Type("timestamp")
+DURATION: Final = Type("duration")
+
+KEYS: Final = frozenset({BOOL, INT, UINT, STRING, DYN})
+"""What the keys of a map may be."""
+
+
+def list_of(item: Type) -> Type:
+    return Type("list", (item,))
+
+
+def map_of(key: Type, value: Type) -> Type:
+    return Type("map", (key, value))
+
+
+def optional_of(inner: Type) -> Type:
+    return Type("optional_type", (inner,))
+
+
+def type_of(inner: Type) -> Type:
+    return Type("type", (inner,))
+
+
+def param(name: str) -> Type:
+    """A type still to be found; the name tells it from others."""
+    return Type(f"_var{name}")
+
+
+def struct(name: str, fields: Mapping[str, Type]) -> Type:
+    return Type(name, (), fields)
+
+
+_PARTS_OF_ID: dict[str, Type] = {
+    "subscriptionId": STRING,
+    "resourceGroupName": STRING,
+    "provider": STRING,
+    "location": STRING,
+    "resourceType": struct("aso.ResourceType", {"namespace": STRING, "type": STRING}),
+    "name": STRING,
+}
+RESOURCE_ID: Final = struct("aso.ResourceId", _PARTS_OF_ID)
+"""What aso.parseResourceId makes of an ARM id; the parent of an id is an id (spec: semantics §7.4)."""
+_PARTS_OF_ID["parent"] = RESOURCE_ID
+
+NAMED: Final[Mapping[str, Type]] = {
+    **{type_.name: type_ for type_ in (BOOL, INT, UINT, DOUBLE, STRING, BYTES)},
+    "list": list_of(DYN),
+    "map": map_of(DYN, DYN),
+    "null_type": NULL,
+    "type": type_of(DYN),
+    "dyn": DYN,
+    "optional_type": optional_of(DYN),
+    "google.protobuf.Timestamp": TIMESTAMP,
+    "google.protobuf.Duration": DURATION,
+}
+"""The names that types have in expressions: `type(x) == string`."""
