@@ -1,64 +1,86 @@
 """POST actions: what a resource does when it is asked, rather than what it is.
 
-One table, by type and action; keys are made from the resource's id, so that each call gives the same ones.
+Which there are stands in the tables of `keys`, `buses` and `kubeconfigs`, by type and action, both without case; those
+that take time are here. What a list gives out comes in pages, as every list does.
 """
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from gitsync.emulator import providers
+from gitsync.emulator import begin, buses, implied, keys, kubeconfigs, operations, pages, providers
 from gitsync.emulator.answers import Answer, refuse
 from gitsync.emulator.call import Call
 from gitsync.emulator.cloud import Cloud, not_found
+from gitsync.emulator.keys import Listing
 from gitsync.emulator.stored import Stored
+from gitsync.emulator.target import Target
+from gitsync.emulator.ways import Style
+
+ACTIONS: Mapping[tuple[str, str], Listing] = {**keys.KEYS, **buses.RULE_KEYS, **kubeconfigs.CLUSTER_KEYS}
+"""Those that answer at once."""
 
 
-def _key(resource: Stored, name: str) -> str:
-    digest = hashlib.sha256(f"{name}:{resource.id}".casefold().encode()).digest()
-    return base64.b64encode(digest).decode()
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slow:
+    """An action that answers 202: in which style, and what its Location gives in the end."""
+
+    style: Style
+    result: Callable[[Stored], Any]
 
 
-def _storage_keys(resource: Stored) -> dict[str, Any]:
-    keys = [
-        {"creationTime": resource.created, "keyName": name, "permissions": "FULL", "value": _key(resource, name)}
-        for name in ("key1", "key2")
-    ]
-    return {"keys": keys}
-
-
-def _two_keys(resource: Stored) -> dict[str, Any]:
-    return {"primaryKey": _key(resource, "primary"), "secondaryKey": _key(resource, "secondary")}
-
-
-def _shared_keys(resource: Stored) -> dict[str, Any]:
-    return {"primarySharedKey": _key(resource, "primary"), "secondarySharedKey": _key(resource, "secondary")}
-
-
-ACTIONS: Mapping[tuple[str, str], Callable[[Stored], dict[str, Any]]] = {
-    ("microsoft.cache/redis", "listkeys"): _two_keys,
-    ("microsoft.cache/redisenterprise/databases", "listkeys"): _two_keys,
-    ("microsoft.operationalinsights/workspaces", "sharedkeys"): _shared_keys,
-    ("microsoft.storage/storageaccounts", "listkeys"): _storage_keys,
+SLOW: Mapping[tuple[str, str], Slow] = {
+    ("microsoft.redhatopenshift/hcpopenshiftclusters", "requestadmincredential"): Slow(
+        style=Style.ACCEPTED_ASYNC, result=kubeconfigs.requested
+    ),
 }
 
 
 def run(cloud: Cloud, call: Call) -> Answer:
-    """Answer a POST; an action that the table does not have is unknown to ARM."""
+    """Answer a POST; an action that no table has is unknown to ARM."""
     target = call.target
     if not target.names and len(target.types) == 1:
         return providers.register(cloud, call)
-    owner = target.owner
-    cloud.demand_place(replace(call, target=owner))
-    resource = cloud.find(owner)
-    if resource is None:
-        raise not_found(owner)
-    action = ACTIONS.get((owner.type.casefold(), target.types[-1].casefold()))
-    if action is None:
+    resource = _owner(cloud, call)
+    name = _name(target)
+    if name in SLOW:
+        return _started(cloud, call, resource, SLOW[name])
+    if name not in ACTIONS:
         words: dict[str, Any] = {"type": "/".join(target.types), "namespace": target.namespace, "versions": ""}
         raise refuse("InvalidResourceType", version=call.api_version, **words)
-    return Answer(200, action(resource))
+    return _listed(cloud, call, ACTIONS[name](resource))
+
+
+def is_further_page(call: Call) -> bool:
+    """Whether a GET follows the link of an action's page; clients follow these with a GET."""
+    return pages.is_further(call) and _name(call.target) in ACTIONS
+
+
+def _name(target: Target) -> tuple[str, str]:
+    return target.owner.type.casefold(), target.types[-1].casefold()
+
+
+def _owner(cloud: Cloud, call: Call) -> Stored:
+    owner = call.target.owner
+    cloud.demand_place(replace(call, target=owner))
+    resource = implied.find(cloud, owner)
+    if resource is None:
+        raise not_found(owner)
+    return resource
+
+
+def _listed(cloud: Cloud, call: Call, answer: dict[str, Any]) -> Answer:
+    """The answer of an action: its entries page by page where it has a list of them."""
+    if "value" not in answer:
+        return Answer(200, answer)
+    rows = [(f"{place:06}", entry) for place, entry in enumerate(answer["value"], 1)]
+    paged = pages.page(call, rows, lambda entry: entry, cloud.settings.page_size)
+    return replace(paged, body={**answer, **paged.body})
+
+
+def _started(cloud: Cloud, call: Call, resource: Stored, action: Slow) -> Answer:
+    about = replace(call, target=call.target.owner)
+    operation = begin.action(cloud, about, action.style, call.target.types[-1], action.result(resource))
+    return Answer(202, None, operations.headers(operation, call.base))

@@ -1,12 +1,14 @@
-"""Decides whether a write starts a long-running operation, and which: by the script, the settings, then the type."""
+"""Decides whether a request starts a long-running operation, and which: by the script, the settings, then the type."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 from uuid import uuid4
 
 from gitsync.emulator.call import Call, Course
 from gitsync.emulator.cloud import Cloud
+from gitsync.emulator.recorded import ways_of
 from gitsync.emulator.stored import Operation
 from gitsync.emulator.target import Shape
 from gitsync.emulator.ways import Style, Ways
@@ -46,6 +48,15 @@ def deletion(cloud: Cloud, call: Call, ways: Ways) -> Operation | None:
     if style is Style.DONE:
         return None
     operation = _operation(cloud, call, ways, style)
+    cloud.store.put_operation(operation)
+    return operation
+
+
+def action(cloud: Cloud, call: Call, style: Style, name: str, answer: Any) -> Operation:
+    """The operation of a POST, stored; `call` is about what is asked to act, `answer` is what comes out of it."""
+    wanted = call.course.style
+    style = wanted if wanted is not None and wanted.is_accepted else style
+    operation = replace(_operation(cloud, call, ways_of(call.target.type), style), action=name, answer=answer)
     cloud.store.put_operation(operation)
     return operation
 

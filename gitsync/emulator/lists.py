@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import re
-from collections.abc import Callable, Mapping
+from operator import itemgetter
 from typing import Any
-from urllib.parse import quote
 
-from gitsync.emulator import roles
+from gitsync.emulator import actions, implied, pages
 from gitsync.emulator.answers import Answer, refuse
 from gitsync.emulator.call import Call
 from gitsync.emulator.cloud import Cloud
@@ -39,7 +36,7 @@ def groups(cloud: Cloud, call: Call) -> Answer:
     """GET of the resource groups of a subscription."""
     cloud.demand_place(call)
     rows = [row for row in _visible(cloud, call.target.key + "/") if parse(row[1].id).shape is Shape.GROUP]
-    return _page(cloud, call, rows, lambda row: shown(cloud, parse(row[1].id), row[1]))
+    return pages.page(call, rows, lambda entry: _whole(cloud, entry), cloud.settings.page_size)
 
 
 def resources(cloud: Cloud, call: Call) -> Answer:
@@ -50,19 +47,28 @@ def resources(cloud: Cloud, call: Call) -> Answer:
     for name, wanted in _filter(call.query.get("$filter", "")).items():
         rows = [row for row in rows if _words(row[1])[name].casefold() == wanted.casefold()]
     expand = [name for name in _EXPANSIONS if name in call.query.get("$expand", "")]
-    return _page(cloud, call, rows, lambda row: summary(row[1]) | _expanded(row[1], expand))
+    most = cloud.settings.page_size
+    return pages.page(call, rows, lambda entry: summary(entry) | _expanded(entry, expand), most)
 
 
 def collection(cloud: Cloud, call: Call) -> Answer:
     """GET of the resources of one type: below a parent, a group, a scope, or anywhere in a subscription."""
+    if actions.is_further_page(call):
+        return actions.run(cloud, call)
     cloud.demand_place(call)
     target = call.target
     wanted = target.type.casefold()
     wide = target.shape is Shape.COLLECTION and not target.names and not target.group
     start = f"{target.scope}/".casefold() if wide else target.key + "/"
     rows = [row for row in _visible(cloud, start) if _is_listed(row[0], row[1], target, wanted)]
-    built_in = roles.built_in(target) if roles.is_definitions(target) else []
-    return _page(cloud, call, rows, lambda row: shown(cloud, parse(row[1].id), row[1]), first=built_in)
+    stored = {key for key, _ in rows}
+    others = [(parse(made.id).key, made) for made in implied.below(cloud, target)]
+    rows = sorted([*rows, *(row for row in others if row[0] not in stored)], key=itemgetter(0))
+    return pages.page(call, rows, lambda entry: _whole(cloud, entry), cloud.settings.page_size)
+
+
+def _whole(cloud: Cloud, resource: Stored) -> dict[str, Any]:
+    return shown(cloud, parse(resource.id), resource)
 
 
 def _is_listed(key: str, resource: Stored, asked: Target, wanted: str) -> bool:
@@ -111,40 +117,6 @@ def _expanded(resource: Stored, names: list[str]) -> dict[str, str]:
         "provisioningState": resource.state,
     }
     return {name: values[name] for name in names}
-
-
-def _page(
-    cloud: Cloud,
-    call: Call,
-    rows: list[_Row],
-    show: Callable[[_Row], Mapping[str, Any]],
-    *,
-    first: list[dict[str, Any]] | None = None,
-) -> Answer:
-    """One page after the key that the $skiptoken names; `first` stands before the first page."""
-    after = _position(call.query.get("$skiptoken") or call.query.get("$skipToken") or "")
-    top = call.query.get("$top", "")
-    size = min(int(top), cloud.settings.page_size) if top.isdigit() and int(top) else cloud.settings.page_size
-    rest = [row for row in rows if row[0] > after]
-    value = [] if after else list(first or [])
-    body: dict[str, Any] = {"value": value + [show(row) for row in rest[:size]]}
-    if len(rest) > size:
-        body["nextLink"] = _next_link(call, rest[size - 1][0])
-    return Answer(200, body)
-
-
-def _next_link(call: Call, key: str) -> str:
-    token = base64.urlsafe_b64encode(key.encode()).decode()
-    kept = {name: value for name, value in call.query.items() if name.casefold() != "$skiptoken"}
-    query = "&".join(f"{quote(name)}={quote(value)}" for name, value in kept.items())
-    return f"{call.base}{quote(call.target.path)}?{query}&%24skiptoken={quote(token)}"
-
-
-def _position(token: str) -> str:
-    try:
-        return base64.b64decode(token, altchars=b"-_", validate=True).decode()
-    except (binascii.Error, UnicodeDecodeError) as error:
-        raise refuse("InvalidRequestContent", reason="The $skiptoken is not one that was given out.") from error
 
 
 def _subscription(cloud: Cloud, name: str) -> dict[str, Any]:

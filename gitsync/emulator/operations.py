@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -121,12 +120,12 @@ def async_answer(operation: Operation, base: str) -> Answer:
     return Answer(code, body, _again(operation) if operation.over else _again(operation) | headers(operation, base))
 
 
-def location_answer(operation: Operation, base: str, resource: Mapping[str, Any] | None) -> Answer:
+def location_answer(operation: Operation, base: str, result: Any) -> Answer:
     """The answer of a Location URL: 202 while it runs, then what the request itself would have answered."""
     if not operation.over:
         return Answer(202, None, {"Location": url(operation, base, "operationResults")} | _again(operation))
     if operation.result == SUCCEEDED:
-        return Answer(200, resource)
+        return Answer(200, result)
     error = operation.error or _error(operation)
     return refusal(str(error["code"]), message=str(error["message"]), details=error.get("details") or ())
 

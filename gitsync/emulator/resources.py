@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from gitsync.emulator import begin, bodies, operations, roles
+from gitsync.emulator import begin, bodies, implied, operations
 from gitsync.emulator.access import refuse_busy
 from gitsync.emulator.answers import Answer, refuse
 from gitsync.emulator.call import Call
@@ -29,12 +29,9 @@ def get(cloud: Cloud, call: Call) -> Answer:
     if not ways_of(call.target.type).gets and call.method == "GET":
         return Answer(405, {"Message": "The requested resource does not support http method 'GET'."})
     cloud.demand_place(call)
-    resource = _read(cloud, call.target.key)
+    resource = _read(cloud, call.target.key) or implied.one(cloud, call.target)
     if resource is None:
-        role = roles.one(call.target)
-        if role is None:
-            raise not_found(call.target)
-        return Answer(200, role)
+        raise not_found(call.target)
     if call.method == "HEAD":
         return Answer(204)
     return Answer(200, shown(cloud, call.target, resource), _etag(resource))

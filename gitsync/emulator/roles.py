@@ -6,11 +6,16 @@ They are no resources of the store, since nobody made them and nobody can take t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
+from gitsync.emulator.stored import Stored
 from gitsync.emulator.target import Target
 
 _TYPE = "microsoft.authorization/roledefinitions"
+
+_MADE = "2015-02-02T21:55:09.880642Z"
+
+CUSTOM: Mapping[str, str] = {"Keeper of the lights": "5b0a1c5e-9f0b-4c52-9d2e-6f2f0d3a7c11"}
+"""Roles that somebody made for the whole tenant: they stand among the others, and are not built in."""
 
 BUILT_IN: Mapping[str, str] = {
     "AcrPull": "7f951dda-4ed3-4680-a7ca-43fe172d538d",
@@ -31,27 +36,21 @@ BUILT_IN: Mapping[str, str] = {
 }
 
 
-def is_definitions(target: Target) -> bool:
-    """Whether a path is about role definitions."""
-    return target.type.casefold() == _TYPE
+def of(target: Target) -> list[Stored]:
+    """The roles that are there without anybody's PUT, by name; none for a path that is not about role definitions."""
+    if target.type.casefold() != _TYPE:
+        return []
+    scope = f"/subscriptions/{target.subscription}" if target.subscription else ""
+    built_in = [_role(scope, name, guid, "BuiltInRole") for name, guid in BUILT_IN.items()]
+    return built_in if scope else [*built_in, *(_role("", name, guid, "CustomRole") for name, guid in CUSTOM.items())]
 
 
-def built_in(target: Target) -> list[dict[str, Any]]:
-    """The built-in roles as a scope shows them, by name."""
-    return [_role(target.subscription, name, guid) for name, guid in BUILT_IN.items()]
-
-
-def one(target: Target) -> dict[str, Any] | None:
-    """The built-in role that a path names."""
-    found = [name for name, guid in BUILT_IN.items() if guid == target.name.casefold()]
-    return _role(target.subscription, found[0], BUILT_IN[found[0]]) if found and is_definitions(target) else None
-
-
-def _role(subscription: str, name: str, guid: str) -> dict[str, Any]:
-    scope = f"/subscriptions/{subscription}" if subscription else ""
-    return {
-        "id": f"{scope}/providers/Microsoft.Authorization/roleDefinitions/{guid}",
-        "name": guid,
-        "type": "Microsoft.Authorization/roleDefinitions",
-        "properties": {"roleName": name, "type": "BuiltInRole", "assignableScopes": ["/"], "permissions": []},
-    }
+def _role(scope: str, name: str, guid: str, kind: str) -> Stored:
+    return Stored(
+        id=f"{scope}/providers/Microsoft.Authorization/roleDefinitions/{guid}",
+        body={"properties": {"roleName": name, "type": kind, "assignableScopes": ["/"], "permissions": []}},
+        api_version="2022-04-01",
+        number=0,
+        created=_MADE,
+        changed=_MADE,
+    )

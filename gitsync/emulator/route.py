@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from gitsync.emulator import access, actions, lists, operations, providers, resources
 from gitsync.emulator.answers import Answer, refuse
 from gitsync.emulator.call import Call
 from gitsync.emulator.cloud import Cloud
 from gitsync.emulator.shown import shown
+from gitsync.emulator.stored import Operation
 from gitsync.emulator.target import Shape, parse
 
 _Verb = Callable[[Cloud, Call], Answer]
@@ -47,6 +49,13 @@ def _poll(cloud: Cloud, call: Call, as_operation: bool, name: str) -> Answer:  #
     operation = operations.ask(cloud.store, operation, cloud.clock.now().timestamp())
     if as_operation:
         return operations.async_answer(operation, call.base)
+    return operations.location_answer(operation, call.base, _result(cloud, operation))
+
+
+def _result(cloud: Cloud, operation: Operation) -> Any:
+    """What a request that is over would have answered."""
+    if operation.verb == "POST":
+        return operation.answer
     target = parse(operation.path)
     resource = cloud.find(target) if operation.over and operation.verb != "DELETE" else None
-    return operations.location_answer(operation, call.base, shown(cloud, target, resource) if resource else None)
+    return shown(cloud, target, resource) if resource else None

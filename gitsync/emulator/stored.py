@@ -59,6 +59,8 @@ class Operation:
     host: str = ""  # where the URLs point instead of here
     location: str = "global"
     over: bool = False
+    action: str = ""  # the last word of a POST
+    answer: Any = None  # what the Location of a POST answers in the end
 
 
 _MEMBERS = {cls: tuple(field.name for field in fields(cls)) for cls in (Stored, Operation)}

@@ -1,0 +1,57 @@
+"""Resources that nobody made: a provider has them, or makes them with others.
+
+They are worked out when somebody asks and are not in the store, so that they come and go with what they belong to. One
+that is PUT is in the store from then on, and stands for the implied one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gitsync.emulator import buses, roles
+from gitsync.emulator.cloud import Cloud
+from gitsync.emulator.stored import Stored
+from gitsync.emulator.target import Target, parse
+
+
+def find(cloud: Cloud, target: Target) -> Stored | None:
+    """The resource that a path names, be it stored or implied; None for one that is not there."""
+    return cloud.find(target) or one(cloud, target)
+
+
+def one(cloud: Cloud, target: Target) -> Stored | None:
+    """The implied resource that a path names, where what it belongs to is there."""
+    found = [made for made in below(cloud, target) if parse(made.id).key == target.key]
+    return found[0] if found else None
+
+
+def below(cloud: Cloud, target: Target) -> list[Stored]:
+    """The implied resources of a type, by name; `target` names one of them or the collection."""
+    return [*roles.of(target), *_rules(cloud, target)]
+
+
+def _rules(cloud: Cloud, target: Target) -> list[Stored]:
+    rules = buses.IMPLIED.get(target.type.casefold(), {})
+    parent = target.parent
+    owner = cloud.find(parent) if rules and parent is not None else None
+    if parent is None or owner is None:
+        return []
+    word = target.types[-1]
+    return [
+        made_with(owner, f"{parent.path}/{word}/{name}", {"properties": {"rights": list(rights)}})
+        for name, rights in rules.items()
+    ]
+
+
+def made_with(owner: Stored, path: str, body: Mapping[str, Any]) -> Stored:
+    """An implied resource, as old as the one that it belongs to."""
+    return Stored(
+        id=path,
+        body=body,
+        api_version=owner.api_version,
+        number=owner.number,
+        created=owner.created,
+        changed=owner.created,
+        by=owner.by,
+    )
