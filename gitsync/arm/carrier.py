@@ -8,7 +8,7 @@ policies that only set headers, which cost more than the headers.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from importlib.metadata import version
 from typing import Any, cast
 from uuid import uuid4
@@ -34,14 +34,16 @@ _REFUSED = frozenset({401, 403})
 
 
 @asynccontextmanager
-async def open_carrier(access: Access, clock: Clock, credential: Credential | None = None) -> AsyncIterator[SdkCarrier]:
-    """Raises ConfigError where the settings cannot work; nothing is sent yet."""
+async def open_carrier(
+    access: Access, clock: Clock, credential: Credential | None = None, way: Way | None = None
+) -> AsyncIterator[SdkCarrier]:
+    """Raises ConfigError where the settings cannot work; nothing is sent yet. `way` is one that is open already."""
     async with (
-        open_way(access.network) as way,
-        open_credential(access, way, clock, credential) as signed,
-        _client(access.cloud, way, signed) as client,
+        open_way(access.network) if way is None else nullcontext(way) as way_there,
+        open_credential(access, way_there, clock, credential) as signed,
+        _client(access.cloud, way_there, signed) as client,
     ):
-        yield SdkCarrier(client, signed, access, way)
+        yield SdkCarrier(client, signed, access, way_there)
 
 
 def _client(cloud: Cloud, way: Way, credential: Credential | None) -> ResourceManagementClient:

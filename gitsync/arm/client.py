@@ -17,14 +17,13 @@ from gitsync.arm.call import Call
 from gitsync.arm.cloud import Cloud
 from gitsync.arm.conversation import Conversation
 from gitsync.arm.exchange import Carrier, Exchange
-from gitsync.arm.lanes import Lanes
 from gitsync.arm.operations import Operations
 from gitsync.arm.pacing import Pace
 from gitsync.arm.payload import to_payload
 from gitsync.arm.principal import Principal
 from gitsync.arm.registration import Registrations
 from gitsync.arm.reply import Reply, live_of
-from gitsync.arm.throttle import Throttle
+from gitsync.arm.traffic import Traffic
 from gitsync.errors import ArmError, ConfigError
 from gitsync.model.clock import Clock
 from gitsync.model.live import Live
@@ -62,15 +61,14 @@ async def open_arm(access: Access, clock: Clock, credential: Credential | None =
 
 
 class Arm:
-    """Azure Resource Manager for one run, as one principal."""
+    """Azure Resource Manager for one run, as one principal. `traffic` is what the run's credentials share."""
 
-    def __init__(self, carrier: SignedCarrier, access: Access, clock: Clock) -> None:
+    def __init__(self, carrier: SignedCarrier, access: Access, clock: Clock, traffic: Traffic | None = None) -> None:
         self._carrier = carrier
         self._clock = clock
-        self._lanes = Lanes()
-        network, throttle = access.network, Throttle(clock, access.limits)
-        pace = Pace(clock, access.interval)
-        exchange = Exchange(carrier, throttle, clock, in_flight=network.in_flight, read_timeout=network.read_timeout)
+        self._traffic = traffic = traffic or Traffic(clock, access.network.in_flight, access.limits)
+        pace, timeout = Pace(clock, access.interval), access.network.read_timeout
+        exchange = Exchange(carrier, traffic.throttle(access), clock, traffic=traffic, read_timeout=timeout)
         self._parts = _Parts(
             cloud=access.cloud,
             exchange=exchange,
@@ -100,12 +98,12 @@ class Arm:
 
         Hold it from the write until its operation has ended. Which resources share a lane: `address.lane_of`.
         """
-        return self._lanes.hold(arm_id)
+        return self._traffic.lanes.hold(arm_id)
 
     @property
     def requests(self) -> Requests:
-        """What the run has sent so far."""
-        return self._parts.exchange.requests
+        """What the run has sent so far, with all its credentials."""
+        return self._traffic.requests
 
 
 class SignedCarrier(Carrier, Protocol):

@@ -7,7 +7,6 @@ again only where it surely was not done: a 429, or a connection that never stood
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from collections.abc import Awaitable, Callable
 from typing import Protocol, TypeVar
 
@@ -19,9 +18,9 @@ from gitsync.arm.call import Call
 from gitsync.arm.conversation import Conversation
 from gitsync.arm.failures import DeadlineError, TransportError, failure_of, read_error
 from gitsync.arm.throttle import Throttle, kind_of
+from gitsync.arm.traffic import Traffic
 from gitsync.errors import ArmError
 from gitsync.model.clock import Clock, rfc3339
-from gitsync.model.report import Requests
 from gitsync.model.result import Attempt
 
 _BACK_OFF = wait_exponential_jitter(initial=1, max=60, jitter=1)
@@ -39,21 +38,17 @@ class Carrier(Protocol):
 
 
 class Exchange:
-    """Sends the calls of all nodes of a run. What is limited is requests in flight, not nodes."""
+    """Sends the calls of all nodes of one credential. What is limited is requests in flight, not nodes."""
 
     def __init__(
-        self, carrier: Carrier, throttle: Throttle, clock: Clock, *, in_flight: int, read_timeout: float
+        self, carrier: Carrier, throttle: Throttle, clock: Clock, *, traffic: Traffic, read_timeout: float
     ) -> None:
         self._carrier = carrier
         self._throttle = throttle
         self._clock = clock
-        self._slots = asyncio.Semaphore(in_flight)
+        self._slots = traffic.slots
+        self._counts = traffic.counts
         self._read_timeout = read_timeout
-        self._counts: Counter[str] = Counter()
-
-    @property
-    def requests(self) -> Requests:
-        return Requests(**self._counts)
 
     async def read(self, call: Call, conversation: Conversation) -> Answer:
         """Ask until there is an answer that was asked for, the failure is final, or the deadline is too near."""

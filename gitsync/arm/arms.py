@@ -1,0 +1,64 @@
+"""One `Arm` for each credential of a run, over one way to Azure.
+
+Apart from the client, which knows one principal: here is who shares one, and that all are closed at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from gitsync.arm.access import Access
+from gitsync.arm.client import Arm
+from gitsync.arm.cloud import Cloud
+from gitsync.arm.traffic import Traffic
+from gitsync.model.clock import Clock
+from gitsync.model.signin import SignIn
+
+if TYPE_CHECKING:
+    from gitsync.arm.network import Way
+
+
+@asynccontextmanager
+async def open_arms(access: Access, clock: Clock) -> AsyncIterator[Arms]:
+    """The `Arm`s of a run, closed in the end whatever happens. Raises ConfigError where the network's settings cannot
+    work. `access.sign_in` is not opened by this.
+    """
+    async with AsyncExitStack() as stack:
+        yield Arms(access, clock, stack)
+
+
+class Arms:
+    """Opens an `Arm` where one is asked for, and hands out the same to who signs in the same way.
+
+    That is what makes a token one for each credential and audience: the client keeps it.
+    """
+
+    def __init__(self, access: Access, clock: Clock, stack: AsyncExitStack) -> None:
+        self._access = access
+        self._clock = clock
+        self._stack = stack
+        self._traffic = Traffic(clock, access.network.in_flight, access.limits)
+        self._opened: list[tuple[Access, Arm]] = []
+        self._way: Way | None = None
+
+    async def open(self, sign_in: SignIn, cloud: Cloud | None = None) -> Arm:
+        """The `Arm` of who signs in so, at the run's cloud or another. Raises ConfigError where that cannot work.
+
+        No token is asked for yet.
+        """
+        access = replace(self._access, sign_in=sign_in, cloud=cloud or self._access.cloud)
+        for known, arm in self._opened:
+            if known == access:
+                return arm
+        from gitsync.arm.carrier import open_carrier  # noqa: PLC0415 - azure and aiohttp are slow to import
+        from gitsync.arm.network import open_way  # noqa: PLC0415 - as above
+
+        if self._way is None:
+            self._way = await self._stack.enter_async_context(open_way(access.network))
+        carrier = await self._stack.enter_async_context(open_carrier(access, self._clock, way=self._way))
+        arm = Arm(carrier, access, self._clock, self._traffic)
+        self._opened.append((access, arm))
+        return arm

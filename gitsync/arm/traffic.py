@@ -1,0 +1,50 @@
+"""What the credentials of one run share on their way to Azure: slots, counts, write lanes, buckets of a principal.
+
+Apart from the client, of which there is one a credential: Azure limits a principal, whichever Secret names it, and two
+credentials that write to one resource must not cross.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Mapping
+
+from gitsync.arm.access import Access
+from gitsync.arm.lanes import Lanes
+from gitsync.arm.throttle import Kind, Limit, Throttle
+from gitsync.model.clock import Clock
+from gitsync.model.report import Requests
+
+_Principal = tuple[object, ...]
+
+
+class Traffic:
+    """Made once a run, inside its event loop."""
+
+    def __init__(self, clock: Clock, in_flight: int, limits: Mapping[Kind, Limit]) -> None:
+        self.slots = asyncio.Semaphore(in_flight)
+        self.counts: Counter[str] = Counter()
+        self.lanes = Lanes()
+        self._clock = clock
+        self._limits = limits
+        self._throttles: dict[_Principal, Throttle] = {}
+
+    @property
+    def requests(self) -> Requests:
+        """What the run has sent so far, as whomever."""
+        return Requests(**self.counts)
+
+    def throttle(self, access: Access) -> Throttle:
+        """The buckets of the principal that signs in."""
+        who = _principal(access)
+        if who not in self._throttles:
+            self._throttles[who] = Throttle(self._clock, self._limits)
+        return self._throttles[who]
+
+
+def _principal(access: Access) -> _Principal:
+    """A client of a tenant is one principal however it proves itself; without a client, the method is all we know."""
+    sign_in = access.sign_in
+    known = (sign_in.tenant.casefold(), sign_in.client.casefold()) if sign_in.client else (sign_in.method,)
+    return (access.cloud.origin, *known)
