@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from gitsync.cel.literals import bytes_of, double_of, int_of, text_of, uint_of
+from gitsync.cel.literals import bytes_of, text_of, uint_of
 from gitsync.cel.tree import Position
 from gitsync.errors import ExpressionError
 
@@ -34,15 +34,15 @@ _WORD: Final = re.compile("|".join(f"(?P<{name}>{form})" for name, form in _FORM
 _VALUES: Final[dict[str, Callable[[str], Any]]] = {
     "bytes": bytes_of,
     "string": text_of,
-    "double": double_of,
     "uint": uint_of,
-    "int": int_of,
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One word. `form` is a key of the forms above, or "end"; `value` is what a literal stands for."""
+    """One word. `form` is a key of the forms above, or "end"; `value` is what a literal stands for, but for
+    int and double, whose sign may stand before them.
+    """
 
     form: str
     text: str

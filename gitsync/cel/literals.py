@@ -53,7 +53,7 @@ def text_of(word: str) -> str:
 
 
 def bytes_of(word: str) -> bytes:
-    """Bytes after a `b`; `\\x` and octal escapes are bytes, all else is UTF-8."""
+    """Bytes after a `b`: hexadecimal and octal escapes are bytes, all else is UTF-8."""
     inside, is_raw = _unquoted(word[1:])
     if is_raw:
         return inside.encode("utf-8", "surrogatepass")

@@ -1,7 +1,7 @@
 """From the text of an expression to its tree (CEL's language definition, "Syntax").
 
-By descent, with binary operators by their level. Hostile text is bounded in length (lexer), in brackets within brackets,
-and in the depth of the tree, so that nobody who walks a tree runs out of stack.
+By descent, with binary operators by their level. Hostile text is bounded in length (lexer), in brackets within
+brackets, and in the depth of the tree, so that nobody who walks a tree runs out of stack.
 """
 
 from __future__ import annotations
@@ -14,7 +14,16 @@ from gitsync.cel.literals import double_of, int_of
 from gitsync.cel.macros import bind, macro
 from gitsync.cel.signatures import namespaced
 from gitsync.cel.tree import (
-    Call, Ident, Index, ListOf, Literal, MapOf, Node, Position, Select, depths,
+    Call,
+    Ident,
+    Index,
+    ListOf,
+    Literal,
+    MapOf,
+    Node,
+    Position,
+    Select,
+    depths,
 )  # fmt: skip
 from gitsync.cel.types import NAMED
 from gitsync.errors import ExpressionError
@@ -28,9 +37,10 @@ _LEVELS: Final = {"||": 1, "&&": 2, **dict.fromkeys(("==", "!=", "<", "<=", ">",
 _LEVELS.update({"+": 4, "-": 4, "*": 5, "/": 5, "%": 5})
 _WORDS: Final = {"true": True, "false": False, "null": None}
 _NOT_SELECTABLE: Final = frozenset({*_WORDS, "in"})
-_RESERVED: Final = frozenset(
-    "as break const continue else for function if import let loop package namespace return var void while".split()
-)
+_RESERVED: Final = frozenset({
+    "as", "break", "const", "continue", "else", "for", "function", "if", "import", "let", "loop", "package",
+    "namespace", "return", "var", "void", "while",
+})  # fmt: skip
 _DOTTED_TYPES: Final = frozenset(name for name in NAMED if "." in name)
 
 
@@ -102,8 +112,7 @@ class _Parser:
         return left
 
     def _level(self) -> int:
-        is_operator = self._next.form == "sign" or self._next.text == "in"
-        return _LEVELS.get(self._next.text, 0) if is_operator and self._next.form != "string" else 0
+        return _LEVELS.get(self._next.text, 0)
 
     def _unary(self) -> Node:
         """Two signs in a row cancel each other out, as in CEL; a minus before a number is the number's."""
@@ -119,12 +128,11 @@ class _Parser:
 
     def _negative(self, minus: Token) -> Node:
         number = self._take()
-        read: Callable[[str], object] = int_of if number.form == "int" else double_of
-        return self._literal(f"-{number.text}", minus.at, read)
+        return self._number(f"-{number.text}", number.form, minus.at)
 
-    def _literal(self, text: str, at: Position, read: Callable[[str], object]) -> Node:
+    def _number(self, text: str, form: str, at: Position) -> Node:
         try:
-            return Literal(read(text), at)
+            return Literal(int_of(text) if form == "int" else double_of(text), at)
         except ValueError as error:
             raise ExpressionError(located(at, f"Syntax error: {error}")) from error
 
@@ -174,7 +182,9 @@ class _Parser:
 
     def _primary(self) -> Node:
         token = self._next
-        if token.form in {"int", "uint", "double", "string", "bytes"}:
+        if token.is_number:
+            return self._number(self._take().text, token.form, token.at)
+        if token.form in {"uint", "string", "bytes"}:
             return Literal(self._take().value, token.at)
         if token.text in _WORDS and token.form == "name":
             return Literal(_WORDS[self._take().text], token.at)

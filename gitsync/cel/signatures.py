@@ -14,7 +14,18 @@ from functools import cache
 from typing import Final
 
 from gitsync.cel.types import (
-    BOOL, BYTES, DOUBLE, DURATION, DYN, INT, RESOURCE_ID, STRING, TIMESTAMP, UINT, Type, param,
+    BOOL,
+    BYTES,
+    DOUBLE,
+    DURATION,
+    DYN,
+    INT,
+    RESOURCE_ID,
+    STRING,
+    TIMESTAMP,
+    UINT,
+    Type,
+    param,
 )  # fmt: skip
 
 _OPERATORS: Final = """
@@ -24,7 +35,6 @@ _||_(bool, bool) -> bool
 _?_:_(bool, A, A) -> A
 -_(int) -> int
 -_(double) -> double
--_(duration) -> duration
 _+_(NUMBER, NUMBER) -> NUMBER
 _+_(string, string) -> string
 _+_(bytes, bytes) -> bytes

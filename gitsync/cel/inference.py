@@ -1,0 +1,143 @@
+"""How types fit one another, and what a call's types come out as (CEL's type checking, with type parameters and dyn).
+
+Apart from the checker, which walks trees: here are only types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import count
+
+from gitsync.cel.signatures import Overload
+from gitsync.cel.types import DYN, NULL, Type, param
+
+
+class Inference:
+    """What the type parameters of one expression stand for so far."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, Type] = {}
+        self._earlier: list[tuple[str, Type | None]] = []  # what to put back where a call does not fit after all
+        self._numbers = count()
+
+    def fresh(self) -> Type:
+        """A type still to be found: of the items of an empty list, say."""
+        return param(str(next(self._numbers)))
+
+    def resolved(self, type_: Type) -> Type:
+        """The type with all that is known of its parameters."""
+        while type_.is_param and (found := self._found.get(type_.name)) is not None:
+            type_ = found
+        if not type_.params:
+            return type_
+        return Type(type_.name, tuple(map(self.resolved, type_.params)), type_.fields)
+
+    def settled(self, type_: Type) -> Type:
+        """The type where nothing more will be known: what is open is dyn."""
+        known = self.resolved(type_)
+        if known.is_param:
+            return DYN
+        if not known.params:
+            return known
+        return Type(known.name, tuple(map(self.settled, known.params)), known.fields)
+
+    def fits(self, wanted: Sequence[Type], given: Sequence[Type]) -> bool:
+        """Whether each type given may stand for the one wanted; what that tells of parameters is kept if all do."""
+        before = len(self._earlier)
+        if len(wanted) == len(given) and all(map(self._fit, wanted, given)):
+            return True
+        while len(self._earlier) > before:
+            name, type_ = self._earlier.pop()
+            if type_ is None:
+                del self._found[name]
+            else:
+                self._found[name] = type_
+        return False
+
+    def _keep(self, name: str, type_: Type) -> None:
+        self._earlier.append((name, self._found.get(name)))
+        self._found[name] = type_
+
+    def joined(self, types: Iterable[Type]) -> Type:
+        """The one type of a list's items: dyn where they differ, a type to be found where there are none."""
+        one: Type | None = None
+        for type_ in types:
+            if one is None:
+                one = type_
+            elif self.fits([one], [type_]):
+                one = type_ if _is_wider(self.resolved(type_), self.resolved(one)) else one
+            else:
+                return DYN
+        return self.fresh() if one is None else one
+
+    def called(self, overloads: Iterable[Overload], given: Sequence[Type]) -> Type | None:
+        """What a call gives; dyn where several overloads fit and differ, None where none fits."""
+        result: Type | None = None
+        for overload in overloads:
+            wanted, gives = self._renamed(overload)
+            if self.fits(wanted, given):
+                now = self.resolved(gives)
+                result = now if result is None or result == now else DYN
+        return result
+
+    def _renamed(self, overload: Overload) -> tuple[list[Type], Type]:
+        """An overload with parameters of its own, so that two calls do not share theirs."""
+        names: dict[str, Type] = {}
+
+        def rename(type_: Type) -> Type:
+            if type_.is_param:
+                return names.setdefault(type_.name, self.fresh())
+            return Type(type_.name, tuple(map(rename, type_.params)), type_.fields) if type_.params else type_
+
+        return [rename(arg) for arg in overload.args], rename(overload.result)
+
+    def _fit(self, wanted: Type, given: Type) -> bool:
+        if wanted.is_param:
+            return self._stand_for(wanted, given)
+        if given.is_param:
+            return self._stand_for(given, wanted)
+        if DYN in (wanted, given):
+            return True
+        if NULL in (wanted, given):
+            return wanted.is_nullable and given.is_nullable
+        if wanted.name == "type":
+            return given.name == "type"
+        alike = wanted.name == given.name and len(wanted.params) == len(given.params)
+        return alike and all(map(self._fit, wanted.params, given.params))
+
+    def _stand_for(self, parameter: Type, type_: Type) -> bool:
+        """Whether a parameter may be a type; of what was known of it and what is new, the wider is kept."""
+        known, other = self.resolved(parameter), self.resolved(type_)
+        if known == other:
+            return True
+        if known.is_param or other.is_param:
+            open_, meant = (other, known) if other.is_param else (known, other)
+            if _mentions(meant, open_):
+                return False
+            self._keep(open_.name, meant)
+            return True
+        if not self._fit(known, other):
+            return False
+        if _is_wider(other, known):
+            self._keep(self._last(parameter).name, other)
+        return True
+
+    def _last(self, parameter: Type) -> Type:
+        """The parameter at the end of a chain of parameters that stand for each other."""
+        while (found := self._found.get(parameter.name)) is not None and found.is_param:
+            parameter = found
+        return parameter
+
+
+def _is_wider(one: Type, other: Type) -> bool:
+    """Whether the first is the second but for dyn where that has a type."""
+    if one == DYN:
+        return other != DYN
+    if one == other or one.name != other.name or len(one.params) != len(other.params):
+        return False
+    pairs = list(zip(one.params, other.params, strict=True))
+    return all(mine == theirs or _is_wider(mine, theirs) for mine, theirs in pairs)
+
+
+def _mentions(type_: Type, parameter: Type) -> bool:
+    return type_ == parameter or any(_mentions(inner, parameter) for inner in type_.params)
