@@ -1,0 +1,49 @@
+"""A "Product" of API Management goes with the subscriptions to it."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+from asking import REGISTRY, subject
+
+from gitsync.errors import ArmError
+
+SERVICE = "/subscriptions/s/resourceGroups/g/providers/Microsoft.ApiManagement/service/api"
+PRODUCT = f"{SERVICE}/products/name-in-azure"
+
+
+class Deletes:
+    """Notes what is deleted; refuses where it is told to."""
+
+    def __init__(self, refusal=None):
+        self.refusal = refusal
+        self.deleted = []
+
+    async def delete(self, arm_id, api_version, *, if_match=None, query=None):
+        self.deleted.append((arm_id, api_version, if_match, query))
+        if self.refusal:
+            raise self.refusal
+
+    async def last(self, about, azure):
+        self.deleted.append((about.arm_id, about.api_version))
+
+
+def delete(azure):
+    about = replace(subject("apimanagement.azure.com", "Product"), arm_id=PRODUCT)
+    asyncio.run(REGISTRY.delete(about, azure, azure.last))
+
+
+def test_its_subscriptions_are_deleted_first_and_then_the_product_as_any_other():
+    azure = Deletes()
+    delete(azure)
+    special = (PRODUCT, "2022-08-01", "*", {"deleteSubscriptions": "true"})
+    assert azure.deleted == [special, (PRODUCT, "2024-01-01")], "the id has the name in Azure, not the manifest's"
+
+
+def test_where_that_is_refused_the_default_delete_is_not_tried():
+    azure = Deletes(ArmError("No.", status=409, code="Conflict"))
+    with pytest.raises(ArmError):
+        delete(azure)
+    assert len(azure.deleted) == 1
