@@ -18,6 +18,7 @@ from gitsync.errors import ArmError, ConfigError, ExtensionError, GitsyncError
 from gitsync.extensions.points import (
     ActsOnAzure,
     BodyModifier,
+    Call,
     CheckResult,
     ConfigMapExporter,
     Deleter,
@@ -26,10 +27,12 @@ from gitsync.extensions.points import (
     Extensions,
     Imported,
     Importer,
+    Modifier,
     NextCheck,
     NextDelete,
     NextImport,
     PreReconciliationChecker,
+    Question,
     ReadsAzure,
     SecretExporter,
     Subject,
@@ -83,12 +86,13 @@ def guarded(extension: Extension, name: str) -> Extension:
         pre_check=extension.pre_check and _check(extension.pre_check, name),
         post_check=extension.post_check and _check(extension.post_check, name),
         classify=extension.classify and _classifier(extension.classify, name),
-        modify=extension.modify and _modifier(extension.modify, name),
+        modify=extension.modify and _modify(extension.modify, name),
         delete=extension.delete and _deleter(extension.delete, name),
         importer=extension.importer and _importer(extension.importer, name),
         export_secrets=extension.export_secrets and _secrets(extension.export_secrets, name),
         export_config_maps=extension.export_config_maps and _config_maps(extension.export_config_maps, name),
         succeeded=extension.succeeded and _handler(extension.succeeded, name),
+        foreseen=extension.foreseen and _foreseen(extension.foreseen, name),
     )
 
 
@@ -118,6 +122,38 @@ def _classifier(classify: ErrorClassifier, name: str) -> ErrorClassifier:
             return _answer(classify(error, rest), Classification)
 
     return asked
+
+
+def _modify(modify: BodyModifier | Modifier, name: str) -> BodyModifier | Modifier:
+    if not isinstance(modify, Modifier):
+        return _modifier(modify, name)
+    return Modifier(
+        asks=modify.asks and _pure(modify.asks, name, _questions),
+        compared=modify.compared and _modifier(modify.compared, name),
+        sent=modify.sent and _modifier(modify.sent, name),
+        first=modify.first and _pure(modify.first, name, lambda call: call if call is None else _answer(call, Call)),
+        foretells=modify.foretells and _pure(modify.foretells, name, lambda said: _answer(said, str)),
+    )
+
+
+def _questions(asked: tuple[Question, ...]) -> tuple[Question, ...]:
+    return tuple(_answer(question, Question) for question in _answer(asked, tuple))
+
+
+def _pure(
+    ask: Callable[[Subject], _Value], name: str, check: Callable[[_Value], _Value]
+) -> Callable[[Subject], _Value]:
+    """A function of what was read alone, whose answer is checked."""
+
+    def asked(subject: Subject) -> _Value:
+        with _blamed_on(name):
+            return check(ask(subject))
+
+    return asked
+
+
+def _foreseen(foreseen: Callable[[Subject], Mapping[str, str]], name: str) -> Callable[[Subject], Mapping[str, str]]:
+    return _pure(foreseen, name, lambda answer: _texts_to(str, answer))
 
 
 def _modifier(modify: BodyModifier, name: str) -> BodyModifier:

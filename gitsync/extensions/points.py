@@ -8,11 +8,11 @@ exception means that the check itself could not be made.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from gitsync.core.classify import Classification
-from gitsync.errors import ArmError
+from gitsync.errors import ArmError, GitsyncError
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.live import Live
 from gitsync.model.secret import Secret
@@ -53,12 +53,30 @@ class ActsOnAzure(ReadsAzure, Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a body modifier must have looked up: a resource, or where it `lists`, all entries of a list.
+
+    `for_the_run`: the answer is the same for every resource of a run, so it is asked for once.
+    """
+
+    path: str
+    api_version: str
+    lists: bool = False
+    for_the_run: bool = False
+
+
+Answer = Live | tuple[Mapping[str, Any], ...] | None
+"""To a question: the resource, None where it is not there, or the entries of the list."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
     """The resource that an extension is asked about.
 
     `live` is as just read (None: it does not exist); `owner` likewise, None where the kind has none or it is not
-    needed. `owner_name` is the name of the owner's manifest, "" for an owner given by id.
+    needed. `owner_name` is the name of the owner's manifest, "" for an owner given by id. `answers` are those to the
+    questions of the kind's body modifiers; where Azure gave none, nobody is asked further.
     """
 
     key: Key
@@ -69,13 +87,30 @@ class Subject:
     live: Live | None
     owner: Live | None = None
     owner_name: str = ""
+    answers: Mapping[Question, Answer] = field(default_factory=dict)
+
+
+class UnmendableError(GitsyncError):
+    """What an extension raises where only another manifest mends it: Ready becomes Error/Failed with its message."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """An action (POST) that an extension wants to be called, and to have ended. Who has no writer asks for it so."""
+
+    path: str
+    api_version: str
+    body: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """The answer of a check: `reason` says why not, and is "" where it agrees."""
+    """The answer of a check: `reason` says why not, and is "" where it agrees. `then` is to be called before the run
+    looks again.
+    """
 
     reason: str = ""
+    then: Call | None = None
 
     @property
     def agrees(self) -> bool:
@@ -97,9 +132,12 @@ def success() -> CheckResult:
     return CheckResult()
 
 
-def failure(reason: str) -> CheckResult:
-    """Answer of a post-check: not yet. Ready becomes PostReconciliationFailure with this reason."""
-    return CheckResult(reason)
+def failure(reason: str, then: Call | None = None) -> CheckResult:
+    """Answer of a post-check: not yet. Ready becomes PostReconciliationFailure with this reason.
+
+    `then` is an action that may mend it: called once for a resource in a run, never in a plan nor under policy skip.
+    """
+    return CheckResult(reason, then)
 
 
 NextCheck = Callable[[Subject, ReadsAzure], Awaitable[CheckResult]]
@@ -133,6 +171,22 @@ class BodyModifier(Protocol):
     """Pure: given the body to be sent and the resource as just read, returns the body to send."""
 
     def __call__(self, body: Mapping[str, Any], subject: Subject) -> Mapping[str, Any]: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Modifier:
+    """A body modifier in its parts, for one that takes more than the body and the resource. All of them are pure.
+
+    `asks`: what must be looked up first, in a plan too. `compared`: the body as it is compared and remembered, and what
+    `sent` begins with; `sent`: the body as a PUT sends it. `first`: what must be called before that. `foretells`: what
+    a plan says of sending it, in a sentence, "" for nothing special.
+    """
+
+    asks: Callable[[Subject], tuple[Question, ...]] | None = None
+    compared: BodyModifier | None = None
+    sent: BodyModifier | None = None
+    first: Callable[[Subject], Call | None] | None = None
+    foretells: Callable[[Subject], str] | None = None
 
 
 NextDelete = Callable[[Subject, ActsOnAzure], Awaitable[None]]
@@ -196,6 +250,8 @@ class ConfigMapExporter(Protocol):
 class SuccessHandler(Protocol):
     """Called last, each time the resource is as it should be. Returns annotations that gitsync keeps for the resource
     during the run, such as the one that moves the ids of its children (spec: extensions §11).
+
+    In a plan `Extension.foreseen` stands in for it: the annotations that follow from what was read alone.
     """
 
     async def __call__(self, subject: Subject, azure: ActsOnAzure) -> Mapping[str, str]: ...
@@ -211,12 +267,13 @@ class Extension:
     pre_check: PreReconciliationChecker | None = None
     post_check: PostReconciliationChecker | None = None
     classify: ErrorClassifier | None = None
-    modify: BodyModifier | None = None
+    modify: BodyModifier | Modifier | None = None
     delete: Deleter | None = None
     importer: Importer | None = None
     export_secrets: SecretExporter | None = None
     export_config_maps: ConfigMapExporter | None = None
     succeeded: SuccessHandler | None = None
+    foreseen: Callable[[Subject], Mapping[str, str]] | None = None
 
 
 Extensions = tuple[Extension, ...]

@@ -19,12 +19,15 @@ from gitsync.extensions.built_in import BUILT_IN
 from gitsync.extensions.foreign import installed
 from gitsync.extensions.points import (
     ActsOnAzure,
+    Call,
     CheckResult,
     Extension,
     Imported,
+    Modifier,
     NextCheck,
     NextDelete,
     NextImport,
+    Question,
     ReadsAzure,
     Subject,
     proceed,
@@ -73,11 +76,37 @@ class Registry:
                 chain = partial(extension.classify, next=chain)
         return chain(error)
 
+    def questions(self, subject: Subject) -> tuple[Question, ...]:
+        """What must be looked up before the body can be compared."""
+        asking = [modifier.asks for modifier in self._modifiers(subject) if modifier.asks]
+        return tuple(dict.fromkeys(question for asks in asking for question in asks(subject)))
+
+    def compared(self, body: Mapping[str, Any], subject: Subject) -> Mapping[str, Any]:
+        """Return the body as it is compared and remembered."""
+        for modifier in self._modifiers(subject):
+            body = modifier.compared(body, subject) if modifier.compared else body
+        return body
+
+    def foretold(self, subject: Subject) -> str:
+        """What a plan says of sending the body, besides that it is sent."""
+        said = [modifier.foretells(subject) for modifier in self._modifiers(subject) if modifier.foretells]
+        return " ".join(filter(None, said))
+
+    def first_calls(self, subject: Subject) -> tuple[Call, ...]:
+        """What must be called, and have ended, before the body is sent."""
+        calls = [modifier.first(subject) for modifier in self._modifiers(subject) if modifier.first]
+        return tuple(call for call in calls if call)
+
     def modified(self, body: Mapping[str, Any], subject: Subject) -> Mapping[str, Any]:
         """Return the body to send, after every modifier of the kind."""
-        for extension in self.of(subject):
-            body = extension.modify(body, subject) if extension.modify else body
+        for modifier in self._modifiers(subject):
+            body = modifier.sent(body, subject) if modifier.sent else body
         return body
+
+    def _modifiers(self, subject: Subject) -> list[Modifier]:
+        """Body modifiers of the kind; one that is only a function alters what is sent."""
+        found = [extension.modify for extension in self.of(subject) if extension.modify]
+        return [one if isinstance(one, Modifier) else Modifier(sent=one) for one in found]
 
     async def delete(self, subject: Subject, azure: ActsOnAzure, last: NextDelete) -> None:
         """Delete a resource as its kind wants it; `last` sends the DELETE of the resource itself."""
@@ -120,6 +149,13 @@ class Registry:
         annotations: dict[str, str] = {}
         for handler in (e.succeeded for e in self.of(subject) if e.succeeded):
             annotations = {**await handler(subject, azure), **annotations}
+        return annotations
+
+    def foreseen(self, subject: Subject) -> Mapping[str, str]:
+        """The same as far as it follows from what was read: what a plan knows."""
+        annotations: dict[str, str] = {}
+        for foresee in (e.foreseen for e in self.of(subject) if e.foreseen):
+            annotations = {**foresee(subject), **annotations}
         return annotations
 
 
