@@ -36,13 +36,14 @@ Parser: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
     """One document: plain JSON values. `lines` maps a field's path, as fieldpath spells it ("" for the whole), to its
-    line, from 1; `problems` are those that leave the document readable.
+    line, from 1; `problems` are those that leave the document readable. `text` is what it was read from.
     """
 
     path: str
     value: Any
     lines: dict[str, int]
     problems: tuple[Problem, ...] = ()
+    text: bytes = b""
 
     def line(self, where: str) -> int:
         """The line of a field, or of the document where it has no such field."""
@@ -111,7 +112,7 @@ def _parse(path: str, chunk: bytes, before: int) -> Iterator[Document]:
         parser = Parser(chunk)
         while parser.check_event():
             if isinstance(parser.get_event(), yaml.DocumentStartEvent):
-                yield _Builder(path, parser, before + 1).document()
+                yield _Builder(path, parser, before + 1).document(chunk)
     except yaml.MarkedYAMLError as error:
         raise _syntax(error, before) from error
     except yaml.reader.ReaderError as error:
@@ -152,11 +153,11 @@ class _Builder:
         self.nodes = 0
         self.aliased = 0
 
-    def document(self) -> Document:
+    def document(self, text: bytes) -> Document:
         event = self.next_event()
         line = event.start_mark.line + self.first_line
         value = self.value(event, "", line, 0)
-        return Document(path=self.path, value=value, lines=self.lines, problems=tuple(self.problems))
+        return Document(path=self.path, value=value, lines=self.lines, problems=tuple(self.problems), text=text)
 
     def value(self, event: Any, where: str, line: int, depth: int) -> Any:
         self.lines[where] = line

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gitsync.core.documents import Document, read_documents
 from gitsync.core.fieldpath import spell
 from gitsync.core.metadata import Header, is_object, read_header
+from gitsync.model.export import Address, Holder
 from gitsync.model.gvk import Key
-from gitsync.model.manifests import Manifests
+from gitsync.model.manifests import Encrypted, Manifests
 from gitsync.model.problem import Level, Problem, Source
 from gitsync.model.resource import Resource
 from gitsync.model.secret import Secret
@@ -37,8 +39,11 @@ FOREIGN = frozenset(
 """Groups of other operators that end as ASO's do."""
 
 MAX_LISTS = 10  # lists in lists
+ENCRYPTED = "sops"  # the member that SOPS adds to a document it encrypts
+CIPHERTEXT = re.compile(r"ENC\[AES256_GCM,")
 
 MAPPING = "Write one key: value a line."
+REFER = "Put them into a Secret, encrypt that one, and refer to it."
 KEEP_ONE = "Keep one of them; until then the first counts."
 
 
@@ -46,7 +51,7 @@ def read_manifests(files: Mapping[str, bytes], *, namespace: str = "default") ->
     """All that the files say, whatever their order. `files` maps a path inside the source to its content; only *.yaml,
     *.yml and *.json are read. `namespace` is that of documents which name none.
 
-    Secrets that are encrypted with SOPS are left out: their values cannot be known here.
+    What is encrypted with SOPS is kept as it stands: its values cannot be known here.
     """
     sorter = _Sorter(namespace)
     for path in sorted(files):
@@ -68,13 +73,14 @@ def _unlist(document: Document, depth: int) -> Iterator[Document]:
         yield document
         return
     implied = {} if value["kind"] == "List" else {"apiVersion": value["apiVersion"], "kind": value["kind"][:-4]}
+    implied |= {ENCRYPTED: value[ENCRYPTED]} if ENCRYPTED in value else {}
     for index, item in enumerate(value["items"]):
         if item is not None:
             yield from _unlist(_item(document, item, index, implied), depth - 1)
 
 
-def _item(document: Document, item: Any, index: int, implied: Mapping[str, str]) -> Document:
-    """One item as a document of its own: a list of one kind need not repeat it in every item."""
+def _item(document: Document, item: Any, index: int, implied: Mapping[str, Any]) -> Document:
+    """One item as a document of its own: what the list says for all need not be repeated in every item."""
     prefix = f"items[{index}]"
     lines = {p[len(prefix) :].lstrip("."): line for p, line in document.lines.items() if _is_below(p, prefix)}
     problems = tuple(
@@ -82,7 +88,7 @@ def _item(document: Document, item: Any, index: int, implied: Mapping[str, str])
     )
     lines.setdefault("", document.line("items"))  # an item of an aliased list has no line of its own
     value = {**implied, **item} if isinstance(item, dict) else item
-    return Document(path=document.path, value=value, lines=lines, problems=problems)
+    return replace(document, value=value, lines=lines, problems=problems)
 
 
 def _is_below(path: str, prefix: str) -> bool:
@@ -97,6 +103,8 @@ class _Sorter:
     resources: list[Resource] = field(default_factory=list)
     config_maps: dict[tuple[str, str], Mapping[str, str]] = field(default_factory=dict)
     secrets: dict[tuple[str, str], Mapping[str, Secret]] = field(default_factory=dict)
+    encrypted: dict[Address, Document] = field(default_factory=dict)
+    sealed: list[Document] = field(default_factory=list)
     namespaces: dict[str, Mapping[str, str]] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     passed_over: int = 0
@@ -105,6 +113,8 @@ class _Sorter:
         value = document.value
         if value is None and not document.problems:
             return
+        if isinstance(value, dict) and ENCRYPTED in value:
+            self.sealed.append(document)
         take = TAKERS.get((value["apiVersion"], value["kind"])) if is_object(value) else None
         is_resource = take is None and is_object(value) and _is_aso(value["apiVersion"])
         if take is None and not is_resource:
@@ -125,6 +135,11 @@ class _Sorter:
         problems = [*document.problems, *header.problems]
         if spec is not None and not isinstance(spec, dict):
             problems.append(_problem(document, "InvalidSpec", "spec", "spec is not a mapping.", MAPPING))
+        if ENCRYPTED in document.value and CIPHERTEXT.search(repr(spec)):
+            message = (
+                "Values of spec are encrypted with SOPS; only those of Secrets and ConfigMaps are decrypted."
+            )
+            problems.append(_problem(document, "EncryptedManifest", "spec", message, REFER))
         self.resources.append(
             Resource(
                 key=Key(gvk.group, gvk.kind, header.namespace, header.name),
@@ -139,10 +154,14 @@ class _Sorter:
         )
 
     def config_map(self, document: Document, header: Header) -> None:
+        if ENCRYPTED in document.value:
+            self.keep_encrypted(document, header, Holder.CONFIG_MAP)
+            return
         self.keep(self.config_maps, document, header, _texts(self, document, "data"))
 
     def secret(self, document: Document, header: Header) -> None:
-        if "sops" in document.value:
+        if ENCRYPTED in document.value:
+            self.keep_encrypted(document, header, Holder.SECRET)
             return
         plain = {key: Secret(text) for key, text in _texts(self, document, "stringData").items()}
         self.keep(self.secrets, document, header, _decoded(self, document) | plain)
@@ -162,17 +181,28 @@ class _Sorter:
         data: Mapping[str, Any],
     ) -> None:
         """Of two with one name the first is kept, and the second told."""
-        place = (header.namespace, header.name)
-        if place in kept:
-            message = f"{header.gvk.kind} {header.namespace}/{header.name} stands twice."
-            self.problems.append(_problem(document, "DuplicateManifest", "metadata.name", message, KEEP_ONE))
-        kept.setdefault(place, data)
+        if self.is_first(document, header):
+            kept[header.namespace, header.name] = data
+
+    def keep_encrypted(self, document: Document, header: Header, holder: Holder) -> None:
+        if self.is_first(document, header):
+            self.encrypted[Address(holder, header.namespace, header.name)] = document
+
+    def is_first(self, document: Document, header: Header) -> bool:
+        holder, place = Holder(header.gvk.kind), (header.namespace, header.name)
+        plain = self.secrets if holder is Holder.SECRET else self.config_maps
+        if place not in plain and Address(holder, *place) not in self.encrypted:
+            return True
+        message = f"{header.gvk.kind} {header.namespace}/{header.name} stands twice."
+        self.problems.append(_problem(document, "DuplicateManifest", "metadata.name", message, KEEP_ONE))
+        return False
 
     def done(self) -> Manifests:
         return Manifests(
             resources=tuple(sorted(self.resources, key=lambda r: (r.key, r.gvk.version, r.source))),
             config_maps=self.config_maps,
             secrets=self.secrets,
+            encrypted={address: _encrypted(one, self.sealed) for address, one in self.encrypted.items()},
             namespaces=self.namespaces,
             problems=tuple(sorted(self.problems, key=lambda p: p.order)),
             passed_over=self.passed_over,
@@ -184,6 +214,18 @@ TAKERS: Mapping[tuple[str, str], Callable[[_Sorter, Document, Header], None]] = 
     ("v1", "Secret"): _Sorter.secret,
     ("v1", "Namespace"): _Sorter.namespace_,
 }
+
+
+def _encrypted(document: Document, others: Iterable[Document]) -> Encrypted:
+    """SOPS seals a file of several documents as a whole, and writes the same member `sops` into each of them."""
+    seal = document.value[ENCRYPTED]
+    alike = (one.text for one in others if one.path == document.path and one.value[ENCRYPTED] == seal)
+    together = dict.fromkeys(alike)  # items of a list have one text
+    return Encrypted(
+        source=Source(document.path, document.line("")),
+        text=b"\n".join(text.rstrip() for text in together) + b"\n",
+        sops=seal if isinstance(seal, dict) else {},
+    )
 
 
 def _is_aso(api_version: str) -> bool:

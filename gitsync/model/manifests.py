@@ -4,16 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
-from gitsync.model.problem import Problem
+from gitsync.model.export import Address
+from gitsync.model.problem import Problem, Source
 from gitsync.model.resource import Resource
 from gitsync.model.secret import Secret
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Encrypted:
+    """A Secret or a ConfigMap that is encrypted with SOPS, as it stands in its file.
+
+    `text` is what was encrypted at once, and so is decrypted at once: all documents of the file that share the member
+    `sops`, which `sops` is.
+    """
+
+    source: Source
+    text: bytes
+    sops: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Manifests:
     """What was read. ConfigMaps and Secrets by (namespace, name), each a mapping of its keys; `namespaces` has the
-    annotations of Namespace manifests by name.
+    annotations of Namespace manifests by name. What is encrypted is in `encrypted`, and in neither of the others.
 
     `problems` are those that belong to no resource, in the order of the files; a resource that was read has its own.
     `passed_over` counts the documents that are not for gitsync.
@@ -22,6 +37,7 @@ class Manifests:
     resources: tuple[Resource, ...] = ()
     config_maps: Mapping[tuple[str, str], Mapping[str, str]] = field(default_factory=dict)
     secrets: Mapping[tuple[str, str], Mapping[str, Secret]] = field(default_factory=dict)
+    encrypted: Mapping[Address, Encrypted] = field(default_factory=dict)
     namespaces: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
     passed_over: int = 0

@@ -8,7 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gitsync.core.manifests import read_manifests
+from gitsync.model.export import Address, Holder
 from gitsync.model.gvk import GVK, Key
+from gitsync.model.manifests import Encrypted
 from gitsync.model.problem import Level, Source
 from gitsync.model.secret import Secret
 
@@ -199,10 +201,50 @@ def test_a_secret_that_cannot_be_read_is_told_without_its_value(line, expected, 
     assert "12345" not in str(found.problems)
 
 
-def test_a_secret_encrypted_with_sops_is_left_to_others():
-    text = "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\ndata: {a: 'ENC[x]'}\nsops: {mac: x}\n"
+def test_what_is_encrypted_with_sops_is_kept_as_it_stands():
+    text = b"apiVersion: v1\nkind: Secret\nmetadata: {name: s}\ndata: {a: 'ENC[x]'}\nsops: {mac: x}\n"
+    found = read_manifests({"a.yaml": text, "b.yaml": text.replace(b"Secret", b"ConfigMap")})
+    assert (found.secrets, found.config_maps, found.problems) == ({}, {}, ())
+    assert found.encrypted == {
+        Address(Holder.SECRET, "default", "s"): Encrypted(source=Source("a.yaml", 1), text=text, sops={"mac": "x"}),
+        Address(Holder.CONFIG_MAP, "default", "s"): Encrypted(
+            source=Source("b.yaml", 1), text=text.replace(b"Secret", b"ConfigMap"), sops={"mac": "x"}
+        ),
+    }
+
+
+def sealed(name, mac, kind="Secret", group="v1"):
+    return f"apiVersion: {group}\nkind: {kind}\nmetadata: {{name: {name}}}\nsops: {{mac: {mac}}}\n"
+
+
+def test_documents_that_were_encrypted_at_once_are_kept_together():
+    texts = [sealed("a", 1), sealed("b", 2), sealed("c", 1, "ResourceGroup", "resources.azure.com/v1api20200601")]
+    found = read("---\n".join(texts))
+    one, other = (found.encrypted[Address(Holder.SECRET, "default", name)] for name in "ab")
+    assert one.text.decode() == f"{texts[0]}---\n{texts[2]}"
+    assert other.text.decode() == f"---\n{texts[1]}"
+
+
+def test_items_of_an_encrypted_list_are_not_taken_for_plain():
+    items = "items: [{metadata: {name: a}, data: {k: x}}, {metadata: {name: b}}]"
+    text = f"apiVersion: v1\nkind: SecretList\n{items}\nsops: {{mac: 1}}\n"
     found = read(text)
-    assert (found.secrets, found.problems) == ({}, ())
+    assert found.secrets == {}
+    assert {str(at): one.text.decode() for at, one in found.encrypted.items()} == {
+        "Secret default/a": text,
+        "Secret default/b": text,
+    }
+
+
+def test_one_name_plain_and_encrypted_stands_twice():
+    found = read(sealed("a", 1) + "---\napiVersion: v1\nkind: Secret\nmetadata: {name: a}\n")
+    assert (len(found.encrypted), found.secrets, told(found)) == (1, {}, [("DuplicateManifest", 8, "metadata.name")])
+
+
+def test_a_resource_is_not_encrypted():
+    text = GROUP.replace("westeurope", "ENC[AES256_GCM,data:x,type:str]") + "sops: {mac: 1}\n"
+    (resource,) = read(text).resources
+    assert [(p.code, p.line) for p in resource.problems] == [("EncryptedManifest", 8)]
 
 
 def test_namespaces_are_kept_with_their_annotations():

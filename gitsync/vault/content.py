@@ -1,0 +1,36 @@
+"""Values as bytes and back, without ever showing one: Python's own errors of encoding carry the text they are about."""
+
+from __future__ import annotations
+
+from gitsync.model.export import Address, Export
+from gitsync.model.secret import Secret
+from gitsync.vault.points import VaultError
+
+MOST_BYTES = 1024 * 1024
+"""The most that Kubernetes keeps in an object, and that is read of one value."""
+
+
+def as_bytes(value: Secret, address: Address, key: str) -> bytes:
+    """The value in UTF-8. VaultError where it holds what is no character (half of a surrogate pair)."""
+    text = value.reveal()
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise VaultError(f"The value of {key} of {address} is not text: it cannot be written in UTF-8.")
+    return text.encode()
+
+
+def as_secret(content: bytes, where: str) -> Secret:
+    """The text of what was read at `where`, exactly as it is. VaultError where it is too large or not UTF-8."""
+    if len(content) > MOST_BYTES:
+        raise VaultError(
+            f"{where} has more than {MOST_BYTES} bytes, which is the most that is read of one value.",
+            hint="Look whether it is the file that was meant.",
+        )
+    text = content.decode("utf-8", "replace")
+    if text.encode() != content:
+        raise VaultError(f"{where} is not text in UTF-8, and a resource takes text alone.", hint="Keep it encoded.")
+    return Secret(text)
+
+
+def owner_of(export: Export) -> str:
+    """The text by which sinks remember who exported an object."""
+    return str(export.owner)

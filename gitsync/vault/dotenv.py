@@ -1,0 +1,185 @@
+"""Exports as lines NAME='value' of one file, which shells, python-dotenv and the hosts of pipelines read.
+
+Those readers agree on a value in one line without a quote or a backslash, and on little more. A value of several lines
+is refused: who reads line by line would take the second for a variable of its own, which a manifest could choose. The
+lines of an object stand under a comment that says whose they are, and lines of others stay.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from gitsync.errors import ConfigError
+from gitsync.model.export import Address, Export, Holder
+from gitsync.model.secret import Secret
+from gitsync.vault.content import as_bytes, owner_of
+from gitsync.vault.naming import check_names, variable
+from gitsync.vault.points import VaultError
+from gitsync.vault.private import UnfitError, judge_file, locked, replace
+
+_HEADER = re.compile(r"# gitsync: (Secret|ConfigMap) ([^/ ]+)/([^/ ]+), exported by (\S+)")
+_ASSIGNMENT = re.compile(r"(?:export )?([A-Za-z_][A-Za-z0-9_]*)=")
+_BARE = re.compile(r"[A-Za-z0-9_@%+=:,./-]*")
+_ENDS_A_LINE = re.compile(r"[\n\r\0\v\f\x1c-\x1e\x85\u2028\u2029]")
+
+
+@dataclass(slots=True)
+class Block:
+    """The lines of one object, and who exported it."""
+
+    owner: str
+    lines: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Contents:
+    """What the file holds: lines of others as they stand, and the blocks of objects."""
+
+    others: list[str] = field(default_factory=list)
+    blocks: dict[Address, Block] = field(default_factory=dict)
+
+
+class DotenvSink:
+    """A Sink. Annotations and labels have no place in such a file."""
+
+    name = "dotenv"
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    async def check(self) -> None:
+        """ConfigError where others may read the file, or it cannot be written."""
+        try:
+            judge_file(self._file)
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            with locked(self._file.parent):
+                self._read()
+        except UnfitError as error:
+            raise ConfigError(f"Secrets cannot be exported: {error.message}", hint=error.hint) from error
+        except VaultError as error:
+            raise ConfigError(error.message, hint=error.hint) from error
+        except OSError as error:
+            raise ConfigError(
+                f"Secrets cannot be exported to {self._file}: {error.strerror}.",
+                hint="Let this user write there, or give another --export-dotenv.",
+            ) from error
+
+    async def owner(self, address: Address) -> str | None:
+        check_names(address)
+        with self._as_vault_error():
+            block = self._read().blocks.get(address)
+        return block.owner if block else None
+
+    def refuses(self, export: Export) -> str:
+        """Why an object cannot be written here, whatever stands there; "" where it can."""
+        names = [variable(export.address, key) for key in export.data]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            return f"two of its keys would be the variable {twice[0]}"
+        several = sorted(key for key, value in export.data.items() if _ENDS_A_LINE.search(value.reveal()))
+        if several:
+            return f"{several[0]} has several lines, which not every reader of such a file takes for one value"
+        return ""
+
+    async def write(self, export: Export) -> None:
+        check_names(export.address, export.data)
+        if reason := self.refuses(export):
+            raise VaultError(
+                f"{export.address} is not written to {self._file}: {reason}.", hint="Export it to a folder instead."
+            )
+        block = Block(owner_of(export), _lines(export))
+        with self._as_vault_error(), locked(self._file.parent):
+            contents = self._read()
+            if contents.blocks.get(export.address) == block:
+                return
+            self._refuse_collisions(contents, export)
+            contents.blocks[export.address] = block
+            replace(self._file, _text(contents).encode())
+
+    def _refuse_collisions(self, contents: Contents, export: Export) -> None:
+        taken = dict.fromkeys(_names(contents.others), "a line that is not gitsync's")
+        for address, block in contents.blocks.items():
+            if address != export.address:
+                taken |= dict.fromkeys(_names(block.lines), str(address))
+        for key in sorted(export.data):
+            name = variable(export.address, key)
+            if name in taken:
+                raise VaultError(
+                    f"{key} of {export.address} would be {name} in {self._file}, which {taken[name]} sets already.",
+                    hint="Rename one of them, or export to a folder, which tells them apart.",
+                )
+
+    def _read(self) -> Contents:
+        judge_file(self._file)
+        try:
+            text = self._file.read_bytes().decode()
+        except FileNotFoundError:
+            return Contents()
+        except UnicodeDecodeError:
+            raise VaultError(f"{self._file} is not text in UTF-8.", hint="Name another file.") from None
+        return _parse(text)
+
+    @contextmanager
+    def _as_vault_error(self) -> Iterator[None]:
+        try:
+            yield
+        except UnfitError as error:
+            raise VaultError(f"Nothing is exported: {error.message}", hint=error.hint) from error
+        except OSError as error:
+            raise VaultError(
+                f"{self._file} cannot be read or written: {error.strerror}.", hint="Let this user write there."
+            ) from error
+
+
+def quoted(value: str) -> str:
+    """A value of one line as a POSIX shell reads it, and python-dotenv too wherever there is such a spelling.
+
+    There is none for a single quote or a backslash beside a dollar or a backtick: then the shell is followed.
+    """
+    if _BARE.fullmatch(value) and value:
+        return value
+    if "'" not in value and "\\" not in value:
+        return f"'{value}'"
+    if "$" not in value and "`" not in value:
+        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return "'" + value.replace("'", "'\\''") + "'"
+
+
+def _lines(export: Export) -> list[str]:
+    return [f"{variable(export.address, key)}={_quoted(export.data[key], export, key)}" for key in sorted(export.data)]
+
+
+def _quoted(value: Secret, export: Export, key: str) -> str:
+    return quoted(as_bytes(value, export.address, key).decode())
+
+
+def _names(lines: Sequence[str]) -> list[str]:
+    return [found[1] for line in lines if (found := _ASSIGNMENT.match(line))]
+
+
+def _parse(text: str) -> Contents:
+    """A block is its header and the assignments of its object right under it."""
+    contents = Contents()
+    block: Block | None = None
+    prefix = ""
+    for line in text.removesuffix("\n").split("\n") if text else []:
+        if header := _HEADER.fullmatch(line):
+            address = Address(Holder(header[1]), header[2], header[3])
+            prefix = variable(address, "")
+            block = contents.blocks[address] = Block(header[4])
+        elif block is not None and line.startswith(prefix) and _ASSIGNMENT.match(line):
+            block.lines.append(line)
+        else:
+            block = None
+            contents.others.append(line)
+    return contents
+
+
+def _text(contents: Contents) -> str:
+    lines = list(contents.others)
+    for address, block in sorted(contents.blocks.items(), key=lambda item: item[0]):
+        lines += [f"# gitsync: {address}, exported by {block.owner}", *block.lines]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,49 @@
+"""Secrets from variables of the environment: `GITSYNC_SECRET_<NAMESPACE>_<NAME>_<KEY>` and no others.
+
+The prefix keeps a manifest from asking for any other variable. Capitals and underscores lose what tells names apart,
+so a variable belongs to the first key that it is asked for; another key that would read the same one is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from gitsync.model.export import Address, Holder
+from gitsync.model.secret import Secret
+from gitsync.vault.naming import check_names, variable
+from gitsync.vault.points import VaultError
+
+PREFIX = "GITSYNC_SECRET_"
+
+
+class EnvironmentSource:
+    """A Source. A whole object cannot be had from it, since nobody can tell where a name ends and a key begins."""
+
+    name = "environment"
+    is_remote = False
+
+    def __init__(self, variables: Mapping[str, str]) -> None:
+        self._variables = {name: value for name, value in variables.items() if name.startswith(PREFIX)}
+        self._asked: dict[str, tuple[Address, str]] = {}
+
+    async def read(self, address: Address, keys: Sequence[str]) -> Mapping[str, Secret] | None:
+        if address.holder is not Holder.SECRET:
+            return None
+        check_names(address, keys)
+        names = {key: variable_of(address, key) for key in keys}
+        found = {key: self._value(name, address, key) for key, name in names.items() if self._variables.get(name)}
+        return found or None  # a pipeline sets what it has no value for to nothing: that is not there
+
+    def _value(self, name: str, address: Address, key: str) -> Secret:
+        first = self._asked.setdefault(name, (address, key))
+        if first != (address, key):
+            raise VaultError(
+                f"The variable {name} would stand for {key} of {address} and for {first[1]} of {first[0]}.",
+                hint="Rename one of them, or give it by another source: a folder can tell them apart.",
+            )
+        return Secret(self._variables[name])
+
+
+def variable_of(address: Address, key: str) -> str:
+    """The variable that one key of a Secret is read from."""
+    return PREFIX + variable(address, key).removeprefix("_")

@@ -1,0 +1,119 @@
+"""Secrets and config maps from a folder: one folder an object, one file a key, as Kubernetes mounts them.
+
+An object is in FOLDER/NAMESPACE/NAME, or, where its namespace is the run's own, in FOLDER/NAME. Contents are taken
+exactly as they are, a newline at the end with them (spec: semantics §6.3). What cannot be read is unknown, not absent.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from gitsync.model.export import Address, Holder
+from gitsync.model.secret import Secret
+from gitsync.vault.content import MOST_BYTES, as_secret
+from gitsync.vault.naming import check_names
+from gitsync.vault.points import VaultError
+
+NOTE = ".gitsync.json"
+"""What the sink that writes such folders keeps beside the keys, and no key may be called."""
+
+_READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW  # a pipe is not waited for
+
+
+class FolderSource:
+    """A Source. `namespace` is that of objects whose folder lies at the top."""
+
+    name = "folder"
+    is_remote = False
+
+    def __init__(self, *, secrets: Path | None, config_maps: Path | None, namespace: str) -> None:
+        self._tops = {Holder.SECRET: secrets, Holder.CONFIG_MAP: config_maps}
+        self._namespace = namespace
+
+    async def read(self, address: Address, keys: Sequence[str]) -> Mapping[str, Secret] | None:
+        """As `Source.read`. Of a whole object, files whose names begin with a dot are left out: they are Kubernetes'
+        own, or an editor's; asked for by name they are read.
+        """
+        top = self._tops[address.holder]
+        if top is None:
+            return None
+        check_names(address, keys)
+        try:
+            folder = self._folder(top, address)
+            if folder is None:
+                return None
+            return self._values(top, folder, keys or _keys(folder))
+        except OSError as error:
+            raise VaultError(
+                f"{error.filename or top} cannot be read, so it is unknown what {address} holds: {error.strerror}.",
+                hint="Let this user read it.",
+            ) from error
+
+    def _folder(self, top: Path, address: Address) -> Path | None:
+        if not _is_folder(top):
+            setting = "--secrets-folder" if address.holder is Holder.SECRET else "--config-maps-folder"
+            raise VaultError(f"There is no folder {top}.", hint=f"Make it, or check {setting}.")
+        nested = top / address.namespace / address.name
+        if _is_folder(nested):
+            return nested
+        flat = top / address.name
+        return flat if address.namespace == self._namespace and _is_an_object(flat) else None
+
+    def _values(self, top: Path, folder: Path, keys: Iterable[str]) -> Mapping[str, Secret]:
+        contents = {key: _content(top, folder / key) for key in keys if key != NOTE}
+        return {key: as_secret(content, str(folder / key)) for key, content in contents.items() if content is not None}
+
+
+def _is_folder(path: Path) -> bool:
+    """Unlike `Path.is_dir`, tells what cannot be looked at from what is not there."""
+    try:
+        return stat.S_ISDIR(path.stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+
+
+def _is_an_object(path: Path) -> bool:
+    """A folder of folders alone is a namespace, which may have the name of an object."""
+    if not _is_folder(path):
+        return False
+    inside = [each for each in path.iterdir() if not each.name.startswith(".")]
+    return not inside or any(not each.is_dir() for each in inside)
+
+
+def _keys(folder: Path) -> list[str]:
+    return sorted(each.name for each in folder.iterdir() if not each.name.startswith("."))
+
+
+def _content(top: Path, file: Path) -> bytes | None:
+    """The bytes of a file, one more than allowed at most; None where there is none, or a folder has the name."""
+    try:
+        real = file.resolve(strict=True)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except RuntimeError as error:  # links that lead to each other
+        raise VaultError(f"{file} is a link that leads nowhere.", hint="Mend it.") from error
+    if not real.is_relative_to(top.resolve(strict=True)):
+        raise VaultError(
+            f"{file} is a link that leads out of {top}, and is not followed.",
+            hint="Put the file itself there.",
+        )
+    descriptor = os.open(real, _READ)
+    try:
+        mode = os.fstat(descriptor).st_mode
+        if stat.S_ISDIR(mode):
+            return None
+        if not stat.S_ISREG(mode):
+            raise VaultError(f"{file} is not a file.", hint="Put the value into a file.")
+        return _read(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _read(descriptor: int) -> bytes:
+    content = b""
+    while part := os.read(descriptor, MOST_BYTES + 1 - len(content)):
+        content += part
+    return content

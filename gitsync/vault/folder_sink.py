@@ -1,0 +1,191 @@
+"""Exports into a folder: FOLDER/secrets/NAMESPACE/NAME/KEY and FOLDER/config-maps/…, for this user alone.
+
+An object is replaced as a whole: its folder is built beside it, and then takes its place by two renames, as there is no
+single one for folders. A run that is killed between them leaves the old one aside, and the next run puts it back. Who
+exported an object, and its annotations and labels, is in a file of it that holds no value. The folder `secrets` can be
+read again as a source.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from gitsync.errors import ConfigError
+from gitsync.model.export import Address, Export, Holder
+from gitsync.vault.content import as_bytes, owner_of
+from gitsync.vault.folder import NOTE
+from gitsync.vault.naming import check_names
+from gitsync.vault.points import VaultError
+from gitsync.vault.private import (
+    FILE_MODE,
+    UnfitError,
+    judge_folder,
+    locked,
+    private_folder,
+    settle,
+    write_new,
+)
+
+PARTS: Mapping[Holder, str] = {Holder.SECRET: "secrets", Holder.CONFIG_MAP: "config-maps"}
+_NEW, _OLD = ".new-", ".old-"
+
+
+class FolderSink:
+    """A Sink."""
+
+    name = "folder"
+
+    def __init__(self, folder: Path) -> None:
+        self._top = folder
+
+    async def check(self) -> None:
+        """Make the folder, and clear what a killed run left. ConfigError where others may read it."""
+        try:
+            for folder in (self._top, *(self._top / part for part in PARTS.values())):
+                private_folder(folder)
+            with locked(self._top):
+                self._clear()
+        except (UnfitError, VaultError) as error:
+            raise ConfigError(f"Secrets cannot be exported: {error.message}", hint=error.hint) from error
+        except OSError as error:
+            raise ConfigError(
+                f"Secrets cannot be exported to {error.filename or self._top}: {error.strerror}.",
+                hint="Let this user write there, or give another --export-folder.",
+            ) from error
+
+    async def owner(self, address: Address) -> str | None:
+        check_names(address)
+        with _as_vault_error(self._top):
+            note = _note(self._place(address))
+            return None if note is None else str(note.get("owner", ""))
+
+    def refuses(self, export: Export) -> str:
+        """Why an object cannot be written here, whatever stands there; "" where it can."""
+        return f"no key of {export.address} may be called {NOTE}" if NOTE in export.data else ""
+
+    async def write(self, export: Export) -> None:
+        check_names(export.address, export.data)
+        if reason := self.refuses(export):
+            raise VaultError(f"{export.address} is not written to {self._top}: {reason}.")
+        files = _files(export)
+        with _as_vault_error(self._top), locked(self._top):
+            folder = self._place(export.address)
+            if _present(folder) != files:
+                private_folder(folder.parent)
+                _swap(folder, files)
+
+    def _place(self, address: Address) -> Path:
+        """The folder of an object, once those above it are judged."""
+        above = self._top / PARTS[address.holder]
+        for folder in (self._top, above, above / address.namespace):
+            if os.path.lexists(folder):
+                judge_folder(folder)
+        return above / address.namespace / address.name
+
+    def _clear(self) -> None:
+        for aside in self._top.glob(f"*/*/{_OLD}*"):
+            place = aside.parent / str((_note(aside) or {}).get("name", ""))
+            if place != aside.parent and not os.path.lexists(place):
+                aside.rename(place)
+            else:
+                shutil.rmtree(aside)
+        for half in self._top.glob(f"*/*/{_NEW}*"):
+            shutil.rmtree(half)
+
+
+@contextmanager
+def _as_vault_error(top: Path) -> Iterator[None]:
+    try:
+        yield
+    except UnfitError as error:
+        raise VaultError(f"Nothing is written to {top}: {error.message}", hint=error.hint) from error
+    except OSError as error:
+        raise VaultError(
+            f"{error.filename or top} cannot be read or written: {error.strerror}.",
+            hint="Let this user write there, and see that the disk is not full.",
+        ) from error
+
+
+def _files(export: Export) -> Mapping[str, bytes]:
+    """What the folder of an object holds."""
+    note = {
+        "name": export.address.name,
+        "owner": owner_of(export),
+        "annotations": dict(export.annotations),
+        "labels": dict(export.labels),
+    }
+    values = {key: as_bytes(value, export.address, key) for key, value in export.data.items()}
+    return values | {NOTE: json.dumps(note, indent=2, sort_keys=True).encode() + b"\n"}
+
+
+def _present(folder: Path) -> Mapping[str, bytes] | None:
+    """What stands in a folder; None where nothing does, or not what a sink writes, or others may read it."""
+    if not os.path.lexists(folder):
+        return None
+    judge_folder(folder)
+    found = {}
+    for each in folder.iterdir():
+        mode = each.lstat().st_mode
+        if not stat.S_ISREG(mode) or stat.S_IMODE(mode) != FILE_MODE:
+            return None
+        found[each.name] = each.read_bytes()
+    return found
+
+
+def _note(folder: Path) -> Mapping[str, Any] | None:
+    """What is noted of an object, nothing where no sink wrote it; None where there is none. VaultError where the note
+    cannot be read.
+    """
+    if not os.path.lexists(folder):
+        return None
+    judge_folder(folder)
+    try:
+        note = json.loads((folder / NOTE).read_bytes())
+    except FileNotFoundError:
+        return {}
+    except ValueError:
+        note = None
+    if not isinstance(note, dict):
+        raise VaultError(
+            f"{folder / NOTE} is damaged, so it is unknown who exported what is there.",
+            hint=f"Remove {folder} if a resource may export it anew.",
+        )
+    return note
+
+
+def _swap(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Put a new folder in the place of what stands there. Where that fails, the old one stands there again."""
+    new = Path(tempfile.mkdtemp(prefix=_NEW, dir=folder.parent))  # made with mode 0700
+    try:
+        for name, content in sorted(files.items()):
+            write_new(new / name, content)
+        settle(new)
+        aside = _aside(folder)
+        try:
+            new.rename(folder)
+        except OSError:
+            if aside:
+                aside.rename(folder)
+            raise
+    except BaseException:
+        shutil.rmtree(new, ignore_errors=True)
+        raise
+    settle(folder.parent)
+    if aside:
+        shutil.rmtree(aside)
+
+
+def _aside(folder: Path) -> Path | None:
+    if not os.path.lexists(folder):
+        return None
+    aside = Path(tempfile.mkdtemp(prefix=_OLD, dir=folder.parent))  # a rename replaces an empty folder
+    folder.rename(aside)
+    return aside

@@ -1,0 +1,66 @@
+"""The sources and sinks on this machine, made of the settings; the words are those of `secret_sources` and `export_to`.
+
+Apart from the places, so that these know no settings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from gitsync.config import Config
+from gitsync.errors import ConfigError
+from gitsync.vault.dotenv import DotenvSink
+from gitsync.vault.environment import EnvironmentSource
+from gitsync.vault.folder import FolderSource
+from gitsync.vault.folder_sink import FolderSink
+from gitsync.vault.pipeline import PipelineSink, Tell
+from gitsync.vault.points import Sink, Source
+from gitsync.vault.sops import Sops
+from gitsync.vault.sops_sink import SopsSink
+
+SINKS = ("folder", "sops", "dotenv", "ci")
+"""Words of `export_to` that `local_sink` knows."""
+
+
+def local_source(word: str, config: Config, environment: Mapping[str, str]) -> Source | None:
+    """The source `folder` or `environment`; None for another word. ConfigError where its folder is not given."""
+    if word == "environment":
+        return EnvironmentSource(environment)
+    if word != "folder":
+        return None
+    if not (config.secrets_folder or config.config_maps_folder):
+        raise ConfigError(
+            "Secrets are to come from a folder, and none is given.",
+            hint="Give --secrets-folder or --config-maps-folder.",
+        )
+    return FolderSource(
+        secrets=Path(config.secrets_folder) if config.secrets_folder else None,
+        config_maps=Path(config.config_maps_folder) if config.config_maps_folder else None,
+        namespace=config.namespace,
+    )
+
+
+def local_sink(word: str, config: Config, environment: Mapping[str, str], tell: Tell) -> Sink | None:
+    """One of `SINKS`; None for another word. `tell` shows a line to the host of a pipeline, and is not to be masked.
+
+    ConfigError where its folder or file is not given.
+    """
+    match word:
+        case "folder":
+            return FolderSink(_given(config.export_folder, word, "--export-folder"))
+        case "sops":
+            folder = _given(config.export_sops_folder, word, "--export-sops-folder")
+            return SopsSink(folder, Sops(environment=environment))
+        case "dotenv":
+            return DotenvSink(_given(config.export_dotenv, word, "--export-dotenv"))
+        case "ci":
+            return PipelineSink(environment, tell)
+        case _:
+            return None
+
+
+def _given(path: str | None, word: str, flag: str) -> Path:
+    if not path:
+        raise ConfigError(f"Secrets are to be exported with {word}, and {flag} is not given.", hint=f"Give {flag}.")
+    return Path(path)

@@ -1,0 +1,127 @@
+"""Exports as outputs of the step of a pipeline that gitsync runs in: GitHub Actions and Azure Pipelines.
+
+A host that is told too late shows a secret in its log, so masks come before anything else. Outputs end with the job, so
+nothing is known here of earlier runs. Values are foreign: each host's own escapes keep them from ending a command or
+beginning one.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from gitsync.errors import ConfigError
+from gitsync.model.export import Address, Export, Holder
+from gitsync.vault.content import as_bytes, owner_of
+from gitsync.vault.naming import check_names, variable
+from gitsync.vault.points import VaultError
+
+Tell = Callable[[str], None]
+"""Shows a line to the host of the pipeline at once, as it is: on stdout or stderr, past everything that masks."""
+
+_GITHUB_TEXT = {"%": "%25", "\r": "%0D", "\n": "%0A"}
+_AZURE_TEXT = {"%": "%AZP25", "\r": "%0D", "\n": "%0A"}
+_AZURE_PROPERTY = {**_AZURE_TEXT, ";": "%3B", "]": "%5D"}
+_APPEND = os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
+
+
+class PipelineSink:
+    """A Sink. `variables` are those of the environment, by which a host makes itself known."""
+
+    name = "ci"
+
+    def __init__(self, variables: Mapping[str, str], tell: Tell) -> None:
+        self._write_all = _host(variables)
+        self._variables = variables
+        self._tell = tell
+        self._written: dict[Address, Export] = {}
+
+    async def check(self) -> None:
+        """ConfigError where this is no pipeline that takes outputs."""
+        if self._write_all is None:
+            raise ConfigError(
+                "The sink ci knows the outputs of GitHub Actions and Azure Pipelines, and this is neither.",
+                hint="Export with --export-to dotenv: GitLab, for one, takes such a file as a report of the job.",
+            )
+        file = self._variables.get("GITHUB_OUTPUT", "")
+        if self._write_all is _to_github and not os.access(file, os.W_OK):
+            raise ConfigError(
+                f"The file of outputs cannot be written: GITHUB_OUTPUT is {file!r}.",
+                hint="Run gitsync in a step of the job; in a container, pass GITHUB_OUTPUT on and mount its file.",
+            )
+
+    async def owner(self, address: Address) -> str | None:
+        check_names(address)
+        return owner_of(self._written[address]) if address in self._written else None
+
+    def refuses(self, export: Export) -> str:
+        """Why an object cannot be written here, whatever stands there; "" where it can."""
+        others = [one for one in self._written.values() if one.address != export.address]
+        taken = {variable(one.address, key): f"{key} of {one.address}" for one in others for key in one.data}
+        for key in sorted(export.data):
+            name = variable(export.address, key)
+            if name in taken:
+                return f"its key {key} would be the output {name}, which is {taken[name]}"
+            taken[name] = f"its key {key}"
+        is_secret = export.address.holder is Holder.SECRET
+        several = [key for key, value in sorted(export.data.items()) if len(value.reveal().splitlines()) > 1]
+        if self._write_all is _to_azure and is_secret and several:
+            return f"{several[0]} has several lines, and Azure Pipelines takes no such secret"
+        return ""
+
+    async def write(self, export: Export) -> None:
+        check_names(export.address, export.data)
+        if self._written.get(export.address) == export:
+            return
+        if reason := self.refuses(export):
+            raise VaultError(
+                f"{export.address} does not become outputs of the step: {reason}.",
+                hint="Export it to a folder instead.",
+            )
+        if self._write_all is None:
+            raise VaultError("This is no pipeline that takes outputs.", hint="Export to another place.")
+        values = {
+            variable(export.address, key): as_bytes(export.data[key], export.address, key).decode()
+            for key in sorted(export.data)
+        }
+        self._write_all(self._tell, self._variables, values, export.address.holder is Holder.SECRET)
+        self._written[export.address] = export
+
+
+def _to_github(tell: Tell, variables: Mapping[str, str], values: Mapping[str, str], is_secret: bool) -> None:  # noqa: FBT001 - one of two functions of one shape
+    """`::add-mask::` for each line of a secret that says something, then `NAME<<DELIMITER` in the file that GITHUB_OUTPUT names.
+
+    The delimiter is random, so that no value can hold it.
+    """
+    if is_secret:
+        lines = {line.strip() for value in values.values() for line in value.splitlines()}
+        for line in sorted(line for line in lines if any(map(str.isalnum, line))):  # a mask of "{" hides every log
+            tell(f"::add-mask::{_escaped(line, _GITHUB_TEXT)}")
+    mark = f"gitsync-{secrets.token_hex(16)}"
+    text = "".join(f"{name}<<{mark}\n{value}\n{mark}\n" for name, value in values.items())
+    file = Path(variables["GITHUB_OUTPUT"])
+    try:
+        with os.fdopen(os.open(file, _APPEND), "wb") as stream:
+            stream.write(text.encode())
+    except OSError as error:
+        raise VaultError(f"The file of outputs {file} cannot be written: {error.strerror}.") from error
+
+
+def _to_azure(tell: Tell, _variables: Mapping[str, str], values: Mapping[str, str], is_secret: bool) -> None:  # noqa: FBT001 - as above
+    """`##vso[task.setvariable …]`: the host masks what is a secret, and shows no such line."""
+    for name, value in values.items():
+        properties = f"variable={_escaped(name, _AZURE_PROPERTY)};issecret={str(is_secret).lower()};isOutput=true"
+        tell(f"##vso[task.setvariable {properties}]{_escaped(value, _AZURE_TEXT)}")
+
+
+_HOSTS = (("GITHUB_ACTIONS", _to_github), ("TF_BUILD", _to_azure))
+
+
+def _host(variables: Mapping[str, str]) -> Callable[[Tell, Mapping[str, str], Mapping[str, str], bool], None] | None:
+    return next((write for name, write in _HOSTS if variables.get(name)), None)
+
+
+def _escaped(text: str, spellings: Mapping[str, str]) -> str:
+    return "".join(spellings.get(character, character) for character in text)

@@ -1,0 +1,119 @@
+"""Folders and files that nobody else may read: judged before they are used, and made so from the first moment.
+
+Who may write into a folder may put a link there, and so decide where a secret goes. So every folder that a sink writes
+to belongs to this user, and is nobody else's to enter.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+FOLDER_MODE = 0o700
+FILE_MODE = 0o600
+
+_ANEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC  # nothing that lies there is written to
+_OTHERS = 0o077
+
+
+class UnfitError(Exception):
+    """What stands at a path must not be given secrets: what is wrong, and how to mend it."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+def private_folder(folder: Path) -> None:
+    """Make sure of a folder that only this user may enter; make it where there is none, and what it lies in.
+
+    Raises UnfitError where another may, or something else stands there; OSError where it cannot be made.
+    """
+    for parent in reversed(folder.absolute().parents):
+        if not parent.exists():
+            parent.mkdir(mode=FOLDER_MODE, exist_ok=True)
+    try:
+        folder.mkdir(mode=FOLDER_MODE)
+    except FileExistsError:
+        judge_folder(folder)
+
+
+def judge_folder(folder: Path) -> None:
+    """Raise UnfitError where a path is no folder of this user alone; OSError where nothing is there."""
+    found = folder.lstat()
+    if stat.S_ISLNK(found.st_mode):
+        raise UnfitError(f"{folder} is a symbolic link.", "Name the folder itself.")
+    if not stat.S_ISDIR(found.st_mode):
+        raise UnfitError(f"{folder} is not a folder.", "Name a folder, or another place.")
+    _judge(folder, found, "700")
+
+
+def judge_file(file: Path) -> None:
+    """Raise UnfitError where something is at a path that is no file of this user alone."""
+    try:
+        found = file.lstat()
+    except FileNotFoundError:
+        return
+    if not stat.S_ISREG(found.st_mode):
+        kind = "a symbolic link" if stat.S_ISLNK(found.st_mode) else "not a file"
+        raise UnfitError(f"{file} is {kind}.", "Name the file itself, or another one.")
+    _judge(file, found, "600")
+
+
+def _judge(path: Path, found: os.stat_result, mode: str) -> None:
+    if found.st_uid != os.geteuid():
+        raise UnfitError(
+            f"{path} belongs to the user {found.st_uid}, and gitsync runs as {os.geteuid()}.",
+            f"Give it away with `chown {os.geteuid()} {path}`, or name another one.",
+        )
+    if found.st_mode & _OTHERS:
+        raise UnfitError(
+            f"{path} has the mode {stat.S_IMODE(found.st_mode):04o}: others may read or write what is to be secret.",
+            f"Mend it with `chmod {mode} {path}`.",
+        )
+
+
+def write_new(file: Path, content: bytes, mode: int = FILE_MODE) -> None:
+    """Write a file that is not there yet, and have it on the disk."""
+    with os.fdopen(os.open(file, _ANEW, mode), "wb") as stream:
+        stream.write(content)
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def replace(file: Path, content: bytes, mode: int = FILE_MODE) -> None:
+    """Write a file as a whole: readers see the old one or the new one."""
+    half = file.with_name(f".gitsync-{secrets.token_hex(8)}")
+    try:
+        write_new(half, content, mode)
+        half.replace(file)
+    except BaseException:
+        half.unlink(missing_ok=True)
+        raise
+    settle(file.parent)
+
+
+def settle(folder: Path) -> None:
+    """Have the names in a folder on the disk too."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold a folder against other runs. What is done meanwhile is short, so it is waited for."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,144 @@
+"""Runs the `sops` program, which encrypts and decrypts what is handed to it: nothing plain is on a disk or in a list of
+processes.
+
+What is to be decrypted comes from a manifest, so it is not trusted: a HashiCorp Vault that it names would be sent the
+token of the environment, and is asked only if the environment names the same one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import shutil
+import signal
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gitsync.model.secret import MASKED
+from gitsync.vault.points import VaultError
+
+TIMEOUT = 60.0
+"""Seconds for one call: a key service elsewhere may have to be asked."""
+
+_ENCRYPTED_MEMBERS = "^(data|stringData)$"
+_LONGEST_COMPLAINT = 300
+_SENSITIVE = re.compile(r"AGE-SECRET-KEY-[A-Z0-9-]+|ENC\[[^\]]*\]?|`[^`]*`?|\b[0-9A-Fa-f]{32,}\b")
+"""What a complaint may quote: keys, ciphertexts, digests of values, and pieces of what was read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sops:
+    """The program `sops`, looked for on the PATH of `environment`, with which it runs. `timeout` is in seconds."""
+
+    environment: Mapping[str, str]
+    timeout: float = TIMEOUT
+
+    def require(self) -> str:
+        """Where the program is. VaultError where it is not installed."""
+        found = shutil.which("sops", path=self.environment.get("PATH", os.defpath))
+        if found is None:
+            raise VaultError(
+                "The program sops is not installed.",
+                hint="Install it where gitsync runs, from https://github.com/getsops/sops/releases.",
+            )
+        return found
+
+    async def decrypt(self, text: bytes, seal: Mapping[str, Any], *, form: str, where: str) -> bytes:
+        """What an encrypted text says, in the same form: "yaml" or "json". `seal` is its member `sops`.
+
+        Raises VaultError that names `where`.
+        """
+        self._refuse_strange_vaults(seal, where)
+        forms = ("--input-type", form, "--output-type", form, "/dev/stdin")
+        code, output, complaint = await self._run(("decrypt", *forms), text, None)
+        if code:  # before 3.9 there were flags in place of commands
+            code, output, complaint = await self._run(("--decrypt", *forms), text, None)
+        if code:
+            raise VaultError(
+                f"{where} cannot be decrypted: sops says {_first_line(complaint)}",
+                hint="Give gitsync the key, as SOPS_AGE_KEY for instance, and try `sops decrypt` on the file.",
+            )
+        return output
+
+    async def encrypt(self, manifest: bytes, file: Path, folder: Path) -> bytes:
+        """A manifest (JSON) as the encrypted YAML that belongs into `file` (absolute), by the creation rules of the
+        .sops.yaml that is found from `folder` upwards. Raises VaultError.
+        """
+        words = ("--encrypted-regex", _ENCRYPTED_MEMBERS, "--input-type", "json", "--output-type", "yaml")
+        named = ("--filename-override", str(file), "/dev/stdin")
+        code, output, complaint = await self._run(("encrypt", *words, *named), manifest, folder)
+        if code:
+            raise VaultError(
+                f"Nothing can be encrypted for {file}: sops says {_first_line(complaint)}",
+                hint="Give a .sops.yaml there or above with a creation rule for it, or SOPS_AGE_RECIPIENTS; "
+                "sops has to be 3.9 or later.",
+            )
+        return output
+
+    def _refuse_strange_vaults(self, seal: Mapping[str, Any], where: str) -> None:
+        ours = self.environment.get("VAULT_ADDR", "").rstrip("/")
+        strange = sorted({address for address in _vaults(seal) if address.rstrip("/") != ours})
+        if strange:
+            raise VaultError(
+                f"{where} is encrypted for the HashiCorp Vault at {strange[0]!r}, which would be sent our token.",
+                hint="Set VAULT_ADDR to the same address if it is to be asked.",
+            )
+
+    async def _run(self, words: Sequence[str], given: bytes, folder: Path | None) -> tuple[int, bytes, str]:
+        """Exit code, output and complaint. All that the program started ends with it."""
+        program = self.require()
+        try:
+            process = await asyncio.create_subprocess_exec(
+                program,
+                *words,
+                cwd=folder,
+                env=dict(self.environment),
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise VaultError(f"{program} cannot be started: {error.strerror}.") from error
+        try:
+            output, complaint = await asyncio.wait_for(process.communicate(given), self.timeout)
+        except TimeoutError:
+            raise VaultError(
+                f"sops did not end within {self.timeout:g} seconds.", hint="Look whether its key service answers."
+            ) from None
+        finally:
+            await _end(process)
+        return process.returncode or 0, output, complaint.decode("utf-8", "replace")
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """End a program that still runs, as when the run was told to stop."""
+    if process.returncode is None:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        await process.wait()
+
+
+def _first_line(complaint: str) -> str:
+    lines = [line.strip() for line in complaint.splitlines() if line.strip()]
+    if not lines:
+        return "nothing."
+    line = _SENSITIVE.sub(MASKED, lines[0])
+    plain = "".join(character if character.isprintable() else " " for character in line)
+    return f"“{plain[:_LONGEST_COMPLAINT]}”"
+
+
+def _vaults(seal: Any) -> Iterator[str]:
+    """The addresses of HashiCorp Vaults anywhere in the member `sops`."""
+    if isinstance(seal, Mapping):
+        for key, value in seal.items():
+            if key == "vault_address":
+                yield str(value)
+            yield from _vaults(value)
+    elif isinstance(seal, list):
+        for each in seal:
+            yield from _vaults(each)

@@ -1,0 +1,173 @@
+"""Exports of Secrets as manifests that are encrypted with SOPS: FOLDER/NAMESPACE/NAME.yaml, fit to be committed.
+
+Metadata stays readable, and an annotation says who exported the Secret. A file is rewritten only where it says
+something else, since each encryption of the same is other bytes. Config maps are not written: they hide nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from gitsync.core.documents import Document, read_documents
+from gitsync.errors import ConfigError
+from gitsync.model.export import Address, Export, Holder
+from gitsync.model.secret import Secret
+from gitsync.vault.content import as_bytes, owner_of
+from gitsync.vault.naming import check_names
+from gitsync.vault.points import VaultError
+from gitsync.vault.private import locked, replace
+from gitsync.vault.sops import Sops
+
+OWNER = "gitsync/exported-by"
+"""The annotation that says which resource exported a Secret."""
+
+_FILE_MODE = 0o644  # what is secret in it is encrypted
+_CIPHERTEXT = "ENC["
+
+
+class SopsSink:
+    """A Sink."""
+
+    name = "sops"
+
+    def __init__(self, folder: Path, sops: Sops) -> None:
+        self._top = Path(os.path.abspath(folder))  # noqa: PTH100 - links are judged, and so not resolved
+        self._sops = sops
+
+    async def check(self) -> None:
+        """Make the folder and encrypt a word for it. ConfigError where there is no program, or no key."""
+        try:
+            _make(self._top)
+            await self._encrypt({"stringData": {"check": "check"}}, self._top / "default" / "check.yaml", self._top)
+        except VaultError as error:
+            raise ConfigError(f"Secrets cannot be exported with sops: {error.message}", hint=error.hint) from error
+
+    async def owner(self, address: Address) -> str | None:
+        check_names(address)
+        found = self._read(address)
+        return None if found is None else _owner(found.value)
+
+    def refuses(self, _export: Export) -> str:
+        """Why an object cannot be written here, whatever stands there: "", since any can."""
+        return ""
+
+    async def write(self, export: Export) -> None:
+        check_names(export.address, export.data)
+        if export.address.holder is not Holder.SECRET:
+            return
+        manifest = _manifest(export)
+        found = self._read(export.address)
+        file = self._file(export.address)
+        if found is not None and await self._decrypted(found) == manifest:
+            return
+        _make(file.parent)
+        encrypted = await self._encrypt(manifest, file, file.parent)
+        try:
+            with locked(file.parent):
+                replace(file, encrypted, _FILE_MODE)
+        except OSError as error:
+            raise _unwritable(file, error) from error
+
+    def _file(self, address: Address) -> Path:
+        return self._top / address.namespace / f"{address.name}.yaml"
+
+    def _read(self, address: Address) -> Document | None:
+        """The manifest that stands there; None where none does. VaultError where it is not that Secret's."""
+        file = self._file(address)
+        if address.holder is not Holder.SECRET or not os.path.lexists(file):
+            return None
+        for path in (file.parent, file):
+            _refuse_link(path)
+        try:
+            documents = read_documents(str(file), file.read_bytes()).documents
+        except OSError as error:
+            raise VaultError(f"{file} cannot be read: {error.strerror}.", hint="Let this user read it.") from error
+        if len(documents) != 1 or not _is(documents[0].value, address) or "sops" not in documents[0].value:
+            raise VaultError(
+                f"{file} is not the manifest of {address}, encrypted with SOPS, and is not overwritten.",
+                hint="Move it away, or name another folder.",
+            )
+        return documents[0]
+
+    async def _decrypted(self, found: Document) -> Mapping[str, Any]:
+        seal = found.value["sops"]
+        plain = await self._sops.decrypt(
+            found.text, seal if isinstance(seal, dict) else {}, form="yaml", where=found.path
+        )
+        value = read_documents(found.path, plain).documents[0].value
+        return value if isinstance(value, dict) else {}
+
+    async def _encrypt(self, manifest: Mapping[str, Any], file: Path, folder: Path) -> bytes:
+        """Encrypt, and look at the result: rules that leave a value plain must not be found out in git."""
+        encrypted = await self._sops.encrypt(json.dumps(manifest).encode(), file, folder)
+        shown = read_documents(str(file), encrypted).documents[0].value
+        if not _hides(shown, manifest):
+            raise VaultError(f"sops left values of {file} plain.", hint="Look at the rules of .sops.yaml.")
+        return encrypted
+
+
+def _manifest(export: Export) -> Mapping[str, Any]:
+    for key, value in export.data.items():
+        as_bytes(value, export.address, key)  # not text: said before anything is encrypted
+    labels = {"labels": dict(sorted(export.labels.items()))} if export.labels else {}
+    return {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {
+            "name": export.address.name,
+            "namespace": export.address.namespace,
+            "annotations": dict(sorted({**export.annotations, OWNER: owner_of(export)}.items())),
+            **labels,
+        },
+        "stringData": {key: _revealed(export.data[key]) for key in sorted(export.data)},
+    }
+
+
+def _revealed(value: Secret) -> str:
+    return value.reveal()
+
+
+def _is(value: Any, address: Address) -> bool:
+    metadata = value.get("metadata") if isinstance(value, dict) else None
+    if not isinstance(metadata, dict):
+        return False
+    place = (metadata.get("namespace"), metadata.get("name"))
+    return value.get("kind") == address.holder and place == (address.namespace, address.name)
+
+
+def _owner(manifest: Mapping[str, Any]) -> str:
+    annotations = manifest["metadata"].get("annotations")
+    return str(annotations.get(OWNER, "")) if isinstance(annotations, dict) else ""
+
+
+def _hides(shown: Any, manifest: Mapping[str, Any]) -> bool:
+    """Whether each value is encrypted. An empty one is not, as there is nothing to hide."""
+    values = shown.get("stringData") if isinstance(shown, dict) else None
+    if not isinstance(values, dict) or values.keys() != manifest["stringData"].keys():
+        return not manifest["stringData"]
+    return all(
+        isinstance(values[key], str) and values[key].startswith(_CIPHERTEXT)
+        for key, plain in manifest["stringData"].items()
+        if plain
+    )
+
+
+def _make(folder: Path) -> None:
+    _refuse_link(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+
+
+def _refuse_link(path: Path) -> None:
+    if path.is_symlink():
+        raise VaultError(f"{path} is a symbolic link, and is not followed.", hint="Put what it leads to in its place.")
+
+
+def _unwritable(path: Path, error: OSError) -> VaultError:
+    return VaultError(f"{path} cannot be written: {error.strerror}.", hint="Let this user write there.")
