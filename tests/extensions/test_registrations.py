@@ -23,6 +23,11 @@ POINTS = {
     "post-check": "post_check",
     "errors": "classify",
     "body": "modify",
+    "delete": "delete",
+    "import": "importer",
+    "secrets": "export_secrets",
+    "config maps": "export_config_maps",
+    "success": "succeeded",
 }
 NOT_BUILT_IN = {("network.azure.com", "VirtualNetworksSubnet")}
 """Post-checks of ASO's that mean nothing here; docs/extensions.md says why."""
@@ -90,6 +95,14 @@ def kinds_told(part):
 def test_asos_list_is_complete(point, part, count):
     assert kinds_of(point) == kinds_told(part)
     assert len(kinds_of(point)) == count
+
+
+@both
+def test_asos_exporters_are_there_and_one_more():
+    assert kinds_of("secrets") - kinds_told("secrets") == {("containerservice.azure.com", "Fleet")}
+    assert kinds_told("secrets") - kinds_of("secrets") == set()
+    assert len(kinds_told("secrets")) == 30
+    assert kinds_of("config maps") == kinds_told("configMapsHandWritten")
 
 
 @both
