@@ -1,0 +1,86 @@
+"""From the text of an expression to something that can be evaluated: read, checked, its type known (spec: semantics
+§7.4). The entry point of this package, together with `exported`, `findings` and `outcomes` for the expressions of manifests.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from gitsync.cel.checker import check
+from gitsync.cel.kinds import self_type
+from gitsync.cel.lexer import located
+from gitsync.cel.parser import parse
+from gitsync.cel.tree import Node
+from gitsync.cel.types import DYN, STRING, Type, map_of
+from gitsync.errors import ExpressionError
+from gitsync.model.facts import Kind
+
+TEXTS: Final = map_of(STRING, STRING)
+"""The type of `secret`, and of an expression that gives many keys."""
+
+_MOST_MISTAKES: Final = 3
+_SHOWN: Final = 200
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Environment:
+    """The variables that an expression may name, with their types."""
+
+    variables: Mapping[str, Type]
+
+
+UNTYPED: Final = Environment({"self": DYN, "secret": TEXTS})
+"""Where nothing is known of `self`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """An expression that has been checked.
+
+    `secrets` are the keys of `secret` that it names, in whichever way; `uses_secret_whole` tells that it also uses
+    `secret` otherwise, so that the names do not tell all.
+    """
+
+    text: str
+    tree: Node
+    type: Type
+    secrets: frozenset[str]
+    uses_secret_whole: bool
+
+
+@lru_cache(maxsize=256)
+def environment_of(kind: Kind) -> Environment:
+    """What the expressions in manifests of a kind may name."""
+    return Environment({"self": self_type(kind), "secret": TEXTS})
+
+
+@lru_cache(maxsize=1024)
+def compiled(text: str, environment: Environment) -> Program:
+    """The expression, checked. ExpressionError with every mistake, each with its line and column, and a hint."""
+    try:
+        tree = parse(text)
+    except ExpressionError as error:
+        raise _refused(text, error.message, error.hint) from error
+    found = check(tree, environment.variables)
+    if found.mistakes:
+        told = found.mistakes[:_MOST_MISTAKES]
+        more = len(found.mistakes) - len(told)
+        said = "; ".join(located(mistake.at, mistake.said) for mistake in told)
+        hint = next((mistake.hint for mistake in told if mistake.hint), "")
+        raise _refused(text, f"{said}; and {more} more" if more else said, hint)
+    return Program(
+        text=text, tree=tree, type=found.type, secrets=found.secrets, uses_secret_whole=found.uses_secret_whole
+    )
+
+
+def quoted(text: str) -> str:
+    """An expression as messages show it; cut where it is long."""
+    return json.dumps(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…", ensure_ascii=False)
+
+
+def _refused(text: str, said: str, hint: str) -> ExpressionError:
+    return ExpressionError(f"failed to compile CEL expression: {quoted(text)}: {said}", hint=hint)

@@ -1,0 +1,120 @@
+"""The value of `self` when an expression is evaluated: a manifest and its status, read through the types of its kind.
+
+A field that is not set reads as the zero value of its type, as in ASO (spec: semantics §7.4), so that
+`self.status.a.b` has a value while `a` is not there yet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from gitsync.cel.kinds import Fields, self_type
+from gitsync.cel.types import BOOL, BYTES, DOUBLE, INT, STRING, UINT, Type
+from gitsync.cel.values import EvaluationError, Uint
+from gitsync.core.naming import azure_name as own_name
+from gitsync.model.facts import Kind
+from gitsync.model.resource import Resource
+
+_ZEROS: Final[Mapping[Type, Any]] = {STRING: "", INT: 0, UINT: Uint(0), DOUBLE: 0.0, BOOL: False, BYTES: b""}
+
+
+class Object:
+    """A struct: the members of a mapping, read as the fields of its type."""
+
+    __slots__ = ("_data", "_type")
+
+    def __init__(self, type_: Type, data: Mapping[str, Any]) -> None:
+        self._type = type_
+        self._data = data
+
+    def member(self, name: str) -> Any:
+        """The value of a field; the zero value of its type where it is not set. EvaluationError for no field of it."""
+        return value_of(self._fields()[self._known(name)], self._raw(name))
+
+    def has(self, name: str) -> bool:
+        """Whether a field is set, and to something else than its zero value."""
+        return bool(self._raw(name))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Object) and other._type == self._type and other._data == self._data
+
+    def __hash__(self) -> int:
+        return hash(self._type)
+
+    def __repr__(self) -> str:
+        return f"<{self._type}>"
+
+    def _fields(self) -> Mapping[str, Type]:
+        return self._type.fields or {}
+
+    def _known(self, name: str) -> str:
+        if name not in self._fields():
+            raise EvaluationError(f"no such field: {name}")
+        return name
+
+    def _raw(self, name: str) -> Any:
+        fields = self._type.fields
+        known = self._known(name)
+        return self._data.get(fields.spelt(known) if isinstance(fields, Fields) else known)
+
+
+def self_of(
+    resource: Resource, kind: Kind, status: Mapping[str, Any], *, azure_name: str = "", generation: int = 0
+) -> Object:
+    """What `self` is for a manifest and its status (in ASO's shape: core/status). `azure_name` is the name that the
+    resource has in Azure, as far as the manifest does not give it; ASO fills it in as well.
+    """
+    named = own_name(resource, kind)
+    name = azure_name or (named[1] if named else "")
+    spec = (
+        {"azureName": name, **resource.spec}
+        if name and "azureName" in kind.types[kind.spec]["fields"]
+        else resource.spec
+    )
+    metadata = {
+        "name": resource.key.name,
+        "namespace": resource.key.namespace,
+        "labels": resource.labels,
+        "annotations": resource.annotations,
+        "generation": generation,
+    }
+    return Object(self_type(kind), {"metadata": metadata, "spec": spec, "status": status})
+
+
+def value_of(type_: Type, raw: Any) -> Any:
+    """What JSON says where a type is asked for; JSON of another shape stays what it is, and fails where it is used."""
+    if raw is None:
+        return _zero(type_)
+    if type_.fields is not None:
+        return Object(type_, raw) if isinstance(raw, Mapping) else raw
+    if read := _READ.get(type_.name):
+        return read(type_, raw)
+    return raw
+
+
+def _list(type_: Type, raw: Any) -> Any:
+    return [value_of(type_.params[0], item) for item in raw] if isinstance(raw, list | tuple) else raw
+
+
+def _map(type_: Type, raw: Any) -> Any:
+    return {key: value_of(type_.params[1], value) for key, value in raw.items()} if isinstance(raw, Mapping) else raw
+
+
+def _double(_: Type, raw: Any) -> Any:
+    return float(raw) if isinstance(raw, int) and not isinstance(raw, bool) else raw
+
+
+def _int(_: Type, raw: Any) -> Any:
+    return int(raw) if isinstance(raw, float) and raw.is_integer() else raw
+
+
+_READ: Final[Mapping[str, Callable[[Type, Any], Any]]] = {"list": _list, "map": _map, "double": _double, "int": _int}
+
+
+def _zero(type_: Type) -> Any:
+    if type_.fields is not None:
+        return Object(type_, {})
+    if type_.name in {"list", "map"}:
+        return [] if type_.name == "list" else {}
+    return _ZEROS.get(type_)
