@@ -28,6 +28,12 @@ def subscription_of(arm_id: str) -> str | None:
     return steps[2] if len(steps) > 2 and steps[1].casefold() == "subscriptions" else None
 
 
+def group_of(arm_id: str) -> str | None:
+    """Return the name of the resource group that an id lies in; None where it lies in none."""
+    steps = arm_id.split("/")
+    return steps[4] if len(steps) > 4 and steps[3].casefold() == "resourcegroups" else None
+
+
 def provider_of(arm_id: str) -> str:
     """Return the namespace of the provider that answers for an id ("Microsoft.Network")."""
     steps = arm_id.split("/")

@@ -6,6 +6,7 @@ from gitsync.extensions import (
     apimanagement,
     app,
     appconfiguration,
+    authorization,
     cache,
     cdn,
     cognitiveservices,
@@ -21,6 +22,7 @@ from gitsync.extensions import (
     eventgrid,
     eventhub,
     insights,
+    keyvault,
     kusto,
     machinelearningservices,
     managedidentity,
@@ -33,6 +35,7 @@ from gitsync.extensions import (
     signalrservice,
     sql,
     storage,
+    subscription,
 )
 from gitsync.extensions.points import Extensions
 
@@ -40,6 +43,7 @@ BUILT_IN: Extensions = (
     *apimanagement.EXTENSIONS,
     *app.EXTENSIONS,
     *appconfiguration.EXTENSIONS,
+    *authorization.EXTENSIONS,
     *cache.EXTENSIONS,
     *cdn.EXTENSIONS,
     *cognitiveservices.EXTENSIONS,
@@ -55,6 +59,7 @@ BUILT_IN: Extensions = (
     *eventgrid.EXTENSIONS,
     *eventhub.EXTENSIONS,
     *insights.EXTENSIONS,
+    *keyvault.EXTENSIONS,
     *kusto.EXTENSIONS,
     *machinelearningservices.EXTENSIONS,
     *managedidentity.EXTENSIONS,
@@ -67,4 +72,5 @@ BUILT_IN: Extensions = (
     *signalrservice.EXTENSIONS,
     *sql.EXTENSIONS,
     *storage.EXTENSIONS,
+    *subscription.EXTENSIONS,
 )

@@ -1,7 +1,6 @@
 """dataprotection.azure.com: a backup instance is Ready once its protection has come to an end (extensions.md §4.2).
 
-ASO also asks the vault to look again where the protection failed for a mistake of the user's. That is a write, and
-checks have no writer: here such an instance stays as it is until the backup service has looked by itself.
+Where the protection failed for a mistake of the user's, the vault is asked to look again: it may have been mended.
 """
 
 from __future__ import annotations
@@ -9,9 +8,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gitsync.extensions.points import CheckResult, Extension, Extensions, NextCheck, ReadsAzure, Subject, failure
+from gitsync.extensions.points import (
+    Call,
+    CheckResult,
+    Extension,
+    Extensions,
+    NextCheck,
+    ReadsAzure,
+    Subject,
+    failure,
+)
 
 GROUP = "dataprotection.azure.com"
+SYNC_API_VERSION = "2024-04-01"
+"""Of the action that looks again, whatever the manifest's is."""
 
 SETTLED = frozenset(
     {
@@ -30,15 +40,26 @@ SETTLED = frozenset(
 
 async def protection_is_settled(subject: Subject, azure: ReadsAzure, next: NextCheck) -> CheckResult:  # noqa: A002 - ASO's word
     """Agrees where the owner has no manifest, and where Azure tells no status: ASO does not look there either."""
-    status = _status(subject)
+    status = _told(subject, "status")
     if not subject.owner_name or status is None or status.casefold() in SETTLED:
         return await next(subject, azure)
-    return failure("Backup Instance is in non terminal state")
+    return failure("Backup Instance is in non terminal state", _look_again(subject) if _is_mendable(subject) else None)
 
 
-def _status(subject: Subject) -> str | None:
+def _is_mendable(subject: Subject) -> bool:
+    """Tell whether the protection failed for something that the user may have mended since."""
+    code = _told(subject, "errorDetails", "code") or ""
+    return (_told(subject, "status") or "").casefold() == "protectionerror" and "usererror" in code.casefold()
+
+
+def _look_again(subject: Subject) -> Call:
+    return Call(path=f"{subject.arm_id}/sync", api_version=SYNC_API_VERSION, body={"syncType": "Default"})
+
+
+def _told(subject: Subject, *path: str) -> str | None:
+    """What Azure tells at a place below `properties.protectionStatus`."""
     found: Any = subject.live.body if subject.live else None
-    for step in ("properties", "protectionStatus", "status"):
+    for step in ("properties", "protectionStatus", *path):
         found = found.get(step) if isinstance(found, Mapping) else None
     return found if isinstance(found, str) else None
 

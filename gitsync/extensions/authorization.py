@@ -1,0 +1,110 @@
+"""authorization.azure.com: roles by name, and what is not worth importing (extensions.md §6.5, §8.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gitsync.core.armpath import same_id, subscription_of
+from gitsync.errors import GitsyncError
+from gitsync.extensions.points import (
+    Answer,
+    Extension,
+    Extensions,
+    Imported,
+    Modifier,
+    NextImport,
+    Question,
+    Subject,
+    skipped,
+)
+
+GROUP = "authorization.azure.com"
+BUILT_IN_ROLE = "BuiltInRole"
+ROLES = Question("/providers/Microsoft.Authorization/roleDefinitions", "2022-04-01", lists=True, for_the_run=True)
+"""All roles of the tenant; Azure's own have the same ids in every subscription."""
+
+
+def wanted_role(subject: Subject) -> str:
+    """The name of a built-in role that the manifest gives; "" where it refers to a role otherwise."""
+    reference = subject.spec.get("roleDefinitionReference")
+    name = reference.get("wellKnownName") if isinstance(reference, Mapping) else None
+    return name if isinstance(name, str) else ""
+
+
+def asks_for_roles(subject: Subject) -> tuple[Question, ...]:
+    return (ROLES,) if wanted_role(subject) else ()
+
+
+def with_role(body: Mapping[str, Any], subject: Subject) -> Mapping[str, Any]:
+    """The body with the id of the role in place of its name, as Azure has it: so that names are no drift.
+
+    Raises GitsyncError where no built-in role has the name.
+    """
+    name = wanted_role(subject)
+    if not name:
+        return body
+    found = roles_of(subject.answers.get(ROLES)).get(name.casefold())
+    if found is None:
+        raise GitsyncError(
+            f'unable to find Azure built-in role-definition with well-known name "{name}" '
+            "(see https://learn.microsoft.com/azure/role-based-access-control/built-in-roles)"
+        )
+    properties = body.get("properties")
+    properties = properties if isinstance(properties, Mapping) else {}
+    return {**body, "properties": {**properties, "roleDefinitionId": _role_id(subject.arm_id, found)}}
+
+
+def _role_id(arm_id: str, name: str) -> str:
+    """The id of a role in the subscription of an assignment; above subscriptions, in the tenant."""
+    subscription = subscription_of(arm_id)
+    scope = f"/subscriptions/{subscription}" if subscription else ""
+    return f"{scope}/providers/Microsoft.Authorization/roleDefinitions/{name}"
+
+
+def roles_of(answer: Answer) -> dict[str, str]:
+    """Names in Azure (UUIDs) of the built-in roles, by what people call them in lower case."""
+    listed = answer if isinstance(answer, tuple) else ()
+    found: dict[str, str] = {}
+    for entry in listed:
+        properties, name = entry.get("properties"), entry.get("name")
+        if not isinstance(properties, Mapping) or properties.get("type") != BUILT_IN_ROLE:
+            continue
+        called = properties.get("roleName")
+        if isinstance(called, str) and isinstance(name, str):
+            found[called.casefold()] = name
+    return found
+
+
+async def unless_inherited(subject: Subject, next: NextImport) -> tuple[Subject, Imported]:  # noqa: A002 - ASO's word
+    """An assignment of a scope further up shows at everything below; it belongs to its scope."""
+    subject, answer = await next(subject)
+    owner, scope = subject.owner.body.get("id") if subject.owner else None, _property(subject, "scope")
+    if answer.skipped or not isinstance(owner, str) or not scope or same_id(owner, scope):
+        return subject, answer
+    return subject, skipped(f"role assignment is inherited from {scope}")
+
+
+async def unless_built_in(subject: Subject, next: NextImport) -> tuple[Subject, Imported]:  # noqa: A002 - ASO's word
+    """Azure's own roles are there without anybody's manifest."""
+    subject, answer = await next(subject)
+    if answer.skipped or _property(subject, "type").casefold() != BUILT_IN_ROLE.casefold():
+        return subject, answer
+    return subject, skipped("role definition is a built-in role")
+
+
+def _property(subject: Subject, name: str) -> str:
+    properties = subject.live.body.get("properties") if subject.live else None
+    value = properties.get(name) if isinstance(properties, Mapping) else None
+    return value if isinstance(value, str) else ""
+
+
+EXTENSIONS: Extensions = (
+    Extension(
+        group=GROUP,
+        kind="RoleAssignment",
+        modify=Modifier(asks=asks_for_roles, compared=with_role),
+        importer=unless_inherited,
+    ),
+    Extension(group=GROUP, kind="RoleDefinition", importer=unless_built_in),
+)

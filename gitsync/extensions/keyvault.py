@@ -1,0 +1,133 @@
+"""keyvault.azure.com: what becomes of a deleted vault that still holds the name (extensions.md §6.6).
+
+Two modes of a manifest are goals, which Azure does not know: `createOrRecover` and `purgeThenCreate`. They are neither
+sent nor compared. Only a vault that is not there can have a deleted one in its way, so nobody looks for it otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any
+
+from gitsync.core.armpath import group_of, subscription_of
+from gitsync.errors import GitsyncError
+from gitsync.extensions.points import Call, Extension, Extensions, Modifier, Question, Subject, UnmendableError
+from gitsync.model.live import Live
+
+GROUP = "keyvault.azure.com"
+API_VERSION = "2024-11-01"
+"""Of deleted vaults, whatever the manifest's is."""
+
+
+class Goal(StrEnum):
+    """The modes that only ASO and gitsync know."""
+
+    CREATE_OR_RECOVER = "createOrRecover"
+    PURGE_THEN_CREATE = "purgeThenCreate"
+
+
+def goal_of(subject: Subject) -> Goal | None:
+    """The goal that a manifest states; None for a mode that Azure knows, and for none."""
+    properties = subject.spec.get("properties")
+    mode = properties.get("createMode") if isinstance(properties, Mapping) else None
+    return Goal(mode) if mode in set(Goal) else None
+
+
+def asks_for_deleted(subject: Subject) -> tuple[Question, ...]:
+    """Where a vault is to be created, the deleted one of its name. Names that only a later step knows cannot be asked
+    for.
+    """
+    if goal_of(subject) is None or subject.live is not None or "<" in subject.arm_id:
+        return ()
+    return (Question(_deleted_id(subject), API_VERSION),)
+
+
+def without_goal(body: Mapping[str, Any], subject: Subject) -> Mapping[str, Any]:
+    """The body without a mode that Azure does not know.
+
+    Raises UnmendableError where the vault would have to be recovered into another resource group than it was in.
+    """
+    if goal_of(subject) is None:
+        return body
+    if _recovers(subject):
+        _check_group(subject)
+    properties = {name: value for name, value in body["properties"].items() if name != "createMode"}
+    return {**body, "properties": properties}
+
+
+def with_mode(body: Mapping[str, Any], subject: Subject) -> Mapping[str, Any]:
+    """The body with the mode that leads to the goal."""
+    if goal_of(subject) is None:
+        return body
+    mode = "recover" if _recovers(subject) else "default"
+    return {**body, "properties": {**body["properties"], "createMode": mode}}
+
+
+def purge(subject: Subject) -> Call | None:
+    """What must be called before the vault can be created."""
+    return Call(path=f"{_deleted_id(subject)}/purge", api_version=API_VERSION) if _purges(subject) else None
+
+
+def foretold(subject: Subject) -> str:
+    if _recovers(subject):
+        return f"Would recover the deleted vault {_name(subject)}."
+    if _purges(subject):
+        return f"Would purge the deleted vault {_name(subject)}, with all that is in it, and create a new one."
+    return ""
+
+
+def _recovers(subject: Subject) -> bool:
+    return goal_of(subject) is Goal.CREATE_OR_RECOVER and _deleted(subject) is not None
+
+
+def _purges(subject: Subject) -> bool:
+    return goal_of(subject) is Goal.PURGE_THEN_CREATE and _deleted(subject) is not None
+
+
+def _deleted(subject: Subject) -> Live | None:
+    """The deleted vault that stands in the way."""
+    for question in asks_for_deleted(subject):
+        found = subject.answers.get(question)
+        return found if isinstance(found, Live) else None
+    return None
+
+
+def _deleted_id(subject: Subject) -> str:
+    location = subject.spec.get("location")
+    if not isinstance(location, str) or not location:
+        raise GitsyncError(
+            "A deleted vault is looked for in its location, and the manifest names none.", hint="Set spec.location."
+        )
+    scope = f"/subscriptions/{subscription_of(subject.arm_id)}/providers/Microsoft.KeyVault"
+    return f"{scope}/locations/{location}/deletedVaults/{_name(subject)}"
+
+
+def _name(subject: Subject) -> str:
+    """The vault's name in Azure: the deleted one had the same, whatever the manifest is called."""
+    return subject.arm_id.rpartition("/")[2]
+
+
+def _check_group(subject: Subject) -> None:
+    found = _deleted(subject)
+    properties = found.body.get("properties") if found else None
+    if not isinstance(properties, Mapping):
+        return
+    vault = str(properties.get("vaultId") or "")
+    before, now = group_of(vault), group_of(subject.arm_id)
+    if before is None:
+        raise GitsyncError(f"Azure says that the deleted vault {_name(subject)} was {vault!r}, which is no id.")
+    if now is None or before.casefold() != now.casefold():
+        raise UnmendableError(
+            f"The deleted vault {_name(subject)} was in resource group {before}, and cannot be recovered into {now}.",
+            hint=f"Let the manifest's owner be {before}, or set spec.properties.createMode to purgeThenCreate.",
+        )
+
+
+EXTENSIONS: Extensions = (
+    Extension(
+        group=GROUP,
+        kind="Vault",
+        modify=Modifier(asks=asks_for_deleted, compared=without_goal, sent=with_mode, first=purge, foretells=foretold),
+    ),
+)

@@ -1,0 +1,74 @@
+"""subscription.azure.com: an alias stands for the subscription that it made (extensions.md §7.2, §11).
+
+What belongs to an alias stands in that subscription, and the subscription is cancelled before the alias goes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gitsync.core.armid import OVERRIDE
+from gitsync.errors import ArmError, GitsyncError
+from gitsync.extensions.points import ActsOnAzure, Extension, Extensions, NextDelete, Subject
+
+GROUP = "subscription.azure.com"
+CANCEL_API_VERSION = "2021-10-01"
+READ_API_VERSION = "2022-12-01"
+CANCELLED = frozenset({"deleted", "disabled", "warned"})
+"""States of a subscription that cannot be cancelled any more, in lower case."""
+
+GONE = "subscriptionnotfound"
+
+
+async def cancel_first(subject: Subject, azure: ActsOnAzure, next: NextDelete) -> None:  # noqa: A002 - ASO's word
+    """Cancel the subscription, if there is one, and then delete the alias, which leaves the subscription as it is."""
+    if made := _subscription(subject):
+        await _cancel(made, azure)
+    await next(subject, azure)
+
+
+async def _cancel(subscription: str, azure: ActsOnAzure) -> None:
+    """Cancel a subscription. Where Azure refuses, one that is cancelled or gone is what was wanted: an earlier try got
+    as far as that.
+    """
+    try:
+        await azure.call(f"/subscriptions/{subscription}/providers/Microsoft.Subscription/cancel", CANCEL_API_VERSION)
+    except ArmError as refusal:
+        if not await _is_cancelled(subscription, azure, refusal):
+            raise
+
+
+async def _is_cancelled(subscription: str, azure: ActsOnAzure, refusal: ArmError) -> bool:
+    if refusal.code.casefold() == GONE:
+        return True
+    try:
+        found = await azure.get(f"/subscriptions/{subscription}", READ_API_VERSION)
+    except ArmError as failure:
+        return failure.code.casefold() == GONE
+    return found is not None and str(found.body.get("state")).casefold() in CANCELLED
+
+
+def foreseen(subject: Subject) -> Mapping[str, str]:
+    """Where the alias's children stand, as far as Azure tells."""
+    made = _subscription(subject)
+    return {OVERRIDE: f"/subscriptions/{made}"} if made else {}
+
+
+async def tell_children(subject: Subject, azure: ActsOnAzure) -> Mapping[str, str]:  # noqa: ARG001 - a handler's shape
+    """The same; raises GitsyncError where Azure does not tell, since the children would stand nowhere then."""
+    annotations = foreseen(subject)
+    if not annotations:
+        raise GitsyncError("SubscriptionID field was empty", hint="Azure has the alias, but names no subscription.")
+    return annotations
+
+
+def _subscription(subject: Subject) -> str:
+    """The id of the subscription that the alias made; "" where Azure does not tell."""
+    properties = subject.live.body.get("properties") if subject.live else None
+    made = properties.get("subscriptionId") if isinstance(properties, Mapping) else None
+    return made if isinstance(made, str) else ""
+
+
+EXTENSIONS: Extensions = (
+    Extension(group=GROUP, kind="Alias", delete=cancel_first, succeeded=tell_children, foreseen=foreseen),
+)
