@@ -1,0 +1,222 @@
+"""Azure Key Vault as a source and a sink of Secrets: one secret in the vault for every key (extra `keyvault`).
+
+It holds no config maps. What is exported is tagged with its address and its owner; what a person made is found by its
+name, or by the tags that the person gave it. Key Vault cannot write two secrets at once: everything is read and checked
+before the first is written, and the keys that went come last.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from gitsync.errors import ConfigError
+from gitsync.model.clock import Clock
+from gitsync.model.export import Address, Export, Holder
+from gitsync.model.secret import Secret
+from gitsync.vault.keyvault_index import Index, Stored
+from gitsync.vault.keyvault_names import LONGEST_TAG, Place, name_of, place_in, tags_of
+from gitsync.vault.points import VaultError
+from gitsync.vault.way import Way
+
+if TYPE_CHECKING:
+    from gitsync.vault.keyvault_requests import KeyVaultRequests
+
+_INSTALL = "pip install 'gitsync[keyvault]'"
+
+
+@asynccontextmanager
+async def open_key_vault(url: str, credential: Any, way: Way, clock: Clock) -> AsyncIterator[KeyVault]:
+    """The vault at an https address; `credential` is azure.core's, None for nobody (an emulator on this machine).
+
+    Raises ConfigError for an address that is none, for nobody in particular, and where the extra is not installed.
+    Nothing is sent yet.
+    """
+    is_here = _is_here(url)
+    if credential is None and not is_here:
+        raise ConfigError(f"Nobody in particular may not ask {url}.", hint="Choose another --credential.")
+    try:
+        from gitsync.vault.keyvault_requests import open_requests  # noqa: PLC0415 - an extra; it brings the SDK
+    except ImportError as error:
+        raise ConfigError(f"Key Vault needs a package that is not installed ({error.name}).", hint=_INSTALL) from error
+    async with open_requests(url.rstrip("/"), credential, way, clock, is_here=is_here) as requests:
+        yield KeyVault(requests, clock)
+
+
+class KeyVault:
+    """One vault, for one run."""
+
+    name = "key-vault"
+    is_remote = True
+
+    def __init__(self, requests: KeyVaultRequests, clock: Clock) -> None:
+        self._requests = requests
+        self._clock = clock
+        self._index: Index | None = None
+        self._listing = asyncio.Lock()
+
+    async def check(self) -> None:
+        """See whether the vault answers, and lets its secrets be listed. Whether it lets them be written, it tells
+        only when one is.
+        """
+        try:
+            await self._requests.look()
+        except VaultError as error:
+            raise ConfigError(error.message, hint=error.hint) from error
+
+    async def read(self, address: Address, keys: Sequence[str]) -> Mapping[str, Secret] | None:
+        """A key by its name, which needs no list; else, and for a whole object, by what the list of the vault says.
+
+        Raises VaultError for a secret that is disabled, expired or tagged for another address, and for two alike.
+        """
+        if address.holder is not Holder.SECRET:
+            return None
+        places = [place_in(address, key) for key in keys] or await self._places(address)
+        values = {place.key: await self._value(place) for place in sorted(set(places))}
+        found = {key: value for key, value in values.items() if value is not None}
+        return found if found or (keys and await self._places(address)) else None
+
+    async def owner(self, address: Address) -> str | None:
+        """Who exported all of an object; "" where some of it is somebody else's, or a person's."""
+        if address.holder is not Holder.SECRET:
+            return None
+        owners = {stored.owner for stored in (await self._known()).at(address)}
+        if not owners:
+            return None
+        return owners.pop() if len(owners) == 1 else ""
+
+    async def write(self, export: Export) -> None:
+        """Write what differs, then delete the keys that went. Config maps, annotations and labels have no place here.
+
+        A secret whose value is the same gets no new version. A key that comes back after it was deleted is recovered.
+        """
+        if export.address.holder is not Holder.SECRET:
+            return
+        known = await self._known()
+        wanted = {place_in(export.address, key): value for key, value in sorted(export.data.items())}
+        tags = {place: _tags(place, export) for place in wanted}
+        stored = {place: await self._own(place, export) for place in wanted}
+        for place, value in wanted.items():
+            there = stored[place]
+            if there is None or not _is_same(there, value, tags[place]):
+                await self._put(name_of(place), value, tags[place])
+                known.add(Stored(name=name_of(place), tags=tags[place]))
+        for gone in known.at(export.address):
+            if gone.place not in wanted and gone.owner == str(export.owner):
+                await self._requests.delete(gone.name)
+                known.drop(gone.name)
+
+    async def _known(self) -> Index:
+        async with self._listing:
+            if self._index is None:
+                self._index = Index(await self._requests.every())
+            return self._index
+
+    async def _places(self, address: Address) -> list[Place]:
+        return [stored.place for stored in (await self._known()).at(address) if stored.place is not None]
+
+    async def _value(self, place: Place) -> Secret | None:
+        stored = await self._requests.get(name_of(place))
+        if stored is None:
+            alike = (await self._known()).holding(place)
+            if len(alike) > 1:
+                names = ", ".join(each.name for each in alike)
+                raise VaultError(
+                    f"{self._requests.vault} has several secrets that are tagged for {place}: {names}.",
+                    hint="Leave the tags on one of them.",
+                )
+            stored = await self._requests.get(alike[0].name) if alike else None
+        return None if stored is None else self._usable(stored, place)
+
+    def _usable(self, stored: Stored, place: Place) -> Secret | None:
+        self._expect(stored, place)
+        now = self._clock.now().timestamp()
+        if stored.expires is not None and stored.expires <= now:
+            raise VaultError(
+                f"Secret {stored.name} of {self._requests.vault} has expired.", hint="Write a new version of it."
+            )
+        if stored.not_before is not None and stored.not_before > now:
+            raise VaultError(
+                f"Secret {stored.name} of {self._requests.vault} is not valid yet.", hint="Change when it becomes so."
+            )
+        return stored.value
+
+    def _expect(self, stored: Stored, place: Place) -> None:
+        if stored.place not in {None, place}:
+            raise VaultError(
+                f"Secret {stored.name} of {self._requests.vault} stands where {place} would, but is tagged for "
+                f"{stored.place}.",
+                hint="Mend its tags, or give it another name.",
+            )
+
+    async def _own(self, place: Place, export: Export) -> Stored | None:
+        """What an export would write over; VaultError where that is not the exporting resource's own."""
+        name = name_of(place)
+        listed = (await self._known()).named(name)
+        is_disabled = listed is not None and not listed.enabled
+        stored = listed if is_disabled else await self._requests.get(name)  # Key Vault shows no disabled secret
+        if stored is None:
+            return None
+        self._expect(stored, place)
+        self._expect_owner(stored, export)
+        return stored
+
+    def _expect_owner(self, stored: Stored, export: Export) -> None:
+        if stored.owner != str(export.owner):
+            raise VaultError(
+                f"Secret {stored.name} of {self._requests.vault} is not {export.owner}'s own, so it is not written.",
+                hint="Delete it, or export under another name.",
+            )
+
+    async def _put(self, name: str, value: Secret, tags: Mapping[str, str]) -> None:
+        """Write a secret; one of this name that is deleted is recovered first, if it was the same resource's."""
+        if await self._requests.put(name, value, tags):
+            return
+        deleted = await self._requests.get_deleted(name)
+        if deleted is None or dict(deleted.tags) != dict(tags):
+            raise VaultError(
+                f"{self._requests.vault} keeps the name {name} for a deleted secret that was not exported from here.",
+                hint="Recover or purge it: `az keyvault secret recover` or `az keyvault secret purge`.",
+            )
+        await self._requests.recover(name)
+        if not await self._requests.put(name, value, tags):
+            raise VaultError(f"{self._requests.vault} has not recovered secret {name} yet.", hint="Run again later.")
+
+
+def _tags(place: Place, export: Export) -> dict[str, str]:
+    tags = tags_of(place, export.owner)
+    if long := sorted(name for name, value in tags.items() if len(value) > LONGEST_TAG):
+        raise VaultError(
+            f"Key Vault takes tags of {LONGEST_TAG} characters; {', '.join(long)} of {place} is longer.",
+            hint="Choose shorter names.",
+        )
+    return tags
+
+
+def _is_same(stored: Stored, value: Secret, tags: Mapping[str, str]) -> bool:
+    is_plain = stored.enabled and stored.expires is None and stored.not_before is None
+    return is_plain and stored.value == value and dict(stored.tags) == dict(tags)
+
+
+def _is_here(url: str) -> bool:
+    """Whether a vault is on this machine; ConfigError where the address is none of a vault."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        parts, port = urlsplit(""), None
+    host = (parts.hostname or "").casefold()
+    has_more = parts.path not in {"", "/"} or parts.query or parts.fragment or "@" in parts.netloc or "\\" in url
+    if parts.scheme != "https" or not host or has_more or port == 0:
+        shown = url.rpartition("@")[2]
+        raise ConfigError(
+            f"{shown!r} is not the address of a Key Vault.", hint="It looks like https://NAME.vault.azure.net."
+        )
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False

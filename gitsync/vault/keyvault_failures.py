@@ -1,0 +1,100 @@
+"""What it means that Key Vault refuses a request, in words for people: a table by its code, then by its status.
+
+Values of secrets do not show: what Key Vault says is masked and bounded before it is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from gitsync.model.secret import MASKED, Secret
+from gitsync.vault.patience import PassingError, retry_after
+from gitsync.vault.points import VaultError
+
+DELETED = "ObjectIsDeletedButRecoverable"
+_LONGEST = 500  # characters of what Key Vault says
+
+_PASSING = frozenset({408, 429, 500, 502, 503, 504})
+_IN_BETWEEN = frozenset({"ObjectIsBeingRecovered", "ObjectIsBeingDeleted"})
+_ATTEMPTS = 7  # 1, 2, 4, 8 and twice 16 seconds between them: to recover a secret takes Key Vault as long
+
+
+class Access(StrEnum):
+    """What the identity must be allowed to do, and how to allow it."""
+
+    READ = "Grant the identity the role `Key Vault Secrets User`, or get and list in the vault's access policy."
+    WRITE = (
+        "Grant the identity the role `Key Vault Secrets Officer`, or get, list, set, delete and recover in the vault's "
+        "access policy."
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """One request. `doing` is what it does, for people; `hides` what must not show in an error."""
+
+    method: str
+    path: str
+    doing: str
+    needs: Access = Access.READ
+    body: Mapping[str, Any] | None = None
+    hides: Secret | None = None
+
+
+class RefusalError(VaultError):
+    """Key Vault's answer is no. `code` is its innermost."""
+
+    def __init__(self, message: str, *, code: str, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.code = code
+
+
+_BY_CODE: dict[str, tuple[str, str]] = {
+    "SecretDisabled": ("It is disabled.", "Enable it, or take it away."),
+    "ForbiddenByFirewall": (
+        "The vault's firewall keeps this machine out.",
+        "Let its address through the vault's firewall, or run where the vault can be reached.",
+    ),
+    "ForbiddenByConnection": (
+        "The vault is open to its private endpoints only.",
+        "Run in a network that has a private endpoint of it.",
+    ),
+    DELETED: (
+        "A secret of this name is deleted, and Key Vault keeps its name until it is purged.",
+        "Recover or purge it: `az keyvault secret recover` or `purge`.",
+    ),
+}
+
+_BY_STATUS: dict[int, tuple[str, str]] = {
+    401: (
+        "Key Vault does not accept the token.",
+        "Check that the vault's tenant is that of the identity, or one of --additional-tenants.",
+    ),
+    429: ("Key Vault takes no more requests for now.", "Run again later, or give the run a vault of its own."),
+}
+
+
+def failure(ask: Ask, vault: str, status: int, headers: Mapping[str, str], body: Any) -> VaultError:
+    """The error that an answer stands for."""
+    code, said = _said(body, ask.hides)
+    why, hint = _BY_CODE.get(code) or _BY_STATUS.get(status) or ("", ask.needs.value if status == 403 else "")
+    message = " ".join(filter(None, (f"{vault} refused to {ask.doing} ({status} {code}).", why, said)))
+    if status in _PASSING or code in _IN_BETWEEN:
+        return PassingError(message, attempts=_ATTEMPTS, retry_after=retry_after(headers), hint=hint)
+    return RefusalError(message, code=code, hint=hint)
+
+
+def _said(body: Any, hidden: Secret | None) -> tuple[str, str]:
+    """The innermost code of an error body, and its message."""
+    error = body.get("error") if isinstance(body, dict) else None
+    if not isinstance(error, dict):
+        return "without a reason", ""
+    inner = error.get("innererror") or error.get("innerError")
+    code = (inner.get("code") if isinstance(inner, dict) else None) or error.get("code") or "without a code"
+    said = " ".join(str(error.get("message") or "").split())
+    if hidden is not None and hidden.reveal():
+        said = said.replace(hidden.reveal(), MASKED)
+    return str(code), said[:_LONGEST]

@@ -1,0 +1,60 @@
+"""What stands in a Key Vault, by address: its secrets without their values, and what each of them holds.
+
+A list of a vault comes 25 secrets at a time, so it is asked for once and kept up with what the run itself writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from gitsync.model.export import Address
+from gitsync.model.secret import Secret
+from gitsync.vault.keyvault_names import OWNER, Place, place_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stored:
+    """One secret as Key Vault shows it; without its value in a list. Times are in seconds since 1970."""
+
+    name: str
+    tags: Mapping[str, str]
+    enabled: bool = True
+    not_before: int | None = None
+    expires: int | None = None
+    value: Secret | None = None
+
+    @property
+    def place(self) -> Place | None:
+        return place_of(self.name, self.tags)
+
+    @property
+    def owner(self) -> str:
+        """The key of the resource that exported it; "" where it is none of ours."""
+        return self.tags.get(OWNER, "")
+
+
+class Index:
+    """The secrets of a vault. Their names are alike in either case."""
+
+    def __init__(self, stored: Iterable[Stored]) -> None:
+        self._stored = {each.name.casefold(): each for each in stored}
+
+    def at(self, address: Address) -> tuple[Stored, ...]:
+        """Every secret that holds a key of an object, by name."""
+        found = (each for each in self._stored.values() if each.place is not None and each.place.is_in(address))
+        return tuple(sorted(found, key=lambda each: each.name))
+
+    def holding(self, place: Place) -> tuple[Stored, ...]:
+        """Every secret that holds one key: one, or none, where nobody tagged two alike."""
+        found = (each for each in self._stored.values() if each.place == place)
+        return tuple(sorted(found, key=lambda each: each.name))
+
+    def named(self, name: str) -> Stored | None:
+        return self._stored.get(name.casefold())
+
+    def add(self, stored: Stored) -> None:
+        self._stored[stored.name.casefold()] = stored
+
+    def drop(self, name: str) -> None:
+        self._stored.pop(name.casefold(), None)

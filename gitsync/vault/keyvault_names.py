@@ -1,0 +1,71 @@
+"""Which secret of a Key Vault holds which key of which Secret, told by its name or by its tags.
+
+A name in Key Vault is 1 to 127 letters, digits and hyphens, and letters are alike in either case. Names in Kubernetes
+have dots, and keys underscores and capitals as well. So `default--db-credentials--password` is the name of what has
+none of that, which a person can work out; anything else gets a digest at its end, so that no two addresses share a
+name. Tags say the address exactly; a secret of any name is found by them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from gitsync.model.export import Address
+from gitsync.model.gvk import Key
+
+NAMESPACE, NAME, KEY, OWNER = "gitsync-namespace", "gitsync-name", "gitsync-key", "gitsync-owner"
+"""The tags: the address of a value, and the resource that exported it."""
+
+LONGEST_TAG = 256
+"""Characters of a tag's value that Key Vault takes."""
+
+_LONGEST = 127
+_DIGITS = 16  # of the digest: 64 bits, and a name that another address took all the same is told by its tags
+_BETWEEN = "--"
+_PLAIN = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+_STRANGE = re.compile(r"[^0-9A-Za-z]+")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Place:
+    """One key of one Secret."""
+
+    namespace: str
+    name: str
+    key: str
+
+    def __str__(self) -> str:
+        return f"{self.namespace}/{self.name}, key {self.key}"
+
+    def is_in(self, address: Address) -> bool:
+        return (self.namespace, self.name) == (address.namespace, address.name)
+
+
+def place_in(address: Address, key: str) -> Place:
+    return Place(address.namespace, address.name, key)
+
+
+def name_of(place: Place) -> str:
+    """The name of a secret in Key Vault, another one for every place (but for a collision of the digest)."""
+    parts = (place.namespace, place.name, place.key)
+    plain = _BETWEEN.join(parts)
+    if len(plain) <= _LONGEST and all(_PLAIN.fullmatch(part) for part in parts):
+        return plain
+    digest = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:_DIGITS]
+    readable = _BETWEEN.join(_STRANGE.sub("-", part).strip("-") or "x" for part in parts)
+    return f"{readable[: _LONGEST - len(_BETWEEN) - _DIGITS]}{_BETWEEN}{digest}"
+
+
+def place_of(name: str, tags: Mapping[str, str]) -> Place | None:
+    """What a secret holds: its tags say so, or a name that a person worked out; None where neither does."""
+    if tags.keys() >= {NAMESPACE, NAME, KEY}:
+        return Place(tags[NAMESPACE], tags[NAME], tags[KEY])
+    parts = name.casefold().split(_BETWEEN)
+    return Place(*parts) if len(parts) == 3 and all(_PLAIN.fullmatch(part) for part in parts) else None
+
+
+def tags_of(place: Place, owner: Key) -> dict[str, str]:
+    return {NAMESPACE: place.namespace, NAME: place.name, KEY: place.key, OWNER: str(owner)}

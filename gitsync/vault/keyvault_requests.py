@@ -1,0 +1,202 @@
+"""Sends requests to one Key Vault, and nowhere else: the only module that knows azure-keyvault-secrets.
+
+The SDK's client signs in by the vault's challenge and checks that the vault may ask for that audience. Its methods are
+not used: those that delete and recover wait without a limit, and those that list follow a link to any host.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+from typing import Any, cast
+from urllib.parse import urlsplit
+
+from azure.core.credentials import AccessTokenInfo
+from azure.core.exceptions import AzureError
+from azure.core.pipeline.policies import AsyncRedirectPolicy, AsyncRetryPolicy
+from azure.core.rest import HttpRequest
+from azure.keyvault.secrets.aio import SecretClient
+
+from gitsync.errors import ArmError
+from gitsync.model.clock import Clock
+from gitsync.model.secret import Secret
+from gitsync.vault.keyvault_failures import DELETED, Access, Ask, RefusalError, failure
+from gitsync.vault.keyvault_index import Stored
+from gitsync.vault.patience import PassingError, patiently
+from gitsync.vault.points import VaultError
+from gitsync.vault.way import Way
+
+_CONNECTIONS = 3  # attempts to reach the vault
+_RECOVERY = 7  # looks whether a secret is back, a minute in all
+_NEVER = 253402300799  # the last second that a date can name
+_MOST_PAGES = 4000  # of 25 secrets each; a list that goes on for longer goes in circles
+
+
+@asynccontextmanager
+async def open_requests(
+    url: str, credential: Any, way: Way, clock: Clock, *, is_here: bool
+) -> AsyncIterator[KeyVaultRequests]:
+    """`is_here`: the vault is an emulator on this machine, which has no domain to check an audience against."""
+    client = SecretClient(
+        vault_url=url,
+        credential=cast("Any", credential or Nobody()),  # the SDK names an older protocol, and takes both
+        transport=way.transport,
+        proxies={} if is_here else dict(way.proxies(url)),
+        verify_challenge_resource=not is_here,
+        retry_policy=AsyncRetryPolicy.no_retries(),
+        redirect_policy=AsyncRedirectPolicy.no_redirects(),
+        user_agent=f"gitsync/{version('gitsync')}",
+    )
+    async with client:
+        yield KeyVaultRequests(client, clock)
+
+
+class Nobody:
+    """A credential for an emulator on this machine, which takes any token."""
+
+    async def get_token_info(self, *_scopes: str, options: Any = None) -> AccessTokenInfo:  # noqa: ARG002 - the protocol's
+        return AccessTokenInfo("anonymous", _NEVER)
+
+
+class KeyVaultRequests:
+    """The requests of one vault, each tried again where its refusal may pass. All of them raise VaultError."""
+
+    def __init__(self, client: SecretClient, clock: Clock) -> None:
+        self._client = client
+        self._clock = clock
+        self.vault = client.vault_url
+
+    async def get(self, name: str) -> Stored | None:
+        """A secret with its value; None where there is none."""
+        return _maybe(await self._send(Ask(method="GET", path=f"/secrets/{name}", doing=f"show secret {name}")))
+
+    async def get_deleted(self, name: str) -> Stored | None:
+        """What is known of a deleted secret that can be recovered."""
+        doing = f"show deleted secret {name}"
+        return _maybe(
+            await self._send(Ask(method="GET", path=f"/deletedsecrets/{name}", doing=doing, needs=Access.WRITE))
+        )
+
+    async def put(self, name: str, value: Secret, tags: Mapping[str, str]) -> bool:
+        """Make a new version of a secret, or a new secret. False where a deleted one keeps the name."""
+        body = {"value": value.reveal(), "tags": dict(tags), "attributes": {"enabled": True}}
+        try:
+            await self._write("PUT", f"/secrets/{name}", f"write secret {name}", body=body, hides=value)
+        except RefusalError as error:
+            if error.code != DELETED:
+                raise
+            return False
+        return True
+
+    async def delete(self, name: str) -> None:
+        await self._write("DELETE", f"/secrets/{name}", f"delete secret {name}")
+
+    async def recover(self, name: str) -> None:
+        """Bring back a deleted secret, and wait until it is there."""
+        await self._write("POST", f"/deletedsecrets/{name}/recover", f"recover secret {name}")
+        await patiently(lambda: self._expect_back(name), self._clock)
+
+    async def _expect_back(self, name: str) -> None:
+        if await self.get(name) is None:
+            raise PassingError(
+                f"{self.vault} has not recovered secret {name} yet.", attempts=_RECOVERY, hint="Run again later."
+            )
+
+    async def look(self) -> None:
+        """List one secret, to see whether the vault answers."""
+        await self._send(Ask(method="GET", path="/secrets?maxresults=1", doing="list its secrets"))
+
+    async def every(self) -> list[Stored]:
+        """All secrets, without values."""
+        found: list[Stored] = []
+        path = "/secrets"
+        for _ in range(_MOST_PAGES):
+            page = await self._send(Ask(method="GET", path=path, doing="list its secrets")) or {}
+            found += [_stored(each) for each in page.get("value") or []]
+            if not page.get("nextLink"):
+                return found
+            path = self._here(page["nextLink"])
+        raise VaultError(f"The list of the secrets of {self.vault} does not end.")
+
+    def _here(self, link: str) -> str:
+        """Path and query of a link, if it leads to this vault: a token goes nowhere else."""
+        parts = urlsplit(link)
+        if _origin(link) != _origin(self.vault):
+            raise VaultError(
+                f"The list of the secrets of {self.vault} goes on elsewhere, at {parts.scheme}://{parts.hostname}.",
+                hint="That is not followed. Check the address of the vault.",
+            )
+        return f"{parts.path}?{parts.query}"
+
+    async def _write(
+        self, method: str, path: str, doing: str, *, body: Mapping[str, Any] | None = None, hides: Secret | None = None
+    ) -> None:
+        ask = Ask(method=method, path=path, doing=doing, needs=Access.WRITE, body=body, hides=hides)
+        if await self._send(ask) is None:
+            raise VaultError(f"{self.vault} could not {doing}: it has none.", hint="Somebody deleted it meanwhile.")
+
+    async def _send(self, ask: Ask) -> Any:
+        """The body of the answer; None for 404."""
+        return await patiently(lambda: self._send_once(ask), self._clock)
+
+    async def _send_once(self, ask: Ask) -> Any:
+        content = None if ask.body is None else json.dumps(ask.body)
+        headers = {"Accept": "application/json"} | ({} if content is None else {"Content-Type": "application/json"})
+        request = HttpRequest(ask.method, _escaped(ask.path), headers=headers, content=content)
+        try:
+            response = await self._client.send_request(request)
+        except ArmError as error:  # the credential's: who signs in is Azure's business, and says what to mend
+            raise VaultError(f"{self.vault} could not {ask.doing}: {error.message}", hint=error.hint) from error
+        except AzureError as error:
+            raise PassingError(
+                f"{self.vault} could not be reached to {ask.doing}: {error.message}",
+                attempts=_CONNECTIONS,
+                hint="Check the address of the vault, the network, the proxy, and --ca-bundle.",
+            ) from error
+        except ValueError as error:  # the SDK's word where the vault asks for a token that is not its own
+            raise VaultError(
+                f"{self.vault} asks for a token of another audience; it is not sent.",
+                hint="Check the address of the vault.",
+            ) from error
+        if response.status_code == 404:
+            return None
+        body = _read(response.text())
+        if response.status_code not in {200, 202}:
+            raise failure(ask, self.vault, response.status_code, response.headers, body)
+        if not isinstance(body, dict):
+            raise VaultError(f"{self.vault} answered with something else than JSON when asked to {ask.doing}.")
+        return body
+
+
+def _escaped(path: str) -> str:
+    return path.replace("{", "%7B").replace("}", "%7D")  # the SDK takes URLs for templates
+
+
+def _read(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
+
+
+def _origin(url: str) -> tuple[str, str, int]:
+    parts = urlsplit(url)
+    return parts.scheme, (parts.hostname or "").casefold(), parts.port or 443
+
+
+def _maybe(body: Any) -> Stored | None:
+    return None if body is None else _stored(body)
+
+
+def _stored(body: Mapping[str, Any]) -> Stored:
+    attributes = body.get("attributes") or {}
+    return Stored(
+        name=str(body["id"]).split("/")[4],  # https://vault/secrets/NAME, and the version where there is one
+        tags=body.get("tags") or {},
+        enabled=attributes.get("enabled", True) is not False,
+        not_before=attributes.get("nbf"),
+        expires=attributes.get("exp"),
+        value=Secret(body["value"]) if isinstance(body.get("value"), str) else None,
+    )

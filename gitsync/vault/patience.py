@@ -1,0 +1,66 @@
+"""Asks a place that is elsewhere again, where its refusal may pass: a few times, and not for long.
+
+Apart from the places, since all wait alike: as long as the answer asks for (`Retry-After`), else twice as long each
+time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TypeVar
+
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_exponential
+
+from gitsync.model.clock import Clock
+from gitsync.vault.points import VaultError
+
+LONGEST_WAIT = 60.0
+"""Seconds. A place that wants to be left alone for longer is asked again by the next run."""
+
+_Answer = TypeVar("_Answer")
+_doubling = wait_exponential(multiplier=1, max=16)
+
+
+class PassingError(VaultError):
+    """A refusal that may pass: `attempts` in all are worth while, `retry_after` seconds apart where that was said."""
+
+    def __init__(self, message: str, *, attempts: int, retry_after: float | None = None, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.attempts = attempts
+        self.retry_after = retry_after
+
+
+async def patiently(ask: Callable[[], Awaitable[_Answer]], clock: Clock) -> _Answer:
+    """What `ask` answers, asked again while it raises PassingError and its attempts are not used up."""
+
+    async def once() -> _Answer:  # tenacity awaits nothing but coroutine functions
+        return await ask()
+
+    return await AsyncRetrying(
+        sleep=clock.sleep, wait=_wait, stop=_stop, retry=retry_if_exception(_may_pass), reraise=True
+    )(once)
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds that an answer asks to wait; None where it does not say so in seconds."""
+    text = headers.get("Retry-After", "").strip()
+    return float(text) if text.isascii() and text.isdigit() else None
+
+
+def _may_pass(error: BaseException) -> bool:
+    return isinstance(error, PassingError) and (error.retry_after or 0) <= LONGEST_WAIT
+
+
+def _error_of(state: RetryCallState) -> BaseException | None:
+    return state.outcome.exception() if state.outcome else None
+
+
+def _stop(state: RetryCallState) -> bool:
+    error = _error_of(state)
+    return isinstance(error, PassingError) and state.attempt_number >= error.attempts
+
+
+def _wait(state: RetryCallState) -> float:
+    error = _error_of(state)
+    asked_for = error.retry_after if isinstance(error, PassingError) else None
+    return _doubling(state) if asked_for is None else asked_for

@@ -1,0 +1,507 @@
+"""Key Vault as a source and as a sink, over TLS, with the SDK's own sign-in."""
+
+import asyncio
+import sys
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from types import SimpleNamespace
+
+import private_ca
+import pytest
+from fake_clock import START, FakeClock
+from fake_key_vault import SAID, FakeKeyVault, Fault
+from rig import StaticCredential
+
+from gitsync.arm.access import Network
+from gitsync.arm.network import open_way
+from gitsync.errors import ArmError, ConfigError
+from gitsync.model.export import Address, Export, Holder
+from gitsync.model.gvk import Key
+from gitsync.model.secret import Secret
+from gitsync.vault.keyvault import open_key_vault
+from gitsync.vault.keyvault_names import OWNER, place_in, tags_of
+from gitsync.vault.points import VaultError
+
+REDIS = Key("cache.azure.com", "Redis", "default", "cache")
+OTHER = Key("cache.azure.com", "Redis", "default", "other")
+DB = Address(Holder.SECRET, "default", "db")
+DOTTED = Address(Holder.SECRET, "default", "my.db")
+NOW = int(START.timestamp())
+PLAIN = "default--db--password"
+MARKED = "marked-secret-value"
+
+
+@pytest.fixture(scope="module")
+def ca(tmp_path_factory):
+    return private_ca.make(tmp_path_factory.mktemp("ca"))
+
+
+@asynccontextmanager
+async def opened(ca, credential=None, **options):
+    clock = FakeClock()
+    async with (
+        FakeKeyVault(ca.tls, **options) as fake,
+        open_way(Network(ca_bundle=ca.bundle, read_timeout=5)) as way,
+        open_key_vault(fake.url, credential or StaticCredential(), way, clock) as vault,
+    ):
+        yield SimpleNamespace(fake=fake, vault=vault, clock=clock)
+
+
+def run(ca, test, **options):
+    async def inside():
+        async with opened(ca, **options) as rig:
+            return await test(rig)
+
+    return asyncio.run(inside())
+
+
+def export(address=DB, owner=REDIS, **data):
+    return Export(address=address, owner=owner, data={key: Secret(value) for key, value in data.items()})
+
+
+def plain(found):
+    return None if found is None else {key: value.reveal() for key, value in found.items()}
+
+
+def tagged(address, key, owner=None):
+    tags = tags_of(place_in(address, key), owner or REDIS)
+    return tags if owner else {name: value for name, value in tags.items() if name != OWNER}
+
+
+# reading
+
+
+def test_a_secret_that_a_person_made_is_read_by_its_name_with_one_request(ca):
+    async def test(rig):
+        rig.fake.make(PLAIN, "hunter2")
+        assert plain(await rig.vault.read(DB, ["password"])) == {"password": "hunter2"}
+        assert rig.fake.lines() == ["GET /secrets/default--db--password"]
+
+    run(ca, test)
+
+
+def test_a_secret_of_any_name_is_found_by_its_tags(ca):
+    async def test(rig):
+        rig.fake.make("legacy", "id", tagged(DOTTED, "AZURE_CLIENT_ID"))
+        rig.fake.make("zoo", "bear")
+        assert plain(await rig.vault.read(DOTTED, ["AZURE_CLIENT_ID"])) == {"AZURE_CLIENT_ID": "id"}
+
+    run(ca, test)
+
+
+def test_a_whole_object_is_every_key_by_name_and_by_tag(ca):
+    async def test(rig):
+        rig.fake.make("Default--DB--Password", "one")
+        rig.fake.make("any", "two", tagged(DB, "userName"))
+        rig.fake.make("default--db2--password", "not this")
+        rig.fake.make("default--db--Broken_key--0123456789abcdef", "nor this")
+        assert plain(await rig.vault.read(DB, [])) == {"password": "one", "userName": "two"}
+
+    run(ca, test)
+
+
+@pytest.mark.parametrize(
+    ("address", "keys", "expected", "why"),
+    [
+        (DB, ["password"], {}, "the object is there, the key is not"),
+        (DOTTED, ["password"], None, "nothing is there"),
+        (DOTTED, [], None, "nothing is there"),
+        (replace(DB, holder=Holder.CONFIG_MAP), ["user"], None, "Key Vault has no config maps"),
+    ],
+)
+def test_what_is_absent_is_absent(ca, address, keys, expected, why):
+    async def test(rig):
+        rig.fake.make("default--db--user", "sa")
+        assert plain(await rig.vault.read(address, keys)) == expected, why
+
+    run(ca, test)
+
+
+def test_the_list_is_asked_for_once_in_all_its_pages(ca):
+    async def test(rig):
+        for number in range(5):
+            rig.fake.make(f"secret{number}", "x")
+        await rig.vault.read(DB, ["a"])
+        await asyncio.gather(rig.vault.read(DB, ["b"]), rig.vault.read(DOTTED, []))
+        assert rig.fake.lines().count("GET /secrets") == 3
+
+    run(ca, test)
+
+
+@pytest.mark.parametrize(
+    ("attributes", "words", "why"),
+    [
+        ({"enabled": False}, "It is disabled", "Key Vault does not show it"),
+        ({"exp": NOW - 1}, "has expired", "Key Vault shows it all the same"),
+        ({"nbf": NOW + 60}, "is not valid yet", "as above"),
+        (
+            {"tags": tagged(DOTTED, "x")},
+            "is tagged for default/my.db, key x",
+            "its name says one thing, its tags another",
+        ),
+    ],
+)
+def test_a_secret_that_may_not_be_used_is_an_error(ca, attributes, words, why):
+    async def test(rig):
+        rig.fake.make(PLAIN, MARKED, **attributes)
+        with pytest.raises(VaultError, match=words) as failed:
+            await rig.vault.read(DB, ["password"])
+        assert PLAIN in str(failed.value)
+        assert MARKED not in str(failed.value)
+
+    run(ca, test)
+
+
+def test_a_secret_that_is_valid_now_is_read(ca):
+    async def test(rig):
+        rig.fake.make(PLAIN, "v", exp=NOW + 60, nbf=NOW - 60)
+        assert plain(await rig.vault.read(DB, ["password"])) == {"password": "v"}
+
+    run(ca, test)
+
+
+def test_two_secrets_tagged_alike_are_an_error_that_names_both(ca):
+    async def test(rig):
+        rig.fake.make("one", "1", tagged(DOTTED, "k"))
+        rig.fake.make("two", "2", tagged(DOTTED, "k"))
+        with pytest.raises(VaultError, match="one, two"):
+            await rig.vault.read(DOTTED, ["k"])
+
+    run(ca, test)
+
+
+# refusals
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        (Fault(403, "ForbiddenByRbac"), "`Key Vault Secrets User`"),
+        (Fault(403, "AccessDenied"), "`Key Vault Secrets User`"),
+        (Fault(403, "ForbiddenByFirewall"), "firewall keeps this machine out"),
+        (Fault(401, "Unauthorized"), "does not accept the token"),
+        (Fault(302, headers={"Location": "https://elsewhere.example/"}, raw="-"), "302 without a reason"),
+        (Fault(200, raw="<html>"), "something else than JSON"),
+    ],
+    ids=lambda value: f"{value.status} {value.code}" if isinstance(value, Fault) else "",
+)
+def test_a_refusal_says_what_where_and_what_to_do(ca, fault, words):
+    async def test(rig):
+        rig.fake.fail("GET", f"/secrets/{PLAIN}", fault)
+        with pytest.raises(VaultError) as failed:
+            await rig.vault.read(DB, ["password"])
+        assert words in str(failed.value)
+        assert rig.fake.url in str(failed.value)
+        assert f"show secret {PLAIN}" in str(failed.value)
+        assert (rig.clock.slept, len(rig.fake.lines())) == ([], 1)
+
+    run(ca, test)
+
+
+@pytest.mark.parametrize(
+    ("faults", "slept", "why"),
+    [
+        ([Fault(429, "TooManyRequests", headers={"Retry-After": "7"})], [7], "it said for how long"),
+        ([Fault(503), Fault(500), Fault(504)], [1, 2, 4], "it may pass"),
+        ([Fault(drop=True)], [1], "a connection breaks"),
+    ],
+)
+def test_what_may_pass_is_asked_again(ca, faults, slept, why):
+    async def test(rig):
+        rig.fake.make(PLAIN, "v")
+        rig.fake.fail("GET", f"/secrets/{PLAIN}", *faults)
+        assert plain(await rig.vault.read(DB, ["password"])) == {"password": "v"}, why
+        assert rig.clock.slept == slept
+
+    run(ca, test)
+
+
+@pytest.mark.parametrize(
+    ("fault", "asked", "why"),
+    [
+        (Fault(429, "TooManyRequests"), 7, "a bounded number of times"),
+        (Fault(429, "TooManyRequests", headers={"Retry-After": "600"}), 1, "longer than anybody waits"),
+        (Fault(drop=True), 3, "nobody is there"),
+    ],
+)
+def test_what_does_not_pass_ends(ca, fault, asked, why):
+    async def test(rig):
+        rig.fake.fail("GET", f"/secrets/{PLAIN}", *[fault] * 20)
+        with pytest.raises(VaultError):
+            await rig.vault.read(DB, ["password"])
+        assert len(rig.fake.lines()) == asked, why
+
+    run(ca, test)
+
+
+def test_a_list_that_goes_on_elsewhere_is_not_followed(ca):
+    async def test():
+        async with FakeKeyVault(ca.tls) as other, opened(ca, link=other.url) as rig:
+            for number in range(5):
+                rig.fake.make(f"secret{number}", "x")
+            with pytest.raises(VaultError, match="goes on elsewhere"):
+                await rig.vault.read(DB, [])
+            assert other.requests == []
+
+    asyncio.run(test())
+
+
+def test_who_cannot_sign_in_is_told_why(ca):
+    class Broken:
+        async def get_token_info(self, *_scopes, options=None):
+            raise ArmError("No token could be had.", hint="Sign in.")
+
+    async def test(rig):
+        with pytest.raises(VaultError, match=r"No token could be had\. Sign in\."):
+            await rig.vault.read(DB, ["password"])
+        assert rig.fake.lines() == []
+
+    run(ca, test, credential=Broken())
+
+
+def test_nobody_in_particular_may_ask_an_emulator(ca):
+    async def test():
+        async with FakeKeyVault(ca.tls) as fake, open_way(Network(ca_bundle=ca.bundle)) as way:
+            fake.make(PLAIN, "v")
+            async with open_key_vault(fake.url, None, way, FakeClock()) as vault:
+                assert plain(await vault.read(DB, ["password"])) == {"password": "v"}
+
+    asyncio.run(test())
+
+
+def test_a_vault_that_asks_for_another_audience_gets_no_token(ca):
+    """On another host than this machine; a proxy of ours stands in for the way there."""
+
+    class Elsewhere:
+        def __init__(self, way, fake):
+            self.transport = Redirected(way.transport, fake)
+
+        def proxies(self, _url):
+            return {}
+
+    class Redirected:
+        """The transport, which brings requests for the vault to the fake."""
+
+        def __init__(self, transport, fake):
+            self._transport, self._fake = transport, fake
+
+        async def send(self, request, **options):
+            real, request.url = request.url, request.url.replace("https://mine.vault.azure.net", self._fake.url)
+            try:
+                return await self._transport.send(request, **options)
+            finally:
+                request.url = real
+
+        async def __aenter__(self):
+            return self
+
+        async def __aexit__(self, *_):
+            return None
+
+    async def ask(audience):
+        credential = StaticCredential()
+        async with FakeKeyVault(ca.tls, audience=audience) as fake, open_way(Network(ca_bundle=ca.bundle)) as way:
+            fake.make(PLAIN, "v")
+            url = "https://mine.vault.azure.net"
+            async with open_key_vault(url, credential, Elsewhere(way, fake), FakeClock()) as vault:
+                try:
+                    await vault.read(DB, ["password"])
+                finally:
+                    assert len(credential.asked) == len(fake.lines())
+
+    with pytest.raises(VaultError, match="token of another audience"):
+        asyncio.run(ask("https://management.azure.com"))
+    asyncio.run(ask("https://vault.azure.net"))
+
+
+# writing
+
+
+def test_what_is_exported_is_tagged_and_read_back(ca):
+    async def test(rig):
+        await rig.vault.write(export(password="p", primaryKey="k"))
+        assert plain(await rig.vault.read(DB, [])) == {"password": "p", "primaryKey": "k"}
+        assert rig.fake.kept(PLAIN).tags == {
+            "gitsync-namespace": "default",
+            "gitsync-name": "db",
+            "gitsync-key": "password",
+            "gitsync-owner": "Redis.cache.azure.com/default/cache",
+        }
+        assert await rig.vault.owner(DB) == str(REDIS)
+
+    run(ca, test)
+
+
+def test_what_is_the_same_gets_no_new_version(ca):
+    async def test(rig):
+        await rig.vault.write(export(password="p", user="u"))
+        await rig.vault.write(export(password="q", user="u"))
+        assert rig.fake.kept(PLAIN).versions == 2
+        assert rig.fake.kept("default--db--user").versions == 1
+        assert rig.fake.lines("PUT") == [
+            f"PUT /secrets/{PLAIN}",
+            "PUT /secrets/default--db--user",
+            f"PUT /secrets/{PLAIN}",
+        ]
+
+    run(ca, test)
+
+
+def test_a_key_that_went_is_deleted_and_recovered_when_it_comes_back(ca):
+    async def test(rig):
+        await rig.vault.write(export(password="p", user="u"))
+        await rig.vault.write(export(user="u"))
+        assert (rig.fake.values, rig.fake.deleted) == ({"default--db--user": "u"}, [PLAIN])
+        await rig.vault.write(export(password="new", user="u"))
+        assert (rig.fake.kept(PLAIN).value, rig.fake.deleted) == ("new", [])
+        assert rig.clock.slept, "Key Vault takes a while to recover a secret"
+
+    run(ca, test, recovery=2)
+
+
+def test_a_name_that_a_strangers_deleted_secret_keeps_is_an_error(ca):
+    async def test(rig):
+        rig.fake.make(PLAIN, "theirs")
+        rig.fake.delete(PLAIN)
+        with pytest.raises(VaultError, match="az keyvault secret recover"):
+            await rig.vault.write(export(password="p"))
+        assert rig.fake.deleted == [PLAIN]
+
+    run(ca, test)
+
+
+@pytest.mark.parametrize(
+    ("tags", "owner", "why"),
+    [
+        ({}, "", "a person made it"),
+        (tagged(DB, "password", OTHER), str(OTHER), "another resource exported it"),
+    ],
+)
+def test_what_is_somebody_elses_is_not_written(ca, tags, owner, why):
+    async def test(rig):
+        rig.fake.make(PLAIN, "theirs", tags)
+        assert await rig.vault.owner(DB) == owner, why
+        with pytest.raises(VaultError, match=r"not Redis\.cache\.azure\.com/default/cache's own, so"):
+            await rig.vault.write(export(password="p", aaa="first"))
+        assert rig.fake.values == {PLAIN: "theirs"}, "nothing is half exported"
+
+    run(ca, test)
+
+
+@pytest.mark.parametrize(
+    ("made", "owner", "why"),
+    [
+        ([], None, "nothing is there"),
+        (
+            [("default--db--password", tagged(DB, "password", REDIS)), ("default--db--user", {})],
+            "",
+            "half of it is ours",
+        ),
+        ([("x", tagged(DB, "a", REDIS)), ("y", tagged(DB, "b", REDIS))], str(REDIS), "all of it is ours"),
+        ([("default--db2--a", {}), ("other", {})], None, "others are not it"),
+    ],
+)
+def test_who_owns_an_object(ca, made, owner, why):
+    async def test(rig):
+        for name, tags in made:
+            rig.fake.make(name, "v", tags)
+        assert await rig.vault.owner(DB) == owner, why
+
+    run(ca, test)
+
+
+def test_a_disabled_secret_of_ours_is_written_anew(ca):
+    async def test(rig):
+        rig.fake.make(PLAIN, "p", tagged(DB, "password", REDIS), enabled=False)
+        await rig.vault.write(export(password="p"))
+        assert rig.fake.kept(PLAIN).enabled
+
+    run(ca, test)
+
+
+def test_a_refusal_to_write_tells_the_role_and_no_value(ca):
+    async def test(rig):
+        refused = Fault(403, "ForbiddenByRbac", f"Caller may not set {MARKED}\n{SAID}")
+        rig.fake.fail("PUT", f"/secrets/{PLAIN}", refused)
+        with pytest.raises(VaultError, match="`Key Vault Secrets Officer`") as failed:
+            await rig.vault.write(export(password=MARKED))
+        assert MARKED not in str(failed.value)
+        assert SAID in str(failed.value)
+        assert rig.fake.values == {}
+
+    run(ca, test)
+
+
+def test_a_config_map_is_not_for_key_vault(ca):
+    async def test(rig):
+        await rig.vault.write(export(replace(DB, holder=Holder.CONFIG_MAP), password="p"))
+        assert await rig.vault.owner(replace(DB, holder=Holder.CONFIG_MAP)) is None
+        assert rig.fake.requests == []
+
+    run(ca, test)
+
+
+def test_an_owner_too_long_for_a_tag_is_told_before_anything_is_written(ca):
+    async def test(rig):
+        with pytest.raises(VaultError, match="gitsync-owner"):
+            await rig.vault.write(export(owner=replace(REDIS, name="x" * 250), password="p"))
+        assert rig.fake.lines("PUT") == []
+
+    run(ca, test)
+
+
+# opening
+
+
+def test_the_check_before_a_run(ca):
+    async def test(rig):
+        await rig.vault.check()
+        rig.fake.fail("GET", "/secrets", Fault(403, "ForbiddenByRbac"))
+        with pytest.raises(ConfigError, match="Key Vault Secrets User"):
+            await rig.vault.check()
+        assert rig.fake.lines() == ["GET /secrets"] * 2
+
+    run(ca, test)
+
+
+@pytest.mark.parametrize(
+    ("url", "why"),
+    [
+        ("http://mine.vault.azure.net", "not encrypted"),
+        ("https://mine.vault.azure.net/secrets", "the address of a secret"),
+        ("https://user:word@mine.vault.azure.net", "a password"),
+        ("https://mine.vault.azure.net\\.example.com", "parsers disagree about it"),
+        ("https://[", "no URL"),
+        ("https://mine:port", "no URL"),
+        ("mine", "a name"),
+    ],
+)
+def test_what_is_no_address_of_a_vault_is_refused(url, why):
+    async def test():
+        async with open_key_vault(url, StaticCredential(), None, FakeClock()):
+            pass
+
+    with pytest.raises(ConfigError, match="is not the address of a Key Vault") as failed:
+        asyncio.run(test())
+    assert "word" not in str(failed.value), why
+
+
+def test_nobody_in_particular_may_not_ask_azure():
+    async def test():
+        async with open_key_vault("https://mine.vault.azure.net", None, None, FakeClock()):
+            pass
+
+    with pytest.raises(ConfigError, match="--credential"):
+        asyncio.run(test())
+
+
+def test_without_the_extra_the_error_says_how_to_install_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "azure.keyvault.secrets.aio", None)
+    monkeypatch.delitem(sys.modules, "gitsync.vault.keyvault_requests", raising=False)
+
+    async def test():
+        async with open_key_vault("https://mine.vault.azure.net", StaticCredential(), None, FakeClock()):
+            pass
+
+    with pytest.raises(ConfigError, match=r"pip install 'gitsync\[keyvault\]'"):
+        asyncio.run(test())
