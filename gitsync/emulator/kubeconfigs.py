@@ -41,7 +41,7 @@ def _packed(text: str) -> str:
 
 
 def _of_user(user: str) -> Listing:
-    """The list of AKS: one kubeconfig, base64."""
+    """The list of AKS and of fleets: one kubeconfig, base64."""
     return lambda resource: {"kubeconfigs": [{"name": user, "value": _packed(_kubeconfig(resource, user))}]}
 
 
@@ -59,6 +59,7 @@ def requested(resource: Stored) -> dict[str, Any]:
 
 
 CLUSTER_KEYS: Mapping[tuple[str, str], Listing] = {
+    ("microsoft.containerservice/fleets", "listcredentials"): _of_user("fleetUser"),
     ("microsoft.containerservice/managedclusters", "listclusteradmincredential"): _of_user("clusterAdmin"),
     ("microsoft.containerservice/managedclusters", "listclusterusercredential"): _of_user("clusterUser"),
     ("microsoft.redhatopenshift/openshiftclusters", "listadmincredentials"): _admin,

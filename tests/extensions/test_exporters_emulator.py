@@ -1,0 +1,160 @@
+"""Every exporter against an Azure on a socket, through the real client: keys, pages, long-running actions, deletes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from asking import REGISTRY, subject
+from exporting import exporters
+from fake_clock import FakeClock
+from rig import anonymous
+
+from gitsync.arm.actor import Actor
+from gitsync.arm.client import open_arm
+from gitsync.arm.conversation import Conversation
+from gitsync.core.catalog import open_catalog
+from gitsync.emulator.server import Emulator
+from gitsync.emulator.settings import Settings
+from gitsync.errors import ArmError
+from gitsync.extensions.points import Subject
+from gitsync.extensions.private_address import API_VERSION, FIELD
+
+CATALOG = open_catalog()
+GROUP = "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/rg"
+PROPERTIES = {
+    "fullyQualifiedDomainName": "db.example",
+    "clientId": "c",
+    "principalId": "p",
+    "tenantId": "t",
+    "documentEndpoint": "https://docs.example",
+    "hostName": "redis.example",
+    "port": 6379,
+    "sslPort": 6380,
+    "serviceBusEndpoint": "https://bus.example",
+    "primaryEndpoints": {n: f"https://{n}.example" for n in ("blob", "dfs", "file", "queue", "table", "web")},
+}
+"""What the resources tell, which no provider of the emulator makes up."""
+
+Test = Callable[[Emulator, Actor], Awaitable[Any]]
+
+
+def against_azure(test: Test, **settings: Any) -> Any:
+    """Run one test in a loop of its own, with one resource group."""
+
+    async def run() -> Any:
+        clock = FakeClock()
+        async with Emulator(Settings(limits=None, **settings), clock=clock) as azure:
+            azure.put(GROUP, {"location": "westeurope"})
+            async with open_arm(anonymous(azure.url), clock) as arm:
+                actor = Actor(arm.writer(Conversation(deadline=clock.monotonic() + 1800)))
+                return await test(azure, actor)
+
+    return asyncio.run(run())
+
+
+def id_of(group: str, kind: str) -> str:
+    provider, *types = (CATALOG.arm_type(group, kind) or "").split("/")
+    return f"{GROUP}/providers/{provider}/" + "/".join(f"{name}/one{depth}" for depth, name in enumerate(types))
+
+
+def made(azure: Emulator, arm_id: str, properties: Any = None) -> None:
+    """Put a resource and all that it lies in."""
+    steps = arm_id.split("/")
+    for end in range(9, len(steps) + 1, 2):
+        azure.put("/".join(steps[:end]), {"location": "westeurope", "properties": dict(properties or {})})
+
+
+async def about(azure: Emulator, actor: Actor, group: str, kind: str, properties: Any = None) -> Subject:
+    arm_id = id_of(group, kind)
+    made(azure, arm_id, properties)
+    return replace(subject(group, kind, own=await actor.get(arm_id, "2024-01-01")), arm_id=arm_id)
+
+
+@pytest.mark.parametrize("kind", sorted(exporters()), ids="-".join)
+def test_every_field_of_every_kind_is_given(kind):
+    wanted = exporters()[kind].fields
+
+    async def test(azure: Emulator, actor: Actor) -> None:
+        found = await REGISTRY.export_secrets(await about(azure, actor, *kind, PROPERTIES), actor, wanted)
+        assert found.keys() == wanted
+        assert all(secret.reveal() for secret in found.values())
+        values = [secret.reveal() for secret in found.values()]
+        assert len(set(values)) == len(values), "no field has the value of another"
+
+    against_azure(test)
+
+
+@pytest.mark.parametrize(
+    ("kind", "field"),
+    [
+        (("appconfiguration.azure.com", "ConfigurationStore"), "secondaryReadOnlyKey"),
+        (("devices.azure.com", "IotHub"), "registryReadWriteSecondaryKey"),
+    ],
+)
+def test_entries_are_looked_for_on_every_page(kind, field):
+    async def test(azure: Emulator, actor: Actor) -> None:
+        found = await REGISTRY.export_secrets(await about(azure, actor, *kind), actor, frozenset({field}))
+        assert found[field].reveal()
+        assert len([r for r in azure.requests if "listkeys" in r.path.casefold()]) > 3, "as many pages as entries"
+
+    against_azure(test, page_size=1)
+
+
+@pytest.mark.parametrize(
+    ("kind", "field"),
+    [
+        (("containerservice.azure.com", "Fleet"), "userCredentials"),
+        (("containerservice.azure.com", "ManagedCluster"), "adminCredentials"),
+        (("redhatopenshift.azure.com", "HcpOpenShiftCluster"), "adminCredentials"),
+    ],
+)
+def test_a_kubeconfig_is_one_that_a_client_can_read(kind, field):
+    async def test(azure: Emulator, actor: Actor) -> str:
+        found = await REGISTRY.export_secrets(await about(azure, actor, *kind), actor, frozenset({field}))
+        return found[field].reveal()
+
+    assert against_azure(test).startswith("apiVersion: v1\nkind: Config\n")
+
+
+def test_what_azure_refuses_is_told_with_its_code():
+    async def test(azure: Emulator, actor: Actor) -> str:
+        it = await about(azure, actor, "storage.azure.com", "StorageAccount")
+        azure.remove(it.arm_id)
+        with pytest.raises(ArmError) as raised:
+            await REGISTRY.export_secrets(it, actor, frozenset({"key1"}))
+        return raised.value.code
+
+    assert against_azure(test) == "ResourceNotFound"
+
+
+def test_the_address_of_a_private_endpoint_is_read_from_its_network_interface():
+    nic = f"{GROUP}/providers/Microsoft.Network/networkInterfaces/nic"
+    endpoint = {"networkInterfaces": [{"id": nic}], "customNetworkInterfaceName": "nic"}
+
+    async def test(azure: Emulator, actor: Actor) -> None:
+        made(azure, nic, {"ipConfigurations": [{"name": "it", "properties": {"primary": True}}]})
+        it = await about(azure, actor, "network.azure.com", "PrivateEndpoint", endpoint)
+        found = await REGISTRY.export_config_maps(it, actor, frozenset({FIELD}))
+        live = await actor.get(it.live.body["properties"]["networkInterfaces"][0]["id"], API_VERSION)
+        assert found == {FIELD: live.body["properties"]["ipConfigurations"][0]["properties"]["privateIPAddress"]}
+        assert found[FIELD].startswith("10.")
+
+    against_azure(test)
+
+
+def test_a_product_is_deleted_with_its_subscriptions_and_once_more_as_any_other():
+    async def test(azure: Emulator, actor: Actor) -> list[tuple[str, str]]:
+        it = await about(azure, actor, "apimanagement.azure.com", "Product")
+
+        async def last(product: Subject, _azure: Any) -> None:
+            await actor.delete(product.arm_id, product.api_version)
+
+        await REGISTRY.delete(it, actor, last)
+        assert azure.resource(it.arm_id) is None
+        return [(r.method, r.path) for r in azure.requests if r.method == "DELETE"]
+
+    assert against_azure(test) == [("DELETE", id_of("apimanagement.azure.com", "Product"))] * 2
