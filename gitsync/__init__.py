@@ -11,6 +11,7 @@ The map of the package, in the order in which it is best read:
     rehearsal.py    a plan of two revisions, which asks Azure nothing
     edges.py        what a run works with, opened from the settings
     planning.py     from a checkout to one plan
+    sharing.py      what all nodes of a run share
     reviewing.py    a plan that somebody reviewed: written down, and held to
     walk.py         in which order nodes run
     reconcile.py    one node, stage by stage

@@ -99,10 +99,11 @@ class Config:
         None, "Key Vault of the source and the sink `key-vault`: its https address.", form=Form.URL
     )
     export_to: tuple[str, ...] = setting(
-        (),
-        "Where the Secrets and config maps that resources export are written to, besides the memory of the run.",
+        ("status",),
+        "Where the Secrets and config maps that resources export are written to, besides the memory of the run. "
+        "status takes config maps alone, and writes them beside the status.",
         form=Form.LIST,
-        choices=("folder", "key-vault", "kubernetes", "sops", "dotenv", "ci"),
+        choices=("status", "folder", "key-vault", "kubernetes", "sops", "dotenv", "ci"),
         metavar="SINK",
     )
     export_folder: str | None = setting(None, "Folder of the sink `folder`; nobody else may read it.", metavar="FOLDER")

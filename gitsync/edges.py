@@ -9,7 +9,7 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from gitsync.arm.access import Access, Network
@@ -28,6 +28,7 @@ from gitsync.repo.checkout import Checkout, checkout
 from gitsync.repo.store import StateStore
 from gitsync.repo.stores import open_store
 from gitsync.report.progress import Progress, Silent
+from gitsync.vault.places import Places
 
 NOBODYS_SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
 """The subscription on the emulator where none is given."""
@@ -50,6 +51,7 @@ class Edges:
     registry: Registry
     progress: Progress
     redact: Callable[[Secret], None]
+    places: Places = field(default_factory=Places)
 
 
 class StoppableClock(SystemClock):

@@ -178,8 +178,13 @@ def _row(turn: Turn) -> Row | None:
 
 
 def _revised(turn: Turn) -> dict[str, Any]:
-    """The members of a record that tell one spec from the next."""
-    return {"generation": _generation(turn), "spec_digest": digest(turn.prepared.resource.spec)}
+    """The members of a record that a look at the manifest settles: which spec it was, and what it has exported."""
+    exported = {*(turn.node.record.exports if turn.node.record else ()), *turn.exported}
+    return {
+        "generation": _generation(turn),
+        "spec_digest": digest(turn.prepared.resource.spec),
+        "exports": tuple(sorted(exported)),
+    }
 
 
 def _claim(turn: Turn) -> Claim:

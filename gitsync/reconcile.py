@@ -18,8 +18,10 @@ from gitsync.model.plan import Intent, Node
 from gitsync.model.result import Result, Stage
 from gitsync.model.verdict import Verdict
 from gitsync.outcome import finished
-from gitsync.stages.acting import act, export, poll, post_check
+from gitsync.stages.acting import act, poll, post_check
+from gitsync.stages.exporting import export
 from gitsync.stages.flapping import leave_flapping
+from gitsync.stages.gathering import gather
 from gitsync.stages.observing import compare, observe, pre_check
 from gitsync.stages.ownership import check_owner, check_policy
 from gitsync.stages.pruning import check_prune, delete, observe_prune, wait_for_dependents
@@ -31,6 +33,7 @@ Stages = tuple[tuple[Stage, Callable[[Turn], Awaitable[Turn]]], ...]
 STAGES: Stages = (
     (Stage.POLICY, check_policy),
     (Stage.OWNER_CHECK, check_owner),
+    (Stage.OBSERVE, gather),
     (Stage.OBSERVE, observe),
     (Stage.PRE_CHECK, pre_check),
     (Stage.COMPARE, compare),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 
 from gitsync.core.exitcode import NOT_READY
 from gitsync.edges import Edges
 from gitsync.errors import PublishError, StateError
+from gitsync.model.export import Address, Export
 from gitsync.model.gvk import Key
 from gitsync.model.problem import Problem
 from gitsync.model.record import Record, State
@@ -38,10 +39,13 @@ def expect(edges: Edges, before: State, records: Mapping[Key, Record]) -> None:
         raise StateError(error.message, hint=error.hint) from error
 
 
-def publish(edges: Edges, before: State, report: Report, *, whole: bool) -> Report:
+def publish(
+    edges: Edges, before: State, report: Report, config_maps: Mapping[Address, Export], *, whole: bool
+) -> Report:
     """Record what the run came to. Where that fails, the report says so: Azure is as it is.
 
-    `whole` says that the run was about everything that was recorded before.
+    `config_maps` are those that were exported; those of a resource that is forgotten go with it. `whole` says that the
+    run was about everything that was recorded before.
     """
     records = {result.key: result.record for result in report.results}
     kept = [record for record in {**before.records, **records}.values() if record]
@@ -51,6 +55,7 @@ def publish(edges: Edges, before: State, report: Report, *, whole: bool) -> Repo
         summary=partial(summary.render, kept, revision=report.revision, problems=report.problems),
         report=partial(json.render, report),
         headline=headline.subject(report),
+        config_maps={**dict.fromkeys(_orphans(before, records)), **config_maps},
     )
     try:
         edges.store.save(update)
@@ -58,6 +63,13 @@ def publish(edges: Edges, before: State, report: Report, *, whole: bool) -> Repo
         problem = Problem(code="StatusNotWritten", message=error.message, hint=error.hint)
         return replace(report, exit_code=report.exit_code or NOT_READY, problems=(*report.problems, problem))
     return report
+
+
+def _orphans(before: State, records: Mapping[Key, Record | None]) -> Iterator[Address]:
+    """Config maps whose owner is forgotten, as a cluster would collect them with it."""
+    for address, export in before.config_maps.items():
+        if export.owner in records and records[export.owner] is None:
+            yield address
 
 
 def _spoken_of(before: State, revision: str | None) -> str | None:

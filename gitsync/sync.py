@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from gitsync.config import Config
-from gitsync.core.digest import Digests
 from gitsync.core.exitcode import exit_code
 from gitsync.core.expected import expected
 from gitsync.core.groups import absorbed, doomed_groups
@@ -19,22 +18,19 @@ from gitsync.core.plan import hold_back
 from gitsync.core.untold import untold_secrets
 from gitsync.edges import Edges
 from gitsync.errors import ArmError
-from gitsync.memory import Memory
 from gitsync.model.clock import rfc3339
 from gitsync.model.gvk import Key
-from gitsync.model.manifests import Manifests
 from gitsync.model.plan import Node, Plan
 from gitsync.model.report import Report
-from gitsync.model.resource import Prepared
 from gitsync.model.result import Result
 from gitsync.outcome import no_turn
 from gitsync.planning import choice_of, plan_run, problems_of, read, refuse
 from gitsync.reconcile import reconcile
 from gitsync.recording import expect, publish
 from gitsync.reviewing import narrowed, review_of, to_review
+from gitsync.sharing import rules_of, share
 from gitsync.stages.pruning import RESOURCES_API_VERSION
-from gitsync.turn import Rules, Run, begin
-from gitsync.vault.values import RunValues
+from gitsync.turn import Run, begin
 from gitsync.walk import walk
 
 
@@ -50,16 +46,20 @@ async def run(config: Config, edges: Edges, *, writes: bool) -> Report:
     plan = narrowed(plan_run(config, edges, manifests, prepared, state), review)
     refuse(config, edges, plan, state, writes=writes)
 
+    rules = rules_of(config, edges, review, writes=writes)
+    shared = share(config, edges, manifests, prepared, state, rules)
     await edges.arm.sign_in()
     if writes:
+        await shared.outlets.check()
         expect(edges, state, expected(plan.applies.values(), config.agent))
-    shared = _shared(config, edges, manifests, prepared, writes=writes)
-    shared = replace(shared, rules=replace(shared.rules, review=review))
     results = await _walked(edges, shared, plan)
 
     report = _report(config, edges, plan, results, writes=writes)
     report = replace(report, started=started, finished=rfc3339(edges.clock.now()))
-    return publish(edges, state, report, whole=all(map(choice_of(config).has, state.records))) if writes else report
+    if not writes:
+        return report
+    whole = all(map(choice_of(config).has, state.records))
+    return publish(edges, state, report, shared.outlets.kept.written, whole=whole)
 
 
 async def _walked(edges: Edges, run: Run, plan: Plan) -> dict[Key, Result]:
@@ -112,34 +112,6 @@ def _second_tries(plan: Plan, applied: Mapping[Key, Result], pruned: Mapping[Key
         return {}
     failed = {key for key, result in applied.items() if not result.is_fine and result.may_mend}
     return {key: replace(plan.applies[key], record=applied[key].record) for key in plan.applies if key in failed}
-
-
-def _shared(config: Config, edges: Edges, manifests: Manifests, prepared: tuple[Prepared, ...], *, writes: bool) -> Run:
-    """What all nodes of this run share."""
-    rules = Rules(
-        writes=writes,
-        is_reviewed=config.plan_out is not None and not writes,
-        prune=config.prune,
-        adopts=config.adopt == "write",
-        always_put=config.always_put,
-        flap_limit=config.flap_limit,
-        registers=config.register_providers,
-        node_timeout=config.resource_timeout,
-        deadline=edges.clock.monotonic() + config.run_timeout,
-        agent=config.agent,
-        subscription=edges.subscription,
-    )
-    return Run(
-        arm=edges.arm,
-        registry=edges.registry,
-        catalog=edges.catalog,
-        clock=edges.clock,
-        values=RunValues(manifests, {one.key: one.arm_id for one in prepared if one.arm_id}),
-        rules=rules,
-        memory=Memory(),
-        digests=Digests(config.digest_key),
-        progress=edges.progress,
-    )
 
 
 def _report(config: Config, edges: Edges, plan: Plan, results: Mapping[Key, Result], *, writes: bool) -> Report:

@@ -5,7 +5,7 @@ Apart from the stages, which are functions from one turn to the next: a turn is 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,6 +22,7 @@ from gitsync.extensions.registry import Registry
 from gitsync.memory import Memory
 from gitsync.model.clock import Clock
 from gitsync.model.condition import Condition
+from gitsync.model.export import Address
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
 from gitsync.model.live import Live
@@ -31,9 +32,11 @@ from gitsync.model.record import Row
 from gitsync.model.resource import Prepared
 from gitsync.model.result import Result, Stage
 from gitsync.model.review import Review, Reviewed
+from gitsync.model.secret import Secret
 from gitsync.model.template import Request
 from gitsync.model.verdict import Action, Comparison, Verdict
 from gitsync.report.progress import Progress
+from gitsync.vault.outlets import Outlets
 from gitsync.vault.values import RunValues
 
 LONGEST_PAUSE = 30.0
@@ -72,6 +75,8 @@ class Run:
     catalog: Catalog
     clock: Clock
     values: RunValues
+    outlets: Outlets
+    redact: Callable[[Secret], None]
     rules: Rules
     memory: Memory
     progress: Progress
@@ -104,7 +109,8 @@ class Turn:
     write that was accepted; `existed` tells whether the resource was there before the first try. `unfinished`: an
     operation goes on after the run. `row` is set where the resource is not written, since it is flapping. `near` counts
     this run's writes near the resource before it was read; `if_match` is the ETag that its own write demands, and
-    `outrun` the one that a write was refused for. `reviewed` is what a plan says of it to who reviews that.
+    `outrun` the one that a write was refused for. `reviewed` is what a plan says of it to who reviews that; `exported`
+    are the Secrets and config maps that it exported.
     """
 
     node: Node
@@ -129,6 +135,7 @@ class Turn:
     if_match: str | None = None
     outrun: str | None = None
     reviewed: Reviewed | None = None
+    exported: tuple[Address, ...] = ()
     stop: Stop | None = None
 
     @property

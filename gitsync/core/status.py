@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from gitsync.model.facts import Field, FieldType, Kind, TypeFacts
@@ -17,20 +17,11 @@ def to_status(kind: Kind, body: Mapping[str, Any]) -> dict[str, Any]:
     return _mapping(kind.types, kind.types[kind.status], body)
 
 
-def config_map_exports(kind: Kind, spec: Mapping[str, Any], body: Mapping[str, Any]) -> dict[tuple[str, str], str]:
-    """Values for config maps, by (name of the config map, key): what operatorSpec.configMaps asks for and Azure tells.
-    Null values are left out.
-    """
-    wanted = _inside(spec, ("operatorSpec", "configMaps"))
-    if not isinstance(wanted, Mapping):
-        return {}
+def config_map_values(kind: Kind, wanted: Iterable[str], body: Mapping[str, Any]) -> dict[str, str]:
+    """What Azure tells of fields of operatorSpec.configMaps, by the name of the field; null values are left out."""
     status = to_status(kind, body)
-    found: dict[tuple[str, str], str] = {}
-    for field, path in sorted(kind.config_maps.items()):
-        destination, value = wanted.get(field), _inside(status, path.split("."))
-        if isinstance(destination, Mapping) and value is not None:
-            found[str(destination.get("name")), str(destination.get("key"))] = _as_text(value)
-    return found
+    told = {field: _inside(status, kind.config_maps[field].split(".")) for field in wanted if field in kind.config_maps}
+    return {field: _as_text(value) for field, value in sorted(told.items()) if value is not None}
 
 
 def _mapping(types: Mapping[str, TypeFacts], facts: TypeFacts, body: Mapping[str, Any]) -> dict[str, Any]:

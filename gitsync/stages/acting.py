@@ -16,7 +16,6 @@ from gitsync.core.digest import kept as with_old_digests
 from gitsync.core.digest import sealed
 from gitsync.core.ignore import kept, without
 from gitsync.core.mergepatch import merge_patch
-from gitsync.core.status import config_map_exports
 from gitsync.errors import ArmError
 from gitsync.model.result import Stage
 from gitsync.model.template import Request
@@ -159,11 +158,3 @@ async def post_check(turn: Turn) -> Turn:
         return turn.stopped(warning("NotAdopted", text))
     answer = await turn.run.registry.post_check(turn.subject(), turn.reader)
     return turn if answer.agrees else turn.stopped(warning("PostReconciliationFailure", answer.reason), waits=True)
-
-
-async def export(turn: Turn) -> Turn:
-    """Let those that come after have the values that the manifest exports to config maps."""
-    if turn.live is not None:
-        values = config_map_exports(turn.kind, turn.prepared.resource.spec, turn.live.body)
-        turn.run.values.export(turn.node.key.namespace, values)
-    return turn

@@ -8,7 +8,7 @@ from gitsync.core.compare import Remembered, public
 from gitsync.core.conditions import RECONCILING, warning
 from gitsync.core.decide import Wishes, absent, present, unseen
 from gitsync.core.digest import CHANGED, masked, with_secrets
-from gitsync.core.fill import Values, fill
+from gitsync.core.fill import fill
 from gitsync.core.groups import is_group
 from gitsync.core.hints import hints_of
 from gitsync.core.veil import secret_shapes, veiled_comparison
@@ -17,7 +17,6 @@ from gitsync.model.template import Request
 from gitsync.model.verdict import Action, Comparison, Verdict
 from gitsync.stages.ownership import blocked
 from gitsync.turn import Turn
-from gitsync.vault.values import Foreseen
 
 
 async def observe(turn: Turn) -> Turn:
@@ -100,10 +99,7 @@ def _request(turn: Turn) -> Request:
     template = turn.prepared.template
     if template is None:
         raise AssertionError("a valid manifest has a template")
-    values: Values = turn.run.values
-    if not turn.run.rules.writes and any(result.action is Action.CREATE for result in turn.before.values()):
-        values = Foreseen(turn.run.values)
-    return fill(template, turn.node.key.namespace, values)
+    return fill(template, turn.node.key.namespace, turn.run.values)
 
 
 def _judged(turn: Turn) -> tuple[Comparison, Action]:

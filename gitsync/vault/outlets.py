@@ -11,15 +11,19 @@ from collections.abc import Mapping, Sequence
 from gitsync.core.exports import ExportError, not_owned
 from gitsync.model.export import Address, Export
 from gitsync.model.gvk import Key
+from gitsync.vault.kept import KeptConfigMaps
 from gitsync.vault.points import Sink
 
 
 class Outlets:
-    """The sinks of a run. `claims` says who of several resources may write an object."""
+    """The sinks of a run. `claims` says who of several resources may write an object; `kept` is the sink `status`,
+    whose content is written back with the records.
+    """
 
-    def __init__(self, sinks: Sequence[Sink], claims: Mapping[Address, Key]) -> None:
+    def __init__(self, sinks: Sequence[Sink], claims: Mapping[Address, Key], kept: KeptConfigMaps) -> None:
         self._sinks = sinks
         self._claims = claims
+        self.kept = kept
 
     async def check(self) -> None:
         """Make sure that every sink can be written to. ConfigError where one cannot."""

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from handmade import a_kind
 
-from gitsync.core.status import config_map_exports, to_status
+from gitsync.core.status import config_map_values, to_status
 from gitsync.model.gvk import GVK
 
 TYPES = {
@@ -73,33 +73,23 @@ EXPORTING = replace(KIND, config_maps={"id": "id", "size": "size", "on": "isOn",
 BODY = {"id": "/x", "sku": {"name": "S"}, "properties": {"capacity": 3, "isOn": True}}
 
 
-def exports(config_maps, body=BODY):
-    return config_map_exports(EXPORTING, {"operatorSpec": {"configMaps": config_maps}}, body)
-
-
 @pytest.mark.parametrize(
-    ("config_maps", "expected", "why"),
+    ("wanted", "expected", "why"),
     [
-        ({"id": {"name": "c", "key": "k"}}, {("c", "k"): "/x"}, "a value"),
-        ({"sku": {"name": "c", "key": "k"}}, {("c", "k"): "S"}, "from deeper inside"),
-        ({"size": {"name": "c", "key": "k"}}, {("c", "k"): "3"}, "a number as text"),
-        ({"on": {"name": "c", "key": "k"}}, {("c", "k"): "true"}, "a boolean as JSON spells it"),
-        ({"other": {"name": "c", "key": "k"}}, {}, "what the kind does not export"),
-        ({"id": None}, {}, "no destination"),
-        (None, {}, "no destinations"),
+        (["id"], {"id": "/x"}, "a value"),
+        (["sku"], {"sku": "S"}, "from deeper inside"),
+        (["size"], {"size": "3"}, "a number as text"),
+        (["on"], {"on": "true"}, "a boolean as JSON spells it"),
+        (["other"], {}, "what the kind does not export"),
+        ([], {}, "nothing is wanted"),
     ],
 )
-def test_exports(config_maps, expected, why):
-    assert exports(config_maps) == expected, why
+def test_values_for_config_maps(wanted, expected, why):
+    assert config_map_values(EXPORTING, wanted, BODY) == expected, why
 
 
 def test_values_that_azure_does_not_tell_are_left_out():
-    assert exports({"id": {"name": "c", "key": "k"}, "sku": {"name": "c", "key": "s"}}, {"id": None, "sku": {}}) == {}
-
-
-@pytest.mark.parametrize("spec", [{}, {"operatorSpec": None}, {"operatorSpec": []}])
-def test_a_manifest_that_exports_nothing(spec):
-    assert config_map_exports(EXPORTING, spec, BODY) == {}
+    assert config_map_values(EXPORTING, ["id", "sku"], {"id": None, "sku": {}}) == {}
 
 
 def test_every_export_of_the_catalog_is_a_path_of_its_status(catalog):

@@ -1,0 +1,83 @@
+"""What all nodes of a run share: made once, from the settings, the edges and what the manifests say."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+from gitsync.config import Config
+from gitsync.core.digest import Digests
+from gitsync.core.exports import addresses_of, claims_of
+from gitsync.edges import Edges
+from gitsync.memory import Memory
+from gitsync.model.export import Address
+from gitsync.model.manifests import Manifests
+from gitsync.model.record import State
+from gitsync.model.resource import Prepared, Resource
+from gitsync.model.review import Review
+from gitsync.turn import Rules, Run
+from gitsync.vault.kept import KeptConfigMaps
+from gitsync.vault.lookup import Lookup
+from gitsync.vault.manifests import ManifestSource
+from gitsync.vault.outlets import Outlets
+from gitsync.vault.values import RunValues
+
+
+def rules_of(config: Config, edges: Edges, review: Review | None, *, writes: bool) -> Rules:
+    """What the settings let the run do; its time runs from now."""
+    return Rules(
+        writes=writes,
+        is_reviewed=config.plan_out is not None and not writes,
+        review=review,
+        prune=config.prune,
+        adopts=config.adopt == "write",
+        always_put=config.always_put,
+        flap_limit=config.flap_limit,
+        registers=config.register_providers,
+        node_timeout=config.resource_timeout,
+        deadline=edges.clock.monotonic() + config.run_timeout,
+        agent=config.agent,
+        subscription=edges.subscription,
+    )
+
+
+def share(
+    config: Config, edges: Edges, manifests: Manifests, prepared: Sequence[Prepared], state: State, rules: Rules
+) -> Run:
+    """All that a node needs besides its own turn."""
+    resources = [one.resource for one in prepared]
+    lookup = Lookup(edges.places.sources_with(ManifestSource(manifests)), asks_remote=rules.writes, redact=edges.redact)
+    values = RunValues(
+        lookup,
+        {one.key: one.arm_id for one in prepared if one.arm_id},
+        _promised(resources),
+        foresees=not rules.writes,
+    )
+    return Run(
+        arm=edges.arm,
+        registry=edges.registry,
+        catalog=edges.catalog,
+        clock=edges.clock,
+        values=values,
+        outlets=_outlets(edges, resources, state),
+        redact=edges.redact,
+        rules=rules,
+        memory=Memory(),
+        digests=Digests(config.digest_key),
+        progress=edges.progress,
+    )
+
+
+def _promised(resources: Iterable[Resource]) -> Mapping[Address, frozenset[str | None]]:
+    promised: dict[Address, set[str | None]] = defaultdict(set)
+    for resource in resources:
+        for address, key in addresses_of(resource):
+            promised[address].add(key)
+    return {address: frozenset(keys) for address, keys in promised.items()}
+
+
+def _outlets(edges: Edges, resources: Iterable[Resource], state: State) -> Outlets:
+    owners = {address: key for key, record in state.records.items() for address in record.exports}
+    kept = KeptConfigMaps(state.config_maps)
+    sinks = (kept, *edges.places.sinks) if edges.places.keeps_config_maps else edges.places.sinks
+    return Outlets(sinks, claims_of(resources, owners), kept)

@@ -1,0 +1,28 @@
+"""The sink `status`: exported config maps as files beside the records, written back with them at the end of the run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gitsync.model.export import Address, Export, Holder
+
+
+class KeptConfigMaps:
+    """A Sink. `before` are those that the status holds. Secrets pass it by: they are never kept there."""
+
+    name = "status"
+
+    def __init__(self, before: Mapping[Address, Export]) -> None:
+        self._before = before
+        self.written: dict[Address, Export] = {}
+
+    async def check(self) -> None:
+        """The run makes sure by itself that status can be written."""
+
+    async def owner(self, address: Address) -> str | None:
+        found = self.written.get(address) or self._before.get(address)
+        return str(found.owner) if found else None
+
+    async def write(self, export: Export) -> None:
+        if export.address.holder is Holder.CONFIG_MAP:
+            self.written[export.address] = export
