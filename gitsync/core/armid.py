@@ -5,7 +5,7 @@ An id may have a hole, where a name is read from a ConfigMap. Ids as paths are c
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from typing import Final
@@ -48,11 +48,14 @@ class _Chain:
 
 
 class ArmIds:
-    """The ids of a set of manifests, each made once. A cycle of owners gives no ids."""
+    """The ids of a set of manifests, each made once. A cycle of owners gives no ids.
 
-    def __init__(self, standings: Mapping[Key, Standing], subscription: str) -> None:
+    `subscription_of` gives None for a manifest without a usable credential: its id cannot be known.
+    """
+
+    def __init__(self, standings: Mapping[Key, Standing], subscription_of: Callable[[Resource], str | None]) -> None:
         self._standings = standings
-        self._subscription = subscription
+        self._subscription_of = subscription_of
         self._made: dict[Key, ArmId | None] = {}
 
     def of(self, key: Key, depth: int = 0) -> ArmId | None:
@@ -72,7 +75,8 @@ class ArmIds:
             return None
         match kind.scope:
             case Scope.LOCATION:
-                return _join("/subscriptions/", self._subscription, "/resourceGroups/", name)
+                subscription = self._subscription_of(standing.resource)
+                return _join("/subscriptions/", subscription, "/resourceGroups/", name) if subscription else None
             case Scope.TENANT:
                 return _join("/providers/", kind.arm_type, "/", name)
             case Scope.EXTENSION:
@@ -81,6 +85,18 @@ class ArmIds:
             case Scope.RESOURCE_GROUP:
                 found = self._chain(standing, frozenset())
                 return _from_chain(kind.arm_type, found) if found else None
+
+    def group_above(self, standing: Standing) -> Resource | None:
+        """The manifest of the resource group that one is rooted in; None where an ARM id is its root, or nothing."""
+        for _ in range(_DEEPEST):
+            owner = standing.owner
+            if standing.kind.scope is not Scope.RESOURCE_GROUP or owner is None or owner.key is None:
+                return None
+            above = self._standings.get(owner.key)
+            if above is None or above.kind.scope is Scope.LOCATION:
+                return above.resource if above else None
+            standing = above
+        return None
 
     def _parent(self, owner: OwnerRef | None, depth: int) -> ArmId | None:
         """What an extension resource stands below."""

@@ -12,7 +12,9 @@ from dataclasses import dataclass, replace
 from gitsync.core.armid import ArmId, ArmIds, Standing
 from gitsync.core.catalog import Catalog
 from gitsync.core.convert import Converted, UnusableReferenceError, convert
+from gitsync.core.credentials import Credential, CredentialOf
 from gitsync.core.edges import Edges, Needs
+from gitsync.core.finding import Finding
 from gitsync.core.holes import holes
 from gitsync.core.member import Member
 from gitsync.core.names import ConfigMaps, Name, name_of
@@ -26,7 +28,8 @@ from gitsync.model.template import ReferenceHole, Template
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
     """What is known of one manifest so far. `kind` is None where the catalog does not have it; `converted` where the
-    body cannot be made; `template` where the request cannot, since the id or something referred to is not there.
+    body cannot be made; `template` where the request cannot, since the id or something referred to is not there;
+    `credential` where there is none, for a reason that `findings` has.
     """
 
     resource: Resource
@@ -37,6 +40,8 @@ class Draft:
     arm_id: ArmId | None = None
     template: Template | None = None
     depends_on: tuple[Key, ...] = ()
+    credential: Credential | None = None
+    findings: tuple[Finding, ...] = ()
 
     @property
     def standing(self) -> Standing | None:
@@ -69,6 +74,41 @@ def begin(resource: Resource, catalog: Catalog, config_maps: ConfigMaps) -> Draf
     name = name_of(resource, kind, owner, config_maps)
     converted = _converted(resource, kind, name)
     return Draft(resource=resource, kind=kind, owner=owner, name=name, converted=converted)
+
+
+def subscription_by(credential_of: CredentialOf, resource: Resource) -> str | None:
+    """The subscription of a manifest; None where it has no credential."""
+    credential = credential_of(resource)
+    return credential.subscription if isinstance(credential, Credential) else None
+
+
+def with_credential(draft: Draft, credential_of: CredentialOf, ids: ArmIds) -> Draft:
+    """Add the credential, and what is wrong with it or with that of the resource group."""
+    credential = credential_of(draft.resource)
+    if isinstance(credential, Finding):
+        return replace(draft, findings=(credential,))
+    group = ids.group_above(draft.standing) if draft.standing else None
+    finding = _below(group, credential_of(group), credential) if group else None
+    return replace(draft, credential=credential, findings=(finding,) if finding else ())
+
+
+def _below(group: Resource, above: Credential | Finding, own: Credential) -> Finding | None:
+    """Why a resource cannot stand in a group: nobody writes below one of another subscription (semantics §5.3)."""
+    path = ("spec", "owner")
+    if isinstance(above, Finding):
+        message = f"There is no credential for the resource group {group.key.name}, so its subscription is not known."
+        return replace(above, path=path, message=message)
+    if _agree(own, above):
+        return None
+    message = f'resource subscription "{own.subscription}" does not match parent subscription "{above.subscription}"'
+    hint = "A resource has the subscription of its credential: give it one of its resource group's."
+    return Finding(code="ParentSubscription", path=path, message=message, hint=hint)
+
+
+def _agree(credential: Credential, above: Credential) -> bool:
+    """Whether two credentials have one subscription, as far as is known (semantics §5.3)."""
+    same = credential.subscription.casefold() == above.subscription.casefold()
+    return same or not (credential.is_sure and above.is_sure)
 
 
 def with_id(draft: Draft, ids: ArmIds) -> Draft:

@@ -36,5 +36,6 @@ def _expected(node: Node, agent: str) -> Record:
         owner=prepared.owner.key if prepared.owner else None,
         depends_on=prepared.depends_on,
         agent=agent,
+        credential=prepared.credential,
         condition=node.record.condition if node.record else None,
     )

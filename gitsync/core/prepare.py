@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import date
+from functools import partial
 from typing import Final, Literal
 
 from gitsync.core.armid import ArmIds
 from gitsync.core.catalog import Catalog
-from gitsync.core.draft import Draft, begin, with_edges, with_id, with_template
+from gitsync.core.credentials import Credential, CredentialOf
+from gitsync.core.draft import Draft, begin, subscription_by, with_credential, with_edges, with_id, with_template
 from gitsync.core.edges import Edges
 from gitsync.core.finding import Finding, place
 from gitsync.core.ignore_annotation import check_ignore, in_force
@@ -30,17 +32,19 @@ def prepare(
     manifests: Manifests,
     *,
     catalog: Catalog,
-    subscription: str,
+    subscription: str | CredentialOf,
     default_policy: Policy = Policy.MANAGE,
     unknown_fields: Literal["error", "warn"] = "error",
     today: date | None = None,
 ) -> tuple[Prepared, ...]:
     """Every resource of the manifests made ready for ARM, sorted by key and then by version.
 
-    A key that stands twice comes twice. `subscription` is that of resources which no ARM id places elsewhere. `today`
-    tells which entries of `gitsync/ignore` have expired; without it, none has.
+    A key that stands twice comes twice. `subscription` is that of resources which no ARM id places elsewhere, or tells
+    the credential of each, which has the subscription; one without a credential has no place in Azure. `today` tells
+    which entries of `gitsync/ignore` have expired; without it, none has.
     """
-    drafts = _drafts(manifests, catalog, subscription)
+    credential_of = _one_for_all(subscription) if isinstance(subscription, str) else subscription
+    drafts = _drafts(manifests, catalog, credential_of)
     among_others = validate_set([draft.member for draft in drafts], catalog=catalog, namespaces=manifests.namespaces)
     prepared = []
     for draft, of_the_set in zip(drafts, among_others, strict=True):
@@ -49,7 +53,8 @@ def prepare(
         policy = policy_of(draft.resource, manifests.namespaces, default_policy) or default_policy
         ignored = _of_ignored(draft, today)
         one = _prepared(draft, policy, (*draft.resource.problems, *alone, *of_the_set, *ignored))
-        prepared.append(replace(one, ignored=in_force(draft.resource, today)))
+        credential = draft.credential.name if draft.credential else ""
+        prepared.append(replace(one, ignored=in_force(draft.resource, today), credential=credential))
     return tuple(prepared)
 
 
@@ -58,9 +63,18 @@ def _of_ignored(draft: Draft, today: date | None) -> Iterable[Problem]:
     return (place(finding, draft.resource) for finding in found)
 
 
-def _drafts(manifests: Manifests, catalog: Catalog, subscription: str) -> list[Draft]:
+def _one_for_all(subscription: str) -> CredentialOf:
+    only = Credential(subscription=subscription)
+    return lambda _: only
+
+
+def _drafts(manifests: Manifests, catalog: Catalog, credential_of: CredentialOf) -> list[Draft]:
     drafts = [begin(resource, catalog, manifests.config_maps) for resource in manifests.resources]
-    ids = ArmIds({draft.resource.key: draft.standing for draft in drafts if draft.standing}, subscription)
+    ids = ArmIds(
+        {draft.resource.key: draft.standing for draft in drafts if draft.standing},
+        partial(subscription_by, credential_of),
+    )
+    drafts = [with_credential(draft, credential_of, ids) for draft in drafts]
     drafts = [with_template(with_id(draft, ids), ids.of) for draft in drafts]
     known = {draft.resource.key: draft.known_id for draft in drafts if draft.known_id}
     edges = Edges(manifests.resources, known)
@@ -68,7 +82,7 @@ def _drafts(manifests: Manifests, catalog: Catalog, subscription: str) -> list[D
 
 
 def _prepared(draft: Draft, policy: Policy, problems: Iterable[Problem]) -> Prepared:
-    found = {*problems, *_no_request(draft)}
+    found = {*problems, *_no_request(draft), *(place(finding, draft.resource) for finding in draft.findings)}
     if draft.template is None and not any(problem.is_error for problem in found):
         found.add(place(_UNSAYABLE, draft.resource))
     return Prepared(

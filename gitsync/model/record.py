@@ -55,8 +55,9 @@ class Record:
     `applied` is the body that we last sent, `baseline` the asked-for leaves as last seen when the resource was written
     or judged in sync; secrets never stand in either. `depends_on` orders a later prune. `generation` counts changes of
     the spec, whose digest is `spec_digest`. `writes` counts the runs that wrote it, `row` those of them that
-    something undid (None: none yet). `agent` names the agent that keeps it. `exports` are the Secrets
-    and config maps that are its own, sorted.
+    something undid (None: none yet). `agent` names the agent that keeps it. `credential` is the Secret
+    that it was last reconciled with, by its name; "" for the global credential. `exports` are the Secrets and config
+    maps that are its own, sorted.
     """
 
     key: Key
@@ -75,6 +76,7 @@ class Record:
     owner: Key | None = None
     depends_on: tuple[Key, ...] = ()
     agent: str = ""
+    credential: str = ""
     exports: tuple[Address, ...] = ()
     condition: Condition | None = None
 

@@ -82,6 +82,7 @@ def _own(record: Record) -> Mapping[str, Any]:
     }
     where_not_empty = {
         "agent": record.agent,
+        "credential": record.credential,
         "dependsOn": [str(key) for key in record.depends_on],
         "exports": [f"{address.holder}/{address.name}" for address in record.exports],
         "operation": {"kind": operation.kind, "startedAt": operation.started_at} if operation else {},
@@ -126,6 +127,7 @@ def decode(path: str, content: bytes) -> Record:
         owner=own.key("owner"),
         depends_on=own.keys("dependsOn"),
         agent=own.text("agent", ""),
+        credential=own.text("credential", ""),
         exports=_exports(own, key),
         condition=_ready(document, own),
     )

@@ -36,7 +36,7 @@ def standing(kind, name, owner=None, azure_name=None, **more):
 
 
 def ids(*standings):
-    found = ArmIds({s.resource.key: s for s in standings}, SUBSCRIPTION)
+    found = ArmIds({s.resource.key: s for s in standings}, lambda _: SUBSCRIPTION)
     return [found.of(s.resource.key) for s in standings]
 
 

@@ -1,0 +1,135 @@
+"""What the keys of a credential's Secret say: whose it is, and how it signs in (spec: semantics §10.2).
+
+Apart from the choice of a credential: this reads one Secret. Its keys come from a manifest, so each is checked before
+it becomes part of an id or of a URL.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from gitsync.model.secret import Secret
+from gitsync.model.signin import Identity, Method, OtherCloud, SignIn
+
+SUBSCRIPTION: Final = "AZURE_SUBSCRIPTION_ID"
+TENANT: Final = "AZURE_TENANT_ID"
+CLIENT: Final = "AZURE_CLIENT_ID"
+REQUIRED: Final = (SUBSCRIPTION, TENANT, CLIENT)
+CLIENT_SECRET: Final = "AZURE_CLIENT_SECRET"  # noqa: S105 - the name of a key
+CERTIFICATE: Final = "AZURE_CLIENT_CERTIFICATE"
+PASSWORD: Final = "AZURE_CLIENT_CERTIFICATE_PASSWORD"  # noqa: S105 - as above
+IDENTITY_FILE: Final = "AZURE_USER_ASSIGNED_IDENTITY_CREDENTIALS"
+AUTH_MODE: Final = "AUTH_MODE"
+TENANTS: Final = "AZURE_ADDITIONAL_TENANTS"
+CLOUD: Final = ("AZURE_RESOURCE_MANAGER_ENDPOINT", "AZURE_RESOURCE_MANAGER_AUDIENCE", "AZURE_AUTHORITY_HOST")
+
+PUBLIC_KEYS: Final = frozenset({*REQUIRED, TENANTS, IDENTITY_FILE, AUTH_MODE, *CLOUD})
+"""Keys whose values are no secrets: ids that every report shows, and addresses."""
+
+KEYS: Final = (*REQUIRED, CLIENT_SECRET, CERTIFICATE, PASSWORD, IDENTITY_FILE, AUTH_MODE, TENANTS, *CLOUD)
+"""All keys that are read, for sources that are asked key by key."""
+
+_MODES: Final[Mapping[str, Method]] = {
+    "": Method.WORKLOAD_IDENTITY,
+    "workloadidentity": Method.WORKLOAD_IDENTITY,
+    "podidentity": Method.MANAGED_IDENTITY,
+}
+_PROOFS: Final = (
+    (CLIENT_SECRET, Method.CLIENT_SECRET),
+    (CERTIFICATE, Method.CLIENT_CERTIFICATE),
+    (IDENTITY_FILE, Method.IDENTITY_FILE),
+)
+"""Keys that each say how to sign in; the first that is there counts."""
+
+_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]{0,99}")
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why there is no credential, and how to mend it: full sentences, but for the words of ASO."""
+
+    message: str
+    hint: str
+
+
+def identity_of(name: str, values: Mapping[str, Secret], *, other_clouds: bool) -> Identity | Refusal:
+    """Read a Secret, called namespace/name. `other_clouds` allows it to name another Azure than the run's.
+
+    An incomplete one is refused, and never completed from elsewhere.
+    """
+    missing = [key for key in REQUIRED if not _plain(values, key)]
+    if missing:
+        said = "; ".join(f'credential Secret "{name}" does not contain key "{key}"' for key in missing)
+        return Refusal(said, "Add what is missing: no other credential takes its place.")
+    wrong = next(_broken(name, values, other_clouds=other_clouds), None)
+    if wrong:
+        return wrong
+    return Identity(subscription=_plain(values, SUBSCRIPTION), sign_in=_sign_in(name, values), cloud=_cloud(values))
+
+
+def subscription_said(values: Mapping[str, Secret]) -> str | None:
+    """The subscription that a Secret names; None where it names none that could be one."""
+    said = _plain(values, SUBSCRIPTION)
+    return said if _ID.fullmatch(said) else None
+
+
+def _broken(name: str, values: Mapping[str, Secret], *, other_clouds: bool) -> Iterator[Refusal]:
+    for key in REQUIRED:
+        if not _ID.fullmatch(_plain(values, key)):
+            hint = "It must be letters, digits, dots and dashes, such as a UUID."
+            yield Refusal(f'{key} of credential Secret "{name}" is not an id.', hint)
+    if not all(_ID.fullmatch(tenant) for tenant in _tenants(values)):
+        yield Refusal(f'{TENANTS} of credential Secret "{name}" is not a list of ids.', "Separate them with commas.")
+    mode = _plain(values, AUTH_MODE)
+    if mode.casefold() not in _MODES and not any(_plain(values, key) for key, _ in _PROOFS):
+        hint = "Write podidentity or workloadidentity, or leave AUTH_MODE out."
+        yield Refusal(f'authorization mode "{_short(mode)}" not valid', hint)
+    named = [key for key in CLOUD if _plain(values, key)]
+    if named and not other_clouds:
+        hint = (
+            "Remove it, or set ALLOW_MULTI_ENV_MANAGEMENT=true where whoever writes the Secret is to be trusted so far."
+        )
+        yield Refusal(f'Credential Secret "{name}" names another Azure ({", ".join(named)}).', hint)
+    if named and len(named) < len(CLOUD):
+        missing = ", ".join(key for key in CLOUD if key not in named)
+        yield Refusal(
+            f'Credential Secret "{name}" names half of another Azure: {missing} is missing.',
+            "Give all three keys, or none.",
+        )
+
+
+def _sign_in(name: str, values: Mapping[str, Secret]) -> SignIn:
+    method = next((how for key, how in _PROOFS if _plain(values, key)), None)
+    return SignIn(
+        method=method or _MODES[_plain(values, AUTH_MODE).casefold()],
+        tenant=_plain(values, TENANT),
+        client=_plain(values, CLIENT),
+        client_secret=values.get(CLIENT_SECRET) if method is Method.CLIENT_SECRET else None,
+        certificate=values.get(CERTIFICATE) if method is Method.CLIENT_CERTIFICATE else None,
+        certificate_password=values.get(PASSWORD) if method is Method.CLIENT_CERTIFICATE else None,
+        identity_file=_plain(values, IDENTITY_FILE) if method is Method.IDENTITY_FILE else "",
+        additional_tenants=_tenants(values),
+        secret_name=name,
+    )
+
+
+def _cloud(values: Mapping[str, Secret]) -> OtherCloud | None:
+    endpoint, audience, authority = (_plain(values, key) for key in CLOUD)
+    return OtherCloud(endpoint=endpoint, audience=audience, authority=authority) if endpoint else None
+
+
+def _tenants(values: Mapping[str, Secret]) -> tuple[str, ...]:
+    return tuple(tenant for part in _plain(values, TENANTS).split(",") if (tenant := part.strip()))
+
+
+def _plain(values: Mapping[str, Secret], key: str) -> str:
+    """A value without the white space around it, which files end with; "" where the key is not there."""
+    value = values.get(key)
+    return value.reveal().strip() if value else ""
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 40 else f"{text[:40]}…"

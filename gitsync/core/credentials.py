@@ -1,0 +1,164 @@
+"""Which credential a resource has: its own, its namespace's, or the run's (spec: semantics §10.1).
+
+No level completes another. What the Secrets say is given; where they come from is the caller's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from gitsync.core.annotations import CREDENTIAL_FROM
+from gitsync.core.credential_keys import Refusal, identity_of, subscription_said
+from gitsync.core.finding import Finding
+from gitsync.model.gvk import Key
+from gitsync.model.problem import Level, Problem
+from gitsync.model.record import Record
+from gitsync.model.resource import Resource
+from gitsync.model.secret import Secret
+from gitsync.model.signin import Identity
+
+GLOBAL: Final = ""
+OF_NAMESPACE: Final = "aso-credential"
+"""Name of the Secret that is the credential of all resources of its namespace."""
+
+Place = tuple[str, str]
+"""Namespace and name of a Secret."""
+
+_NOBODY: Final = Refusal(
+    "global credential not configured, you must use either namespaced or per-resource credentials",
+    f"Set AZURE_SUBSCRIPTION_ID, or give the namespace a Secret {OF_NAMESPACE}.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """It cannot be told whether a Secret is there. `unasked`: a plan does not ask where it may be."""
+
+    why: str
+    unasked: bool = False
+
+
+Found = Mapping[str, Secret] | Unknown | None
+"""What is known of a Secret: its values, that nothing can be told, or that it is not there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Credential:
+    """As whom a resource is reconciled. `name` is the Secret in the resource's own namespace, and `identity` what it
+    says; "" and None for the global one. `is_sure` is False where the subscription is a guess (offline).
+    """
+
+    name: str = GLOBAL
+    subscription: str
+    identity: Identity | None = None
+    is_sure: bool = True
+
+
+CredentialOf = Callable[[Resource], Credential | Finding]
+
+
+def wanted(resources: Iterable[Resource], records: Mapping[Key, Record]) -> tuple[Place, ...]:
+    """The Secrets that may be credentials of these resources, and of those that are only recorded; sorted."""
+    asked = [(one.key.namespace, _asked(one)) for one in resources]
+    asked += [(key.namespace, record.credential) for key, record in records.items()]
+    places = {(namespace, name or OF_NAMESPACE) for namespace, name in asked}
+    return tuple(sorted(places | {(namespace, OF_NAMESPACE) for namespace, _ in asked}))
+
+
+class Credentials:
+    """The choice for every resource of a run. `subscription` is that of the global credential, "" where there is none;
+    `other_clouds` allows Secrets to name another Azure.
+    """
+
+    def __init__(self, found: Mapping[Place, Found], subscription: str, *, other_clouds: bool = False) -> None:
+        self._found = found
+        self._subscription = subscription
+        self._read = {
+            place: identity_of("/".join(place), values, other_clouds=other_clouds)
+            for place, values in found.items()
+            if isinstance(values, Mapping)
+        }
+
+    def of(self, resource: Resource) -> Credential | Finding:
+        """The credential of a manifest, or what is wrong with it."""
+        asked = _asked(resource)
+        chosen = self._choose(resource.key.namespace, asked)
+        if isinstance(chosen, Credential):
+            return chosen
+        path = ("metadata", "annotations", CREDENTIAL_FROM) if asked else ("metadata", "namespace")
+        return Finding(code="CredentialNotUsable", path=path, message=chosen.message, hint=chosen.hint)
+
+    def of_record(self, record: Record) -> Credential | Refusal:
+        """The credential of what left git: chosen anew, as for a manifest that asks for what it was applied with."""
+        asked = record.credential if record.credential != OF_NAMESPACE else ""
+        return self._choose(record.key.namespace, asked)
+
+    @property
+    def any_of_secrets(self) -> bool:
+        """Tell whether there is a Secret at all that is asked for as a credential, or may be."""
+        return any(found is not None for found in self._found.values())
+
+    def _choose(self, namespace: str, asked: str) -> Credential | Refusal:
+        name = asked or OF_NAMESPACE
+        found = self._found.get((namespace, name))
+        if isinstance(found, Unknown) and (asked or not found.unasked):
+            hint = "Make it readable: whether it is there decides as whom the resource is reconciled."
+            return Refusal(f'Whether there is a credential Secret "{namespace}/{name}" is unknown: {found.why}', hint)
+        if isinstance(found, Mapping):
+            identity = self._read[namespace, name]
+            if isinstance(identity, Refusal):
+                return identity
+            return Credential(name=name, subscription=identity.subscription, identity=identity)
+        if asked:
+            hint = (
+                "Add it to a source of secrets, in the resource's own namespace: no other credential takes its place."
+            )
+            return Refusal(f'credential Secret "{namespace}/{name}" does not exist', hint)
+        return Credential(subscription=self._subscription) if self._subscription else _NOBODY
+
+    def warnings(self, records: Mapping[Key, Record]) -> Iterator[Problem]:
+        """Problems of a plan that takes the global credential without knowing that there is no other.
+
+        A namespace whose resources were all last reconciled with the global one is taken for one without its own.
+        """
+        used: dict[str, set[str]] = {}
+        for key, record in records.items():
+            used.setdefault(key.namespace, set()).add(record.credential)
+        unsure = [
+            namespace
+            for (namespace, name), found in sorted(self._found.items())
+            if name == OF_NAMESPACE and isinstance(found, Unknown) and found.unasked and used.get(namespace) != {GLOBAL}
+        ]
+        if unsure and self._subscription:
+            yield Problem(
+                code="CredentialNotLookedUp",
+                level=Level.WARNING,
+                message=f"A plan asks no remote source of secrets, so whether there is a Secret {OF_NAMESPACE} is not "
+                f"known; the global credential is taken for {', '.join(unsure)}.",
+                hint="Keep the Secret where a plan may look, or read its plan as one of the global credential.",
+            )
+
+
+def as_far_as_known(secrets: Mapping[Place, Mapping[str, Secret]], subscription: str) -> CredentialOf:
+    """The choice offline, where only the Secrets of the manifests can be read, and none is opened.
+
+    A Secret that is not among them may be elsewhere: then `subscription` stands for its own.
+    """
+
+    def of(resource: Resource) -> Credential:
+        asked = _asked(resource)
+        values = secrets.get((resource.key.namespace, asked or OF_NAMESPACE))
+        said = subscription_said(values) if values is not None else None
+        if said is None:
+            return Credential(subscription=subscription, is_sure=False)
+        return Credential(name=asked or OF_NAMESPACE, subscription=said)
+
+    return of
+
+
+def _asked(resource: Resource) -> str:
+    """The Secret that a manifest names itself. One with a slash is a mistake that validation tells."""
+    name = resource.annotations.get(CREDENTIAL_FROM, "")
+    return "" if "/" in name else name
