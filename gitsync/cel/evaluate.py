@@ -1,0 +1,173 @@
+"""What an expression comes to: its tree, worked out with values for its variables (CEL's language definition).
+
+The checker has seen the tree before, but where types are dynamic only this finds out. Nothing here knows of files,
+clocks or Azure, and nothing changes the values that it is given. A failure never repeats a value.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from gitsync.cel.access import has, index, select
+from gitsync.cel.budget import Budget
+from gitsync.cel.comprehensions import expand
+from gitsync.cel.functions import call
+from gitsync.cel.scope import Scope, truth
+from gitsync.cel.tree import Call, Ident, Index, ListOf, Literal, Macro, MapOf, Node, Select
+from gitsync.cel.values import TYPES, EvaluationError, MapValue, Optional, kind_of
+
+
+def evaluate(node: Node, variables: Mapping[str, Any]) -> Any:
+    """Work out a tree. Raises EvaluationError, and nothing else, where it has no value or is too much work."""
+    scope = Scope(variables, Budget(), _value)
+    try:
+        return scope.value(node)
+    except RecursionError:
+        raise EvaluationError("the expression, or what it works on, is nested too deeply") from None
+
+
+def evaluate_export(tree: Node, *, text: str, variables: Mapping[str, Any]) -> str | dict[str, str]:
+    """What an expression exports: a text, or texts by their keys (spec: semantics §7.4).
+
+    `text` is the expression itself, for the message. Raises EvaluationError where it fails, where it gives something
+    else, and where it gives nothing: an empty text or map.
+    """
+    try:
+        value = evaluate(tree, variables)
+    except EvaluationError as failure:
+        raise EvaluationError(f"failed to eval CEL expression: {_quoted(text)}: {failure.message}") from None
+    if isinstance(value, str) and value:
+        return str(value)
+    if isinstance(value, Mapping) and value and all(isinstance(part, str) for pair in value.items() for part in pair):
+        return dict(value)
+    given = f"an empty {kind_of(value)}" if isinstance(value, str | Mapping) and not value else _described(value)
+    raise EvaluationError(
+        f"unexpected expression output: {_quoted(text)} gives {given}.",
+        hint="An export is a string or a map of strings that is not empty.",
+    )
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _described(value: Any) -> str:
+    return (
+        "a map that does not hold strings alone" if isinstance(value, Mapping) else f"a value of type {kind_of(value)}"
+    )
+
+
+def _value(node: Node, scope: Scope) -> Any:
+    return _NODES[type(node)](node, scope)
+
+
+def _literal(node: Literal, _scope: Scope) -> Any:
+    return node.value
+
+
+def _ident(node: Ident, scope: Scope) -> Any:
+    if node.name in scope.names:
+        return scope.names[node.name]
+    if node.name in TYPES:
+        return TYPES[node.name]
+    raise EvaluationError(f"undeclared reference to '{node.name}'")
+
+
+def _select(node: Select, scope: Scope) -> Any:
+    operand = scope.value(node.operand)
+    return has(operand, node.field) if node.test else select(operand, node.field, optional=node.optional)
+
+
+def _index(node: Index, scope: Scope) -> Any:
+    operand, key = scope.value(node.operand), scope.value(node.key)
+    shown = str(node.key.value) if isinstance(node.key, Literal) else ""
+    return index(operand, key, optional=node.optional, shown=shown)
+
+
+def _call(node: Call, scope: Scope) -> Any:
+    parts = (*((node.target,) if node.target is not None else ()), *node.args)
+    lazy = _LAZY.get((node.function, len(parts)))
+    if lazy is not None:
+        return lazy(scope, *parts)
+    return call(scope.budget, node.function, [scope.value(part) for part in parts])
+
+
+def _either(decides: bool, sign: str) -> Callable[[Scope, Node, Node], bool]:  # noqa: FBT001 - && and || differ in this alone
+    def work_out(scope: Scope, left: Node, right: Node) -> bool:
+        """If one side decides, the other may fail, whichever of them comes first."""
+        try:
+            first = truth(scope.value(left), sign)
+        except EvaluationError:
+            if truth(scope.value(right), sign) == decides:
+                return decides
+            raise
+        return first if first == decides else truth(scope.value(right), sign)
+
+    return work_out
+
+
+def _conditional(scope: Scope, condition: Node, then: Node, otherwise: Node) -> Any:
+    return scope.value(then if truth(scope.value(condition), "_?_:_") else otherwise)
+
+
+def _or(scope: Scope, target: Node, other: Node) -> Optional:
+    first = _optional_of(scope, target, "or")
+    return first if first.present else _optional_of(scope, other, "or")
+
+
+def _or_value(scope: Scope, target: Node, other: Node) -> Any:
+    first = _optional_of(scope, target, "orValue")
+    return first.value if first.present else scope.value(other)
+
+
+def _optional_of(scope: Scope, node: Node, where: str) -> Optional:
+    value = scope.value(node)
+    if not isinstance(value, Optional):
+        raise EvaluationError(f"no such overload: {where}({kind_of(value)})")
+    return value
+
+
+def _list_of(node: ListOf, scope: Scope) -> list[Any]:
+    items: list[Any] = []
+    for part, optional in node.items:
+        if not optional:
+            items.append(scope.value(part))
+        elif (found := _optional_of(scope, part, "[?_]")).present:
+            items.append(found.value)
+    return items
+
+
+def _map_of(node: MapOf, scope: Scope) -> MapValue:
+    return MapValue(_entries(node, scope))
+
+
+def _entries(node: MapOf, scope: Scope) -> Iterator[tuple[Any, Any]]:
+    for key_node, value_node, optional in node.entries:
+        key = scope.value(key_node)
+        if not optional:
+            yield key, scope.value(value_node)
+        elif (found := _optional_of(scope, value_node, "{?_}")).present:
+            yield key, found.value
+
+
+_LAZY: Final[dict[tuple[str, int], Callable[..., Any]]] = {
+    ("_&&_", 2): _either(False, "_&&_"),
+    ("_||_", 2): _either(True, "_||_"),
+    ("_?_:_", 3): _conditional,
+    ("or", 2): _or,
+    ("orValue", 2): _or_value,
+}
+"""What works out its parts itself, or not at all, by name and number of parts."""
+
+_NODES: Final[dict[type, Callable[[Any, Scope], Any]]] = {
+    Literal: _literal,
+    Ident: _ident,
+    Select: _select,
+    Index: _index,
+    Call: _call,
+    ListOf: _list_of,
+    MapOf: _map_of,
+    Macro: expand,
+}

@@ -1,0 +1,111 @@
+"""`aso.parseResourceId(text)`: an ARM id taken apart, as Azure's SDK for Go does it (spec: semantics §5.3, §7.4).
+
+An id is a row of types and names below the tenant; each lies in the one before it, its `parent`. `provider` is named only
+where the id is that of a provider itself. Apart from `core.armpath`, which compares ids and takes none apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from gitsync.cel.values import EvaluationError
+
+_RESOURCES: Final = "Microsoft.Resources"
+_SUBSCRIPTION: Final = (_RESOURCES, "subscriptions")
+_GROUP: Final = (_RESOURCES, "resourceGroups")
+_PROVIDER: Final = (_RESOURCES, "providers")
+_TENANT: Final = (_RESOURCES, "tenants")
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceId:
+    """An id as expressions see it: an object, whose unset fields read as empty text."""
+
+    type: tuple[str, str] = ("", "")
+    name: str = ""
+    subscription: str = ""
+    group: str = ""
+    provider: str = ""
+    location: str = ""
+    parent: ResourceId | None = None
+
+    def member(self, name: str) -> Any:
+        if name not in _MEMBERS:
+            raise EvaluationError(f"no such key: {name}")
+        return _MEMBERS[name](self)
+
+    def has(self, name: str) -> bool:
+        return self.parent is not None if name == "parent" else bool(self.member(name))
+
+
+_MEMBERS: Final[dict[str, Callable[[ResourceId], Any]]] = {
+    "parent": lambda id_: id_.parent or ResourceId(),
+    "subscriptionId": lambda id_: id_.subscription,
+    "resourceGroupName": lambda id_: id_.group,
+    "provider": lambda id_: id_.provider,
+    "location": lambda id_: id_.location,
+    "resourceType": lambda id_: {"namespace": id_.type[0], "type": id_.type[1]},
+    "name": lambda id_: id_.name,
+}
+
+
+def parse_resource_id(text: str) -> ResourceId:
+    """Take an ARM id apart. Raises EvaluationError for what is none; the message does not repeat the text."""
+    start, *segments = text.split("/")
+    if start or not segments:
+        raise _refusal("it does not start with '/'")
+    if not all(segments):
+        raise _refusal("it has an empty segment")
+    if len(segments) < 2:
+        raise _refusal("it has fewer than two segments")
+    if segments[0].casefold() not in {"subscriptions", "providers"}:
+        raise _refusal("it starts neither with /subscriptions nor with /providers")
+    here = ResourceId(_TENANT)
+    while segments:
+        here, segments = _step(here, segments)
+    return here
+
+
+def _refusal(why: str) -> EvaluationError:
+    return EvaluationError(f"aso.parseResourceId: invalid resource ID: {why}")
+
+
+def _step(here: ResourceId, segments: list[str]) -> tuple[ResourceId, list[str]]:
+    """Go down by what the next segments name: a type of a provider, a provider itself, or a type of the same one."""
+    if segments[0].casefold() != "providers":
+        return _child(here, segments), segments[2:]
+    if len(segments) == 2 or (len(segments) > 2 and segments[2].casefold() == "providers"):
+        if here.type not in {_SUBSCRIPTION, _TENANT}:
+            raise _refusal("a provider lies in something else than a subscription or the tenant")
+        return _below(here, _PROVIDER, segments[1]), segments[2:]
+    if len(segments) < 4:
+        raise _refusal("after a provider there is no type with a name")
+    return _below(here, (segments[1], segments[2]), segments[3]), segments[4:]
+
+
+def _child(here: ResourceId, segments: Sequence[str]) -> ResourceId:
+    named, name = segments[0], segments[1] if len(segments) > 1 else ""
+    if not name and (named.casefold() in {"subscriptions", "resourcegroups"} or here.type == _GROUP):
+        raise _refusal("a type stands without its name")
+    if named.casefold() == "resourcegroups" and here.type == _SUBSCRIPTION:
+        return _below(here, _GROUP, name)
+    if named.casefold() == "subscriptions" and here.type == _TENANT:
+        return _below(here, _SUBSCRIPTION, name)
+    namespace, outer = here.type
+    return _below(here, (namespace, f"{outer}/{named}"), name)
+
+
+def _below(parent: ResourceId, type_: tuple[str, str], name: str) -> ResourceId:
+    id_ = replace(parent, type=type_, name=name, parent=parent)
+    if type_ == _SUBSCRIPTION:
+        return replace(id_, subscription=name)
+    if type_ == _GROUP:
+        return replace(id_, group=name)
+    if type_ == _PROVIDER:
+        return replace(id_, provider=name)
+    return replace(id_, location=name) if type_[1].rpartition("/")[2] == "locations" else id_
+
+
+FUNCTIONS: Final[dict[tuple[str, ...], Callable[..., Any]]] = {("aso.parseResourceId", "string"): parse_resource_id}

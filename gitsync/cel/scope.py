@@ -1,0 +1,36 @@
+"""Where a part of an expression is worked out: the variables that it sees, and what is left to spend."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from gitsync.cel.budget import Budget
+from gitsync.cel.tree import Node
+from gitsync.cel.values import EvaluationError, kind_of
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Names with their values; `read` is the evaluator, passed in so that macros need not know it."""
+
+    names: Mapping[str, Any]
+    budget: Budget
+    read: Callable[[Node, Scope], Any]
+
+    def value(self, node: Node) -> Any:
+        """The value of a part of the expression; it costs a step."""
+        self.budget.step()
+        return self.read(node, self)
+
+    def bound(self, names: Iterable[tuple[str, Any]]) -> Scope:
+        """The same with some more names, which hide those of outside."""
+        return replace(self, names={**self.names, **dict(names)})
+
+
+def truth(value: Any, where: str) -> bool:
+    """A value where true or false must stand. Raises EvaluationError for any other."""
+    if not isinstance(value, bool):
+        raise EvaluationError(f"no such overload: {where}({kind_of(value)})")
+    return value

@@ -1,0 +1,123 @@
+"""Functions of text: what CEL has by itself, and the string extension of version 3.
+
+Places count characters (code points) from 0. Letters are changed in ASCII alone, as the names say. What a function
+could make larger than what it is given is measured before it is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from gitsync.cel.budget import Budget
+from gitsync.cel.values import EvaluationError, kind_of
+
+_UPPER: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_LOWER: Final = _UPPER.lower()
+_TO_LOWER: Final = str.maketrans(_UPPER, _LOWER)
+_TO_UPPER: Final = str.maketrans(_LOWER, _UPPER)
+
+_BLANKS: Final = (
+    "\t\n\v\f\r \x85\xa0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000"
+)
+"""Unicode's White_Space; Python's own strip takes the separators of ASCII (0x1c to 0x1f) too."""
+
+_ESCAPES: Final = {
+    **str.maketrans({"\a": r"\a", "\b": r"\b", "\f": r"\f", "\n": r"\n", "\r": r"\r", "\t": r"\t", "\v": r"\v"}),
+    **str.maketrans({"\\": r"\\", '"': r"\""}),
+    **dict.fromkeys(range(0xD800, 0xE000), "\ufffd"),
+}
+
+
+def _out_of_range() -> EvaluationError:
+    return EvaluationError("index out of range")
+
+
+def _char_at(text: str, index: int) -> str:
+    if not 0 <= index <= len(text):
+        raise _out_of_range()
+    return text[index : index + 1]
+
+
+def _index_of(text: str, part: str, start: int = 0) -> int:
+    if start < 0:
+        raise _out_of_range()
+    return text.find(part, start)
+
+
+def _last_index_of(text: str, part: str, start: int | None = None) -> int:
+    """Return where `part` stands for the last time; with `start`, nowhere behind it."""
+    if start is None:
+        return text.rfind(part)
+    if start < 0:
+        raise _out_of_range()
+    return text.rfind(part, 0, start + len(part)) if start < len(text) else -1
+
+
+def _substring(text: str, start: int, end: int | None = None) -> str:
+    last = len(text) if end is None else end
+    if not (0 <= start <= len(text) and 0 <= last <= len(text)):
+        raise _out_of_range()
+    if start > last:
+        raise EvaluationError("substring: the start lies behind the end")
+    return text[start:last]
+
+
+def _split(text: str, separator: str, limit: int = -1) -> list[str]:
+    """Cut a text into at most `limit` parts; fewer than none means all. Without a separator: into its characters."""
+    if limit == 0:
+        return []
+    if separator:
+        return text.split(separator, limit - 1 if limit > 0 else -1)
+    if limit < 0 or limit >= len(text):
+        return list(text)
+    return [*text[: limit - 1], text[limit - 1 :]]
+
+
+def _replace(budget: Budget, text: str, old: str, new: str, limit: int = -1) -> str:
+    found = text.count(old)
+    count = found if limit < 0 else min(found, limit)
+    budget.characters(len(text) + count * len(new))
+    return text.replace(old, new, count)
+
+
+def _join(budget: Budget, parts: Sequence[Any], separator: str = "") -> str:
+    if any(kind_of(part) != "string" for part in parts):
+        raise EvaluationError("join: the list holds something else than strings")
+    budget.characters(sum(map(len, parts)) + len(parts) * len(separator))
+    return separator.join(parts)
+
+
+def quote(text: str) -> str:
+    """Write a text as a literal of CEL, in double quotes; what is no character becomes U+FFFD."""
+    return f'"{text.translate(_ESCAPES)}"'
+
+
+FUNCTIONS: Final[dict[tuple[str, ...], Callable[..., Any]]] = {
+    ("size", "string"): len,
+    ("size", "bytes"): len,
+    ("contains", "string", "string"): lambda text, part: part in text,
+    ("startsWith", "string", "string"): str.startswith,
+    ("endsWith", "string", "string"): str.endswith,
+    ("charAt", "string", "int"): _char_at,
+    ("indexOf", "string", "string"): _index_of,
+    ("indexOf", "string", "string", "int"): _index_of,
+    ("lastIndexOf", "string", "string"): _last_index_of,
+    ("lastIndexOf", "string", "string", "int"): _last_index_of,
+    ("lowerAscii", "string"): lambda text: text.translate(_TO_LOWER),
+    ("upperAscii", "string"): lambda text: text.translate(_TO_UPPER),
+    ("trim", "string"): lambda text: text.strip(_BLANKS),
+    ("reverse", "string"): lambda text: text[::-1],
+    ("split", "string", "string"): _split,
+    ("split", "string", "string", "int"): _split,
+    ("substring", "string", "int"): _substring,
+    ("substring", "string", "int", "int"): _substring,
+    ("strings.quote", "string"): quote,
+}
+
+MEASURED: Final[dict[tuple[str, ...], Callable[..., Any]]] = {
+    ("replace", "string", "string", "string"): _replace,
+    ("replace", "string", "string", "string", "int"): _replace,
+    ("join", "list"): _join,
+    ("join", "list", "string"): _join,
+}

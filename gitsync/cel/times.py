@@ -1,0 +1,177 @@
+"""Points in time and lengths of time: how they are read, written, reckoned with and taken apart.
+
+Nanoseconds are kept, which Python's datetime does not do; it serves for the calendar alone. Without a time zone the
+parts of a timestamp are those in UTC. Months, days of the year and days of the month count from 0; `getDate` from 1.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from typing import Any, Final
+from zoneinfo import ZoneInfo
+
+from gitsync.cel.values import Duration, EvaluationError, Timestamp
+
+SECOND: Final = 1_000_000_000
+_MINUTE: Final = 60 * SECOND
+_HOUR: Final = 60 * _MINUTE
+_MILLISECOND: Final = 1_000_000
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_FIRST: Final = -62_135_596_800 * SECOND
+_LAST: Final = 253_402_300_800 * SECOND - 1
+_LONGEST: Final = 2**63 - 1
+
+_UNITS: Final[dict[str, int]] = {
+    "ns": 1,
+    "us": 1_000,
+    "µs": 1_000,
+    "μs": 1_000,
+    "ms": _MILLISECOND,
+    "s": SECOND,
+    "m": _MINUTE,
+    "h": _HOUR,
+}
+_LENGTH: Final = re.compile(r"(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)", re.ASCII)
+_POINT: Final = re.compile(r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:Z|([+-])(\d\d):(\d\d))", re.ASCII)
+_OFFSET: Final = re.compile(r"([+-]?)(\d\d):(\d\d)", re.ASCII)
+
+
+def as_timestamp(nanoseconds: int) -> Timestamp:
+    if not _FIRST <= nanoseconds <= _LAST:
+        raise EvaluationError("timestamp out of range: years are from 1 to 9999")
+    return Timestamp(nanoseconds)
+
+
+def as_duration(nanoseconds: int) -> Duration:
+    if not -_LONGEST - 1 <= nanoseconds <= _LONGEST:
+        raise EvaluationError("duration out of range")
+    return Duration(nanoseconds)
+
+
+def _nanoseconds(fraction: str | None) -> int:
+    return int((fraction or "")[:9].ljust(9, "0"))
+
+
+def parse_timestamp(text: str) -> Timestamp:
+    """Read RFC 3339, as in 2024-01-02T03:04:05.678Z."""
+    found = _POINT.fullmatch(text)
+    if found is None:
+        raise EvaluationError("timestamp: the text is not a date and time as RFC 3339 writes them")
+    *date, fraction, sign, hours, minutes = found.groups()
+    try:
+        year, month, day, hour, minute, second = map(int, date)
+        moment = datetime(year, month, day, hour, minute, second, tzinfo=UTC)
+    except ValueError:
+        raise EvaluationError("timestamp: there is no such date or time") from None
+    if int(hours or 0) > 23 or int(minutes or 0) > 59:
+        raise EvaluationError("timestamp: there is no such offset from UTC")
+    offset = (int(hours or 0) * _HOUR + int(minutes or 0) * _MINUTE) * (-1 if sign == "-" else 1)
+    return as_timestamp((moment - _EPOCH) // timedelta(seconds=1) * SECOND + _nanoseconds(fraction) - offset)
+
+
+def _decimal(nanoseconds: int) -> str:
+    """What is behind the point, without zeros at its end: ".5", or nothing."""
+    return f".{nanoseconds:09}".rstrip("0") if nanoseconds else ""
+
+
+def write_timestamp(time: Timestamp) -> str:
+    seconds, rest = divmod(time.nanoseconds, SECOND)
+    moment = _EPOCH + timedelta(seconds=seconds)
+    return f"{moment.replace(tzinfo=None).isoformat()}{_decimal(rest)}Z"
+
+
+def parse_duration(text: str) -> Duration:
+    """Read a row of numbers with units, as in 1h30m, -1.5s or 100ms."""
+    unsigned = text.removeprefix("-") if text.startswith("-") else text.removeprefix("+")
+    if unsigned == "0":
+        return Duration(0)
+    parts = list(_LENGTH.finditer(unsigned))
+    if not parts or "".join(part[0] for part in parts) != unsigned or any(not (p[1] or p[2]) for p in parts):
+        raise EvaluationError("duration: the text is not a row of numbers with units, as in 1h30m or 1.5s")
+    if any(len(part[1]) > 19 for part in parts):
+        raise EvaluationError("duration out of range")
+    total = sum(_length(part[1], part[2], _UNITS[part[3]]) for part in parts)
+    return as_duration(-total if text.startswith("-") else total)
+
+
+def _length(whole: str, fraction: str | None, unit: int) -> int:
+    digits = (fraction or "")[:15]
+    scale: int = 10 ** len(digits)
+    return int(whole or 0) * unit + int(digits or 0) * unit // scale
+
+
+def write_duration(length: Duration) -> str:
+    seconds, rest = divmod(abs(length.nanoseconds), SECOND)
+    return f"{'-' if length.nanoseconds < 0 else ''}{seconds}{_decimal(rest)}s"
+
+
+def _zone(name: str) -> tzinfo:
+    """Return the time zone of a name ("Europe/Berlin") or of an offset ("+02:00")."""
+    found = _OFFSET.fullmatch(name)
+    if found is not None:
+        offset = timedelta(hours=int(found[2]), minutes=int(found[3]))
+        if offset < timedelta(days=1):
+            return timezone(-offset if found[1] == "-" else offset)
+    try:
+        return ZoneInfo(name or "UTC")
+    except (LookupError, ValueError, OSError):
+        raise EvaluationError("unknown time zone: give a name as in Europe/Berlin, or an offset as in +02:00") from None
+
+
+def _calendar(time: Timestamp, zone: str) -> datetime:
+    moment = _EPOCH + timedelta(seconds=time.nanoseconds // SECOND)
+    try:
+        return moment.astimezone(_zone(zone))
+    except OverflowError:
+        raise EvaluationError("timestamp out of range: years are from 1 to 9999") from None
+
+
+_PARTS: Final[dict[str, Callable[[datetime], int]]] = {
+    "getFullYear": lambda moment: moment.year,
+    "getMonth": lambda moment: moment.month - 1,
+    "getDayOfYear": lambda moment: moment.timetuple().tm_yday - 1,
+    "getDayOfMonth": lambda moment: moment.day - 1,
+    "getDate": lambda moment: moment.day,
+    "getDayOfWeek": lambda moment: moment.isoweekday() % 7,
+    "getHours": lambda moment: moment.hour,
+    "getMinutes": lambda moment: moment.minute,
+    "getSeconds": lambda moment: moment.second,
+}
+
+_LENGTHS: Final = {"getHours": _HOUR, "getMinutes": _MINUTE, "getSeconds": SECOND, "getMilliseconds": _MILLISECOND}
+
+
+def _part_of_time(part: Callable[[datetime], int]) -> Callable[..., int]:
+    return lambda time, zone="": part(_calendar(time, zone))
+
+
+def _milliseconds(time: Timestamp, zone: str = "") -> int:
+    _zone(zone)
+    return time.nanoseconds % SECOND // _MILLISECOND
+
+
+def _whole(unit: int) -> Callable[[Duration], int]:
+    return lambda length: abs(length.nanoseconds) // unit * (-1 if length.nanoseconds < 0 else 1)
+
+
+def _moved(time: Timestamp, length: Duration) -> Timestamp:
+    return as_timestamp(time.nanoseconds + length.nanoseconds)
+
+
+FUNCTIONS: Final[dict[tuple[str, ...], Callable[..., Any]]] = {
+    **{(name, "timestamp"): _part_of_time(part) for name, part in _PARTS.items()},
+    **{(name, "timestamp", "string"): _part_of_time(part) for name, part in _PARTS.items()},
+    ("getMilliseconds", "timestamp"): _milliseconds,
+    ("getMilliseconds", "timestamp", "string"): _milliseconds,
+    **{(name, "duration"): _whole(unit) for name, unit in _LENGTHS.items()},
+    ("_+_", "timestamp", "duration"): _moved,
+    ("_+_", "duration", "timestamp"): lambda length, time: _moved(time, length),
+    ("_+_", "duration", "duration"): lambda one, other: as_duration(one.nanoseconds + other.nanoseconds),
+    ("_-_", "timestamp", "duration"): lambda time, length: as_timestamp(time.nanoseconds - length.nanoseconds),
+    ("_-_", "timestamp", "timestamp"): lambda one, other: as_duration(one.nanoseconds - other.nanoseconds),
+    ("_-_", "duration", "duration"): lambda one, other: as_duration(one.nanoseconds - other.nanoseconds),
+    ("-_", "duration"): lambda length: as_duration(-length.nanoseconds),
+}
