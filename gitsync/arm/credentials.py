@@ -24,6 +24,7 @@ from azure.identity.aio import (
 )
 
 from gitsync.arm.access import Access, Credential
+from gitsync.arm.certificates import from_certificate, from_identity_file
 from gitsync.arm.cloud import Cloud
 from gitsync.arm.failures import CredentialError, TransportError, scrubbed
 from gitsync.arm.federation import FederatedCredential, job_tokens
@@ -39,6 +40,8 @@ _MEND = {
     Method.WORKLOAD_IDENTITY: "Check AZURE_TENANT_ID, AZURE_CLIENT_ID, and the federated credential of that identity.",
     Method.MANAGED_IDENTITY: "Check that this machine has a managed identity, and AZURE_CLIENT_ID if it has several.",
     Method.CLIENT_SECRET: "Check AZURE_TENANT_ID and AZURE_CLIENT_ID, and that AZURE_CLIENT_SECRET has not expired.",
+    Method.CLIENT_CERTIFICATE: "Check AZURE_TENANT_ID and AZURE_CLIENT_ID, and that the client has this certificate.",
+    Method.IDENTITY_FILE: "Check that the file of the identity has been renewed.",
 }
 
 
@@ -80,11 +83,11 @@ async def open_credential(
         yield None
         return
     if given is not None:
-        yield _Explained(given, method)
+        yield _Explained(given, access.sign_in)
         return
     credential = _BUILDERS[method](_Desk(sign_in=access.sign_in, cloud=access.cloud, way=way, clock=clock))
     try:
-        yield _Explained(credential, method)
+        yield _Explained(credential, access.sign_in)
     finally:
         await credential.close()
 
@@ -92,16 +95,17 @@ async def open_credential(
 class _Explained:
     """A credential whose failures say what failed and how to mend it."""
 
-    def __init__(self, credential: Credential, method: Method) -> None:
+    def __init__(self, credential: Credential, sign_in: SignIn) -> None:
         self._credential = credential
-        self._method = method
+        self._method = sign_in.method
+        self._named = _named(sign_in)
 
     async def get_token_info(self, *scopes: str, options: Any = None) -> Any:
         try:
             return await self._credential.get_token_info(*scopes, options=options)
         except ClientAuthenticationError as error:
             raise CredentialError(
-                f"No token could be had with --credential {self._method}: {scrubbed(str(error.message))}",
+                f"No token could be had with {self._named}: {scrubbed(str(error.message))}",
                 status=401,
                 code="AuthenticationFailed",
                 hint=_MEND[self._method],
@@ -140,21 +144,39 @@ def _workload_identity(desk: _Desk) -> Any:
     )
 
 
+def _certificate(desk: _Desk) -> Any:
+    sign_in = desk.sign_in
+    _require(sign_in, {"AZURE_CLIENT_CERTIFICATE": sign_in.certificate or sign_in.certificate_file})
+    return from_certificate(sign_in, desk.options())
+
+
+def _identity_file(desk: _Desk) -> Any:
+    if not desk.sign_in.identity_file:
+        raise ConfigError(
+            f"{_named(desk.sign_in)} needs AZURE_USER_ASSIGNED_IDENTITY_CREDENTIALS.",
+            hint="Set it to the file of the identity.",
+        )
+    return from_identity_file(desk.sign_in, desk.options())
+
+
 def _managed_identity(desk: _Desk) -> Any:
     return ManagedIdentityCredential(client_id=desk.sign_in.client or None, transport=desk.way.transport)
 
 
 def _default(desk: _Desk) -> Any:
-    """The first that can: secret, federated token, the machine's identity, who is signed in to the Azure CLI or others.
+    """The first that can: certificate, secret, federated token, file of an identity, the machine's identity, who is
+    signed in to the Azure CLI or others.
 
     As azure-identity's DefaultAzureCredential, but for settings instead of variables, and with the CI systems' tokens.
     """
     sign_in, tenants = desk.sign_in, list(desk.sign_in.additional_tenants)
     chain: list[Any] = []
     if sign_in.tenant and sign_in.client:
+        chain += [_certificate(desk)] if sign_in.certificate or sign_in.certificate_file else []
         chain += [_client_secret(desk)] if sign_in.client_secret else []
         chain += [_workload_identity(desk)] if _has_federation(desk) else []
     signed_in = (AzureCliCredential, AzurePowerShellCredential, AzureDeveloperCliCredential)
+    chain += [_identity_file(desk)] if sign_in.identity_file else []
     chain += [_managed_identity(desk)]
     chain += [tool(tenant_id=sign_in.tenant, additionally_allowed_tenants=tenants) for tool in signed_in]
     return ChainedTokenCredential(*chain)
@@ -169,7 +191,14 @@ def _require(sign_in: SignIn, more: dict[str, object]) -> None:
     needed = {"AZURE_TENANT_ID": sign_in.tenant, "AZURE_CLIENT_ID": sign_in.client, **more}
     missing = sorted(name for name, value in needed.items() if not value)
     if missing:
-        raise ConfigError(f"--credential {sign_in.method} needs {', '.join(missing)}.", hint="Set what is missing.")
+        raise ConfigError(f"{_named(sign_in)} needs {', '.join(missing)}.", hint="Set what is missing.")
+
+
+def _named(sign_in: SignIn) -> str:
+    """What a message calls a credential."""
+    if sign_in.secret_name:
+        return f'credential Secret "{sign_in.secret_name}" ({sign_in.method})'
+    return f"--credential {sign_in.method}"
 
 
 _BUILDERS: dict[Method, Callable[[_Desk], Any]] = {
@@ -177,4 +206,6 @@ _BUILDERS: dict[Method, Callable[[_Desk], Any]] = {
     Method.WORKLOAD_IDENTITY: _workload_identity,
     Method.MANAGED_IDENTITY: _managed_identity,
     Method.CLIENT_SECRET: _client_secret,
+    Method.CLIENT_CERTIFICATE: _certificate,
+    Method.IDENTITY_FILE: _identity_file,
 }

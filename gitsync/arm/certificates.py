@@ -1,0 +1,120 @@
+"""Signs in with a certificate: from a text, from a file, or from the credentials file of a user-assigned identity.
+
+Apart from the other credentials, because what is in a certificate must show in no error, and because a Secret of a
+manifest may name such a file: it is read in one folder that a setting allows, and nowhere else.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from pathlib import Path
+from typing import Any
+
+from azure.identity.aio import CertificateCredential
+
+from gitsync.arm.cloud import origin_of
+from gitsync.errors import ConfigError
+from gitsync.model.secret import Secret
+from gitsync.model.signin import SignIn
+
+_PEM = b"-----BEGIN"
+_MOST = 1_000_000  # bytes of a file; the largest certificate chains have some thousands
+
+_FIELDS = ("client_id", "client_secret", "tenant_id", "authentication_endpoint")
+"""Of the file of a user-assigned identity, as Azure's data plane of managed identities hands it out."""
+
+
+def from_certificate(sign_in: SignIn, options: dict[str, Any]) -> CertificateCredential:
+    """The credential of a certificate with its private key. ConfigError where it is none, or the password is wrong."""
+    given = sign_in.certificate
+    data = _read(Path(sign_in.certificate_file)) if given is None else _decoded(given, sign_in)
+    password = sign_in.certificate_password.reveal() if sign_in.certificate_password else None
+    try:
+        return CertificateCredential(
+            sign_in.tenant, sign_in.client, certificate_data=data, password=password, **options
+        )
+    except (ValueError, TypeError) as error:  # TypeError: cryptography's, for a password that is missing
+        raise _no_certificate(sign_in) from error
+
+
+def from_identity_file(sign_in: SignIn, options: dict[str, Any]) -> CertificateCredential:
+    """The credential of a user-assigned identity, whose file has its certificate and the authority to go to.
+
+    Raises ConfigError where the file may not be read, cannot be, or is none of these.
+    """
+    found = _fields(_allowed(sign_in), sign_in)
+    authority = found["authentication_endpoint"].rstrip("/")
+    origin = origin_of(authority)
+    if origin is None or origin[0] != "https":
+        raise _no_identity(sign_in)
+    try:
+        return CertificateCredential(
+            found["tenant_id"],
+            found["client_id"],
+            certificate_data=base64.b64decode(found["client_secret"]),
+            send_certificate_chain=True,
+            **{**options, "authority": authority, "disable_instance_discovery": True},
+        )
+    except (ValueError, TypeError, binascii.Error) as error:
+        raise _no_identity(sign_in) from error
+
+
+def _decoded(certificate: Secret, sign_in: SignIn) -> bytes:
+    """PEM as it is; anything else is base64, of PKCS#12 or once more of PEM."""
+    text = certificate.reveal()
+    if text.lstrip().encode().startswith(_PEM):
+        return text.encode()
+    try:
+        return base64.b64decode("".join(text.split()), validate=True)
+    except (ValueError, binascii.Error) as error:
+        raise _no_certificate(sign_in) from error
+
+
+def _allowed(sign_in: SignIn) -> Path:
+    """The identity's file; one that a Secret names only where a setting allows it (links are followed first)."""
+    path = Path(sign_in.identity_file)
+    if not sign_in.secret_name:
+        return path
+    folder = Path(sign_in.identity_folder).resolve() if sign_in.identity_folder else None
+    if folder is None or not path.resolve().is_relative_to(folder):
+        raise ConfigError(
+            f'Credential Secret "{sign_in.secret_name}" names a file outside of what it may name.',
+            hint="Give the folder of the identities' files with --identity-folder, and keep the file in it.",
+        )
+    return path.resolve()
+
+
+def _fields(path: Path, sign_in: SignIn) -> dict[str, str]:
+    try:
+        document = json.loads(_read(path))
+    except ValueError as error:
+        raise _no_identity(sign_in) from error
+    members = document if isinstance(document, dict) else {}
+    found = {name: value for name in _FIELDS if isinstance(value := members.get(name), str) and value}
+    if len(found) < len(_FIELDS):
+        raise _no_identity(sign_in)
+    return found
+
+
+def _read(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(_MOST)
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}.", hint="Check the path and its rights.") from error
+
+
+def _no_certificate(sign_in: SignIn) -> ConfigError:
+    hint = "It must be PEM, or PKCS#12 in base64, with an RSA key; the password of an encrypted one must be right."
+    return ConfigError(f"The certificate of {_whose(sign_in)} cannot be used.", hint=hint)
+
+
+def _no_identity(sign_in: SignIn) -> ConfigError:
+    hint = f"It must be JSON with {', '.join(_FIELDS)}; client_secret is a certificate in base64, and the last is an https URL."
+    return ConfigError(f"The file of the identity of {_whose(sign_in)} cannot be used.", hint=hint)
+
+
+def _whose(sign_in: SignIn) -> str:
+    return f'credential Secret "{sign_in.secret_name}"' if sign_in.secret_name else "the settings"
