@@ -6,7 +6,6 @@ clocks or Azure, and nothing changes the values that it is given. A failure neve
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
@@ -26,37 +25,6 @@ def evaluate(node: Node, variables: Mapping[str, Any]) -> Any:
         return scope.value(node)
     except RecursionError:
         raise EvaluationError("the expression, or what it works on, is nested too deeply") from None
-
-
-def evaluate_export(tree: Node, *, text: str, variables: Mapping[str, Any]) -> str | dict[str, str]:
-    """What an expression exports: a text, or texts by their keys (spec: semantics §7.4).
-
-    `text` is the expression itself, for the message. Raises EvaluationError where it fails, where it gives something
-    else, and where it gives nothing: an empty text or map.
-    """
-    try:
-        value = evaluate(tree, variables)
-    except EvaluationError as failure:
-        raise EvaluationError(f"failed to eval CEL expression: {_quoted(text)}: {failure.message}") from None
-    if isinstance(value, str) and value:
-        return str(value)
-    if isinstance(value, Mapping) and value and all(isinstance(part, str) for pair in value.items() for part in pair):
-        return dict(value)
-    given = f"an empty {kind_of(value)}" if isinstance(value, str | Mapping) and not value else _described(value)
-    raise EvaluationError(
-        f"unexpected expression output: {_quoted(text)} gives {given}.",
-        hint="An export is a string or a map of strings that is not empty.",
-    )
-
-
-def _quoted(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
-
-
-def _described(value: Any) -> str:
-    return (
-        "a map that does not hold strings alone" if isinstance(value, Mapping) else f"a value of type {kind_of(value)}"
-    )
 
 
 def _value(node: Node, scope: Scope) -> Any:

@@ -23,7 +23,7 @@ _ZEROS: Final[dict[str, Any]] = {
 def is_zero(value: Any) -> bool:
     """Tell whether a value is the one that its type has where nothing is set."""
     kind = kind_of(value)
-    if kind in {"list", "map"}:
+    if kind in {"list", "map", "object"}:
         return not value
     return kind in _ZEROS and bool(value == _ZEROS[kind])
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from types import NoneType
 from typing import Any, Final, Protocol, runtime_checkable
 
@@ -151,10 +152,13 @@ TYPES: Final[dict[str, TypeValue]] = {
 
 def kind_of(value: Any) -> str:
     """The short name of a value's type ("int", "timestamp", "object"), by which functions are looked up."""
-    kind = _KINDS.get(type(value))
-    if kind is not None:
-        return kind
-    return next((name for cls, name in _FURTHER_KINDS if isinstance(value, cls)), "unknown")
+    return _KINDS.get(type(value)) or _kind_of_class(type(value))
+
+
+@cache
+def _kind_of_class(cls: type) -> str:
+    """The kind of a class that is not listed; remembered, since to ask for a protocol is slow."""
+    return next((name for known, name in _FURTHER_KINDS if issubclass(cls, known)), "unknown")
 
 
 def type_of(value: Any) -> TypeValue:
