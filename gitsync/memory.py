@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from gitsync.arm.address import lane_of
 from gitsync.arm.conversation import Conversation
 from gitsync.core.armpath import upwards
+from gitsync.extensions.points import Answer, Question
 from gitsync.model.live import Live
 
 
@@ -23,6 +24,8 @@ class Memory:
         self._sent: set[str] = set()
         self._fresh: dict[str, Live] = {}
         self._reading: dict[str, asyncio.Lock] = {}
+        self._told: dict[Question, Answer] = {}
+        self._asking: dict[Question, asyncio.Lock] = {}
         self._conversations: list[Conversation] = []
         self._stopped_at: float | None = None
 
@@ -80,6 +83,14 @@ class Memory:
                     return None
                 self._fresh[known] = live
             return self._fresh[known]
+
+    async def told(self, question: Question, read: Callable[[], Awaitable[Answer]]) -> Answer:
+        """Return the answer to a question that is the same for all; one read serves them. An empty one is not kept."""
+        async with self._asking.setdefault(question, asyncio.Lock()):
+            answer = self._told.get(question) or await read()
+            if answer:
+                self._told[question] = answer
+            return answer
 
 
 def _known(arm_id: str) -> str:

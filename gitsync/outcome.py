@@ -123,12 +123,16 @@ def _condition(turn: Turn) -> Condition:
     elif turn.run.rules.writes:
         new = READY
     else:
-        return _last_said(turn.node.record)
+        return _last_said(turn.node.record, turn.note)
     return replace(new, generation=_generation(turn), time=rfc3339(turn.run.clock.now()))
 
 
-def _last_said(record: Record | None) -> Condition:
-    """A plan sets no condition: it shows the one that the last run left, and says so."""
+def _last_said(record: Record | None, note: str) -> Condition:
+    """A plan sets no condition: it shows the one that the last run left, and says so. What it would do besides writing
+    the resource is more telling.
+    """
+    if note:
+        return replace(PLANNED, message=note)
     if record is None or record.condition is None:
         return PLANNED
     message = record.condition.message

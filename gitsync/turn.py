@@ -6,7 +6,7 @@ Apart from the stages, which are functions from one turn to the next: a turn is 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gitsync.arm.client import Arm, Reader, Writer
@@ -17,7 +17,7 @@ from gitsync.core.decide import remembered_of
 from gitsync.core.digest import Digests, sealed
 from gitsync.core.ignore import Paths, without
 from gitsync.errors import ArmError
-from gitsync.extensions.points import Subject
+from gitsync.extensions.points import Answer, Call, Question, Subject
 from gitsync.extensions.registry import Registry
 from gitsync.memory import Memory
 from gitsync.model.clock import Clock
@@ -110,7 +110,8 @@ class Turn:
     operation goes on after the run. `row` is set where the resource is not written, since it is flapping. `near` counts
     this run's writes near the resource before it was read; `if_match` is the ETag that its own write demands, and
     `outrun` the one that a write was refused for. `reviewed` is what a plan says of it to who reviews that; `exported`
-    are the Secrets and config maps that it exported.
+    are the Secrets and config maps that it exported. `answers` are those to what its extensions ask; `note` says what
+    sending the body does besides, and `called` holds the actions that were called for a check.
     """
 
     node: Node
@@ -136,6 +137,9 @@ class Turn:
     outrun: str | None = None
     reviewed: Reviewed | None = None
     exported: tuple[Address, ...] = ()
+    answers: Mapping[Question, Answer] = field(default_factory=dict)
+    note: str = ""
+    called: tuple[Call, ...] = ()
     stop: Stop | None = None
 
     @property
@@ -248,6 +252,7 @@ class Turn:
             live=self.live,
             owner=self.owner,
             owner_name=owner,
+            answers=self.answers,
         )
 
 

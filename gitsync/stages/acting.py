@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from gitsync.arm.actor import Actor
 from gitsync.arm.reply import Reply
 from gitsync.core.armpath import provider_of, subscription_of
 from gitsync.core.classify import classify
@@ -17,10 +18,12 @@ from gitsync.core.digest import sealed
 from gitsync.core.ignore import kept, without
 from gitsync.core.mergepatch import merge_patch
 from gitsync.errors import ArmError
+from gitsync.extensions.points import Call
 from gitsync.model.result import Stage
 from gitsync.model.template import Request
 from gitsync.model.verdict import Action, Verdict
 from gitsync.stages.observing import settled
+from gitsync.stages.shaping import made_way, sent
 from gitsync.turn import Turn
 
 ROLE_ASSIGNMENT = ("authorization.azure.com", "RoleAssignment")
@@ -36,7 +39,9 @@ async def act(turn: Turn) -> Turn:
         raise AssertionError("nothing is sent before it is compared")
     turn = turn if turn.tried else replace(turn, tried=True, existed=bool(turn.exists))
     async with turn.run.arm.lane(request.arm_id):
-        turn = turn.writing()
+        turn = await made_way(turn.writing())
+        if turn.stop:
+            return turn
         try:
             reply = await _send(turn, request)
             turn = _written(turn, request, turn.action)
@@ -52,7 +57,7 @@ async def _send(turn: Turn, request: Request) -> Reply:
         before = turn.remembered.applied if turn.remembered else {}
         patch = merge_patch(body, turn.live.body, before)
         return await turn.writer.patch(request.arm_id, request.api_version, patch, if_match=turn.if_match)
-    body = turn.run.registry.modified(body, turn.subject())
+    body = sent(turn, body)
     return await turn.writer.put(request.arm_id, request.api_version, body, if_match=turn.if_match)
 
 
@@ -157,4 +162,20 @@ async def post_check(turn: Turn) -> Turn:
         text = f"It exists, {len(comparison.differences)} of its values differ from git, and --adopt is report."
         return turn.stopped(warning("NotAdopted", text))
     answer = await turn.run.registry.post_check(turn.subject(), turn.reader)
-    return turn if answer.agrees else turn.stopped(warning("PostReconciliationFailure", answer.reason), waits=True)
+    if answer.agrees:
+        return turn
+    turn = await _called(turn, answer.then) if answer.then else turn
+    return turn if turn.stop else turn.stopped(warning("PostReconciliationFailure", answer.reason), waits=True)
+
+
+async def _called(turn: Turn, call: Call) -> Turn:
+    """Call what may mend the answer of a check, once for a node; under policy skip nothing is called."""
+    if call in turn.called or not turn.policy.allows_modify:
+        return turn
+    try:
+        async with turn.run.arm.lane(turn.arm_id):
+            await Actor(turn.writer).call(call.path, call.api_version, call.body)
+    except ArmError as failure:
+        return turn.stopped(unreadable(failure))
+    turn.run.memory.wrote(turn.arm_id)
+    return replace(turn, called=(*turn.called, call))

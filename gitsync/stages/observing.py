@@ -16,6 +16,7 @@ from gitsync.model.condition import Condition
 from gitsync.model.template import Request
 from gitsync.model.verdict import Action, Comparison, Verdict
 from gitsync.stages.ownership import blocked
+from gitsync.stages.shaping import shaped
 from gitsync.turn import Turn
 
 
@@ -89,10 +90,13 @@ async def compare(turn: Turn) -> Turn:
     """Say what differs, and what is to be done about it; of what is skipped, nothing."""
     if not turn.policy.allows_modify:
         return replace(turn, comparison=Comparison(verdict=Verdict.SKIP))
-    turn = replace(turn, request=_request(turn))
+    turn = await shaped(turn, _request(turn))
+    if turn.stop:
+        return turn
     comparison, action = _with_secrets(turn, *_judged(turn))
     told = turn.told or (comparison if action is not Action.NONE else None)
-    return replace(turn, comparison=comparison, action=action, told=told)
+    note = "" if action is Action.NONE else turn.run.registry.foretold(turn.subject())
+    return replace(turn, comparison=comparison, action=action, told=told, note=note)
 
 
 def _request(turn: Turn) -> Request:

@@ -92,6 +92,6 @@ def _prune_as_seen(turn: Turn, _later: tuple[str, ...]) -> Reviewed:
 
 def _live(turn: Turn, asked: Mapping[str, Any]) -> str:
     if turn.live is None:
-        return EXISTS if turn.exists else ""
+        return EXISTS if turn.exists else turn.note  # what a write does besides is reviewed like what it meets
     sent = turn.node.record.applied if turn.node.record else None
     return live_digest(turn.live, asked, sent or {})

@@ -1,0 +1,63 @@
+"""What extensions make of a body, in the two moments that they have a say: before it is compared, and when it is sent.
+
+Extensions decide and stay pure. Here is what they ask looked up, with reads alone so that a plan does it too, and what
+they want called before a write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from gitsync.arm.actor import Actor
+from gitsync.core.conditions import error, unreadable
+from gitsync.core.decide import mends_by_waiting
+from gitsync.errors import ArmError
+from gitsync.extensions.points import Answer, Question, UnmendableError
+from gitsync.model.template import Request
+from gitsync.model.verdict import Verdict
+from gitsync.turn import Turn
+
+
+async def shaped(turn: Turn, request: Request) -> Turn:
+    """Take a request on, as it is compared and remembered; stop where only another manifest can mend it.
+
+    Raises ArmError where what must be looked up cannot be: unknown is not absent.
+    """
+    turn, registry = replace(turn, request=request, answers={}), turn.run.registry
+    answers = {question: await _answer(turn, question) for question in registry.questions(turn.subject())}
+    turn = replace(turn, answers=answers)
+    try:
+        body = registry.compared(request.body, turn.subject())
+    except UnmendableError as refusal:
+        return turn.stopped(error("Failed", str(refusal)), Verdict.BLOCKED, may_mend=False)
+    return replace(turn, request=replace(request, body=body))
+
+
+async def _answer(turn: Turn, question: Question) -> Answer:
+    async def read() -> Answer:
+        if question.lists:
+            return tuple(await turn.reader.list(question.path, question.api_version))
+        return await turn.reader.get(question.path, question.api_version)
+
+    return await turn.run.memory.told(question, read) if question.for_the_run else await read()
+
+
+def sent(turn: Turn, body: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The body as a PUT sends it."""
+    return turn.run.registry.modified(body, turn.subject())
+
+
+async def made_way(turn: Turn) -> Turn:
+    """Call what must have ended before the body is sent; stop where that fails. Whoever calls holds the lane.
+
+    What Azure says to it is no refusal of the resource, so it is not classified (spec: extensions §1.4).
+    """
+    try:
+        for call in turn.run.registry.first_calls(turn.subject()):
+            await Actor(turn.writer).call(call.path, call.api_version, call.body)
+    except ArmError as failure:
+        waits = mends_by_waiting(failure, missed_is_ours=False, granted=turn.run.memory.granted)
+        return turn.stopped(unreadable(failure), waits=waits)
+    return turn
