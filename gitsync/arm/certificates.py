@@ -112,7 +112,7 @@ def _no_certificate(sign_in: SignIn) -> ConfigError:
 
 
 def _no_identity(sign_in: SignIn) -> ConfigError:
-    hint = f"It must be JSON with {', '.join(_FIELDS)}; client_secret is a certificate in base64, and the last is an https URL."
+    hint = f"It must be JSON with {', '.join(_FIELDS)}; the second in base64, the last an https URL."
     return ConfigError(f"The file of the identity of {_whose(sign_in)} cannot be used.", hint=hint)
 
 
