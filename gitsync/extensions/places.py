@@ -7,7 +7,6 @@ from the exporters, because a place knows nothing of requests.
 from __future__ import annotations
 
 import base64
-import binascii
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -38,7 +37,7 @@ def decoded(value: Any) -> str:
     """The text that stands there in base64."""
     try:
         return base64.b64decode(text(value), validate=True).decode()
-    except (binascii.Error, UnicodeDecodeError):
+    except ValueError:  # bytes that are no base64, text that is no ASCII, bytes that are no UTF-8
         raise Misshapen("is not text in base64") from None  # the cause would carry the value
 
 

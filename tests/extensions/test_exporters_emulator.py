@@ -153,3 +153,18 @@ def test_a_product_is_deleted_with_its_subscriptions_and_once_more_as_any_other(
         return [(r.method, r.path) for r in azure.requests if r.method == "DELETE"]
 
     assert against_azure(test) == [("DELETE", id_of("apimanagement.azure.com", "Product"))] * 2
+
+
+def test_a_product_that_is_gone_already_is_left_to_the_default_delete():
+    async def test(azure: Emulator, actor: Actor) -> list[str]:
+        it = await about(azure, actor, "apimanagement.azure.com", "Product")
+        azure.remove(it.arm_id)
+        left: list[str] = []
+
+        async def last(product: Subject, _azure: Any) -> None:
+            left.append(product.arm_id)
+
+        await REGISTRY.delete(it, actor, last)
+        return left
+
+    assert against_azure(test) == [id_of("apimanagement.azure.com", "Product")]

@@ -168,6 +168,14 @@ def test_a_resource_that_was_not_read_tells_nothing():
             "bytes",
         ),
         (
+            AKS,
+            "/listClusterAdminCredential",
+            {"kubeconfigs": [{"value": "ä" + VALUE}]},
+            "adminCredentials",
+            "not text in base64",
+            "no ASCII",
+        ),
+        (
             HCP,
             "/requestAdminCredential",
             {"kubeconfig": ""},
