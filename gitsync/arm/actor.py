@@ -16,11 +16,12 @@ from gitsync.model.live import Live
 
 class Actor:
     """`ActsOnAzure` of the extensions, for one node. Every method raises ArmError where Azure refused, did not answer,
-    or had not ended at the node's deadline.
+    or had not ended at the node's deadline. `has_acted` tells that something was called or deleted.
     """
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
+        self.has_acted = False
 
     async def get(self, arm_id: str, api_version: str) -> Live | None:
         return await self._writer.get(arm_id, api_version)
@@ -37,6 +38,7 @@ class Actor:
         query: Mapping[str, str] | None = None,
     ) -> Mapping[str, Any]:
         """What an action answers at its end; empty where that is nothing (204)."""
+        self.has_acted = True
         answer = await self._writer.result(await self._writer.post(path, api_version, body, query=query))
         if answer is None:
             raise _too_late("POST", path)
@@ -57,6 +59,7 @@ class Actor:
     async def delete(
         self, arm_id: str, api_version: str, *, if_match: str | None = None, query: Mapping[str, str] | None = None
     ) -> None:
+        self.has_acted = True
         reply = await self._writer.delete(arm_id, api_version, if_match=if_match, query=query)
         if not await self._writer.wait(reply):
             raise _too_late("DELETE", arm_id)

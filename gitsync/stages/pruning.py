@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gitsync.core.conditions import DELETING, DELETION_NOT_SUPPORTED, not_deleted, other_subscription, overlap, warning
-from gitsync.core.decide import mends_by_waiting
+from gitsync.core.conditions import DELETING, DELETION_NOT_SUPPORTED, other_subscription, overlap, warning
 from gitsync.core.groups import is_group, strangers
-from gitsync.errors import ArmError
 from gitsync.model.condition import Condition, Status
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import GVK
@@ -15,9 +13,9 @@ from gitsync.model.plan import Intent
 from gitsync.model.record import Record
 from gitsync.model.result import Stage
 from gitsync.model.verdict import Action, Comparison, Verdict
+from gitsync.stages.deleting import DELETED, deleted, gone
 from gitsync.turn import Turn
 
-DELETED = Condition(status=Status.TRUE, reason="Deleted", message="It left git and is deleted in Azure.")
 DETACHED = Condition(status=Status.TRUE, reason="Detached", message="It left git and stays in Azure.")
 KEPT = Condition(status=Status.TRUE, reason="NotPruned", message="It left git. Run with --prune to delete it in Azure.")
 REMEMBERED = replace(KEPT, message="It left git and stays in Azure. Run with --prune to forget it.")
@@ -76,12 +74,12 @@ async def observe_prune(turn: Turn) -> Turn:
         return await _looked_at(turn) if turn.run.rules.is_reviewed else turn
     if kind is not None and not kind.can_get:
         exists = await turn.reader.exists(record.arm_id, record.arm_api_version)
-        return replace(turn, exists=exists) if exists else _gone(turn)
+        return replace(turn, exists=exists) if exists else gone(turn)
     live = await turn.reader.get(record.arm_id, record.arm_api_version)
     if live is not None and live.is_moving:
         live = await turn.reader.settle(record.arm_id, record.arm_api_version, live)
     if live is None:
-        return _gone(turn)
+        return gone(turn)
     if live.is_moving:
         return replace(turn, live=live, exists=True, unfinished=turn.is_resumed).stopped(DELETING)
     return replace(turn, live=live, exists=True)
@@ -96,12 +94,8 @@ async def _looked_at(turn: Turn) -> Turn:
     return replace(turn, live=live, exists=live is not None)
 
 
-def _gone(turn: Turn) -> Turn:
-    return replace(turn, done=Action.DELETE, exists=False).stopped(DELETED)
-
-
 async def delete(turn: Turn) -> Turn:
-    """Send the DELETE and wait for its end; refusals are warnings, so that the next run tries again."""
+    """Delete it as its kind wants it, and wait for the end; refusals are warnings, so that the next run tries again."""
     record, kind = record_of(turn), kind_of(turn)
     if kind is not None and not kind.can_delete:
         return turn.stopped(DELETION_NOT_SUPPORTED)
@@ -110,17 +104,8 @@ async def delete(turn: Turn) -> Turn:
     if turn.stop:
         return turn
     async with turn.run.arm.lane(record.arm_id):
-        try:
-            turn = turn.at(Stage.ACT).writing()
-            reply = await turn.writer.delete(record.arm_id, record.arm_api_version, if_match=turn.if_match)
-            turn.run.memory.wrote(record.arm_id)
-            finished = await turn.at(Stage.POLL).writer.wait(reply)
-        except ArmError as failure:
-            if turn.is_outrun(failure):
-                return turn.overtaken(not_deleted(failure))
-            waits = mends_by_waiting(failure, missed_is_ours=False, granted=turn.run.memory.granted)
-            return turn.stopped(not_deleted(failure), waits=waits)
-    return _gone(turn) if finished else replace(turn, unfinished=True).stopped(DELETING)
+        turn = turn.at(Stage.ACT).writing()
+        return await deleted(turn, record)
 
 
 async def _check_content(turn: Turn) -> Turn:

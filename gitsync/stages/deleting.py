@@ -1,0 +1,81 @@
+"""The delete of what left git, as its kind wants it: first its deleters, and at the end of their chain the DELETE.
+
+Apart from pruning, which decides whether anything is deleted at all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from gitsync.arm.actor import Actor
+from gitsync.core.conditions import DELETING, not_deleted, unreadable
+from gitsync.core.decide import mends_by_waiting
+from gitsync.errors import ArmError
+from gitsync.extensions.points import ActsOnAzure, Subject
+from gitsync.model.condition import Condition, Status
+from gitsync.model.gvk import GVK
+from gitsync.model.record import Record
+from gitsync.model.result import Stage
+from gitsync.model.verdict import Action
+from gitsync.turn import Turn
+
+DELETED = Condition(status=Status.TRUE, reason="Deleted", message="It left git and is deleted in Azure.")
+
+
+@dataclass(slots=True)
+class _Ending:
+    """What came of the DELETE of the resource itself. The chain above it hands nothing back, so it is kept here."""
+
+    failure: ArmError | None = None
+    is_unfinished: bool = False
+
+
+async def deleted(turn: Turn, record: Record) -> Turn:
+    """Delete a resource and wait for the end. Whoever calls holds the lane.
+
+    A refusal of the DELETE itself stands with Azure's code; what goes wrong before is the extension's to tell, and the
+    resource stays (spec: extensions §1.4, §7).
+    """
+    ending, actor = _Ending(), Actor(turn.writer)
+
+    async def last(_subject: Subject, _azure: ActsOnAzure) -> None:
+        if_match = None if actor.has_acted else turn.if_match  # what was called before may have moved the ETag
+        try:
+            reply = await turn.writer.delete(record.arm_id, record.arm_api_version, if_match=if_match)
+            turn.run.memory.wrote(record.arm_id)
+            ending.is_unfinished = not await turn.at(Stage.POLL).writer.wait(reply)
+        except ArmError as failure:
+            ending.failure = failure
+            raise
+
+    try:
+        await turn.run.registry.delete(_subject_of(turn, record), actor, last)
+    except ArmError as failure:
+        return _refused(turn, failure, ending)
+    return replace(turn, unfinished=True).stopped(DELETING) if ending.is_unfinished else gone(turn)
+
+
+def gone(turn: Turn) -> Turn:
+    """The turn of what is no longer there."""
+    return replace(turn, done=Action.DELETE, exists=False).stopped(DELETED)
+
+
+def _subject_of(turn: Turn, record: Record) -> Subject:
+    """What deleters see: the resource as read, and nothing of its manifest, which has left git."""
+    return Subject(
+        key=turn.node.key,
+        gvk=GVK.parse(record.manifest_api_version, turn.node.key.kind),
+        spec={},
+        arm_id=record.arm_id,
+        api_version=record.arm_api_version,
+        live=turn.live,
+        owner_name=record.owner.name if record.owner else "",
+    )
+
+
+def _refused(turn: Turn, failure: ArmError, ending: _Ending) -> Turn:
+    if turn.is_outrun(failure) and failure is ending.failure:
+        return turn.overtaken(not_deleted(failure))
+    waits = mends_by_waiting(failure, missed_is_ours=False, granted=turn.run.memory.granted)
+    told = not_deleted(failure) if failure is ending.failure else unreadable(failure)
+    return turn.stopped(told, waits=waits)
