@@ -33,7 +33,7 @@ class Action:
     """An action of the resource: a POST to its id and `suffix`, without a body. It is called only where one of its
     fields is wanted. `paged`: its answer is the list of all entries, page by page.
 
-    The api-version is the one that ASO pins, whatever version the manifest is of.
+    The api-version is pinned, and to the one that ASO calls it at, whatever version the manifest is of.
     """
 
     suffix: str
