@@ -1,5 +1,7 @@
 """From the text of an expression to something that can be evaluated: read, checked, its type known (spec: semantics
-§7.4). The entry point of this package, together with `exported`, `findings` and `outcomes` for the expressions of manifests.
+§7.4).
+
+An entry point of this package, besides `exported`, `findings` and `outcomes` for the expressions of manifests.
 """
 
 from __future__ import annotations

@@ -158,9 +158,7 @@ aso.parseResourceId(string) -> RESOURCEID
 base64.encode(bytes) -> string
 base64.decode(string) -> bytes
 math.greatest(list(NUMBER)) -> NUMBER
-math.greatest(list(dyn)) -> dyn
 math.least(list(NUMBER)) -> NUMBER
-math.least(list(dyn)) -> dyn
 sets.contains(list(A), list(A)) -> bool
 sets.equivalent(list(A), list(A)) -> bool
 sets.intersects(list(A), list(A)) -> bool

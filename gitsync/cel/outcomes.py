@@ -1,0 +1,68 @@
+"""What the expressions of a manifest come out as, once the resource is there (spec: semantics §7.3, §7.4).
+
+Apart from compiling them, which is done offline, and needs nothing that evaluates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from gitsync.cel.evaluate import evaluate
+from gitsync.cel.exported import Exported
+from gitsync.cel.expressions import Program, quoted
+from gitsync.cel.objects import Object
+from gitsync.cel.values import EvaluationError
+from gitsync.core.exports import Destination, Entry, ExportError
+from gitsync.model.export import Holder
+from gitsync.model.secret import Secret
+
+
+def entries(expressions: Iterable[Exported], subject: Object, secrets: Mapping[str, Secret]) -> tuple[Entry, ...]:
+    """The values of expressions with where they go, in their order, each key of a map as an entry of its own.
+
+    `subject` is what expressions call `self`, `secrets` what they call `secret`. ExportError, which only a change of
+    the manifest can mend, with the first that has no value or an empty one.
+    """
+    revealed = {name: secret.reveal() for name, secret in secrets.items()}
+    return tuple(entry for one in expressions for entry in _entries(one, subject, revealed))
+
+
+def _entries(one: Exported, subject: Object, secrets: Mapping[str, str]) -> Iterator[Entry]:
+    variables = {"self": subject, "secret": secrets if one.address.holder is Holder.SECRET else {}}
+    annotations = {key: _text(program, variables) for key, program in one.annotations.items()}
+    labels = {key: _text(program, variables) for key, program in one.labels.items()}
+    for key, text in _keys(one, variables).items():
+        to = Destination(address=one.address, key=key, annotations=annotations, labels=labels)
+        yield Entry(to=to, value=Secret(text))
+
+
+def _keys(one: Exported, variables: Mapping[str, Any]) -> dict[str, str]:
+    if one.key is not None:
+        return {one.key: _text(one.value, variables)}
+    found = _worked_out(one.value, variables)
+    if not isinstance(found, Mapping) or not all(isinstance(part, str) for pair in found.items() for part in pair):
+        raise _unexpected(one.value, "no map of texts")
+    if not found:
+        raise _unexpected(one.value, "an empty map")
+    return {str(key): str(found[key]) for key in sorted(found)}
+
+
+def _text(program: Program, variables: Mapping[str, Any]) -> str:
+    found = _worked_out(program, variables)
+    if not isinstance(found, str) or not found:
+        raise _unexpected(program, "an empty text" if found == "" else "no text")
+    return found
+
+
+def _worked_out(program: Program, variables: Mapping[str, Any]) -> Any:
+    try:
+        return evaluate(program.tree, variables)
+    except EvaluationError as error:
+        message = f"failed to eval CEL expression: {quoted(program.text)}: {error.message}"
+        raise ExportError(message, is_fatal=True) from error
+
+
+def _unexpected(program: Program, given: str) -> ExportError:
+    """Types are checked offline; but what Azure says need not have the type that its facts promise."""
+    return ExportError(f"unexpected expression output: {quoted(program.text)} gives {given}", is_fatal=True)
