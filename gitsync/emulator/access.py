@@ -6,7 +6,7 @@ import re
 from fnmatch import fnmatchcase
 from typing import Any
 
-from gitsync.emulator import operations
+from gitsync.emulator import aliases, operations
 from gitsync.emulator.answers import Refused, refuse
 from gitsync.emulator.call import Call
 from gitsync.emulator.cloud import Cloud
@@ -34,6 +34,7 @@ def check(cloud: Cloud, call: Call) -> None:
     if call.target.namespace:
         _check_type(cloud, call)
     if call.verb != "read":
+        _check_subscription(cloud, call)
         _check_registration(cloud, call)
         _check_locks(cloud, call)
 
@@ -89,6 +90,14 @@ def _check_type(cloud: Cloud, call: Call) -> None:
     if versions and call.api_version not in versions:
         location = call.body.get("location", "") if isinstance(call.body, dict) else ""
         raise refuse("NoRegisteredProviderFound", versions=", ".join(versions), location=location, **words)
+
+
+def _check_subscription(cloud: Cloud, call: Call) -> None:
+    """A canceled subscription can be emptied, and taken up again; nothing else is written to it."""
+    name = call.target.subscription
+    takes_up = call.target.path.casefold().endswith("/providers/microsoft.subscription/enable")
+    if name and call.method != "DELETE" and not takes_up and aliases.is_canceled(cloud.store, name):
+        raise refuse("ReadOnlyDisabledSubscription", subscription=name)
 
 
 def _check_registration(cloud: Cloud, call: Call) -> None:

@@ -10,11 +10,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gitsync.emulator import begin, buses, implied, keys, kubeconfigs, operations, pages, providers
-from gitsync.emulator.answers import Answer, refuse
+from gitsync.emulator import begin, buses, implied, keys, kubeconfigs, operations, pages, providers, subscriptions
+from gitsync.emulator.answers import Answer, Refused, refuse
 from gitsync.emulator.call import Call
 from gitsync.emulator.cloud import Cloud, not_found
 from gitsync.emulator.keys import Listing
+from gitsync.emulator.patch import at
 from gitsync.emulator.stored import Stored
 from gitsync.emulator.target import Target
 from gitsync.emulator.ways import Style
@@ -25,13 +26,25 @@ ACTIONS: Mapping[tuple[str, str], Listing] = {**keys.KEYS, **buses.RULE_KEYS, **
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slow:
-    """An action that answers 202: in which style, and what its Location gives in the end."""
+    """An action that answers 202: in which style, what its Location gives in the end, and what it may be asked of.
+
+    What it does is in `gitsync.emulator.endings`.
+    """
 
     style: Style
-    result: Callable[[Stored], Any]
+    result: Callable[[Stored], Any] = lambda _resource: None
+    refuses: Callable[[Stored], Refused | None] = lambda _resource: None
+
+
+def _kept_from_purge(vault: Stored) -> Refused | None:
+    if not at(vault.body, ("properties", "purgeProtectionEnabled")):
+        return None
+    return refuse("MethodNotAllowed", message="Operation 'DeletedVaultPurge' is not allowed.")
 
 
 SLOW: Mapping[tuple[str, str], Slow] = {
+    ("microsoft.dataprotection/backupvaults/backupinstances", "sync"): Slow(style=Style.ACCEPTED_ASYNC),
+    ("microsoft.keyvault/locations/deletedvaults", "purge"): Slow(style=Style.ACCEPTED, refuses=_kept_from_purge),
     ("microsoft.redhatopenshift/hcpopenshiftclusters", "requestadmincredential"): Slow(
         style=Style.ACCEPTED_ASYNC, result=kubeconfigs.requested
     ),
@@ -42,7 +55,8 @@ def run(cloud: Cloud, call: Call) -> Answer:
     """Answer a POST; an action that no table has is unknown to ARM."""
     target = call.target
     if not target.names and len(target.types) == 1:
-        return providers.register(cloud, call)
+        beside = subscriptions.act if target.namespace.casefold() == subscriptions.NAMESPACE else providers.register
+        return beside(cloud, call)
     resource = _owner(cloud, call)
     name = _name(target)
     if name in SLOW:
@@ -81,6 +95,9 @@ def _listed(cloud: Cloud, call: Call, answer: dict[str, Any]) -> Answer:
 
 
 def _started(cloud: Cloud, call: Call, resource: Stored, action: Slow) -> Answer:
+    no = action.refuses(resource)
+    if no is not None:
+        raise no
     about = replace(call, target=call.target.owner)
     operation = begin.action(cloud, about, action.style, call.target.types[-1], action.result(resource))
     return Answer(202, None, operations.headers(operation, call.base))

@@ -44,6 +44,25 @@ def of(kind: str) -> tuple[Embedded, ...]:
     return EMBEDDED.get(kind.casefold(), ())
 
 
+def misshapen(kind: str, body: Mapping[str, Any]) -> str:
+    """The path of the first member that an embedded list cannot stand in or be; "" where all is well."""
+    for embedded in of(kind):
+        found: Any = body
+        for depth, name in enumerate(embedded.path, 1):
+            found = found.get(name)
+            if found is None:
+                break
+            if not _fits(found, last=depth == len(embedded.path)):
+                return ".".join(embedded.path[:depth])
+    return ""
+
+
+def _fits(found: Any, *, last: bool) -> bool:
+    if not last:
+        return isinstance(found, Mapping)
+    return isinstance(found, list) and all(isinstance(entry, Mapping) for entry in found)
+
+
 def taken_out(body: Mapping[str, Any], embedded: Embedded) -> tuple[dict[str, Any], list[Mapping[str, Any]] | None]:
     """A parent's body without the list, and the list; None where the body has none."""
     found = at(body, embedded.path)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from gitsync.emulator import operations
+from gitsync.emulator import aliases, operations
 from gitsync.emulator.answers import Refused, refuse
 from gitsync.emulator.call import Call
 from gitsync.emulator.clock import stamp
@@ -73,8 +73,8 @@ class Cloud:
                 raise _absent_above(call, above)
 
     def _demand_subscription(self, target: Target) -> None:
-        known = self.settings.subscriptions
-        if known and target.subscription and target.subscription.casefold() not in known:
+        known, asked = self.settings.subscriptions, target.subscription.casefold()
+        if known and asked and asked not in known and asked not in aliases.subscriptions(self.store):
             raise refuse("SubscriptionNotFound", subscription=target.subscription)
 
     def _demand_group(self, call: Call) -> None:

@@ -39,6 +39,14 @@ CODES: Mapping[str, tuple[int, str]] = {
             " such, it is currently unable to accept the update request. Please try again later."
         ),
     ),
+    "ConflictError": (
+        409,
+        (
+            "A vault with the same name already exists in deleted state. You need to either recover or purge existing "
+            "key vault. Follow this link https://go.microsoft.com/fwlink/?linkid=2149745 for more information on soft "
+            "delete."
+        ),
+    ),
     "ExpiredAuthenticationToken": (
         401,
         "The access token expiry UTC time '{expiry}' is earlier than current UTC time '{now}'.",
@@ -61,6 +69,7 @@ CODES: Mapping[str, tuple[int, str]] = {
         ),
     ),
     "InvalidFilterInQueryString": (400, "Invalid $filter '{filter}' specified in the query string."),
+    "InvalidPrincipalId": (400, "The Principal ID '{principal}' is not valid. Principal ID must be a GUID."),
     "InvalidRequestContent": (400, "The request content was invalid and could not be deserialized: '{reason}'."),
     "InvalidResourceGroupLocation": (
         409,
@@ -81,6 +90,7 @@ CODES: Mapping[str, tuple[int, str]] = {
             "'{version}'. The supported api-versions are '{versions}'."
         ),
     ),
+    "InvalidRoleDefinitionId": (400, "The role definition ID '{role}' is not valid."),
     "LocationRequired": (400, "The location property is required for this definition."),
     "MethodNotAllowed": (405, "The resource type '{type}' does not support the HTTP method '{method}'."),
     "MissingApiVersionParameter": (
@@ -111,6 +121,13 @@ CODES: Mapping[str, tuple[int, str]] = {
         ),
     ),
     "PreconditionFailed": (412, "The condition '{condition}' of the request is not met by the resource '{id}'."),
+    "ReadOnlyDisabledSubscription": (
+        409,
+        (
+            "The subscription '{subscription}' is disabled and therefore marked as read only. You cannot perform any "
+            "write actions on this subscription until it is re-enabled."
+        ),
+    ),
     "RequestContentTooLarge": (413, "The request content size exceeds the maximum size of 4 MB."),
     "ResourceGroupBeingDeleted": (
         409,
@@ -124,6 +141,18 @@ CODES: Mapping[str, tuple[int, str]] = {
             " https://aka.ms/ARMResourceNotFoundFix"
         ),
     ),
+    "ResourcesExistingOnSubscription": (
+        400,
+        ("There are existing resources associated with subscription. Delete them before cancelling the subscription"),
+    ),
+    "RoleAssignmentExists": (
+        409,
+        "The role assignment already exists. The ID of the existing role assignment is {name}.",
+    ),
+    "RoleAssignmentUpdateNotPermitted": (
+        400,
+        "Tenant ID, application ID, principal ID, and scope are not allowed to be updated.",
+    ),
     "ScopeLocked": (
         409,
         (
@@ -132,6 +161,13 @@ CODES: Mapping[str, tuple[int, str]] = {
         ),
     ),
     "ServiceUnavailable": (503, "The service is unavailable now. Please retry the request later."),
+    "SoftDeletedVaultDoesNotExist": (
+        404,
+        (
+            "A soft deleted vault with the given name does not exist. Ensure that the name for the vault that is being"
+            " attempted to recover is in a recoverable state."
+        ),
+    ),
     "SubscriptionNotFound": (404, "The subscription '{subscription}' could not be found."),
     "SubscriptionRequestsThrottled": (
         429,
@@ -145,6 +181,13 @@ CODES: Mapping[str, tuple[int, str]] = {
         (
             "The request is being throttled as the limit has been reached for operation type '{kind}'. Please try "
             "again after '{seconds}' seconds."
+        ),
+    ),
+    "ValidationError": (
+        400,
+        (
+            "Product cannot be deleted since it has existing subscriptions. Delete subscriptions before deleting the "
+            "product or pass in deleteSubscriptions=true as query param"
         ),
     ),
 }

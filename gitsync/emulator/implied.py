@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gitsync.emulator import buses, roles
+from gitsync.emulator import buses, endpoints, graves, roles
 from gitsync.emulator.cloud import Cloud
 from gitsync.emulator.stored import Stored
 from gitsync.emulator.target import Target, parse
+
+_DELETED = ("microsoft.keyvault/locations/deletedvaults", "microsoft.keyvault/deletedvaults")
 
 
 def find(cloud: Cloud, target: Target) -> Stored | None:
@@ -22,13 +24,13 @@ def find(cloud: Cloud, target: Target) -> Stored | None:
 
 def one(cloud: Cloud, target: Target) -> Stored | None:
     """The implied resource that a path names, where what it belongs to is there."""
-    found = [made for made in below(cloud, target) if parse(made.id).key == target.key]
+    found = [made for made in below(cloud, target) if parse(made.id).name.casefold() == target.name.casefold()]
     return found[0] if found else None
 
 
 def below(cloud: Cloud, target: Target) -> list[Stored]:
     """The implied resources of a type, by name; `target` names one of them or the collection."""
-    return [*roles.of(target), *_rules(cloud, target)]
+    return [*roles.of(target), *_rules(cloud, target), *_deleted_vaults(cloud, target), *_interfaces(cloud, target)]
 
 
 def _rules(cloud: Cloud, target: Target) -> list[Stored]:
@@ -42,6 +44,21 @@ def _rules(cloud: Cloud, target: Target) -> list[Stored]:
         made_with(owner, f"{parent.path}/{word}/{name}", {"properties": {"rights": list(rights)}})
         for name, rights in rules.items()
     ]
+
+
+def _deleted_vaults(cloud: Cloud, target: Target) -> list[Stored]:
+    if target.type.casefold() not in _DELETED:
+        return []
+    place = graves.region(target.names[0]) if target.type.casefold() == _DELETED[0] else ""
+    found = graves.of(cloud.store, target.subscription)
+    return [graves.shown(grave, target) for grave in found if place in {"", grave["location"]}]
+
+
+def _interfaces(cloud: Cloud, target: Target) -> list[Stored]:
+    if target.type.casefold() != "microsoft.network/networkinterfaces":
+        return []
+    rows = cloud.store.below(f"{target.scope}/providers/{endpoints.TYPE}/".casefold())
+    return [endpoints.interface(found) for _, found in rows if parse(found.id).type.casefold() == endpoints.TYPE]
 
 
 def made_with(owner: Stored, path: str, body: Mapping[str, Any]) -> Stored:

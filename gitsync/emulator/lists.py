@@ -1,4 +1,4 @@
-"""Lists, page by page: subscriptions, groups, what a group or a subscription holds, the resources of one type."""
+"""Lists, page by page: groups, what a group or a subscription holds, the resources of one type."""
 
 from __future__ import annotations
 
@@ -17,19 +17,6 @@ from gitsync.emulator.target import Shape, Target, parse
 _Row = tuple[str, Stored]
 _FILTER = re.compile(r"(resourceType|name|location) eq '([^']*)'", re.IGNORECASE)
 _EXPANSIONS = ("createdTime", "changedTime", "provisioningState")
-
-
-def subscription(cloud: Cloud, call: Call) -> Answer:
-    """GET of one subscription. Any is there, unless the settings name those that are."""
-    cloud.demand_place(call)
-    return Answer(200, _subscription(cloud, call.target.subscription))
-
-
-def subscriptions(cloud: Cloud, _call: Call) -> Answer:
-    """GET of the subscriptions: those that the settings name and those that hold something."""
-    seen = {parse(resource.id).subscription for _, resource in cloud.store.below("/subscriptions/")}
-    names = sorted({*cloud.settings.subscriptions, *seen} - {""})
-    return Answer(200, {"value": [_subscription(cloud, name) for name in names]})
 
 
 def groups(cloud: Cloud, call: Call) -> Answer:
@@ -117,16 +104,3 @@ def _expanded(resource: Stored, names: list[str]) -> dict[str, str]:
         "provisioningState": resource.state,
     }
     return {name: values[name] for name in names}
-
-
-def _subscription(cloud: Cloud, name: str) -> dict[str, Any]:
-    return {
-        "id": f"/subscriptions/{name}",
-        "authorizationSource": "RoleBased",
-        "displayName": f"Emulated subscription {name}",
-        "managedByTenants": [],
-        "state": "Enabled",
-        "subscriptionId": name,
-        "subscriptionPolicies": {"locationPlacementId": "Public_2014-09-01", "spendingLimit": "Off"},
-        "tenantId": cloud.settings.tenant,
-    }

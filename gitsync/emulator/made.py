@@ -99,6 +99,15 @@ _MADE: Mapping[str, Mapping[str, str]] = {
 }
 
 
+_USUAL: Mapping[str, Mapping[str, str]] = {
+    "microsoft.dataprotection/backupvaults/backupinstances": {
+        "/properties/protectionStatus/status": "ProtectionConfigured",
+    },
+    "microsoft.subscription/aliases": {"/properties/subscriptionId": "{uuid:subscription}"},
+}
+"""What a provider says where nothing else is known: what was sent, or changed behind its back, shows instead."""
+
+
 def uuid_of(key: str, purpose: str) -> str:
     """The identifier that a resource has for a purpose: the same one each time."""
     return str(uuid5(_SPACE, f"{purpose}:{key}"))
@@ -106,8 +115,8 @@ def uuid_of(key: str, purpose: str) -> str:
 
 def with_made(kind: str, path: str, body: Mapping[str, Any], tenant: str) -> Mapping[str, Any]:
     """A body with what its provider adds; `path` is the resource's id, `tenant` the directory's."""
-    rows = _MADE.get(kind.casefold())
-    if rows is None and "identity" not in body:
+    rows, usual = _MADE.get(kind.casefold(), {}), _USUAL.get(kind.casefold(), {})
+    if not rows and not usual and "identity" not in body:
         return body
     key = path.casefold()
     words = {
@@ -118,12 +127,17 @@ def with_made(kind: str, path: str, body: Mapping[str, Any], tenant: str) -> Map
         "tenant": tenant,
         "uuid": _Purpose(key),
     }
-    made: Any = {}
-    for pointer, text in (rows or {}).items():
-        made = change(made, pointer, text.format_map(words))
+    made, below = _filled(rows, words), _filled(usual, words)
     if isinstance(body.get("identity"), Mapping):
         made = change(made, "/identity", _identity(body["identity"], key, tenant))
-    return overlay(body, made)
+    return overlay(overlay(below, body), made)
+
+
+def _filled(rows: Mapping[str, str], words: Mapping[str, Any]) -> Any:
+    filled: Any = {}
+    for pointer, text in rows.items():
+        filled = change(filled, pointer, text.format_map(words))
+    return filled
 
 
 def _identity(identity: Mapping[str, Any], key: str, tenant: str) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
 
+from gitsync.emulator import endings, graves
 from gitsync.emulator.answers import Answer, refusal
 from gitsync.emulator.clock import stamp
 from gitsync.emulator.recorded import ways_of
@@ -37,7 +38,7 @@ def ask(store: Store, operation: Operation, now: float) -> Operation:
     if operation.over:
         return operation
     if operation.polls <= 0 and now >= operation.started + operation.seconds:
-        return _end(store, operation)
+        return _end(store, operation, now)
     asked = replace(operation, polls=max(0, operation.polls - 1))
     store.put_operation(asked)
     return asked
@@ -47,25 +48,35 @@ def catch_up(store: Store, name: str, now: float) -> None:
     """End an operation that is due, without counting a poll."""
     operation = store.operation(name)
     if operation and not operation.over and operation.polls <= 0 and now >= operation.started + operation.seconds:
-        _end(store, operation)
+        _end(store, operation, now)
 
 
-def _end(store: Store, operation: Operation) -> Operation:
+def _end(store: Store, operation: Operation, now: float) -> Operation:
     ended = replace(operation, over=True)
     store.put_operation(ended)
+    if operation.verb == "POST" and operation.result == SUCCEEDED:
+        endings.end(store, ended)
     resource = store.resource(operation.key)
     if resource is None or resource.operation != operation.id:
         return ended
     if operation.verb == "DELETE" and operation.result == SUCCEEDED:
-        drop(store, operation.key)
+        delete(store, operation.key, now)
         return ended
     settled = replace(resource, state=operation.result, visible=True, operation="", version=resource.version + 1)
     store.put_resource(operation.key, settled)
     return ended
 
 
+def delete(store: Store, key: str, now: float) -> None:
+    """Do what a DELETE does: take a resource away with all below it, and keep what can come back."""
+    resource = store.resource(key)
+    for gone in [*(below for _, below in store.below(key + "/")), *([resource] if resource else [])]:
+        graves.bury(store, gone, now)
+    drop(store, key)
+
+
 def drop(store: Store, key: str) -> None:
-    """Take a resource away, and all that is nested in it or hangs on it."""
+    """Take a resource away, and all that is nested in it or hangs on it, as if it had never been."""
     for below, _ in store.below(key + "/"):
         store.drop_resource(below)
     store.drop_resource(key)

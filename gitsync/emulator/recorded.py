@@ -146,6 +146,8 @@ _ROWS: Mapping[str, Mapping[str, Any]] = {
     ),
     "microsoft.insights": {"state": False},
     "microsoft.keyvault": {"system_data": True},
+    "microsoft.keyvault/deletedvaults": {"system_data": False, "state": False},
+    "microsoft.keyvault/locations/deletedvaults": {"system_data": False, "state": False, "retry_after": 10},
     "microsoft.kubernetesconfiguration": {**_BOTH, "system_data": True},
     "microsoft.kusto": {**_SLOW, "updating": "Accepted", "running": "Running", "long_name": True},
     "microsoft.kusto/clusters": {**_as("Microsoft.Kusto/Clusters"), "etag": "etag"},

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from gitsync.emulator import begin, bodies, implied, operations
+from gitsync.emulator import admission, begin, bodies, children, implied, operations
 from gitsync.emulator.access import refuse_busy
 from gitsync.emulator.answers import Answer, refuse
 from gitsync.emulator.call import Call
@@ -61,7 +61,7 @@ def put(cloud: Cloud, call: Call) -> Answer:
     if call.target.shape is Shape.GROUP and not body.get("location"):
         raise refuse("LocationRequired")
     _check_location(call, before, body)
-    return _write(cloud, call, before, body)
+    return _write(cloud, call, before, admission.admit(cloud, call, before, body))
 
 
 def patch(cloud: Cloud, call: Call) -> Answer:
@@ -75,7 +75,7 @@ def patch(cloud: Cloud, call: Call) -> Answer:
     merged = merge(before.body, {name: value for name, value in body.items() if name != "tags"})
     if "tags" in body:
         merged["tags"] = body["tags"] or {}
-    return _write(cloud, call, before, merged)
+    return _write(cloud, call, before, admission.admit(cloud, call, before, merged))
 
 
 def delete(cloud: Cloud, call: Call) -> Answer:
@@ -95,9 +95,10 @@ def delete(cloud: Cloud, call: Call) -> Answer:
         return Answer(202, None, operations.headers(under_way, call.base))
     _check_write(cloud, call, before)
     _check_nested(cloud, call, ways)
+    admission.dismiss(cloud, call)
     operation = begin.deletion(cloud, call, ways)
     if operation is None:
-        operations.drop(cloud.store, target.key)
+        operations.delete(cloud.store, target.key, cloud.clock.now().timestamp())
         return Answer(200)
     cloud.change(target.key, replace(before, state=DELETING, operation=operation.id))
     return Answer(202, _reply(cloud, call, ways, operation, None), operations.headers(operation, call.base))
@@ -139,6 +140,12 @@ def _reply(cloud: Cloud, call: Call, ways: Ways, operation: Operation | None, re
 def _body(call: Call) -> dict[str, Any]:
     if not isinstance(call.body, Mapping):
         raise refuse("InvalidRequestContent", reason="The request content is not a JSON object.")
+    properties = call.body.get("properties")
+    wrong = (
+        "properties" if not isinstance(properties, Mapping | None) else children.misshapen(call.target.type, call.body)
+    )
+    if wrong:
+        raise refuse("InvalidRequestContent", reason=f"The value of '{wrong}' is of the wrong type.")
     return bodies.own(call.body)
 
 

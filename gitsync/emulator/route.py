@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gitsync.emulator import access, actions, lists, operations, providers, resources
+from gitsync.emulator import access, actions, lists, operations, providers, resources, subscriptions
 from gitsync.emulator.answers import Answer, refuse
 from gitsync.emulator.call import Call
 from gitsync.emulator.cloud import Cloud
@@ -16,8 +16,8 @@ from gitsync.emulator.target import Shape, parse
 _Verb = Callable[[Cloud, Call], Answer]
 
 _TABLE: Mapping[tuple[Shape, str], _Verb] = {
-    (Shape.SUBSCRIPTIONS, "GET"): lists.subscriptions,
-    (Shape.SUBSCRIPTION, "GET"): lists.subscription,
+    (Shape.SUBSCRIPTIONS, "GET"): subscriptions.index,
+    (Shape.SUBSCRIPTION, "GET"): subscriptions.show,
     (Shape.GROUPS, "GET"): lists.groups,
     (Shape.RESOURCES, "GET"): lists.resources,
     (Shape.COLLECTION, "GET"): lists.collection,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gitsync.emulator import children
+from gitsync.emulator import children, endpoints
 from gitsync.emulator.cloud import Cloud
 from gitsync.emulator.made import with_made
-from gitsync.emulator.patch import at, change
+from gitsync.emulator.patch import GONE, at, change
 from gitsync.emulator.recorded import spell, spell_in_ids, ways_of
 from gitsync.emulator.rewrite import rewritten
 from gitsync.emulator.secrets import without_secrets
@@ -23,12 +23,23 @@ def shown(cloud: Cloud, target: Target, resource: Stored) -> dict[str, Any]:
     ways = ways_of(kind.type)
     body = without_secrets(resource.body)
     body = with_made(kind.type, resource.id, body, cloud.settings.tenant)
+    body = _special(kind, resource, body)
     if cloud.settings.rewrite:
         body = rewritten(kind.type, body, kind.subscription)
     for embedded in children.of(kind.type):
         body = _with_children(cloud, target, body, embedded)
     head = {"id": _id(kind, ways), "name": _name(kind, ways), "type": spell(kind.type)}
     return head | _with_state(resource, ways, body)
+
+
+def _special(kind: Target, resource: Stored, body: Mapping[str, Any]) -> Mapping[str, Any]:
+    match kind.type.casefold():
+        case endpoints.TYPE:
+            return endpoints.with_state(resource.id, body)
+        case "microsoft.keyvault/vaults" if at(body, ("properties", "createMode")) is not None:
+            return dict(change(body, "/properties/createMode", GONE))  # how it was made is not what it is
+        case _:
+            return body
 
 
 def _with_state(resource: Stored, ways: Ways, body: Mapping[str, Any]) -> dict[str, Any]:

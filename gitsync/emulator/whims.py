@@ -189,8 +189,6 @@ _WHIMS: Mapping[str, tuple[tuple[str, Change], ...]] = {
         ("properties/resource/indexingPolicy", _below({"automatic": True, "fullTextIndexes": []})),
         ("properties/resource/indexingPolicy/excludedPaths", _with_entry({"path": '/"_etag"/?'})),
     ),
-    # what createMode asked for is not returned
-    "microsoft.keyvault/vaults": (("properties/createMode", _dropped),),
     # provider Generic → generic; a kustomization has its name and its times, and nulls
     "microsoft.kubernetesconfiguration/fluxconfigurations": (
         ("properties/gitRepository/provider", _text(str.lower)),
