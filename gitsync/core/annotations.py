@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final
 
+from gitsync.core.armid import OVERRIDE
 from gitsync.core.finding import Finding
 from gitsync.core.nearest import nearest
+from gitsync.core.references import is_arm_id
 from gitsync.core.typewords import either, quoted
 from gitsync.model.policy import RECONCILE_POLICY, Policy
 from gitsync.model.resource import Resource
@@ -43,6 +45,8 @@ def check_annotations(resource: Resource) -> Iterator[Finding]:
     """Findings of the annotations and labels of one manifest."""
     for key, value in resource.annotations.items():
         yield from _annotation(key, value)
+    if OVERRIDE in resource.annotations:
+        yield from _override(resource, resource.annotations[OVERRIDE])
     for key in sorted(_FOR_PEOPLE & resource.labels.keys()):
         yield Finding(
             code="LabelForAnnotation",
@@ -85,6 +89,26 @@ def _annotation(key: str, value: str) -> Iterator[Finding]:
         message=f"{key} is an unknown annotation.",
         hint=f"Did you mean {close}?" if close else f"Known are {known}.",
     )
+
+
+def _override(resource: Resource, value: str) -> Iterator[Finding]:
+    """It moves the ids of what the resource owns, and is read of a topmost owner alone (semantics §5.2)."""
+    path = ("metadata", "annotations", OVERRIDE)
+    owner = resource.spec.get("owner")
+    if isinstance(owner, Mapping) and owner.get("name"):
+        yield Finding(
+            code="ChildIdOverride",
+            path=path,
+            message=f"{OVERRIDE} has no place on a resource that another manifest owns.",
+            hint="Remove it: only the topmost owner moves the ids of what it owns.",
+        )
+    elif value and not is_arm_id(value):
+        yield Finding(
+            code="ChildIdOverride",
+            path=path,
+            message=f"{OVERRIDE} must be an ARM id, but is {quoted(value)}.",
+            hint="Remove it, and the id is taken from Azure; or give it as /subscriptions/<id>.",
+        )
 
 
 def _prefix(key: str) -> str:

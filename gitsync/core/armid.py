@@ -1,6 +1,7 @@
 """Where a resource stands in Azure: its ARM id, made of the names along its owners (spec: semantics §5.1-§5.5).
 
-An id may have a hole, where a name is read from a ConfigMap. Ids as paths are core/armpath; here they are built.
+An id may have a hole: a name that is read from a ConfigMap, or the subscription that an alias makes. Ids as paths are
+core/armpath; here they are built.
 """
 
 from __future__ import annotations
@@ -15,12 +16,17 @@ from gitsync.core.references import arm_type_of, is_arm_id
 from gitsync.model.facts import Kind, Scope
 from gitsync.model.gvk import Key
 from gitsync.model.resource import OwnerRef, Resource
-from gitsync.model.template import ConfigMapHole, Text
+from gitsync.model.template import ConfigMapHole, RootHole, Text
 
 ArmId = str | Text
 
 OVERRIDE: Final = "serviceoperator.azure.com/child-resource-id-override"
-"""Annotation of an Alias: the id of the subscription that it made, below which its extension resources stand."""
+"""Annotation of an Alias: the id of the subscription that it made, below which its extension resources stand.
+
+A handler of the run sets it; a manifest may bear it as well, since it comes along from a cluster.
+"""
+
+_ALIAS_TYPE: Final = "microsoft.subscription/aliases"
 
 _GROUP_TYPE: Final = "microsoft.resources/resourcegroups"
 _DEEPEST: Final = 20  # extensions of extensions; no id of Azure is as deep
@@ -108,7 +114,11 @@ class ArmIds:
         if standing is None:
             return None
         override = standing.resource.annotations.get(OVERRIDE, "")
-        return override if is_arm_id(override) else self.of(standing.resource.key, depth + 1)
+        if is_arm_id(override):
+            return override
+        if standing.kind.arm_type.casefold() == _ALIAS_TYPE:
+            return Text((RootHole(standing.resource.key),))
+        return self.of(standing.resource.key, depth + 1)
 
     def _chain(self, standing: Standing, seen: frozenset[Key]) -> _Chain | None:
         owner, key = standing.owner, standing.resource.key
@@ -149,7 +159,7 @@ def _from_chain(arm_type: str, found: _Chain) -> ArmId | None:
 
 def _join(*parts: ArmId | Name) -> ArmId:
     """One id of its parts, with neighbouring texts put together."""
-    joined: list[str | ConfigMapHole] = []
+    joined: list[str | ConfigMapHole | RootHole] = []
     for part in chain.from_iterable(p.parts if isinstance(p, Text) else (p,) for p in parts):
         last = joined[-1] if joined else None
         if isinstance(part, str) and isinstance(last, str):

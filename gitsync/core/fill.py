@@ -18,6 +18,7 @@ from gitsync.model.template import (
     ReferenceHole,
     ReferenceKeys,
     Request,
+    RootHole,
     SecretHole,
     SecretMapHole,
     Template,
@@ -49,6 +50,8 @@ class Values(Protocol):
     def config_map(self, namespace: str, name: str, key: str) -> str | Secret: ...
 
     def arm_id(self, key: Key) -> str: ...
+
+    def root(self, key: Key) -> str: ...
 
 
 def fill(template: Template, namespace: str, values: Values) -> Request:
@@ -83,7 +86,10 @@ class _Filling:
         return {str(self.value(each)): {} for each in keys.references}
 
     def text(self, text: Text) -> str:
-        return "".join(part if isinstance(part, str) else self.name(part) for part in text.parts)
+        return "".join(part if isinstance(part, str) else self.part(part) for part in text.parts)
+
+    def part(self, hole: ConfigMapHole | RootHole) -> str:
+        return self.values.root(hole.key) if isinstance(hole, RootHole) else self.name(hole)
 
     def name(self, hole: ConfigMapHole) -> str:
         """A part of an id. Here a placeholder must show, since an id is text."""

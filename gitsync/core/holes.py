@@ -1,4 +1,7 @@
-"""The holes of a body: what a manifest needs from others."""
+"""The holes of a body or of an id: what a manifest needs from others.
+
+That an id begins where only Azure knows is no need of its own: it waits for its owner anyway.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from gitsync.model.template import (
+    ConfigMapHole,
     Hole,
     ReferenceKeys,
     Text,
@@ -23,6 +27,6 @@ def holes(value: Any) -> Iterator[Hole]:
     elif isinstance(value, Hole):
         yield value
     elif isinstance(value, Text):
-        yield from (part for part in value.parts if not isinstance(part, str))
+        yield from (part for part in value.parts if isinstance(part, ConfigMapHole))
     elif isinstance(value, ReferenceKeys):
         yield from (each for each in value.references if not isinstance(each, str))

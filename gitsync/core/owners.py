@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
 from gitsync.model.resource import OwnerRef, Resource
+
+ALIAS: Final = ("subscription.azure.com", "Alias")
+
+
+def is_alias(owner: Key | None) -> bool:
+    """Tell whether an owner stands for a subscription that it made: what it owns lies there, and not in the run's."""
+    return owner is not None and (owner.group, owner.kind) == ALIAS
 
 
 def owner_of(resource: Resource, kind: Kind) -> OwnerRef | None:

@@ -11,7 +11,7 @@ from gitsync.core.names import ConfigMaps
 from gitsync.model.gvk import Key
 from gitsync.model.resource import Prepared
 from gitsync.model.secret import Secret
-from gitsync.model.template import Request, Text
+from gitsync.model.template import ConfigMapHole, Request, RootHole, Text
 
 Secrets = Mapping[tuple[str, str], Mapping[str, Secret]]
 
@@ -68,9 +68,21 @@ class Placeholders:
         if template is None or not isinstance(template.arm_id, Text):
             raise MissingValueError("ReferenceNotFound", f"{key} has no ARM id")
         return "".join(
-            part if isinstance(part, str) else self.config_map(key.namespace, part.name, part.key)
-            for part in template.arm_id.parts
+            part if isinstance(part, str) else self._part(key.namespace, part) for part in template.arm_id.parts
         )
+
+    def root(self, key: Key) -> str:
+        return root_of(key)
+
+    def _part(self, namespace: str, hole: ConfigMapHole | RootHole) -> str:
+        if isinstance(hole, RootHole):
+            return self.root(hole.key)
+        return self.config_map(namespace, hole.name, hole.key)
+
+
+def root_of(key: Key) -> str:
+    """How it is shown that an id begins with the subscription that an alias makes."""
+    return f"/subscriptions/<subscription of {key.name}>"
 
 
 def _plain(value: Any) -> Any:

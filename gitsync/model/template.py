@@ -1,7 +1,7 @@
 """A request with holes: what a manifest asks of ARM before the values that it refers to are known.
 
 Apart from the filled request, because `render` fills holes with placeholders and a run with values (DESIGN §3).
-A hole may stand anywhere in a body; in an ARM id only a config-map value can be unknown.
+A hole may stand anywhere in a body; in an ARM id only a config-map value can be unknown, and where it begins.
 """
 
 from __future__ import annotations
@@ -43,6 +43,15 @@ class ConfigMapHole:
     key: str
 
 
+@dataclass(frozen=True, slots=True)
+class RootHole:
+    """What the ids of another manifest's extension resources begin with, where only Azure knows it: the subscription
+    that an alias made. It stands in ids alone, and the manifest is the owner, which comes first in any case.
+    """
+
+    key: Key
+
+
 Hole = ReferenceHole | SecretHole | SecretMapHole | ConfigMapHole
 
 
@@ -50,7 +59,7 @@ Hole = ReferenceHole | SecretHole | SecretMapHole | ConfigMapHole
 class Text:
     """A string with holes in it, in order."""
 
-    parts: tuple[str | ConfigMapHole, ...]
+    parts: tuple[str | ConfigMapHole | RootHole, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

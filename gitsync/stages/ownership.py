@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from gitsync.core.armpath import same_id
 from gitsync.core.conditions import error, other_subscription, overlap, waiting_for_owner, warning
+from gitsync.core.owners import is_alias
 from gitsync.model.condition import Condition
 from gitsync.model.gvk import GVK
 from gitsync.model.live import Live
@@ -26,7 +27,8 @@ async def check_policy(turn: Turn) -> Turn:
         return replace(turn, exists=True).stopped(other, Verdict.SKIP, may_mend=False, is_fine=True)
     if prepared.arm_id is None:  # known once a config map is: see `observe`
         return turn
-    if elsewhere := other_subscription(prepared.arm_id, rules.subscription):
+    elsewhere = other_subscription(prepared.arm_id, rules.subscription)
+    if elsewhere and not is_alias(prepared.owner.key if prepared.owner else None):
         return turn.stopped(elsewhere, Verdict.BLOCKED, may_mend=False)
     if record and record.claim is not Claim.NONE and not same_id(record.arm_id, prepared.arm_id):
         return await _check_identity(turn)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from gitsync.core.conditions import DELETING, DELETION_NOT_SUPPORTED, other_subscription, overlap, warning
 from gitsync.core.groups import is_group, strangers
+from gitsync.core.owners import is_alias
 from gitsync.model.condition import Condition, Status
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import GVK
@@ -49,7 +50,8 @@ async def check_prune(turn: Turn) -> Turn:
         return turn.stopped(REMEMBERED if detaches else KEPT)
     if detaches:
         return replace(turn, action=Action.DETACH, done=Action.DETACH).stopped(DETACHED)
-    if elsewhere := other_subscription(record.arm_id, rules.subscription):
+    elsewhere = other_subscription(record.arm_id, rules.subscription)
+    if elsewhere and not is_alias(record.owner):
         return turn.stopped(elsewhere, Verdict.BLOCKED)
     return replace(turn, action=Action.DELETE)
 

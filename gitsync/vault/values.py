@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from gitsync.core.fill import MissingValueError
+from gitsync.core.placeholders import root_of
 from gitsync.model.export import Address, Export, Holder
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Placeholder, Secret
@@ -28,6 +29,7 @@ class RunValues:
         self._arm_ids = dict(arm_ids)
         self._promised = promised
         self._foresees = foresees
+        self._roots: dict[Key, str] = {}
         self._exported: dict[Address, dict[str, Secret]] = {}
 
     def export(self, exports: Iterable[Export]) -> None:
@@ -38,6 +40,10 @@ class RunValues:
     def names(self, key: Key, arm_id: str) -> None:
         """Make an id known that a config map named."""
         self._arm_ids[key] = arm_id
+
+    def rooted(self, key: Key, root: str) -> None:
+        """Make known what the ids of a resource's extension resources begin with."""
+        self._roots[key] = root
 
     async def gather(self, namespace: str, holes: Iterable[Hole]) -> None:
         """Ask the sources for what holes need and this run has not exported. VaultError where it cannot be told."""
@@ -96,6 +102,14 @@ class RunValues:
                 f"failed resolving ARM IDs for references: couldn't resolve reference {key.namespace}/{key.name}: "
                 f"{key.namespace}/{key.name} does not exist",
             ) from None
+
+    def root(self, key: Key) -> str:
+        """What the ids of its extension resources begin with. A plan shows that it is yet to come."""
+        if key in self._roots:
+            return self._roots[key]
+        if self._foresees:
+            return root_of(key)
+        raise MissingValueError("WaitingForOwner", f"{key} has not told yet which subscription it made.")
 
     def _value(self, address: Address, key: str, placeholder: str) -> Secret | None:
         if self._has_exported(address, key):

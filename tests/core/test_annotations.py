@@ -78,3 +78,27 @@ def test_policies_of_namespaces(own, namespace, broken, why):
     found = list(check_inherited_policy(a_resource(annotations=own), namespace))
     assert bool(found) is broken, why
     assert all("The Namespace default" in f.message and f.code == "ReconcilePolicy" for f in found)
+
+
+OVERRIDE = f"{ASO}/child-resource-id-override"
+
+
+@pytest.mark.parametrize(
+    ("value", "owner", "said", "why"),
+    [
+        ("/subscriptions/9", None, None, "an alias from a cluster has it"),
+        ("", {"name": "core"}, "has no place on a resource that another manifest owns", "even where it says nothing"),
+        (
+            "/subscriptions/9",
+            {"armId": "/subscriptions/9/resourceGroups/a"},
+            None,
+            "topmost: its owner has no manifest",
+        ),
+        ("/subscriptions/9", {"name": "core"}, "has no place on a resource that another manifest owns", "not topmost"),
+        ("9", None, "must be an ARM id, but is", "a subscription without its path"),
+    ],
+)
+def test_an_override_of_the_childrens_ids(value, owner, said, why):
+    found = list(check_annotations(a_resource(annotations={OVERRIDE: value}, spec={"owner": owner} if owner else {})))
+    assert [finding.code for finding in found] == ([] if said is None else ["ChildIdOverride"]), why
+    assert said is None or said in found[0].message

@@ -7,7 +7,7 @@ from gitsync.core.armid import OVERRIDE, ArmIds, Standing
 from gitsync.model.facts import Scope
 from gitsync.model.gvk import Key
 from gitsync.model.resource import OwnerRef
-from gitsync.model.template import ConfigMapHole, Text
+from gitsync.model.template import ConfigMapHole, RootHole, Text
 
 SUBSCRIPTION = "11111111-1111-1111-1111-111111111111"
 GROUP_ID = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/Core"
@@ -122,8 +122,17 @@ def last(*standings):
         ),
         (
             [standing(TENANT, "a", annotations={OVERRIDE: "odd"}), standing(EXTENSION, "e", key("Alias", "a"))],
-            "/providers/Microsoft.Subscription/aliases/a/providers/Microsoft.Ext/exts/e",
+            Text((RootHole(key("Alias", "a")), "/providers/Microsoft.Ext/exts/e")),
             "an override that is no id is passed over",
+        ),
+        (
+            [
+                standing(TENANT, "a"),
+                standing(EXTENSION, "e", key("Alias", "a")),
+                standing(EXTENSION, "f", key("Ext", "e")),
+            ],
+            Text((RootHole(key("Alias", "a")), "/providers/Microsoft.Ext/exts/e/providers/Microsoft.Ext/exts/f")),
+            "which subscription an alias made only Azure knows, for all that stands below it",
         ),
     ],
 )

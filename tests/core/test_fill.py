@@ -10,6 +10,7 @@ from gitsync.model.template import (
     ReferenceHole,
     ReferenceKeys,
     Request,
+    RootHole,
     SecretHole,
     SecretMapHole,
     Template,
@@ -37,6 +38,9 @@ class Told:
 
     def arm_id(self, key):
         return f"/{key.name}"
+
+    def root(self, key):
+        return f"/subscriptions/{key.name}"
 
 
 def filled(body, arm_id="/x"):
@@ -86,3 +90,7 @@ def test_the_template_stays_as_it_was():
     body = {"a": {"b": [SecretHole("s", "k")]}}
     filled(body)
     assert body == {"a": {"b": [SecretHole("s", "k")]}}
+
+
+def test_an_id_begins_where_only_azure_knows():
+    assert filled({}, Text((RootHole(KEY), "/x"))).arm_id == "/subscriptions/n/x"
