@@ -6,13 +6,16 @@ config maps alone: it calls no action that shows a secret, and writes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from gitsync.arm.actor import Actor
+from gitsync.cel.exported import Exported, exported, wanted_secrets
+from gitsync.cel.objects import Object, self_of
+from gitsync.cel.outcomes import entries
 from gitsync.core.conditions import FAILED, error, unreadable, warning
 from gitsync.core.exports import Entry, ExportError, destinations_of, entries_of, merged
-from gitsync.core.status import config_map_values
+from gitsync.core.status import config_map_values, to_status
 from gitsync.errors import ArmError, GitsyncError
 from gitsync.model.condition import Condition
 from gitsync.model.export import Holder
@@ -48,29 +51,43 @@ def _condition(failure: GitsyncError) -> Condition:
 
 
 async def _entries(turn: Turn) -> list[Entry]:
-    secrets = await _secrets(turn) if turn.run.rules.writes else []
-    return [*secrets, *await _config_maps(turn)]
+    """Every value with where it goes: fields first, then expressions, of config maps and then of Secrets."""
+    expressions = exported(turn.prepared.resource, turn.kind)
+    secrets = await _secrets(turn, expressions) if turn.run.rules.writes else {}
+    found = [*entries_of(destinations_of(turn.prepared.resource, Holder.SECRET), secrets), *await _config_maps(turn)]
+    for holder in (Holder.CONFIG_MAP, Holder.SECRET) if turn.run.rules.writes else (Holder.CONFIG_MAP,):
+        of_holder = [one for one in expressions if one.address.holder is holder]
+        found += entries(of_holder, _self(turn), _known(secrets)) if of_holder else ()
+    return found
 
 
-async def _secrets(turn: Turn) -> list[Entry]:
-    wanted = destinations_of(turn.prepared.resource, Holder.SECRET)
+async def _secrets(turn: Turn, expressions: Iterable[Exported]) -> Mapping[str, Secret]:
+    """The fields that have a destination, and those that expressions name."""
+    wanted = destinations_of(turn.prepared.resource, Holder.SECRET).keys() | wanted_secrets(expressions)
     if not wanted:
-        return []
+        return {}
     values = await turn.run.registry.export_secrets(turn.subject(), Actor(turn.writer), frozenset(wanted))
     for value in values.values():
         turn.run.redact(value)
-    return list(entries_of(wanted, values))
+    return values
 
 
-async def _config_maps(turn: Turn) -> list[Entry]:
+def _known(secrets: Mapping[str, Secret]) -> dict[str, Secret]:
+    """What expressions see: a secret that is empty is none (extensions §9.1)."""
+    return {name: value for name, value in secrets.items() if value.reveal()}
+
+
+async def _config_maps(turn: Turn) -> tuple[Entry, ...]:
+    """From the status, and where that does not tell, from the extensions."""
     wanted = destinations_of(turn.prepared.resource, Holder.CONFIG_MAP)
-    if not wanted:
-        return []
     told = config_map_values(turn.kind, wanted, turn.live.body if turn.live else {})
     others = frozenset(wanted) - frozenset(told)
     found = await turn.run.registry.export_config_maps(turn.subject(), turn.reader, others) if others else {}
-    return list(entries_of(wanted, _concealed({**found, **told})))
+    return entries_of(wanted, {name: Secret(value) for name, value in {**found, **told}.items()})
 
 
-def _concealed(values: Mapping[str, str]) -> dict[str, Secret]:
-    return {name: Secret(value) for name, value in values.items()}
+def _self(turn: Turn) -> Object:
+    """What expressions call `self`: the manifest, and its status as just read."""
+    status = to_status(turn.kind, turn.live.body) if turn.live else {}
+    azure_name = turn.arm_id.rstrip("/").rpartition("/")[2]
+    return self_of(turn.prepared.resource, turn.kind, status, azure_name=azure_name)

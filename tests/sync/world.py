@@ -30,6 +30,7 @@ from gitsync.repo.checkout import checkout
 from gitsync.repo.folder import StatusFolder
 from gitsync.report.progress import Silent
 from gitsync.sync import run
+from gitsync.vault.places import Places
 
 SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
 CATALOG = open_catalog()
@@ -49,6 +50,7 @@ class World:
         self.requests: list[Any] = []
         self.secrets: list[Any] = []
         self.extensions = BUILT_IN
+        self.places = Places()
         self.git("init", "-q", "-b", "main")
         self.git("config", "user.name", "Somebody")
         self.git("config", "user.email", "somebody@example.com")
@@ -96,6 +98,7 @@ class World:
                         registry=Registry(self.extensions),
                         progress=Silent(),
                         redact=self.secrets.append,
+                        places=self.places,
                     )
                     try:
                         return await run(config, edges, writes=writes)

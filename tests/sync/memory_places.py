@@ -1,0 +1,65 @@
+"""Places of secrets in memory, for whole runs: what is in them, and what they were asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from gitsync.model.export import Address, Export
+from gitsync.model.gvk import Key
+from gitsync.model.secret import Secret
+from gitsync.vault.points import VaultError
+
+
+class MemorySource:
+    """A Source. `refuses` is raised by every question."""
+
+    def __init__(
+        self,
+        name: str,
+        values: dict[Address, dict[str, Secret]],
+        *,
+        is_remote: bool = False,
+        refuses: VaultError | None = None,
+    ) -> None:
+        self.name = name
+        self.values = values
+        self.is_remote = is_remote
+        self.refuses = refuses
+        self.asked: list[Address] = []
+
+    def has(self, address: Address, **values: str) -> None:
+        self.values[address] = {key: Secret(value) for key, value in values.items()}
+
+    async def read(self, address: Address, keys: Sequence[str]) -> Mapping[str, Secret] | None:
+        self.asked.append(address)
+        if self.refuses:
+            raise self.refuses
+        return self.values.get(address)
+
+
+class MemorySink:
+    """A Sink. What is there and nobody's has the owner ""."""
+
+    name = "memory"
+
+    def __init__(self) -> None:
+        self.objects: dict[Address, Export] = {}
+        self.nobodys: set[Address] = set()
+        self.refuses: VaultError | None = None
+
+    def has(self, address: Address, *, owner: str, **values: str) -> None:
+        key = Key.parse(owner) if owner else Key("", "", "", "")
+        self.nobodys |= {address} if not owner else set()
+        self.objects[address] = Export(address=address, owner=key, data={k: Secret(v) for k, v in values.items()})
+
+    async def check(self) -> None:
+        """It can always be written to."""
+
+    async def owner(self, address: Address) -> str | None:
+        if self.refuses:
+            raise self.refuses
+        found = self.objects.get(address)
+        return None if found is None else "" if address in self.nobodys else str(found.owner)
+
+    async def write(self, export: Export) -> None:
+        self.objects[export.address] = export

@@ -1,0 +1,318 @@
+"""What resources export to Secrets and config maps, in whole runs (spec: semantics §7, §19 rows 13, 14, 26 to 34)."""
+
+from __future__ import annotations
+
+import pytest
+from memory_places import MemorySink, MemorySource
+from scripts import rules
+from world import GROUP, GROUP_ID, World, annotated, of
+
+from gitsync.emulator.settings import Settings
+from gitsync.model.condition import Severity, Status
+from gitsync.model.export import Address, Holder
+from gitsync.model.gvk import Key
+from gitsync.model.verdict import Action, Verdict
+from gitsync.vault.places import Places
+from gitsync.vault.points import VaultError
+
+ACCOUNT_ID = f"{GROUP_ID}/providers/Microsoft.Storage/storageAccounts/lake"
+ACCOUNT = """\
+    apiVersion: storage.azure.com/v1api20230101
+    kind: StorageAccount
+    metadata:
+      name: lake
+    spec:
+      location: westeurope
+      owner:
+        name: core
+      kind: StorageV2
+      sku:
+        name: Standard_LRS
+      operatorSpec:
+        {exports}
+    """
+SERVER_ID = f"{GROUP_ID}/providers/Microsoft.DBforPostgreSQL/flexibleServers/books"
+SERVER = """\
+    apiVersion: dbforpostgresql.azure.com/v1api20221201
+    kind: FlexibleServer
+    metadata:
+      name: books
+    spec:
+      location: westeurope
+      owner:
+        name: core
+      administratorLogin: boss
+      administratorLoginPassword:
+        name: {secret}
+        key: {key}
+    """
+OWNER = Key("storage.azure.com", "StorageAccount", "default", "lake")
+
+
+def account(exports: str) -> str:
+    """The storage account with its operatorSpec, in YAML's flow style."""
+    return ACCOUNT.format(exports=exports)
+
+
+def server(secret: str = "lake", key: str = "first") -> str:
+    return SERVER.format(secret=secret, key=key)
+
+
+KEY_1 = "secrets: {key1: {name: lake, key: first}}"
+ENDPOINT = "configMaps: {blobEndpoint: {name: where, key: blob}}"
+
+
+BOTH = f"{KEY_1}\n        {ENDPOINT}"
+
+
+def secret_at(name: str, namespace: str = "default") -> Address:
+    return Address(Holder.SECRET, namespace, name)
+
+
+def config_map_at(name: str) -> Address:
+    return Address(Holder.CONFIG_MAP, "default", name)
+
+
+@pytest.fixture
+def sink():
+    return MemorySink()
+
+
+@pytest.fixture
+def world(tmp_path, sink):
+    world = World(tmp_path)
+    world.places = Places(sinks=(sink,))
+    return world
+
+
+def said(result):
+    return (result.condition.status, result.condition.severity, result.condition.reason)
+
+
+READY = (Status.TRUE, Severity.NONE, "Succeeded")
+UNWRITABLE = (Status.FALSE, Severity.ERROR, "FailedWritingAdditionalKubernetesObjects")
+
+
+def revealed(sink, address):
+    return {key: value.reveal() for key, value in sink.objects[address].data.items()}
+
+
+def test_a_key_goes_to_its_secret_and_feeds_another_resource_of_the_same_run(world, sink):
+    report = world.says(group=GROUP, account=account(KEY_1), server=server()).sync()
+    assert [said(result) for result in report.results] == [READY] * 3
+    key = revealed(sink, secret_at("lake"))["first"]
+    assert len(key) > 30
+    assert world.writes[-1] == f"PUT {SERVER_ID}"
+    assert world.sent("POST") == [f"{ACCOUNT_ID}/listKeys"]
+    assert key in [secret.reveal() for secret in world.secrets], "logs are told what to mask"
+
+
+def test_nothing_is_asked_where_nothing_is_exported(world, sink):
+    world.says(group=GROUP, account=account("{}")).sync()
+    assert (world.sent("POST"), sink.objects) == ([], {})
+
+
+def test_a_second_run_exports_again_and_writes_nothing_to_azure(world, sink):
+    world.says(group=GROUP, account=account(KEY_1), server=server()).sync()
+    before = dict(sink.objects)
+    report = world.sync()
+    assert [result.verdict for result in report.results] == [Verdict.IN_SYNC] * 3
+    assert world.writes == [f"POST {ACCOUNT_ID}/listKeys"]
+    assert sink.objects == before
+
+
+def test_a_plan_exports_nothing_and_calls_no_action(world, sink):
+    world.says(group=GROUP, account=account(BOTH), server=server())
+    report = world.plan()
+    assert [result.action for result in report.results] == [Action.CREATE] * 3
+    assert (world.writes, sink.objects) == ([], {})
+    world.sync()
+    sink.objects.clear()
+    report = world.plan()
+    assert [result.verdict for result in report.results] == [Verdict.IN_SYNC] * 3
+    assert (world.writes, sink.objects) == ([], {})
+
+
+def test_config_maps_are_kept_beside_the_status(world):
+    report = world.says(group=GROUP, account=account(ENDPOINT)).sync()
+    assert said(of(report, "StorageAccount")) == READY
+    text = (world.state / "default/ConfigMap/where.yaml").read_text()
+    assert "blob: https://lake.blob." in text
+    assert "gitsync/owner: StorageAccount.storage.azure.com/default/lake" in text
+    record = (world.state / "default/storage.azure.com/StorageAccount/lake.yaml").read_text()
+    assert "ConfigMap/where" in record
+
+
+def test_a_config_map_goes_with_its_owner(world):
+    world.says(group=GROUP, account=account(ENDPOINT)).sync()
+    world.says(group=GROUP).sync(prune=True, max_deletes=5)
+    assert not (world.state / "default/ConfigMap").exists()
+
+
+def test_secrets_are_never_kept_beside_the_status(world, sink):
+    world.says(group=GROUP, account=account(KEY_1)).sync()
+    key = revealed(sink, secret_at("lake"))["first"]
+    files = [path for path in world.state.rglob("*") if path.is_file()]
+    assert files
+    assert [path for path in files if key in path.read_text()] == []
+
+
+EXPRESSIONS = {
+    "one key": (
+        "secretExpressions: [{name: app, key: connection, value: '\"key=\" + secret.key1'}]",
+        "app",
+        {"connection"},
+    ),
+    "a map": (
+        'secretExpressions: [{name: app, value: \'{"a": secret.key1, "b": self.metadata.name}\'}]',
+        "app",
+        {"a", "b"},
+    ),
+}
+
+
+@pytest.mark.parametrize("exports, name, keys", EXPRESSIONS.values(), ids=EXPRESSIONS)
+def test_an_expression_gets_the_secrets_that_it_names(world, sink, exports, name, keys):
+    report = world.says(group=GROUP, account=account(exports)).sync()
+    assert said(of(report, "StorageAccount")) == READY, of(report, "StorageAccount").condition.message
+    assert revealed(sink, secret_at(name)).keys() == keys
+    assert world.sent("POST") == [f"{ACCOUNT_ID}/listKeys"]
+
+
+def test_an_expression_without_secrets_calls_no_action(world, sink):
+    exports = "configMapExpressions: [{name: app, key: id, value: self.status.id}]"
+    world.says(group=GROUP, account=account(exports)).sync()
+    assert revealed(sink, config_map_at("app")) == {"id": ACCOUNT_ID}
+    assert world.sent("POST") == []
+
+
+def test_13_a_secret_that_is_missing_and_then_there(world):
+    source = MemorySource("folder", {})
+    world.places = Places(order=("manifests", "folder"), sources={"folder": source})
+    report = world.says(group=GROUP, server=server("db", "password")).sync()
+    found = of(report, "FlexibleServer")
+    assert said(found) == (Status.FALSE, Severity.WARNING, "SecretNotFound")
+    assert "failed resolving secret references" in found.condition.message
+    assert "default/db does not exist" in found.condition.message
+    source.has(secret_at("db"), password="hunter2hunter2")
+    assert said(of(world.sync(), "FlexibleServer")) == READY
+
+
+def test_14_a_secret_that_lacks_the_key(world):
+    source = MemorySource("folder", {})
+    source.has(secret_at("db"), other="hunter2hunter2")
+    world.places = Places(order=("manifests", "folder"), sources={"folder": source})
+    found = of(world.says(group=GROUP, server=server("db", "password")).sync(), "FlexibleServer")
+    assert said(found) == (Status.FALSE, Severity.WARNING, "SecretNotFound")
+    assert 'Secret "default/db" does not contain key "password"' in found.condition.message
+
+
+def test_a_source_that_cannot_tell_is_not_a_secret_that_is_missing(world):
+    source = MemorySource("folder", {}, refuses=VaultError("The folder cannot be read.", hint="Mend it."))
+    world.places = Places(order=("manifests", "folder"), sources={"folder": source})
+    found = of(world.says(group=GROUP, server=server("db", "password")).sync(), "FlexibleServer")
+    assert said(found) == (Status.FALSE, Severity.WARNING, "Failed")
+    assert found.condition.message == "The folder cannot be read. Mend it."
+    assert world.writes == [f"PUT {GROUP_ID}"]
+
+
+def test_a_plan_asks_no_remote_source_and_does_not_take_that_for_missing(world):
+    source = MemorySource("key-vault", {}, is_remote=True)
+    world.places = Places(order=("manifests", "key-vault"), sources={"key-vault": source})
+    world.says(group=GROUP, server=server("db", "password"))
+    report = world.plan()
+    assert [result.action for result in report.results] == [Action.CREATE] * 2
+    assert source.asked == []
+    source.has(secret_at("db"), password="hunter2hunter2")
+    assert said(of(world.sync(), "FlexibleServer")) == READY
+    assert source.asked == [secret_at("db")]
+    assert [result.verdict for result in world.plan().results] == [Verdict.IN_SYNC] * 2
+    assert source.asked == [secret_at("db")]
+
+
+def test_26_what_is_skipped_exports_all_the_same(world, sink):
+    world.outside("PUT", GROUP_ID, {"location": "westeurope"})
+    body = {"location": "westeurope", "kind": "StorageV2", "sku": {"name": "Standard_LRS"}}
+    world.outside("PUT", ACCOUNT_ID, body, api_version="2023-01-01")
+    skipped = annotated(account(BOTH), reconcile_policy="skip")
+    report = world.says(group=GROUP, account=skipped).sync()
+    assert said(of(report, "StorageAccount")) == READY
+    assert set(sink.objects) == {secret_at("lake"), config_map_at("where")}
+
+
+def test_27_a_secret_that_belongs_to_nobody_is_not_written_over(world, sink):
+    sink.has(secret_at("lake"), owner="", first="theirs")
+    report = world.says(group=GROUP, account=account(KEY_1)).sync()
+    found = of(report, "StorageAccount")
+    assert said(found) == UNWRITABLE
+    assert found.condition.message == (
+        "cannot overwrite Secret default/lake which is not owned by StorageAccount.storage.azure.com default/lake"
+    )
+    assert (
+        world.read(
+            ACCOUNT_ID,
+        )
+        is not None
+    ), "the resource itself was created"
+    assert revealed(sink, secret_at("lake")) == {"first": "theirs"}
+    report = world.says(group=GROUP).sync(prune=True, max_deletes=5)
+    assert of(report, "StorageAccount").action is Action.DELETE
+
+
+def test_28_of_two_resources_that_export_to_one_secret_the_first_wins(world, sink):
+    other = account(KEY_1).replace("name: lake\n    spec", "name: pond\n    spec")
+    report = world.says(group=GROUP, account=account(KEY_1), other=other).sync()
+    assert said(of(report, "StorageAccount", "lake")) == READY
+    assert said(of(report, "StorageAccount", "pond")) == UNWRITABLE
+    assert sink.objects[secret_at("lake")].owner == OWNER
+    early = account(KEY_1).replace("name: lake\n    spec", "name: brook\n    spec")
+    report = world.says(group=GROUP, account=account(KEY_1), other=early).sync()
+    assert said(of(report, "StorageAccount", "lake")) == READY, "who had it keeps it"
+    assert said(of(report, "StorageAccount", "brook")) == UNWRITABLE
+
+
+def test_30_two_maps_that_meet_in_a_key(world, sink):
+    map_of = '{{name: app, value: \'{{"greeting": "{word}", "name": "{word}"}}\'}}'
+    both = f"secretExpressions: [{map_of.format(word='hello')}, {map_of.format(word='bye')}]"
+    report = world.says(group=GROUP, account=account(both)).sync()
+    found = of(report, "StorageAccount")
+    assert said(found) == UNWRITABLE
+    assert "key collision, entry exists for key 'greeting' in StringData" in found.condition.message
+    assert "key collision, entry exists for key 'name' in StringData" in found.condition.message
+    assert sink.objects == {}
+    both = both.replace("secretExpressions", "configMapExpressions")
+    found = of(world.says(group=GROUP, account=account(both)).sync(), "StorageAccount")
+    assert "key collision, entry exists for key 'greeting' in Data" in found.condition.message
+
+
+def test_33_annotations_and_labels_of_a_destination(world, sink):
+    exports = "secrets: {key1: {name: lake, key: first, annotations: {note: ours}, labels: {app: web}}}"
+    world.says(group=GROUP, account=account(exports)).sync()
+    found = sink.objects[secret_at("lake")]
+    assert (found.annotations, found.labels, found.owner) == ({"note": "ours"}, {"app": "web"}, OWNER)
+
+
+def test_what_is_no_longer_exported_vanishes_from_the_secret(world, sink):
+    both = "secrets: {key1: {name: lake, key: first}, key2: {name: lake, key: second}}"
+    world.says(group=GROUP, account=account(both)).sync()
+    assert revealed(sink, secret_at("lake")).keys() == {"first", "second"}
+    world.says(group=GROUP, account=account(KEY_1)).sync()
+    assert revealed(sink, secret_at("lake")).keys() == {"first"}
+
+
+def test_a_refused_action_fails_the_resource_and_exports_nothing(world, sink):
+    refusal = "answer: {code: AuthorizationFailed, status: 403}"
+    world.settings = Settings(limits=None, rules=rules(f"{{match: {{method: POST}}, {refusal}}}"))
+    found = of(world.says(group=GROUP, account=account(BOTH)).sync(), "StorageAccount")
+    assert said(found) == (Status.FALSE, Severity.WARNING, "Failed")
+    assert "AuthorizationFailed" in found.condition.message
+    assert sink.objects == {}
+
+
+def test_a_sink_that_cannot_be_written_to_fails_the_resource(world, sink):
+    sink.refuses = VaultError("The vault is closed.", hint="Open it.")
+    found = of(world.says(group=GROUP, account=account(KEY_1)).sync(), "StorageAccount")
+    assert said(found) == (Status.FALSE, Severity.WARNING, "Failed")
+    assert found.condition.message == "The vault is closed. Open it."
+    sink.refuses = None
+    assert said(of(world.sync(), "StorageAccount")) == READY
