@@ -14,28 +14,29 @@ from gitsync.core.manifests import read_manifests
 from gitsync.model.export import Address, Holder
 from gitsync.model.manifests import Encrypted, Manifests
 from gitsync.model.secret import Secret
-from gitsync.vault.points import VaultError
+from gitsync.vault.points import Source, VaultError
 from gitsync.vault.sops import Sops
 
 
 class EncryptedSource:
-    """A Source, part of the one that is called `manifests`."""
+    """A Source: `plain` is that of the manifests that are not encrypted, and is asked for all else."""
 
     name = "manifests"
     is_remote = False
 
-    def __init__(self, encrypted: Mapping[Address, Encrypted], sops: Sops, *, namespace: str) -> None:
+    def __init__(self, plain: Source, encrypted: Mapping[Address, Encrypted], sops: Sops, *, namespace: str) -> None:
+        self._plain = plain
         self._encrypted = encrypted
         self._sops = sops
         self._namespace = namespace
         self._decrypted: dict[bytes, Manifests | VaultError] = {}
         self._one_at_a_time = asyncio.Lock()
 
-    async def read(self, address: Address, _keys: Sequence[str]) -> Mapping[str, Secret] | None:
+    async def read(self, address: Address, keys: Sequence[str]) -> Mapping[str, Secret] | None:
         """All values of the object. VaultError where it cannot be decrypted, or says something else then."""
         one = self._encrypted.get(address)
         if one is None:
-            return None
+            return await self._plain.read(address, keys)
         async with self._one_at_a_time:
             if one.text not in self._decrypted:
                 self._decrypted[one.text] = await self._outcome(one)

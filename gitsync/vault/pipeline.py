@@ -91,13 +91,14 @@ class PipelineSink:
 
 
 def _to_github(tell: Tell, variables: Mapping[str, str], values: Mapping[str, str], is_secret: bool) -> None:  # noqa: FBT001 - one of two functions of one shape
-    """`::add-mask::` for each line of a secret that says something, then `NAME<<DELIMITER` in the file that GITHUB_OUTPUT names.
+    """`::add-mask::` for each line of a secret, then `NAME<<DELIMITER` in the file that GITHUB_OUTPUT names.
 
-    The delimiter is random, so that no value can hold it.
+    Lines of punctuation alone are left out, since a mask of `{` would hide half of every log. The delimiter is random,
+    so that no value can hold it.
     """
     if is_secret:
         lines = {line.strip() for value in values.values() for line in value.splitlines()}
-        for line in sorted(line for line in lines if any(map(str.isalnum, line))):  # a mask of "{" hides every log
+        for line in sorted(line for line in lines if any(map(str.isalnum, line))):
             tell(f"::add-mask::{_escaped(line, _GITHUB_TEXT)}")
     mark = f"gitsync-{secrets.token_hex(16)}"
     text = "".join(f"{name}<<{mark}\n{value}\n{mark}\n" for name, value in values.items())

@@ -129,7 +129,7 @@ def _first_line(complaint: str) -> str:
         return "nothing."
     line = _SENSITIVE.sub(MASKED, lines[0])
     plain = "".join(character if character.isprintable() else " " for character in line)
-    return f"“{plain[:_LONGEST_COMPLAINT]}”"
+    return f"“{plain.strip()[:_LONGEST_COMPLAINT]}”"
 
 
 def _vaults(seal: Any) -> Iterator[str]:

@@ -1,0 +1,46 @@
+"""Exports in one line, for tests of sinks."""
+
+import asyncio
+
+from gitsync.model.export import Address, Export, Holder
+from gitsync.model.gvk import Key
+from gitsync.model.secret import Secret
+
+ONE = Key("storage.azure.com", "StorageAccount", "default", "one")
+TWO = Key("storage.azure.com", "StorageAccount", "default", "two")
+
+
+def address(name="db", namespace="default", holder=Holder.SECRET):
+    return Address(holder, namespace, name)
+
+
+def export(data, at=None, owner=ONE, **more):
+    return Export(address=at or address(), owner=owner, data={k: Secret(v) for k, v in data.items()}, **more)
+
+
+def write(sink, *exports):
+    """As a run does: after the check."""
+
+    async def run():
+        await sink.check()
+        for one in exports:
+            await sink.write(one)
+
+    asyncio.run(run())
+
+
+def owner(sink, at=None):
+    return asyncio.run(sink.owner(at or address()))
+
+
+def check(sink):
+    asyncio.run(sink.check())
+
+
+def tree(top):
+    """Every file below a folder, with its content."""
+    return {str(f.relative_to(top)): f.read_bytes() for f in sorted(top.rglob("*")) if f.is_file()}
+
+
+def times(top):
+    return {str(f.relative_to(top)): f.lstat().st_mtime_ns for f in sorted(top.rglob("*"))}

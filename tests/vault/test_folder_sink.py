@@ -1,0 +1,220 @@
+"""Exports into a folder: whole, for one user alone, and as they were where something goes wrong."""
+
+import asyncio
+import json
+import os
+import stat
+
+import pytest
+from exported import ONE, TWO, address, check, export, owner, times, tree, write
+
+from gitsync.errors import ConfigError
+from gitsync.model.export import Holder
+from gitsync.vault.folder import FolderSource
+from gitsync.vault.folder_sink import FolderSink
+from gitsync.vault.points import VaultError
+
+DB = "secrets/default/db"
+
+
+def test_an_object_is_a_folder_and_a_key_a_file(tmp_path):
+    top = tmp_path / "out"
+    write(FolderSink(top), export({"a": "1\n", "b": "ü"}, annotations={"x/y": "z"}, labels={"l": "m"}))
+    note = {"annotations": {"x/y": "z"}, "labels": {"l": "m"}, "name": "db", "owner": str(ONE)}
+    found = tree(top)
+    assert json.loads(found.pop(f"{DB}/.gitsync.json")) == note
+    assert found == {f"{DB}/a": b"1\n", f"{DB}/b": "ü".encode()}
+
+
+def test_config_maps_lie_beside_secrets(tmp_path):
+    write(FolderSink(tmp_path / "out"), export({"a": "1"}, address(holder=Holder.CONFIG_MAP)))
+    assert (tmp_path / "out" / "config-maps" / "default" / "db" / "a").read_text() == "1"
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])
+def test_nobody_else_may_read_it(tmp_path, umask):
+    before = os.umask(umask)
+    try:
+        write(FolderSink(tmp_path / "new" / "out"), export({"a": "1"}))
+    finally:
+        os.umask(before)
+    made = [tmp_path / "new", *(tmp_path / "new").rglob("*")]
+    modes = {stat.S_IMODE(each.stat().st_mode) for each in made if each.is_dir()}
+    assert modes == {0o700}
+    assert {stat.S_IMODE(each.stat().st_mode) for each in made if each.is_file()} == {0o600}
+
+
+def test_an_object_is_replaced_as_a_whole(tmp_path):
+    sink = FolderSink(tmp_path / "out")
+    write(sink, export({"a": "1", "b": "2"}, labels={"l": "m"}), export({"a": "3"}))
+    found = tree(tmp_path / "out")
+    assert json.loads(found.pop(f"{DB}/.gitsync.json"))["labels"] == {}
+    assert found == {f"{DB}/a": b"3"}
+
+
+def test_what_did_not_change_is_not_written(tmp_path):
+    top = tmp_path / "out"
+    write(FolderSink(top), export({"a": "1"}))
+    before = times(top)
+    write(FolderSink(top), export({"a": "1"}))
+    assert times(top) == before
+
+
+@pytest.mark.parametrize(
+    ("spoil", "why"),
+    [
+        (lambda folder: (folder / "a").chmod(0o644), "others may read it"),
+        (lambda folder: (folder / "b").write_text("2"), "a key more"),
+        (lambda folder: (folder / "a").write_text("2"), "another value"),
+        (lambda folder: (folder / "b").mkdir(), "a folder"),
+    ],
+)
+def test_what_somebody_changed_is_put_right(tmp_path, spoil, why):
+    top = tmp_path / "out"
+    write(FolderSink(top), export({"a": "1"}))
+    wanted = tree(top)
+    spoil(top / DB)
+    write(FolderSink(top), export({"a": "1"}))
+    assert tree(top) == wanted, why
+    assert stat.S_IMODE((top / DB / "a").stat().st_mode) == 0o600, why
+
+
+def test_who_owns_what_stands_there(tmp_path):
+    sink = FolderSink(tmp_path / "out")
+    write(sink, export({"a": "1"}, owner=TWO))
+    (tmp_path / "out" / "secrets" / "default" / "foreign").mkdir(mode=0o700)
+    assert owner(sink) == str(TWO)
+    assert owner(sink, address("foreign")) == ""
+    assert owner(sink, address("nothing")) is None
+    assert owner(sink, address("db", "other")) is None
+
+
+def test_what_is_exported_can_be_read_as_a_source(tmp_path):
+    write(FolderSink(tmp_path / "out"), export({"a": "1\n", ".b": "2"}))
+    source = FolderSource(
+        secrets=tmp_path / "out" / "secrets", config_maps=tmp_path / "out" / "config-maps", namespace="x"
+    )
+    assert asyncio.run(source.read(address(), [])) == export({"a": "1\n"}).data
+    assert asyncio.run(source.read(address(), ["a", ".b", ".gitsync.json"])) == export({"a": "1\n", ".b": "2"}).data
+
+
+def closed(top):
+    top.mkdir(mode=0o700)
+
+
+def open_to_the_group(top):
+    closed(top)
+    top.chmod(0o750)
+
+
+def open_to_all(top):
+    closed(top)
+    top.chmod(0o701)
+
+
+def link(top):
+    (top.parent / "real").mkdir(mode=0o700)
+    top.symlink_to(top.parent / "real")
+
+
+def link_inside(top):
+    closed(top)
+    link(top / "secrets")
+
+
+def open_inside(top):
+    closed(top)
+    open_to_the_group(top / "config-maps")
+
+
+@pytest.mark.parametrize(
+    ("made", "said"),
+    [
+        (open_to_the_group, "out has the mode 0750: .* Mend it with `chmod 700 .*out`"),
+        (open_to_all, "out has the mode 0701"),
+        (open_inside, "config-maps has the mode 0750"),
+        (link, "out is a symbolic link"),
+        (link_inside, "secrets is a symbolic link"),
+        (lambda top: top.write_text("x"), "out is not a folder"),
+    ],
+)
+def test_a_folder_that_is_not_private_is_refused_before_the_run(tmp_path, made, said):
+    made(tmp_path / "out")
+    with pytest.raises(ConfigError, match=said):
+        check(FolderSink(tmp_path / "out"))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives a folder away")
+def test_a_folder_of_another_user_is_refused(tmp_path):
+    closed(tmp_path / "out")
+    os.chown(tmp_path / "out", 65534, -1)
+    with pytest.raises(ConfigError, match=r"belongs to the user 65534, and gitsync runs as 0\. .*chown 0"):
+        check(FolderSink(tmp_path / "out"))
+
+
+def test_a_folder_that_was_opened_meanwhile_gets_no_secret(tmp_path):
+    sink = FolderSink(tmp_path / "out")
+    check(sink)
+    (tmp_path / "out" / "secrets").chmod(0o755)
+    with pytest.raises(VaultError, match="has the mode 0755"):
+        asyncio.run(sink.write(export({"a": "hidden"})))
+    assert tree(tmp_path / "out") == {}
+
+
+def test_a_link_in_the_place_of_an_object_is_not_followed(tmp_path):
+    sink = FolderSink(tmp_path / "out")
+    write(sink, export({"a": "1"}, address("other")))
+    (tmp_path / "real").mkdir(mode=0o700)
+    (tmp_path / "out" / DB).symlink_to(tmp_path / "real")
+    for act in (lambda: owner(sink), lambda: write(sink, export({"a": "hidden"}))):
+        with pytest.raises(VaultError, match="db is a symbolic link"):
+            act()
+    assert tree(tmp_path / "real") == {}
+
+
+def test_a_damaged_note_makes_the_owner_unknown(tmp_path):
+    sink = FolderSink(tmp_path / "out")
+    write(sink, export({"a": "1"}))
+    (tmp_path / "out" / DB / ".gitsync.json").write_text("[")
+    with pytest.raises(VaultError, match="is damaged, so it is unknown who exported"):
+        owner(sink)
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        ({".gitsync.json": "hidden"}, r"no key of .* may be called \.gitsync\.json"),
+        ({"../a": "hidden"}, "its key '../a'"),
+        ({"a": "hidden\ud800"}, "cannot be written in UTF-8"),
+    ],
+)
+def test_what_cannot_be_written_leaves_all_as_it_was(tmp_path, data, said):
+    sink = FolderSink(tmp_path / "out")
+    write(sink, export({"a": "1"}))
+    before = times(tmp_path / "out")
+    with pytest.raises(VaultError, match=said) as refused:
+        write(sink, export(data))
+    assert "hidden" not in str(refused.value)
+    assert times(tmp_path / "out") == before
+
+
+@pytest.mark.parametrize(
+    ("stands", "expected", "why"),
+    [
+        (False, "1", "killed between the two renames: the old one is put back"),
+        (True, "2", "killed after them: the new one stays"),
+    ],
+)
+def test_what_a_killed_run_left_aside(tmp_path, stands, expected, why):
+    sink = FolderSink(tmp_path / "out")
+    write(sink, export({"a": "1"}))
+    place = tmp_path / "out" / DB
+    place.rename(place.parent / ".old-x")
+    if stands:
+        asyncio.run(sink.write(export({"a": "2"})))
+    (place.parent / ".new-x").mkdir(mode=0o700)
+    (place.parent / ".new-x" / "a").write_text("half")
+    check(sink)
+    assert (place / "a").read_text() == expected, why
+    assert [each.name for each in place.parent.iterdir()] == ["db"], why
+    assert owner(sink) == str(ONE)

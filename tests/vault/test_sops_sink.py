@@ -1,0 +1,167 @@
+"""Exports as encrypted manifests: never plain on the disk, and not rewritten without need."""
+
+import asyncio
+
+import pytest
+import yaml
+from exported import ONE, TWO, address, check, export, owner, times, tree, write
+from sops_rig import KINDS, put_on_path, rig
+
+from gitsync.core.manifests import read_manifests
+from gitsync.errors import ConfigError
+from gitsync.model.export import Holder
+from gitsync.vault.encrypted import EncryptedSource
+from gitsync.vault.manifests import ManifestSource
+from gitsync.vault.points import VaultError
+from gitsync.vault.sops import Sops
+from gitsync.vault.sops_sink import SopsSink
+
+
+@pytest.fixture(params=KINDS)
+def sops(request, tmp_path):
+    made = rig(request.param, tmp_path)
+    made.rules(tmp_path)
+    return made
+
+
+def sink(sops):
+    return SopsSink(sops.folder / "out", sops.sops())
+
+
+def test_a_secret_is_an_encrypted_manifest(sops):
+    write(
+        sink(sops), export({"b": "hidden-b\n", "a": "hidden-a", "e": ""}, annotations={"x/y": "z"}, labels={"l": "m"})
+    )
+    (path, content), *more = tree(sops.folder / "out").items()
+    assert (path, more) == ("default/db.yaml", [])
+    assert b"hidden" not in content
+    found = yaml.safe_load(content)
+    assert (found["apiVersion"], found["kind"]) == ("v1", "Secret")
+    assert found["metadata"] == {
+        "name": "db",
+        "namespace": "default",
+        "annotations": {"gitsync/exported-by": str(ONE), "x/y": "z"},
+        "labels": {"l": "m"},
+    }
+    assert list(found["stringData"]) == ["a", "b", "e"]
+
+
+def test_it_is_read_again_as_a_manifest_of_a_repository(sops):
+    write(sink(sops), export({"a": "hidden\n"}))
+    manifests = read_manifests(tree(sops.folder / "out"))
+    assert manifests.problems == ()
+    source = EncryptedSource(ManifestSource(manifests), manifests.encrypted, sops.sops(), namespace="default")
+    assert asyncio.run(source.read(address(), ["a"])) == export({"a": "hidden\n"}).data
+
+
+def test_what_did_not_change_is_not_written(sops):
+    write(sink(sops), export({"a": "1"}))
+    before = times(sops.folder / "out")
+    write(sink(sops), export({"a": "1"}))
+    assert times(sops.folder / "out") == before
+
+
+@pytest.mark.parametrize(
+    "other",
+    [export({"a": "2"}), export({"b": "1"}), export({"a": "1"}, labels={"l": "m"}), export({"a": "1"}, owner=TWO)],
+)
+def test_what_changed_replaces_it_whole(sops, other):
+    write(sink(sops), export({"a": "1"}))
+    before = tree(sops.folder / "out")
+    write(sink(sops), other)
+    after = tree(sops.folder / "out")
+    assert after != before
+    found = yaml.safe_load(after["default/db.yaml"])
+    assert list(found["stringData"]) == list(other.data)
+    assert found["metadata"].get("labels", {}) == other.labels
+    assert owner(sink(sops)) == str(other.owner)
+
+
+def test_what_cannot_be_decrypted_is_not_overwritten(sops):
+    write(sink(sops), export({"a": "1"}))
+    before = tree(sops.folder / "out")
+    with pytest.raises(VaultError, match=r"db\.yaml cannot be decrypted: sops says “Failed to get the data key"):
+        write(SopsSink(sops.folder / "out", sops.without_key()), export({"a": "hidden"}))
+    assert tree(sops.folder / "out") == before
+
+
+def test_rules_choose_by_the_path_of_the_file(sops):
+    sops.rules(sops.folder, path_regex=r"out/default/.*\.yaml$")
+    with pytest.raises(VaultError, match=r"Nothing can be encrypted for .*out/other/db\.yaml: sops says “.*rules"):
+        write(sink(sops), export({"a": "1"}), export({"a": "hidden"}, address(namespace="other")))
+    assert list(tree(sops.folder / "out")) == ["default/db.yaml"]
+
+
+def test_without_anybody_to_encrypt_to_the_run_is_refused(sops):
+    (sops.folder / ".sops.yaml").unlink()
+    with pytest.raises(
+        ConfigError, match=r"Nothing can be encrypted for .*: sops says “.* creation rules.*\.sops\.yaml"
+    ):
+        check(sink(sops))
+
+
+def test_without_the_program_the_run_is_refused(tmp_path):
+    with pytest.raises(ConfigError, match=r"with sops: The program sops is not installed\. Install it"):
+        check(SopsSink(tmp_path / "out", Sops(environment={"PATH": "/nowhere"})))
+
+
+def test_a_program_that_leaves_a_value_plain_is_found_out(tmp_path):
+    path = put_on_path(tmp_path / "bin", "sops", "#!/bin/sh\nexec cat /dev/stdin\n")
+    with pytest.raises(ConfigError, match=r"sops left values of .*check\.yaml plain"):
+        check(SopsSink(tmp_path / "out", Sops(environment={"PATH": path})))
+
+
+def test_config_maps_are_not_written(sops):
+    write(sink(sops), export({"a": "1"}, address(holder=Holder.CONFIG_MAP)))
+    assert tree(sops.folder / "out") == {}
+    assert owner(sink(sops), address(holder=Holder.CONFIG_MAP)) is None
+
+
+def test_who_owns_what_stands_there(sops):
+    write(sink(sops), export({"a": "1"}, owner=TWO))
+    assert owner(sink(sops)) == str(TWO)
+    assert owner(sink(sops), address("nothing")) is None
+    file = sops.folder / "out" / "default" / "db.yaml"
+    file.write_bytes(file.read_bytes().replace(b"gitsync/exported-by", b"somebody/else"))
+    assert owner(sink(sops)) == ""
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "a: [",
+        "- a\n",
+        "apiVersion: v1\nkind: Secret\nmetadata: {name: db, namespace: default}\nstringData: {a: b}\n",
+        "apiVersion: v1\nkind: Secret\nmetadata: {name: dc, namespace: default}\nsops: {}\n",
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: db, namespace: default}\nsops: {}\n",
+        "apiVersion: v1\nkind: Secret\nmetadata: db\nsops: {}\n",
+    ],
+)
+def test_a_file_that_is_no_such_manifest_is_left_alone(tmp_path, content):
+    file = tmp_path / "default" / "db.yaml"
+    file.parent.mkdir()
+    file.write_text(content)
+    with pytest.raises(VaultError, match="is not the manifest of Secret default/db, encrypted with SOPS"):
+        owner(SopsSink(tmp_path, Sops(environment={})))
+    assert file.read_text() == content
+
+
+def test_links_are_not_followed(sops):
+    (sops.folder / "real").mkdir()
+    (sops.folder / "out").symlink_to(sops.folder / "real")
+    with pytest.raises(ConfigError, match="out is a symbolic link"):
+        check(sink(sops))
+    (sops.folder / "out").unlink()
+    write(sink(sops), export({"a": "1"}, address("other")))
+    (sops.folder / "out" / "default" / "db.yaml").symlink_to(sops.folder / "real" / "file")
+    with pytest.raises(VaultError, match=r"db\.yaml is a symbolic link"):
+        write(sink(sops), export({"a": "hidden"}))
+    assert list((sops.folder / "real").iterdir()) == []
+
+
+def test_what_is_not_text_is_not_shown(sops):
+    with pytest.raises(VaultError, match="The value of a of Secret default/db is not text") as refused:
+        write(sink(sops), export({"a": "hidden\ud800"}))
+    assert "hidden" not in str(refused.value)
+    assert tree(sops.folder / "out") == {}

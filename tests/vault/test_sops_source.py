@@ -1,0 +1,191 @@
+"""Encrypted manifests: decrypted when a value is needed, and what is said where they cannot be."""
+
+import asyncio
+import os
+import re
+from pathlib import Path
+
+import pytest
+from sops_rig import KINDS, put_on_path, rig
+
+from gitsync.core.manifests import read_manifests
+from gitsync.model.export import Address, Holder
+from gitsync.vault.encrypted import EncryptedSource
+from gitsync.vault.manifests import ManifestSource
+from gitsync.vault.points import VaultError
+from gitsync.vault.sops import Sops
+
+DB = Address(Holder.SECRET, "default", "db")
+SECRET = """# with a comment
+apiVersion: v1
+kind: Secret
+metadata:
+  name: db
+stringData:
+  password: hidden-one
+data:
+  user: aGlkZGVuLXR3bw==
+"""
+OTHER = SECRET.replace("name: db", "name: other").replace("hidden-one", "hidden-three")
+MAP = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: db}\ndata: {a: hidden-map}\n"
+
+
+@pytest.fixture(params=KINDS)
+def sops(request, tmp_path):
+    return rig(request.param, tmp_path)
+
+
+def source(files, program):
+    manifests = read_manifests(files)
+    return EncryptedSource(ManifestSource(manifests), manifests.encrypted, program, namespace="default")
+
+
+def read(found, address, *keys):
+    values = asyncio.run(found.read(address, keys))
+    return values if values is None else {key: value.reveal() for key, value in values.items()}
+
+
+def test_a_value_of_an_encrypted_secret(sops):
+    text = sops.encrypted(SECRET)
+    assert b"hidden-one" not in text
+    found = source({"a/db.yaml": text}, sops.sops())
+    assert read(found, DB, "password") == {"password": "hidden-one", "user": "hidden-two"}
+
+
+def test_a_file_of_several_documents_was_encrypted_as_a_whole(sops):
+    found = source({"all.yaml": sops.encrypted(SECRET, MAP, OTHER)}, sops.sops())
+    assert read(found, DB)["password"] == "hidden-one"
+    assert read(found, Address(Holder.SECRET, "default", "other"))["password"] == "hidden-three"
+    assert read(found, Address(Holder.CONFIG_MAP, "default", "db")) == {"a": "hidden-map"}
+
+
+def test_secrets_that_were_encrypted_apart_may_stand_in_one_file(sops):
+    text = sops.encrypted(SECRET) + b"---\n" + MAP.encode() + b"---\n" + sops.encrypted(OTHER)
+    found = source({"all.yaml": text}, sops.sops())
+    assert read(found, DB)["password"] == "hidden-one"
+    assert read(found, Address(Holder.SECRET, "default", "other"))["password"] == "hidden-three"
+    assert read(found, Address(Holder.CONFIG_MAP, "default", "db")) == {"a": "hidden-map"}, "a plain one"
+
+
+def test_what_is_not_encrypted_needs_no_program():
+    found = source({"a.yaml": SECRET.encode()}, Sops(environment={"PATH": "/nowhere"}))
+    assert read(found, DB)["password"] == "hidden-one"
+    assert read(found, Address(Holder.SECRET, "default", "none")) is None
+
+
+def said(found, address=DB):
+    with pytest.raises(VaultError) as refused:
+        read(found, address)
+    assert "hidden" not in str(refused.value)
+    return str(refused.value)
+
+
+def test_without_the_key_the_first_line_of_the_complaint_is_told(sops):
+    told = said(source({"a/db.yaml": sops.encrypted(SECRET)}, sops.without_key()))
+    assert told.startswith("a/db.yaml cannot be decrypted: sops says “Failed to get the data key")
+    assert "Give gitsync the key" in told
+
+
+def test_a_manifest_that_was_changed_by_hand(sops):
+    text = sops.encrypted(SECRET).replace(b"name: db", b"name: dc")
+    told = said(source({"db.yaml": text}, sops.sops()), Address(Holder.SECRET, "default", "dc"))
+    assert "MAC mismatch. File has <secret>, computed <secret>" in told
+
+
+def test_a_member_sops_that_seals_nothing(sops):
+    told = said(source({"db.yaml": SECRET.encode() + b"sops: {}\n"}, sops.sops()))
+    assert "db.yaml cannot be decrypted: sops says “" in told
+
+
+def test_a_value_that_is_wrong_once_it_is_decrypted(sops):
+    text = sops.encrypted(SECRET.replace("aGlkZGVuLXR3bw==", "hidden"))
+    told = said(source({"db.yaml": text}, sops.sops()))
+    assert re.search(r"^db\.yaml:\d, once decrypted: The value of user under data is not base64\.", told)
+
+
+def test_without_the_program():
+    text = f"{SECRET}sops: {{mac: x}}\n".encode()
+    told = said(source({"db.yaml": text}, Sops(environment={"PATH": "/nowhere"})))
+    assert told.startswith("The program sops is not installed. Install it where gitsync runs, from https://")
+
+
+def scripted(tmp_path, script, **more):
+    path = put_on_path(tmp_path / "bin", "sops", f"#!/bin/sh\n{script}\n")
+    return Sops(environment={"PATH": path, "LOG": str(tmp_path / "log")}, **more)
+
+
+SEALED = f"{SECRET}sops: {{mac: x}}\n".encode()
+
+
+def test_an_older_program_has_flags_in_place_of_commands(tmp_path):
+    script = f'[ "$1" = --decrypt ] || exit 1\ncat <<END\n{SECRET}END'
+    assert read(source({"db.yaml": SEALED}, scripted(tmp_path, script)), DB)["password"] == "hidden-one"
+
+
+def test_a_text_is_decrypted_once_for_all_who_ask(tmp_path):
+    program = scripted(tmp_path, f'echo ran >> "$LOG"\ncat <<END\n{SECRET}---\n{OTHER}END')
+    text = SEALED + b"---\n" + f"{OTHER}sops: {{mac: x}}\n".encode()
+    found = source({"db.yaml": text}, program)
+
+    async def all_at_once():
+        other = Address(Holder.SECRET, "default", "other")
+        return await asyncio.gather(found.read(DB, ["password"]), found.read(other, []), found.read(DB, ["user"]))
+
+    one, two, _ = asyncio.run(all_at_once())
+    assert (one["password"].reveal(), two["password"].reveal()) == ("hidden-one", "hidden-three")
+    assert (tmp_path / "log").read_text() == "ran\n"
+
+
+@pytest.mark.parametrize(
+    ("script", "expected", "why"),
+    [
+        ("exit 3", "sops says nothing.", "no reason given"),
+        ("echo 'cannot unmarshal `hidden` into' >&2; exit 1", "cannot unmarshal <secret> into", "a piece of the file"),
+        ("echo 'bad AGE-SECRET-KEY-1HIDDEN0 here' >&2; exit 1", "bad <secret> here", "a key"),
+        ("echo 'no ENC[AES256_GCM,data:hidden] here' >&2; exit 1", "no <secret> here", "a ciphertext"),
+        ("printf '\\n a\\033[31mb\\007 \\n c\\n' >&2; exit 1", "“a [31mb”", "what moves a cursor"),
+        ("echo 'kind: Nothing'", "decrypted to something else than Secret default/db", "another document"),
+        (f"cat <<END\n{OTHER}END", "decrypted to something else than Secret default/db", "another Secret"),
+    ],
+)
+def test_what_is_told_of_a_program_that_fails(tmp_path, script, expected, why):
+    assert expected in said(source({"db.yaml": SEALED}, scripted(tmp_path, script))), why
+
+
+def test_a_program_that_hangs_is_ended_with_all_that_it_started(tmp_path):
+    program = scripted(tmp_path, 'sleep 1000 & echo $! > "$LOG"; wait', timeout=2)
+    assert "sops did not end within 2 seconds." in said(source({"db.yaml": SEALED}, program))
+    started = Path("/proc", (tmp_path / "log").read_text().strip(), "stat")
+    while started.exists() and started.read_text().split()[2] != "Z":  # a signal takes its time
+        os.sched_yield()
+
+
+def test_a_program_that_cannot_be_started(tmp_path):
+    path = put_on_path(tmp_path / "bin", "sops", "#!/nowhere/at/all\n")
+    assert "cannot be started: No such file" in said(source({"db.yaml": SEALED}, Sops(environment={"PATH": path})))
+
+
+@pytest.mark.parametrize(
+    ("ours", "asked", "why"),
+    [
+        ({}, False, "the environment names none"),
+        ({"VAULT_ADDR": "https://vault.example"}, False, "the environment names another"),
+        ({"VAULT_ADDR": "https://evil.example"}, True, "it is ours"),
+        ({"VAULT_ADDR": "https://evil.example/"}, True, "a slash at the end is no other address"),
+    ],
+)
+@pytest.mark.parametrize(
+    "seal",
+    [
+        "{hc_vault: [{vault_address: https://evil.example}]}",
+        "{key_groups: [{hc_vault: [{vault_address: https://evil.example}]}]}",
+    ],
+)
+def test_a_manifest_does_not_choose_who_gets_the_token_of_a_vault(tmp_path, seal, ours, asked, why):
+    program = scripted(tmp_path, f"cat <<END\n{SECRET}END")
+    program = Sops(environment={**program.environment, **ours})
+    found = source({"db.yaml": f"{SECRET}sops: {seal}\n".encode()}, program)
+    if asked:
+        assert read(found, DB)["password"] == "hidden-one", why
+    else:
+        assert re.search("for the HashiCorp Vault at 'https://evil.example'.* Set VAULT_ADDR", said(found)), why
