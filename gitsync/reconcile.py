@@ -26,6 +26,7 @@ from gitsync.stages.observing import compare, observe, pre_check
 from gitsync.stages.ownership import check_owner, check_policy
 from gitsync.stages.pruning import check_prune, delete, observe_prune, wait_for_dependents
 from gitsync.stages.reviewing import review, review_prune
+from gitsync.stages.succeeding import succeed
 from gitsync.turn import Run, Turn, begin, pause
 
 Stages = tuple[tuple[Stage, Callable[[Turn], Awaitable[Turn]]], ...]
@@ -43,6 +44,7 @@ STAGES: Stages = (
     (Stage.POLL, poll),
     (Stage.POST_CHECK, post_check),
     (Stage.EXPORT, export),
+    (Stage.EXPORT, succeed),
 )
 PRUNING: Stages = (
     (Stage.POLICY, check_prune),
