@@ -20,6 +20,7 @@ from gitsync.model.export import Address, Export, Holder
 from gitsync.model.secret import Secret
 from gitsync.vault.keyvault_index import Index, Stored
 from gitsync.vault.keyvault_names import LONGEST_TAG, Place, name_of, place_in, tags_of
+from gitsync.vault.naming import check_names
 from gitsync.vault.points import VaultError
 from gitsync.vault.way import Way
 
@@ -75,6 +76,7 @@ class KeyVault:
         """
         if address.holder is not Holder.SECRET:
             return None
+        check_names(address, keys)
         places = [place_in(address, key) for key in keys] or await self._places(address)
         values = {place.key: await self._value(place) for place in sorted(set(places))}
         found = {key: value for key, value in values.items() if value is not None}
@@ -96,6 +98,7 @@ class KeyVault:
         """
         if export.address.holder is not Holder.SECRET:
             return
+        check_names(export.address, export.data)
         known = await self._known()
         wanted = {place_in(export.address, key): value for key, value in sorted(export.data.items())}
         tags = {place: _tags(place, export) for place in wanted}

@@ -97,4 +97,4 @@ def _said(body: Any, hidden: Secret | None) -> tuple[str, str]:
     said = " ".join(str(error.get("message") or "").split())
     if hidden is not None and hidden.reveal():
         said = said.replace(hidden.reveal(), MASKED)
-    return str(code), said[:_LONGEST]
+    return str(code), f"{said[:_LONGEST].rstrip('.')}." if said else ""

@@ -7,6 +7,7 @@ not used: those that delete and recover wait without a limit, and those that lis
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from importlib.metadata import version
@@ -28,6 +29,8 @@ from gitsync.vault.patience import PassingError, patiently
 from gitsync.vault.points import VaultError
 from gitsync.vault.way import Way
 
+_NAME = re.compile(r"/secrets/([0-9A-Za-z-]+)")  # in an id: https://vault/secrets/NAME, or with a version
+_STRANGER = "Check the address of the vault, and what stands in between."
 _CONNECTIONS = 3  # attempts to reach the vault
 _RECOVERY = 7  # looks whether a secret is back, a minute in all
 _NEVER = 253402300799  # the last second that a date can name
@@ -70,14 +73,12 @@ class KeyVaultRequests:
 
     async def get(self, name: str) -> Stored | None:
         """A secret with its value; None where there is none."""
-        return _maybe(await self._send(Ask(method="GET", path=f"/secrets/{name}", doing=f"show secret {name}")))
+        return await self._show(Ask(method="GET", path=f"/secrets/{name}", doing=f"show secret {name}"))
 
     async def get_deleted(self, name: str) -> Stored | None:
         """What is known of a deleted secret that can be recovered."""
         doing = f"show deleted secret {name}"
-        return _maybe(
-            await self._send(Ask(method="GET", path=f"/deletedsecrets/{name}", doing=doing, needs=Access.WRITE))
-        )
+        return await self._show(Ask(method="GET", path=f"/deletedsecrets/{name}", doing=doing, needs=Access.WRITE))
 
     async def put(self, name: str, value: Secret, tags: Mapping[str, str]) -> bool:
         """Make a new version of a secret, or a new secret. False where a deleted one keeps the name."""
@@ -91,11 +92,13 @@ class KeyVaultRequests:
         return True
 
     async def delete(self, name: str) -> None:
+        """Delete a secret, if it is still there; its name stays taken."""
         await self._write("DELETE", f"/secrets/{name}", f"delete secret {name}")
 
     async def recover(self, name: str) -> None:
         """Bring back a deleted secret, and wait until it is there."""
-        await self._write("POST", f"/deletedsecrets/{name}/recover", f"recover secret {name}")
+        if await self._write("POST", f"/deletedsecrets/{name}/recover", f"recover secret {name}") is None:
+            raise VaultError(f"{self.vault} has no deleted secret {name} any more.", hint="Run again.")
         await patiently(lambda: self._expect_back(name), self._clock)
 
     async def _expect_back(self, name: str) -> None:
@@ -114,11 +117,29 @@ class KeyVaultRequests:
         path = "/secrets"
         for _ in range(_MOST_PAGES):
             page = await self._send(Ask(method="GET", path=path, doing="list its secrets")) or {}
-            found += [_stored(each) for each in page.get("value") or []]
+            found += [self._stored(each) for each in page.get("value") or []]
             if not page.get("nextLink"):
                 return found
             path = self._here(page["nextLink"])
         raise VaultError(f"The list of the secrets of {self.vault} does not end.")
+
+    async def _show(self, ask: Ask) -> Stored | None:
+        body = await self._send(ask)
+        return None if body is None else self._stored(body)
+
+    def _stored(self, body: Any) -> Stored:
+        named = _NAME.search(str(body.get("id"))) if isinstance(body, dict) else None
+        if named is None:
+            raise VaultError(f"{self.vault} showed something else than a secret.", hint=_STRANGER)
+        attributes = body.get("attributes") or {}
+        return Stored(
+            name=named[1],
+            tags=body.get("tags") or {},
+            enabled=attributes.get("enabled", True) is not False,
+            not_before=attributes.get("nbf"),
+            expires=attributes.get("exp"),
+            value=Secret(body["value"]) if isinstance(body.get("value"), str) else None,
+        )
 
     def _here(self, link: str) -> str:
         """Path and query of a link, if it leads to this vault: a token goes nowhere else."""
@@ -132,10 +153,9 @@ class KeyVaultRequests:
 
     async def _write(
         self, method: str, path: str, doing: str, *, body: Mapping[str, Any] | None = None, hides: Secret | None = None
-    ) -> None:
+    ) -> Any:
         ask = Ask(method=method, path=path, doing=doing, needs=Access.WRITE, body=body, hides=hides)
-        if await self._send(ask) is None:
-            raise VaultError(f"{self.vault} could not {doing}: it has none.", hint="Somebody deleted it meanwhile.")
+        return await self._send(ask)
 
     async def _send(self, ask: Ask) -> Any:
         """The body of the answer; None for 404."""
@@ -166,7 +186,8 @@ class KeyVaultRequests:
         if response.status_code not in {200, 202}:
             raise failure(ask, self.vault, response.status_code, response.headers, body)
         if not isinstance(body, dict):
-            raise VaultError(f"{self.vault} answered with something else than JSON when asked to {ask.doing}.")
+            said = f"{self.vault} answered with something else than JSON when asked to {ask.doing}."
+            raise VaultError(said, hint=_STRANGER)
         return body
 
 
@@ -184,19 +205,3 @@ def _read(text: str) -> Any:
 def _origin(url: str) -> tuple[str, str, int]:
     parts = urlsplit(url)
     return parts.scheme, (parts.hostname or "").casefold(), parts.port or 443
-
-
-def _maybe(body: Any) -> Stored | None:
-    return None if body is None else _stored(body)
-
-
-def _stored(body: Mapping[str, Any]) -> Stored:
-    attributes = body.get("attributes") or {}
-    return Stored(
-        name=str(body["id"]).split("/")[4],  # https://vault/secrets/NAME, and the version where there is one
-        tags=body.get("tags") or {},
-        enabled=attributes.get("enabled", True) is not False,
-        not_before=attributes.get("nbf"),
-        expires=attributes.get("exp"),
-        value=Secret(body["value"]) if isinstance(body.get("value"), str) else None,
-    )

@@ -1,0 +1,113 @@
+"""The cluster that the job runs in as a source and a sink of Secrets and ConfigMaps (extra `kubernetes`).
+
+Ownership: an exported object carries its resource's key as an annotation. One that exists without it is somebody's, and
+is not written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gitsync.errors import ConfigError
+from gitsync.model.clock import Clock
+from gitsync.model.export import Address, Export
+from gitsync.model.secret import Secret
+from gitsync.vault.kubernetes_account import FOLDER, account_in
+from gitsync.vault.kubernetes_object import Held, wanted
+from gitsync.vault.naming import check_names
+from gitsync.vault.patience import patiently
+from gitsync.vault.points import VaultError
+
+if TYPE_CHECKING:
+    from gitsync.vault.kubernetes_requests import KubernetesRequests
+
+_INSTALL = "pip install 'gitsync[kubernetes]'"
+
+
+@asynccontextmanager
+async def open_kubernetes(
+    environment: Mapping[str, str], clock: Clock, folder: Path = FOLDER
+) -> AsyncIterator[Kubernetes]:
+    """The API server that the pod's variables name, as its service account, whose files are in `folder`.
+
+    Raises ConfigError outside of a cluster, and where the extra is not installed. Nothing is sent yet.
+    """
+    try:
+        from gitsync.vault.kubernetes_requests import open_requests  # noqa: PLC0415 - an extra, and slow to import
+    except ImportError as error:
+        raise ConfigError(f"Kubernetes needs a package that is not installed ({error.name}).", hint=_INSTALL) from error
+    account = account_in(environment, folder)
+    async with open_requests(account) as requests:
+        yield Kubernetes(requests, account.namespace, clock)
+
+
+class Kubernetes:
+    """One cluster, for one run."""
+
+    name = "kubernetes"
+    is_remote = True
+
+    def __init__(self, requests: KubernetesRequests, namespace: str, clock: Clock) -> None:
+        self._requests = requests
+        self._namespace = namespace
+        self._clock = clock
+
+    async def check(self) -> None:
+        """See whether the API server answers and takes our token. Which namespaces we may write in, it tells later."""
+        try:
+            await patiently(lambda: self._requests.look(self._namespace), self._clock)
+        except VaultError as error:
+            raise ConfigError(error.message, hint=error.hint) from error
+
+    async def read(self, address: Address, keys: Sequence[str]) -> Mapping[str, Secret] | None:
+        """Values as text; a ConfigMap's binary data are not looked at. VaultError for bytes that are no text."""
+        held = await self._get(address)
+        if held is None:
+            return None
+        return {key: _text(address, key, held.data[key]) for key in sorted(keys or held.data) if key in held.data}
+
+    async def owner(self, address: Address) -> str | None:
+        held = await self._get(address)
+        return None if held is None else held.owner
+
+    async def write(self, export: Export) -> None:
+        """Create or replace an object. Where somebody else writes it meanwhile, all of this is done again."""
+        check_names(export.address, export.data)
+        await patiently(lambda: self._write_once(export), self._clock)
+
+    async def _write_once(self, export: Export) -> None:
+        there = await self._requests.get(export.address)
+        wants = wanted(export, there)
+        if there is None:
+            await self._requests.create(wants)
+            return
+        if there.owner != str(export.owner):
+            raise VaultError(
+                f"{export.address} of the cluster is not {export.owner}'s own, so it is not written.",
+                hint="Delete it, or export under another name.",
+            )
+        if there.is_as(wants):
+            return
+        if there.is_immutable:
+            raise VaultError(
+                f"{export.address} of the cluster is immutable, so it cannot be written.",
+                hint="Delete it; the next run makes it anew.",
+            )
+        await self._requests.replace(wants)
+
+    async def _get(self, address: Address) -> Held | None:
+        check_names(address)
+        return await patiently(lambda: self._requests.get(address), self._clock)
+
+
+def _text(address: Address, key: str, value: bytes) -> Secret:
+    try:
+        return Secret(value.decode())
+    except UnicodeDecodeError:
+        raise VaultError(
+            f"Key {key} of {address} of the cluster holds bytes that are no UTF-8 text.",
+            hint="Azure takes text; encode it, in Base64 for instance.",
+        ) from None

@@ -1,0 +1,48 @@
+"""Where the API server of the cluster is that the job runs in, and which service account it runs as.
+
+Kubernetes tells every pod by two variables and a mounted folder; a kubeconfig is never looked for, so that a job on a
+laptop does not reach into whatever cluster that laptop speaks to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from gitsync.errors import ConfigError
+
+FOLDER = Path("/var/run/secrets/kubernetes.io/serviceaccount")
+_OUTSIDE = (
+    "Run in a pod whose service account is mounted (automountServiceAccountToken), or leave out the source and the "
+    "sink `kubernetes`."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Account:
+    """The token is a file, since the kubelet writes it anew before it expires."""
+
+    server: str
+    namespace: str
+    token: Path
+    certificates: Path
+
+
+def account_in(environment: Mapping[str, str], folder: Path = FOLDER) -> Account:
+    """The service account of the pod; ConfigError outside of a cluster."""
+    host, port = environment.get("KUBERNETES_SERVICE_HOST", ""), environment.get("KUBERNETES_SERVICE_PORT", "")
+    if not (host and port.isdigit()):
+        raise ConfigError(
+            "This is no pod of a Kubernetes cluster: KUBERNETES_SERVICE_HOST and _PORT name no API server.",
+            hint=_OUTSIDE,
+        )
+    token, certificates = folder / "token", folder / "ca.crt"
+    try:
+        token.open("rb").close()
+        certificates.open("rb").close()
+        namespace = (folder / "namespace").read_text(encoding="utf-8").strip()
+    except OSError as error:
+        raise ConfigError(f"The service account of this pod cannot be read: {error}.", hint=_OUTSIDE) from error
+    where = f"[{host}]" if ":" in host else host
+    return Account(server=f"https://{where}:{port}", namespace=namespace, token=token, certificates=certificates)

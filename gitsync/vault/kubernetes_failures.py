@@ -1,0 +1,81 @@
+"""What it means that the API server refuses a request, in words for people: which right is missing, or what is wrong.
+
+Values do not show: what the API server says is masked and bounded before it is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gitsync.model.export import Address, Holder
+from gitsync.model.secret import MASKED, Secret
+from gitsync.vault.patience import PassingError, retry_after
+from gitsync.vault.points import VaultError
+
+RESOURCES = {Holder.SECRET: "secrets", Holder.CONFIG_MAP: "configmaps"}
+"""As a Role names them."""
+
+_LONGEST = 500  # characters of what the API server says
+_ATTEMPTS = 6
+_CONNECTIONS = 3
+_PASSING = frozenset({408, 409, 429, 500, 502, 503, 504})
+"""409 as well: somebody wrote the object meanwhile, so it is read again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Doing:
+    """One request, by the verb that a Role must allow; `hides` are the values that must not show in an error."""
+
+    verb: str
+    address: Address
+    hides: tuple[Secret, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.verb} {self.address}"
+
+
+class AbsentError(VaultError):
+    """There is no such object; or, where one was to be created, no such namespace."""
+
+
+def refusal(doing: Doing, status: int, headers: Mapping[str, str], body: Any) -> VaultError:
+    """The error that an answer stands for."""
+    said = _said(body, doing.hides)
+    message = f"The API server refused to {doing} ({status}){f': {said}' if said else ''}."
+    if status in _PASSING:
+        hint = "Something else writes this object all the time." if status == 409 else "Run again later."
+        return PassingError(message, attempts=_ATTEMPTS, retry_after=retry_after(headers), hint=hint)
+    kind = AbsentError if status == 404 else VaultError
+    return kind(message, hint=_hint(doing, status))
+
+
+def unreachable(doing: object, error: Exception) -> VaultError:
+    return PassingError(
+        f"The API server could not be reached to {doing}: {str(error) or type(error).__name__}",
+        attempts=_CONNECTIONS,
+        hint="Check the network policies of the job's namespace.",
+    )
+
+
+def _hint(doing: Doing, status: int) -> str:
+    address = doing.address
+    return {
+        401: "The token of the service account is not accepted; check that the account still exists.",
+        403: f"Give the job's service account a Role in namespace {address.namespace} that allows to {doing.verb} "
+        f"{RESOURCES[address.holder]}.",
+        404: f"Create namespace {address.namespace}.",
+        413: "It is too large for Kubernetes, which takes 1 MiB.",
+        422: "Mend the keys, annotations and labels that the resource exports.",
+    }.get(status, "")
+
+
+def _said(body: Any, hidden: Iterable[Secret]) -> str:
+    """The message of a Status object."""
+    said = body.get("message") if isinstance(body, dict) else None
+    text = " ".join(str(said or "").split())
+    for secret in hidden:
+        if secret.reveal():
+            text = text.replace(secret.reveal(), MASKED)
+    return text[:_LONGEST].rstrip(".")

@@ -1,0 +1,158 @@
+"""Reads and writes Secrets and ConfigMaps through the API server: the only module that knows lightkube.
+
+Each request is sent once, to the API server and nowhere else: no proxy of the environment, no redirect. lightkube reads
+the token anew when it is refused.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx2
+import msgspec
+from lightkube import AsyncClient, KubeConfig
+from lightkube.config.models import Cluster, User
+from lightkube.core.exceptions import ConfigError as AccountError
+from lightkube.models.authorization_v1 import ResourceAttributes, SelfSubjectAccessReviewSpec
+from lightkube.models.meta_v1 import ObjectMeta
+from lightkube.resources.authorization_v1 import SelfSubjectAccessReview
+from lightkube.resources.core_v1 import ConfigMap, Secret
+
+from gitsync.errors import ConfigError
+from gitsync.model.export import Address, Holder
+from gitsync.model.secret import Secret as Value
+from gitsync.vault.kubernetes_account import Account
+from gitsync.vault.kubernetes_failures import AbsentError, Doing, refusal, unreachable
+from gitsync.vault.kubernetes_object import Held
+from gitsync.vault.points import VaultError
+
+_SECONDS = 30.0
+_UNREADABLE = (KeyError, msgspec.MsgspecError, ValueError)
+"""What lightkube raises for an answer that is none of an API server; KeyError for one without a content type."""
+
+
+@asynccontextmanager
+async def open_requests(account: Account) -> AsyncIterator[KubernetesRequests]:
+    """Raises ConfigError for certificates that cannot be read."""
+    config = KubeConfig.from_one(
+        cluster=Cluster(server=account.server, certificate_auth=str(account.certificates)),
+        user=User(token_file=str(account.token)),
+        namespace=account.namespace,
+    )
+    try:
+        client = AsyncClient(config, timeout=httpx2.Timeout(_SECONDS), field_manager="gitsync", trust_env=False)
+    except OSError as error:  # an SSLError is one too
+        raise ConfigError(
+            f"The certificates of the cluster cannot be read: {error}.", hint=f"See {account.certificates}."
+        ) from error
+    async with client:
+        yield KubernetesRequests(client)
+
+
+class KubernetesRequests:
+    """The requests, sent once each; VaultError for anything but an answer, PassingError where it may pass."""
+
+    def __init__(self, client: AsyncClient) -> None:
+        self._client = client
+
+    async def look(self, namespace: str) -> None:
+        """Ask what we may do in a namespace, which everybody may ask who has a token."""
+        spec = SelfSubjectAccessReviewSpec(
+            resourceAttributes=ResourceAttributes(verb="update", resource="secrets", namespace=namespace)
+        )
+        doing = Doing(verb="review the access to", address=Address(Holder.SECRET, namespace, "*"))
+        await _answer(self._client.create(SelfSubjectAccessReview(spec=spec)), doing)
+
+    async def get(self, address: Address) -> Held | None:
+        """None where there is none."""
+        doing = Doing(verb="get", address=address)
+        try:
+            found = await _answer(
+                self._client.get(_KINDS[address.holder], address.name, namespace=address.namespace), doing
+            )
+        except AbsentError:
+            return None
+        return _held(found, address)
+
+    async def create(self, held: Held) -> None:
+        await self._write("create", held)
+
+    async def replace(self, held: Held) -> None:
+        """Put an object in the place of the one whose version it carries."""
+        await self._write("update", held)
+
+    async def _write(self, verb: str, held: Held) -> None:
+        made: Any = _made(held)
+        doing = Doing(verb=verb, address=held.address, hides=_values(held))
+        await _answer(self._client.create(made) if verb == "create" else self._client.replace(made), doing)
+
+
+async def _answer(asking: Any, doing: Doing) -> Any:
+    """What lightkube answers, and its errors as ours."""
+    try:
+        return await asking
+    except httpx2.HTTPStatusError as error:
+        response = error.response
+        told = refusal(doing, response.status_code, response.headers, _read(response.content))
+        raise told from None  # lightkube's error holds the answer
+    except httpx2.TransportError as error:
+        raise unreachable(doing, error) from error
+    except AccountError as error:
+        raise VaultError(f"The token of the service account is gone: {error}.", hint="Run again.") from error
+    except _UNREADABLE as error:
+        raise VaultError(
+            f"Something else than an API server answered when asked to {doing} ({type(error).__name__}).",
+            hint="Check what KUBERNETES_SERVICE_HOST and _PORT lead to.",
+        ) from None
+
+
+_KINDS: Mapping[Holder, Any] = {Holder.SECRET: Secret, Holder.CONFIG_MAP: ConfigMap}
+
+
+def _held(found: Any, address: Address) -> Held:
+    metadata, data = found.metadata or ObjectMeta(), found.data or {}
+    is_secret = address.holder is Holder.SECRET
+    return Held(
+        address=address,
+        data={key: base64.b64decode(text) if is_secret else text.encode() for key, text in data.items()},
+        annotations=metadata.annotations or {},
+        labels=metadata.labels or {},
+        version=metadata.resourceVersion or "",
+        is_immutable=bool(found.immutable),
+        kind=found.type or "" if is_secret else "",
+        owners=tuple(reference.apiVersion for reference in metadata.ownerReferences or ()),
+        has_more=bool(not is_secret and found.binaryData),
+        finalizers=tuple(metadata.finalizers or ()),
+    )
+
+
+def _made(held: Held) -> Any:
+    metadata = ObjectMeta(
+        name=held.address.name,
+        namespace=held.address.namespace,
+        annotations=dict(held.annotations),
+        labels=dict(held.labels),
+        resourceVersion=held.version or None,
+        finalizers=list(held.finalizers) or None,
+    )
+    if held.address.holder is Holder.CONFIG_MAP:
+        return ConfigMap(metadata=metadata, data={key: value.decode() for key, value in held.data.items()})
+    data = {key: base64.b64encode(value).decode() for key, value in held.data.items()}
+    return Secret(metadata=metadata, data=data, type=held.kind or "Opaque")
+
+
+def _values(held: Held) -> tuple[Value, ...]:
+    """Every value as it is and as it is sent, so that neither shows."""
+    plain = [value.decode() for value in held.data.values()]
+    return tuple(Value(text) for text in [*plain, *(base64.b64encode(text.encode()).decode() for text in plain)])
+
+
+def _read(content: bytes) -> Any:
+    try:
+        return json.loads(content)
+    except ValueError:
+        return None
