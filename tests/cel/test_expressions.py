@@ -1,0 +1,262 @@
+"""Expressions of manifests: compiled, told of when they are wrong, and worked out."""
+
+import pytest
+from lamps import LAMP, exporting, lamp, lamp_kind
+
+from gitsync.cel.exported import exported, wanted_secrets
+from gitsync.cel.expressions import UNTYPED, compiled, environment_of
+from gitsync.cel.findings import check_expressions
+from gitsync.cel.objects import self_of
+from gitsync.cel.outcomes import entries
+from gitsync.core.exports import ExportError
+from gitsync.errors import ExpressionError, GitsyncError
+from gitsync.model.export import Address, Holder
+from gitsync.model.problem import Level
+from gitsync.model.secret import Secret
+
+
+def test_a_program_knows_its_type_and_its_secrets():
+    program = compiled("self.status.id + secret.a + secret['b']", UNTYPED)
+    assert (str(program.type), program.secrets, program.uses_secret_whole) == ("string", {"a", "b"}, False)
+    assert compiled("self.status.id", UNTYPED) is compiled("self.status.id", UNTYPED)
+
+
+def test_an_ill_typed_expression_is_refused_in_asos_words():
+    with pytest.raises(ExpressionError) as caught:
+        compiled("self.status.principalId + 10", environment_of(LAMP))
+    assert isinstance(caught.value, GitsyncError)
+    assert caught.value.message == (
+        'failed to compile CEL expression: "self.status.principalId + 10": '
+        "ERROR: <input>:1:25: found no matching overload for '_+_' applied to '(string, int)'"
+    )
+    assert caught.value.hint == "Make text of it first: string(…)."
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "a b",
+            "failed to compile CEL expression: \"a b\": ERROR: <input>:1:3: Syntax error: mismatched input 'b', expecting <EOF>",
+        ),
+        (
+            'x + "é"\n + y',
+            (
+                "\"x + \\\"é\\\"\\n + y\": ERROR: <input>:1:1: undeclared reference to 'x' (in container ''); "
+                "ERROR: <input>:2:4: undeclared reference to 'y' (in container '')"
+            ),
+        ),
+        ("[a, b, c, d, e].size()", "undeclared reference to 'c' (in container ''); and 2 more"),
+        ("x" * 500, f'"{"x" * 200}…"'),
+    ],
+)
+def test_every_mistake_has_its_place(text, message):
+    with pytest.raises(ExpressionError) as caught:
+        compiled(text, UNTYPED)
+    assert message in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("entry", "why"),
+    [
+        ({"name": "n", "key": "k", "value": "self.status.id"}, "a text under a key"),
+        ({"name": "n", "value": "{'a': self.status.id}"}, "a map of texts"),
+        ({"name": "n", "value": "self.spec.tags"}, "a map of the manifest"),
+        ({"name": "n", "key": "k", "value": "secret.primaryKey + secret['secondaryKey']"}, "secrets by name"),
+        ({"name": "n", "key": "k", "value": "'a'", "labels": {"l": "self.metadata.name"}}, "a label"),
+        ({"name": "n", "key": "k", "value": 7}, "another shape is another check's business"),
+        ("text", "and so is this"),
+    ],
+)
+def test_good_expressions(entry, why):
+    assert check_expressions(exporting([entry]), LAMP) == (), why
+
+
+@pytest.mark.parametrize(
+    ("entry", "field", "code", "message", "hint"),
+    [
+        (
+            {"key": "k", "value": "self.status.prt"},
+            "value",
+            "InvalidExpression",
+            "failed to compile CEL expression: \"self.status.prt\": ERROR: <input>:1:12: undefined field 'prt'.",
+            "Did you mean 'port'?",
+        ),
+        (
+            {"key": "k", "value": "self.status.port"},
+            "value",
+            "ExpressionOutput",
+            'expression "self.status.port" must return one of [string,map(string, string)], but was int.',
+            "Make text of it with string(…).",
+        ),
+        (
+            {"value": "{'a': self.spec.free}"},
+            "value",
+            "ExpressionOutput",
+            "expression \"{'a': self.spec.free}\" must return one of [string,map(string, string)], but was map(string, dyn).",
+            "Make text of it with string(…).",
+        ),
+        (
+            {"value": "self.status.id"},
+            "",
+            "ExpressionKey",
+            "CEL expression with output type string must specify destination 'key', \"self.status.id\" does not.",
+            "Say under which key its text is written.",
+        ),
+        (
+            {"key": "k", "value": "self.spec.tags"},
+            "key",
+            "ExpressionKey",
+            "CEL expression with output type map[string]string must not specify destination 'key', \"self.spec.tags\" does.",
+            "Leave key out: the map has keys of its own.",
+        ),
+        (
+            {"key": "k", "value": "'a'", "annotations": {"x/y": "1"}},
+            "annotations.x/y",
+            "ExpressionOutput",
+            'expression "1" must return one of [string], but was int.',
+            "Make text of it with string(…).",
+        ),
+        (
+            {"key": "k", "value": "'a'", "labels": {"l": "nosuch"}},
+            "labels.l",
+            "InvalidExpression",
+            "failed to compile CEL expression: \"nosuch\": ERROR: <input>:1:1: undeclared reference to 'nosuch' (in container '').",
+            "",
+        ),
+        (
+            {"key": "k", "value": "secret.primarykey"},
+            "value",
+            "UnknownSecret",
+            'expression "secret.primarykey" uses secret.primarykey, which Lamp does not have.',
+            "Did you mean secret.primaryKey? It has primaryKey or secondaryKey.",
+        ),
+        (
+            {"value": "secret"},
+            "value",
+            "SecretNotNamed",
+            'expression "secret" uses secret without naming which one.',
+            "Only secrets that are named somewhere, as in secret.primaryKey, are asked of Azure: name them.",
+        ),
+    ],
+)
+def test_what_is_wrong_with_an_expression(entry, field, code, message, hint):
+    resource = exporting([{"name": "other", "key": "k", "value": "'x'"}, {"name": "n", **entry}])
+    (problem,) = check_expressions(resource, LAMP)
+    place = "spec.operatorSpec.secretExpressions[1]"
+    assert (problem.field, problem.code) == (f"{place}.{field}" if field else place, code)
+    assert (problem.message, problem.hint) == (message, hint)
+    assert problem.level is (Level.WARNING if code == "SecretNotNamed" else Level.ERROR)
+
+
+def test_a_config_map_may_hold_no_secret():
+    (problem,) = check_expressions(
+        exporting(config_maps=[{"name": "n", "key": "k", "value": "secret.primaryKey"}]), LAMP
+    )
+    assert (problem.code, problem.field) == ("SecretInConfigMap", "spec.operatorSpec.configMapExpressions[0].value")
+    assert problem.hint == "Everybody may read a config map: move the expression to secretExpressions."
+
+
+def test_a_kind_without_secrets_says_so():
+    bare = lamp_kind()
+    types = {
+        **bare.types,
+        "LampOperatorSpec": {"fields": {"secretExpressions": {"type": {"list": "destinationExpression"}}}},
+    }
+    kind = type(bare)(**{name: getattr(bare, name) for name in bare.__slots__} | {"types": types})
+    (problem,) = check_expressions(exporting([{"name": "n", "key": "k", "value": "secret.a"}]), kind)
+    assert problem.hint == "It has no secrets that could be exported."
+
+
+def test_every_problem_is_told_with_its_file_and_line():
+    resource = exporting(
+        [{"name": "n", "key": "k", "value": "nosuch", "labels": {"l": "1"}}],
+        [{"name": "n", "key": "k", "value": "self.status.port"}],
+        lines={"spec.operatorSpec.secretExpressions[0].value": 9, "spec.operatorSpec.configMapExpressions[0]": 20},
+    )
+    found = check_expressions(resource, LAMP)
+    assert [(p.path, p.line, p.code) for p in found] == [
+        ("lamp.yaml", 1, "ExpressionOutput"),
+        ("lamp.yaml", 9, "InvalidExpression"),
+        ("lamp.yaml", 20, "ExpressionOutput"),
+    ]
+
+
+def test_a_manifest_without_expressions_has_none():
+    for spec in ({}, {"operatorSpec": None}, {"operatorSpec": {"secretExpressions": "x"}}):
+        assert (exported(lamp(spec), LAMP), check_expressions(lamp(spec), LAMP)) == ((), ())
+
+
+def test_what_is_exported_is_compiled_with_where_it_goes():
+    resource = exporting(
+        [{"name": "s", "key": "k", "value": "secret.primaryKey", "labels": {"l": "secret['secondaryKey']"}}],
+        [{"name": "c", "value": "{'a': secret.other}"}],
+    )
+    first, second = exported(resource, LAMP)
+    assert (first.address, first.key) == (Address(Holder.SECRET, "default", "s"), "k")
+    assert (second.address, second.key) == (Address(Holder.CONFIG_MAP, "default", "c"), None)
+    assert wanted_secrets([first, second]) == {"primaryKey", "secondaryKey"}
+    with pytest.raises(ExpressionError):
+        exported(exporting([{"name": "s", "key": "k", "value": "nosuch"}]), LAMP)
+
+
+def outcome(resource, status=None, secrets=None):
+    expressions = exported(resource, LAMP)
+    revealed = {name: Secret(value) for name, value in (secrets or {}).items()}
+    found = entries(expressions, self_of(resource, LAMP, status or {}), revealed)
+    return [(str(e.to.address), e.to.key, e.value.reveal(), e.to.annotations, e.to.labels) for e in found]
+
+
+def test_a_text_goes_to_its_key_and_a_map_to_its_own():
+    resource = exporting(
+        [
+            {
+                "name": "s",
+                "key": "both",
+                "value": "secret.primaryKey + '@' + self.metadata.name",
+                "annotations": {"a": "string(true)"},
+            },
+            {
+                "name": "m",
+                "value": "{'z': 'last', 'a': string(self.status.port)}",
+                "labels": {"l": "self.metadata.namespace"},
+            },
+        ],
+        [{"name": "c", "key": "k", "value": "self.status.id"}],
+    )
+    assert outcome(resource, {"id": "/x", "port": 443}, {"primaryKey": "k=="}) == [
+        ("Secret default/s", "both", "k==@desk", {"a": "true"}, {}),
+        ("Secret default/m", "a", "443", {}, {"l": "default"}),
+        ("Secret default/m", "z", "last", {}, {"l": "default"}),
+        ("ConfigMap default/c", "k", "/x", {}, {}),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ({"key": "k", "value": "self.status.id"}, 'unexpected expression output: "self.status.id" gives an empty text'),
+        ({"value": "self.spec.tags"}, 'unexpected expression output: "self.spec.tags" gives an empty map'),
+        (
+            {"key": "k", "value": "secret.primaryKey"},
+            'failed to eval CEL expression: "secret.primaryKey": no such key: primaryKey',
+        ),
+        (
+            {"key": "k", "value": "self.status.principalId"},
+            'unexpected expression output: "self.status.principalId" gives no text',
+        ),
+        ({"value": "{'a': self.status.principalId}"}, "gives no map of texts"),
+    ],
+)
+def test_what_has_no_value_is_an_error_that_only_the_manifest_mends(entry, message):
+    with pytest.raises(ExportError) as caught:
+        outcome(exporting([{"name": "n", **entry}]), {"principalId": 7})
+    assert message in caught.value.message
+    assert caught.value.is_fatal
+
+
+def test_a_config_map_never_sees_a_secret():
+    with pytest.raises(ExportError, match="no such key"):
+        outcome(
+            exporting(config_maps=[{"name": "n", "key": "k", "value": "secret.primaryKey"}]), {}, {"primaryKey": "k=="}
+        )
