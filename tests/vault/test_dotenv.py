@@ -1,0 +1,175 @@
+"""Exports as lines of a file: read alike by shells and by others, and none of them somebody else's."""
+
+import os
+import shutil
+import stat
+import subprocess
+
+import pytest
+from exported import ONE, TWO, address, check, export, owner, times, write
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gitsync.errors import ConfigError
+from gitsync.model.export import Holder
+from gitsync.vault.dotenv import DotenvSink, quoted
+from gitsync.vault.points import VaultError
+
+
+def test_the_lines_of_an_object(tmp_path):
+    file = tmp_path / "out" / ".env"
+    write(
+        DotenvSink(file),
+        export({"key2": "b", "key1": "x y"}, address("sa", "team-a"), owner=TWO),
+        export({"tls.crt": "1"}, address("cm", holder=Holder.CONFIG_MAP)),
+    )
+    assert file.read_text().splitlines() == [
+        f"# gitsync: ConfigMap default/cm, exported by {ONE}",
+        "DEFAULT_CM_TLS_CRT=1",
+        f"# gitsync: Secret team-a/sa, exported by {TWO}",
+        "TEAM_A_SA_KEY1='x y'",
+        "TEAM_A_SA_KEY2=b",
+    ]
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize(
+    ("value", "expected", "why"),
+    [
+        ("aB+/9==", "aB+/9==", "a key of an account: without quotes even docker's --env-file reads it"),
+        ("", "''", "nothing"),
+        ('a b;c&d$e`f"g', "'a b;c&d$e`f\"g'", "single quotes keep all but themselves"),
+        ("it's", '"it\'s"', "a single quote"),
+        ('it\'s "\\"', '"it\'s \\"\\\\\\""', "both quotes and a backslash"),
+        ("it's $5", "'it'\\''s $5'", "what only a shell can be told"),
+        ("#no", "'#no'", "no comment"),
+        ("~", "'~'", "no home"),
+    ],
+)
+def test_how_a_value_is_written(value, expected, why):
+    assert quoted(value) == expected, why
+
+
+@given(st.text(st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp"])))
+def test_a_shell_reads_what_was_written(value):
+    ended = subprocess.run(
+        [shutil.which("sh"), "-c", f'X={quoted(value)}; printf %s "$X"'], capture_output=True, check=True
+    )
+    assert ended.stdout.decode() == value
+
+
+def test_a_shell_reads_the_file(tmp_path):
+    values = {"a": "x y", "b": "it's $5 \\", "c": "ü"}
+    write(DotenvSink(tmp_path / ".env"), export(values))
+    script = f'. {tmp_path}/.env; printf \'%s|\' "$DEFAULT_DB_A" "$DEFAULT_DB_B" "$DEFAULT_DB_C"'
+    ended = subprocess.run([shutil.which("sh"), "-c", script], capture_output=True, text=True, check=True)
+    assert ended.stdout == "|".join(values.values()) + "|"
+
+
+def test_an_object_is_replaced_and_others_stay(tmp_path):
+    file = tmp_path / ".env"
+    foreign = "# mine\nMINE='a\nb'\n\nexport OTHER=1\n"
+    file.write_text(foreign)
+    file.chmod(0o600)
+    write(DotenvSink(file), export({"a": "1", "b": "2"}), export({"a": "3"}, address("other"), owner=TWO))
+    write(DotenvSink(file), export({"b": "4"}))
+    assert file.read_text() == (
+        f"{foreign}# gitsync: Secret default/db, exported by {ONE}\nDEFAULT_DB_B=4\n"
+        f"# gitsync: Secret default/other, exported by {TWO}\nDEFAULT_OTHER_A=3\n"
+    )
+
+
+def test_a_line_that_somebody_added_below_stays(tmp_path):
+    file = tmp_path / ".env"
+    write(DotenvSink(file), export({"a": "1"}))
+    file.write_text(file.read_text() + "MINE=1\n")
+    write(DotenvSink(file), export({"a": "2"}))
+    assert file.read_text().splitlines()[0] == "MINE=1"
+    assert file.read_text().splitlines()[-1] == "DEFAULT_DB_A=2"
+
+
+def test_what_did_not_change_is_not_written(tmp_path):
+    write(DotenvSink(tmp_path / ".env"), export({"a": "1"}))
+    before = times(tmp_path)
+    write(DotenvSink(tmp_path / ".env"), export({"a": "1"}))
+    assert times(tmp_path) == before
+
+
+def test_who_owns_what_stands_there(tmp_path):
+    sink = DotenvSink(tmp_path / ".env")
+    assert owner(sink) is None
+    write(sink, export({}, owner=TWO))
+    assert owner(sink) == str(TWO)
+    assert owner(sink, address(holder=Holder.CONFIG_MAP)) is None
+
+
+@pytest.mark.parametrize(
+    ("foreign", "first", "second", "said"),
+    [
+        (
+            "",
+            {"b_c": "1"},
+            export({"c": "hidden"}, address("db-b")),
+            "DEFAULT_DB_B_C .* Secret default/db sets already",
+        ),
+        ("", {"a": "1"}, export({"a": "hidden"}, address(holder=Holder.CONFIG_MAP)), "Secret default/db sets already"),
+        ("export DEFAULT_X_A=1\n", {"b": "1"}, export({"a": "hidden"}, address("x")), "a line that is not gitsync's"),
+        (
+            "",
+            {"a": "1"},
+            export({"a-b": "hidden", "a.b": "x"}, address("x")),
+            "two of its keys would be .* DEFAULT_X_A_B",
+        ),
+        ("", {"a": "1"}, export({"a": "hidden\nLD_PRELOAD=x"}, address("x")), "has several lines"),
+        ("", {"a": "1"}, export({"a": "hidden\r"}, address("x")), "has several lines"),
+        ("", {"a": "1"}, export({"a": "hidden\0"}, address("x")), "has several lines"),
+        ("", {"a": "1"}, export({"a": "hidden\ud800"}, address("x")), "is not text"),
+        ("", {"a": "1"}, export({"a b": "hidden"}, address("x")), "its key"),
+    ],
+)
+def test_what_cannot_be_written_leaves_the_file_as_it_was(tmp_path, foreign, first, second, said):
+    file = tmp_path / ".env"
+    file.write_text(foreign)
+    file.chmod(0o600)
+    write(DotenvSink(file), export(first))
+    before = file.read_text()
+    with pytest.raises(VaultError, match=said) as refused:
+        write(DotenvSink(file), second)
+    assert "hidden" not in str(refused.value)
+    assert file.read_text() == before
+
+
+def readable(file):
+    file.write_text("")
+    file.chmod(0o644)
+
+
+@pytest.mark.parametrize(
+    ("made", "said"),
+    [
+        (readable, r"\.env has the mode 0644: .* Mend it with `chmod 600 .*\.env`"),
+        (lambda file: file.symlink_to(file.parent / "real"), "is a symbolic link"),
+        (lambda file: file.mkdir(), "is not a file"),
+    ],
+)
+def test_a_file_that_is_not_private_is_refused_before_the_run(tmp_path, made, said):
+    made(tmp_path / ".env")
+    with pytest.raises(ConfigError, match=said):
+        check(DotenvSink(tmp_path / ".env"))
+
+
+def test_a_file_that_is_no_text_is_refused_before_the_run(tmp_path):
+    (tmp_path / ".env").write_bytes(b"\xff")
+    (tmp_path / ".env").chmod(0o600)
+    with pytest.raises(ConfigError, match="is not text in UTF-8"):
+        check(DotenvSink(tmp_path / ".env"))
+
+
+def test_nobody_else_may_read_it_at_any_time(tmp_path):
+    before = os.umask(0)
+    try:
+        write(DotenvSink(tmp_path / ".env"), export({"a": "1"}))
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / ".env").stat().st_mode) == 0o600
+    assert [each.name for each in tmp_path.iterdir()] == [".env"]

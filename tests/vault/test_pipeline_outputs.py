@@ -1,0 +1,130 @@
+"""Exports as outputs of a step: masked first, and no value that commands anything."""
+
+import asyncio
+import re
+
+import pytest
+from exported import ONE, address, check, export, owner, write
+
+from gitsync.errors import ConfigError
+from gitsync.model.export import Holder
+from gitsync.vault.pipeline import PipelineSink
+from gitsync.vault.points import VaultError
+
+
+class Host:
+    """What a host of pipelines sees, in the order in which it happens."""
+
+    def __init__(self, tmp_path, name):
+        self.output = tmp_path / "output"
+        self.output.write_text("BEFORE=1\n")
+        self.variables = {name: "true", "GITHUB_OUTPUT": str(self.output)}
+        self.told = []
+        self.sink = PipelineSink(self.variables, self.tell)
+
+    def tell(self, line):
+        value = line.removeprefix("::add-mask::")
+        assert f"\n{value}\n" not in self.output.read_text(), "masked before anything else"
+        self.told.append(line)
+
+
+@pytest.fixture
+def github(tmp_path):
+    return Host(tmp_path, "GITHUB_ACTIONS")
+
+
+@pytest.fixture
+def azure(tmp_path):
+    return Host(tmp_path, "TF_BUILD")
+
+
+def test_github_masks_each_line_and_then_takes_outputs(github):
+    write(github.sink, export({"b": "hidden 1%\r\n{\n  hidden 2\n", "a": "hidden"}))
+    assert github.told == ["::add-mask::hidden", "::add-mask::hidden 1%25", "::add-mask::hidden 2"]
+    found = re.fullmatch(
+        r"BEFORE=1\nDEFAULT_DB_A<<(gitsync-[0-9a-f]{32})\nhidden\n\1\nDEFAULT_DB_B<<\1\nhidden 1%\r\n{\n  hidden 2\n\n\1\n",
+        github.output.read_bytes().decode(),
+    )
+    assert found
+
+
+def test_a_delimiter_is_never_used_twice(github):
+    write(github.sink, export({"a": "hidden"}), export({"a": "other"}, address("other")))
+    assert len(set(re.findall("<<(.*)", github.output.read_text()))) == 2
+
+
+def test_config_maps_are_not_masked(github):
+    write(github.sink, export({"a": "plain"}, address(holder=Holder.CONFIG_MAP)))
+    assert github.told == []
+    assert "plain" in github.output.read_text()
+
+
+def test_azure_pipelines_takes_variables(azure):
+    write(
+        azure.sink,
+        export({"a": "x%]y;z"}),
+        export({"b": "1\r\n##vso[task.complete]"}, address("cm", holder=Holder.CONFIG_MAP)),
+    )
+    assert azure.told == [
+        "##vso[task.setvariable variable=DEFAULT_DB_A;issecret=true;isOutput=true]x%AZP25]y;z",
+        "##vso[task.setvariable variable=DEFAULT_CM_B;issecret=false;isOutput=true]1%0D%0A##vso[task.complete]",
+    ]
+    assert azure.output.read_text() == "BEFORE=1\n"
+
+
+@pytest.mark.parametrize(
+    ("second", "said"),
+    [
+        (export({"b-c": "hidden", "b.c": "x"}, address("x")), "DEFAULT_X_B_C, which is its key b-c"),
+        (
+            export({"c": "hidden"}, address("db-b")),
+            "would be the output DEFAULT_DB_B_C, which is b_c of Secret default/db",
+        ),
+        (export({"a b": "hidden"}, address("x")), "its key"),
+        (export({"a": "hidden\ud800"}, address("x")), "is not text"),
+    ],
+)
+def test_what_cannot_be_an_output(github, second, said):
+    write(github.sink, export({"b_c": "1"}))
+    before = github.output.read_text()
+    with pytest.raises(VaultError, match=said) as refused:
+        write(github.sink, second)
+    assert "hidden" not in str(refused.value)
+    assert github.output.read_text() == before
+
+
+def test_azure_pipelines_takes_no_secret_of_several_lines(azure):
+    with pytest.raises(VaultError, match="a has several lines, and Azure Pipelines takes no such secret"):
+        write(azure.sink, export({"a": "hidden\nhidden"}))
+    assert azure.told == []
+
+
+def test_an_object_of_this_run_is_told_once_and_replaced(github):
+    assert owner(github.sink) is None
+    write(github.sink, export({"a": "hidden"}), export({"a": "hidden"}))
+    assert owner(github.sink) == str(ONE)
+    assert github.output.read_text().count("DEFAULT_DB_A") == 1
+    asyncio.run(github.sink.write(export({"a": "other"})))
+    assert github.output.read_text().count("DEFAULT_DB_A") == 2, "the host takes the last"
+
+
+@pytest.mark.parametrize(
+    ("variables", "said"),
+    [
+        ({}, "GitHub Actions and Azure Pipelines, and this is neither.* --export-to dotenv: GitLab"),
+        ({"GITLAB_CI": "true"}, "this is neither"),
+        ({"GITHUB_ACTIONS": "true"}, "GITHUB_OUTPUT is ''"),
+        ({"GITHUB_ACTIONS": "true", "GITHUB_OUTPUT": "/nowhere/at/all"}, "GITHUB_OUTPUT is '/nowhere/at/all'"),
+    ],
+)
+def test_elsewhere_the_run_is_refused(variables, said):
+    with pytest.raises(ConfigError, match=said):
+        check(PipelineSink(variables, print))
+
+
+def test_a_file_of_outputs_that_is_gone(github):
+    check(github.sink)
+    github.output.unlink()
+    with pytest.raises(VaultError, match=r"The file of outputs .* cannot be written: No such file") as refused:
+        asyncio.run(PipelineSink(github.variables, lambda _line: None).write(export({"a": "hidden"})))
+    assert "hidden" not in str(refused.value)
