@@ -10,6 +10,7 @@ The map of the package, in the order in which it is best read:
     sync.py         the run: checkout, parse, prepare, plan, refuse, walk, record
     rehearsal.py    a plan of two revisions, which asks Azure nothing
     edges.py        what a run works with, opened from the settings
+    given.py        what a run begins with: what git says, and as whom each resource is reconciled
     planning.py     from a checkout to one plan
     sharing.py      what all nodes of a run share
     reviewing.py    a plan that somebody reviewed: written down, and held to
@@ -18,6 +19,7 @@ The map of the package, in the order in which it is best read:
     stages/         the stages, each a function from one turn to the next
     turn.py         what is known of a node while its stages pass
     outcome.py      what comes of a turn: the result, and the record
+    accounts.py     as whom each node is reconciled
     memory.py       what one run did so far, for the nodes that come after
     history.py      the policy of what left git
     recording.py    write-back, before the first write and after the last

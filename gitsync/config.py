@@ -128,6 +128,32 @@ class Config:
         variables=("AZURE_CLIENT_SECRET",),
         flag="",
     )
+    client_certificate: Secret | None = setting(  # noqa: RUF009 - a row of the table
+        None,
+        "Certificate of the identity with its key, for --credential client-certificate: PEM, or PKCS#12 in base64.",
+        form=Form.SECRET,
+        variables=("AZURE_CLIENT_CERTIFICATE",),
+        flag="",
+    )
+    client_certificate_path: str | None = setting(
+        None, "The same as a file.", variables=("AZURE_CLIENT_CERTIFICATE_PATH",), metavar="FILE"
+    )
+    client_certificate_password: Secret | None = setting(  # noqa: RUF009 - a row of the table
+        None,
+        "Password of the certificate.",
+        form=Form.SECRET,
+        variables=("AZURE_CLIENT_CERTIFICATE_PASSWORD",),
+        flag="",
+    )
+    identity_file: str | None = setting(
+        None,
+        "Credentials file of a user-assigned identity, for --credential identity-file.",
+        variables=("AZURE_USER_ASSIGNED_IDENTITY_CREDENTIALS",),
+        metavar="FILE",
+    )
+    identity_folder: str | None = setting(
+        None, "The only folder whose files the Secrets of credentials may name.", metavar="FOLDER"
+    )
     federated_token_file: str | None = setting(
         None,
         "File with the federated token, for --credential workload-identity. It is read again when it changes.",
@@ -140,7 +166,15 @@ class Config:
     credential: str = setting(
         "default",
         "How to get a token. anonymous sends none, and only to this machine.",
-        choices=("default", "workload-identity", "managed-identity", "client-secret", "anonymous"),
+        choices=(
+            "default",
+            "workload-identity",
+            "managed-identity",
+            "client-secret",
+            "client-certificate",
+            "identity-file",
+            "anonymous",
+        ),
         switches={"USE_WORKLOAD_IDENTITY_AUTH": "workload-identity"},
     )
     endpoint: str = setting(
@@ -159,6 +193,12 @@ class Config:
         "Who issues tokens. Where it is absent, the endpoint tells, if it is one of a known cloud.",
         form=Form.URL,
         variables=("AZURE_AUTHORITY_HOST",),
+    )
+    allow_multi_env_management: bool = setting(
+        False,
+        "Let the Secrets of credentials name another Azure: then tokens are sent there.",
+        form=Form.SWITCH,
+        variables=("ALLOW_MULTI_ENV_MANAGEMENT",),
     )
     user_agent_suffix: str | None = setting(
         None, "Added to the User-Agent of every request.", variables=("AZURE_USER_AGENT_SUFFIX",)

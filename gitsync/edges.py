@@ -12,17 +12,18 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from gitsync.accounts import OpenAs
 from gitsync.arm.access import Access, Network
-from gitsync.arm.client import Arm, open_arm
+from gitsync.arm.arms import Arms, open_arms
+from gitsync.arm.client import Arm
 from gitsync.arm.clock import SystemClock
 from gitsync.arm.cloud import Cloud, cloud_of
 from gitsync.config import Config
 from gitsync.core.catalog import Catalog, open_catalog
-from gitsync.errors import ConfigError
 from gitsync.extensions.registry import Registry
 from gitsync.model.clock import Clock
 from gitsync.model.secret import Secret
-from gitsync.model.signin import Method, SignIn
+from gitsync.model.signin import Identity, Method, SignIn
 from gitsync.repo.access import Access as GitAccess
 from gitsync.repo.checkout import Checkout, checkout
 from gitsync.repo.store import StateStore
@@ -39,6 +40,7 @@ class Edges:
     """What a run works with.
 
     `stop` is set when the run is to begin nothing more and end its waits; `redact` is told every secret value.
+    `arm` is Azure as the global credential, and `open_as` gives it as another; without it, all are that one.
     """
 
     source: Checkout
@@ -52,6 +54,7 @@ class Edges:
     progress: Progress
     redact: Callable[[Secret], None]
     places: Places = field(default_factory=Places)
+    open_as: OpenAs | None = None
 
 
 class StoppableClock(SystemClock):
@@ -81,11 +84,12 @@ async def open_edges(
     """
     clock = StoppableClock(stop)
     with _checkout(config) as source, _store(config, source, clock) as store:
-        async with _azure(config) as access, open_arm(access, clock) as arm:
+        async with _azure(config) as access, open_arms(access, clock) as arms:
             yield Edges(
                 source=source,
                 store=store,
-                arm=arm,
+                arm=await arms.open(access.sign_in),
+                open_as=_opener(config, access, arms),
                 clock=clock,
                 stop=stop,
                 subscription=subscription_of(config),
@@ -101,15 +105,31 @@ def _nothing(_secret: Secret) -> None:
 
 
 def subscription_of(config: Config) -> str:
-    """Return the subscription of the run; ConfigError where Azure needs one and none is given."""
-    if config.subscription:
-        return config.subscription
-    if config.emulator is not None:
-        return NOBODYS_SUBSCRIPTION
-    raise ConfigError(
-        "No subscription is given, so ARM ids cannot be built.",
-        hint="Set AZURE_SUBSCRIPTION_ID, or give --subscription.",
-    )
+    """Return the subscription of the global credential; "" where there is none."""
+    return config.subscription or (NOBODYS_SUBSCRIPTION if config.emulator is not None else "")
+
+
+def _opener(config: Config, access: Access, arms: Arms) -> OpenAs | None:
+    """How to sign in as a Secret says: tokens go to the run's Azure, unless a setting allows Secrets to name others.
+
+    Where nobody signs in, nobody does by a Secret either: it is not shown to anybody.
+    """
+    if access.sign_in.method is Method.ANONYMOUS:
+        return None
+
+    async def open_as(identity: Identity) -> Arm:
+        named = identity.cloud
+        cloud = cloud_of(named.endpoint, named.audience, named.authority) if named else None
+        machine = access.sign_in
+        sign_in = replace(
+            identity.sign_in,
+            token_file=machine.token_file,
+            environment=machine.environment,
+            identity_folder=config.identity_folder or "",
+        )
+        return await arms.open(sign_in, cloud)
+
+    return open_as
 
 
 def _checkout(config: Config) -> Checkout:
@@ -142,19 +162,30 @@ async def _azure(config: Config) -> AsyncIterator[Access]:
 def _access(config: Config, cloud: Cloud) -> Access:
     return Access(
         cloud=cloud,
-        sign_in=SignIn(
-            method=Method(config.credential),
-            tenant=config.tenant_id or "",
-            client=config.client_id or "",
-            client_secret=config.client_secret,
-            token_file=config.federated_token_file or "",
-            additional_tenants=config.additional_tenants,
-            environment=os.environ,
-        ),
+        sign_in=_sign_in(config),
         network=Network(
             ca_bundle=Path(config.ca_bundle) if config.ca_bundle else None,
             environment=os.environ,
             in_flight=config.concurrency,
         ),
         user_agent_suffix=config.user_agent_suffix or "",
+    )
+
+
+def _sign_in(config: Config) -> SignIn:
+    """As whom the settings say; where there is no global credential, as whoever is there, whom nobody asks."""
+    machine = SignIn(token_file=config.federated_token_file or "", environment=os.environ)
+    if not config.subscription and config.emulator is None and config.credential != Method.ANONYMOUS:
+        return machine
+    return replace(
+        machine,
+        method=Method(config.credential),
+        tenant=config.tenant_id or "",
+        client=config.client_id or "",
+        client_secret=config.client_secret,
+        certificate=config.client_certificate,
+        certificate_file=config.client_certificate_path or "",
+        certificate_password=config.client_certificate_password,
+        identity_file=config.identity_file or "",
+        additional_tenants=config.additional_tenants,
     )

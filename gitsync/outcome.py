@@ -165,6 +165,7 @@ def _record(turn: Turn, condition: Condition) -> Record:
         owner=turn.prepared.owner.key if turn.prepared.owner else None,
         depends_on=turn.prepared.depends_on,
         agent=turn.run.rules.agent,
+        credential=turn.prepared.credential,
         condition=kept,
     )
 

@@ -6,59 +6,38 @@ Nothing here asks Azure. The decisions are in `core`; this joins them with the s
 from __future__ import annotations
 
 from gitsync.config import Config
-from gitsync.core.choose import Choice, chosen, of_namespaces, unmatched
-from gitsync.core.manifests import read_manifests
+from gitsync.core.choose import Choice, chosen, unmatched
 from gitsync.core.plan import make_plan, refuse_unsafe
-from gitsync.core.prepare import prepare
 from gitsync.edges import Edges
 from gitsync.errors import SourceError
+from gitsync.given import Given
 from gitsync.history import last_policies
 from gitsync.model.gvk import GVK
-from gitsync.model.manifests import Manifests
 from gitsync.model.plan import Plan
-from gitsync.model.policy import Policy
 from gitsync.model.problem import Level, Problem
 from gitsync.model.record import Record, State
-from gitsync.model.resource import Prepared
-
-
-def read(config: Config, edges: Edges) -> tuple[Manifests, tuple[Prepared, ...]]:
-    """Parse and prepare: what the files say, and what that is to ARM."""
-    manifests = read_manifests(edges.source.files, namespace=config.namespace)
-    manifests = of_namespaces(manifests, config.target_namespaces)
-    for secret in (value for values in manifests.secrets.values() for value in values.values()):
-        edges.redact(secret)
-    prepared = prepare(
-        manifests,
-        catalog=edges.catalog,
-        subscription=edges.subscription,
-        default_policy=Policy(config.default_policy),
-        unknown_fields="warn" if config.unknown_fields == "warn" else "error",
-        today=edges.clock.now().date(),
-    )
-    return manifests, prepared
 
 
 def choice_of(config: Config) -> Choice:
     return Choice(only=config.only, namespaces=config.target_namespaces)
 
 
-def plan_run(config: Config, edges: Edges, manifests: Manifests, prepared: tuple[Prepared, ...], state: State) -> Plan:
+def plan_run(config: Config, edges: Edges, given: Given, state: State) -> Plan:
     """What the settings choose of git and of the records, as one plan.
 
     Raises SourceError where --only names nothing, StateError where the records contradict each other.
     """
     choice = choice_of(config)
-    keys = {one.key for one in prepared}
+    keys = {one.key for one in given.prepared}
     if strange := unmatched([*keys, *state.records], choice):
         raise SourceError(f"No resource is called {strange[0]}.", hint="--only takes Kind/name, or a pattern with *.")
     ours = {key: record for key, record in state.records.items() if record.agent in {"", config.agent}}
     gone = {key: record for key, record in ours.items() if choice.has(key) and key not in keys}
     kept = {key: record for key, record in state.records.items() if key in keys}
     return make_plan(
-        chosen(prepared, choice),
+        chosen(given.prepared, choice),
         {**kept, **gone},
-        (*edges.source.problems, *manifests.problems, *_uncommitted(edges)),
+        (*edges.source.problems, *given.manifests.problems, *_uncommitted(edges)),
         last_policies(edges.source, gone, state.revision, config),
         undeletable={key for key, record in gone.items() if not _can_delete(edges, record)},
     )

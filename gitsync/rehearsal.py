@@ -13,6 +13,7 @@ from pathlib import Path
 from gitsync.config import Config
 from gitsync.core.catalog import open_catalog
 from gitsync.core.choose import chosen, of_namespaces, unmatched
+from gitsync.core.credentials import as_far_as_known
 from gitsync.core.exitcode import exit_code
 from gitsync.core.manifests import read_manifests
 from gitsync.core.plan import make_plan
@@ -90,7 +91,7 @@ def _revised(
     prepared = prepare(
         manifests,
         catalog=open_catalog(),
-        subscription=config.subscription or NOBODYS_SUBSCRIPTION,
+        subscription=as_far_as_known(manifests.secrets, config.subscription or NOBODYS_SUBSCRIPTION),
         default_policy=Policy(config.default_policy),
         unknown_fields="warn" if config.unknown_fields == "warn" else "error",
         today=clock.now().date(),

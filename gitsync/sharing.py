@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
+from gitsync.accounts import Accounts
 from gitsync.config import Config
 from gitsync.core.digest import Digests
 from gitsync.core.exports import addresses_of, claims_of
 from gitsync.edges import Edges
+from gitsync.given import Given
 from gitsync.memory import Memory
 from gitsync.model.export import Address
-from gitsync.model.manifests import Manifests
 from gitsync.model.record import State
-from gitsync.model.resource import Prepared, Resource
+from gitsync.model.resource import Resource
 from gitsync.model.review import Review
 from gitsync.turn import Rules, Run
 from gitsync.vault.kept import KeptConfigMaps
-from gitsync.vault.lookup import Lookup
-from gitsync.vault.manifests import ManifestSource
 from gitsync.vault.outlets import Outlets
 from gitsync.vault.values import RunValues
 
@@ -37,24 +36,21 @@ def rules_of(config: Config, edges: Edges, review: Review | None, *, writes: boo
         node_timeout=config.resource_timeout,
         deadline=edges.clock.monotonic() + config.run_timeout,
         agent=config.agent,
-        subscription=edges.subscription,
     )
 
 
-def share(
-    config: Config, edges: Edges, manifests: Manifests, prepared: Sequence[Prepared], state: State, rules: Rules
-) -> Run:
+def share(config: Config, edges: Edges, given: Given, state: State, rules: Rules, accounts: Accounts) -> Run:
     """All that a node needs besides its own turn."""
-    resources = [one.resource for one in prepared]
-    lookup = Lookup(edges.places.sources_with(ManifestSource(manifests)), asks_remote=rules.writes, redact=edges.redact)
+    resources = [one.resource for one in given.prepared]
     values = RunValues(
-        lookup,
-        {one.key: one.arm_id for one in prepared if one.arm_id},
+        given.lookup,
+        {one.key: one.arm_id for one in given.prepared if one.arm_id},
         _promised(resources),
         foresees=not rules.writes,
     )
     return Run(
         arm=edges.arm,
+        accounts=accounts,
         registry=edges.registry,
         catalog=edges.catalog,
         clock=edges.clock,

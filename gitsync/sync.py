@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 
+from gitsync.accounts import any_global, open_accounts
 from gitsync.config import Config
 from gitsync.core.exitcode import exit_code
 from gitsync.core.expected import expected
@@ -18,13 +19,14 @@ from gitsync.core.plan import hold_back
 from gitsync.core.untold import untold_secrets
 from gitsync.edges import Edges
 from gitsync.errors import ArmError
+from gitsync.given import read
 from gitsync.model.clock import rfc3339
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Node, Plan
 from gitsync.model.report import Report
 from gitsync.model.result import Result
 from gitsync.outcome import no_turn
-from gitsync.planning import choice_of, plan_run, problems_of, read, refuse
+from gitsync.planning import choice_of, plan_run, problems_of, refuse
 from gitsync.reconcile import reconcile
 from gitsync.recording import expect, publish
 from gitsync.reviewing import narrowed, review_of, to_review
@@ -40,15 +42,18 @@ async def run(config: Config, edges: Edges, *, writes: bool) -> Report:
     Raises GitsyncError where the run is refused before anything was touched (exit code 2).
     """
     started = rfc3339(edges.clock.now())
-    manifests, prepared = read(config, edges)
     state = edges.store.load()
+    given = await read(config, edges, state, writes=writes)
     review = review_of(config, edges) if writes else None
-    plan = narrowed(plan_run(config, edges, manifests, prepared, state), review)
+    plan = narrowed(plan_run(config, edges, given, state), review)
     refuse(config, edges, plan, state, writes=writes)
 
     rules = rules_of(config, edges, review, writes=writes)
-    shared = share(config, edges, manifests, prepared, state, rules)
-    await edges.arm.sign_in()
+    nodes = (*plan.applies.values(), *plan.prunes.values())
+    accounts = await open_accounts(nodes, given.credentials, edges.arm, edges.open_as)
+    shared = share(config, edges, given, state, rules, accounts)
+    if any_global(accounts):
+        await edges.arm.sign_in()
     if writes:
         await shared.outlets.check()
         expect(edges, state, expected(plan.applies.values(), config.agent))

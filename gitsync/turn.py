@@ -9,10 +9,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from gitsync.accounts import Account, Accounts
 from gitsync.arm.client import Arm, Reader, Writer
 from gitsync.arm.conversation import Conversation
 from gitsync.core.catalog import Catalog
 from gitsync.core.compare import Remembered
+from gitsync.core.conditions import FAILED, other_subscription, warning
 from gitsync.core.decide import remembered_of
 from gitsync.core.digest import Digests, sealed
 from gitsync.core.ignore import Paths, without
@@ -63,14 +65,14 @@ class Rules:
     node_timeout: float = 1800.0
     deadline: float
     agent: str = "gitsync"
-    subscription: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """What all nodes of one run share."""
+    """What all nodes of one run share. `arm` is the global credential's; each node writes and reads by its account."""
 
     arm: Arm
+    accounts: Accounts
     registry: Registry
     catalog: Catalog
     clock: Clock
@@ -143,12 +145,22 @@ class Turn:
     stop: Stop | None = None
 
     @property
+    def account(self) -> Account:
+        """As whom the node is reconciled."""
+        return self.run.accounts[self.node.key]
+
+    def out_of_reach(self, arm_id: str) -> Condition | None:
+        """Why the node's credential cannot act on an id, if that is so (spec: semantics §5.8, §10.1)."""
+        account = self.account
+        return warning(FAILED, account.refusal) if account.refusal else other_subscription(arm_id, account.subscription)
+
+    @property
     def reader(self) -> Reader:
-        return self.run.arm.reader(self.conversation)
+        return self.account.azure().reader(self.conversation)
 
     @property
     def writer(self) -> Writer:
-        return self.run.arm.writer(self.conversation)
+        return self.account.azure().writer(self.conversation)
 
     @property
     def prepared(self) -> Prepared:

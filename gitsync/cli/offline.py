@@ -9,6 +9,7 @@ from gitsync.arm.clock import SystemClock
 from gitsync.config import Config
 from gitsync.core.catalog import Catalog, open_catalog
 from gitsync.core.choose import Choice, of_namespaces, unmatched
+from gitsync.core.credentials import as_far_as_known
 from gitsync.core.manifests import read_manifests
 from gitsync.core.names import ConfigMaps
 from gitsync.core.prepare import prepare
@@ -72,7 +73,7 @@ def read_offline(config: Config) -> Offline:
     everything = prepare(
         manifests,
         catalog=catalog,
-        subscription=config.subscription or ANY_SUBSCRIPTION,
+        subscription=as_far_as_known(manifests.secrets, config.subscription or ANY_SUBSCRIPTION),
         default_policy=Policy(config.default_policy),
         unknown_fields="warn" if config.unknown_fields == "warn" else "error",
         today=SystemClock().now().date(),

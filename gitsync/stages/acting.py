@@ -107,7 +107,7 @@ async def _refused(turn: Turn, request: Request, failure: ArmError) -> Turn:
 async def _register(turn: Turn, failure: ArmError) -> bool:
     named = next((detail.get("target") for detail in failure.details if detail.get("target")), None)
     namespace = str(named or provider_of(turn.arm_id))
-    subscription = subscription_of(turn.arm_id) or turn.run.rules.subscription
+    subscription = subscription_of(turn.arm_id) or turn.account.subscription
     return await turn.writer.register(namespace, subscription)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gitsync.core.armpath import same_id
-from gitsync.core.conditions import error, other_subscription, overlap, waiting_for_owner, warning
+from gitsync.core.conditions import error, overlap, waiting_for_owner, warning
 from gitsync.core.owners import is_alias
 from gitsync.model.condition import Condition
 from gitsync.model.gvk import GVK
@@ -27,12 +27,23 @@ async def check_policy(turn: Turn) -> Turn:
         return replace(turn, exists=True).stopped(other, Verdict.SKIP, may_mend=False, is_fine=True)
     if prepared.arm_id is None:  # known once a config map is: see `observe`
         return turn
-    elsewhere = other_subscription(prepared.arm_id, rules.subscription)
-    if elsewhere and not is_alias(prepared.owner.key if prepared.owner else None):
+    if elsewhere := _out_of_reach(turn, prepared.arm_id):
         return turn.stopped(elsewhere, Verdict.BLOCKED, may_mend=False)
     if record and record.claim is not Claim.NONE and not same_id(record.arm_id, prepared.arm_id):
         return await _check_identity(turn)
     return turn
+
+
+def _out_of_reach(turn: Turn, arm_id: str) -> Condition | None:
+    """Why the credential does not go with the id, or with that of what is there (semantics §5.8).
+
+    The children of an alias stand in the subscription that it made.
+    """
+    owner, record = turn.prepared.owner, turn.node.record
+    if is_alias(owner.key if owner else None):
+        return turn.out_of_reach("")
+    stored = record.arm_id if record and record.claim.is_ours else arm_id
+    return turn.out_of_reach(arm_id) or turn.out_of_reach(stored)
 
 
 def _invalid(turn: Turn) -> Condition:
@@ -47,7 +58,11 @@ def _invalid(turn: Turn) -> Condition:
     return error("Failed", f"The manifest is invalid: {errors[0].message}{more}" if errors else "It cannot be built.")
 
 
-_MISSING = {"OwnerNotFound": "WaitingForOwner", "ReferenceNotFound": "ReferenceNotFound"}
+_MISSING = {
+    "OwnerNotFound": "WaitingForOwner",
+    "ReferenceNotFound": "ReferenceNotFound",
+    "CredentialNotUsable": "Failed",
+}
 """Problems of manifests that ASO would only meet at run time, by the reason that it gives then."""
 
 

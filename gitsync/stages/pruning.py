@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gitsync.core.conditions import DELETING, DELETION_NOT_SUPPORTED, other_subscription, overlap, warning
+from gitsync.core.conditions import DELETING, DELETION_NOT_SUPPORTED, overlap, warning
 from gitsync.core.groups import is_group, strangers
 from gitsync.core.owners import is_alias
 from gitsync.model.condition import Condition, Status
@@ -50,7 +50,7 @@ async def check_prune(turn: Turn) -> Turn:
         return turn.stopped(REMEMBERED if detaches else KEPT)
     if detaches:
         return replace(turn, action=Action.DETACH, done=Action.DETACH).stopped(DETACHED)
-    elsewhere = other_subscription(record.arm_id, rules.subscription)
+    elsewhere = turn.out_of_reach(record.arm_id)
     if elsewhere and not is_alias(record.owner):
         return turn.stopped(elsewhere, Verdict.BLOCKED)
     return replace(turn, action=Action.DELETE)

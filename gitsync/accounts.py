@@ -1,0 +1,85 @@
+"""As whom each node of a run is reconciled: its subscription, and the `Arm` of its credential.
+
+Apart from the choice of a credential, which is pure, and from the client, which knows one principal. A credential that
+cannot be opened stops those that have it and nobody else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from gitsync.arm.client import Arm
+from gitsync.core.credential_keys import Refusal
+from gitsync.core.credentials import GLOBAL, Credential, Credentials
+from gitsync.core.finding import Finding
+from gitsync.errors import ArmError, ConfigError
+from gitsync.model.gvk import Key
+from gitsync.model.plan import Node
+from gitsync.model.signin import Identity
+
+OpenAs = Callable[[Identity], Awaitable[Arm]]
+"""Gives the `Arm` of an identity, the same for the same. ConfigError where it cannot sign in as it says."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Account:
+    """One node's. `credential` is the name of the Secret, "" for the global one. `refusal` says why there is no Arm."""
+
+    credential: str = GLOBAL
+    subscription: str = ""
+    arm: Arm | None = None
+    refusal: str = ""
+
+    def azure(self) -> Arm:
+        """The Arm. Raises ArmError where there is none."""
+        if self.arm is None:
+            raise ArmError(self.refusal, code="AuthenticationFailed")
+        return self.arm
+
+
+Accounts = Mapping[Key, Account]
+
+
+async def open_accounts(
+    nodes: Iterable[Node], credentials: Credentials, everybodys: Arm, open_as: OpenAs | None
+) -> Accounts:
+    """The account of every node. `everybodys` is the Arm of the global credential, and of all where `open_as` is None
+    (nobody signs in at an emulator); their subscriptions are their own all the same.
+
+    No token is asked for yet.
+    """
+    accounts = {}
+    for node in nodes:
+        chosen = _chosen(node, credentials)
+        if not isinstance(chosen, Credential):
+            accounts[node.key] = Account(refusal=f"{chosen.message} {chosen.hint}")
+        elif chosen.identity is None or open_as is None:
+            accounts[node.key] = _account(chosen, everybodys)
+        else:
+            accounts[node.key] = await _opened(chosen, chosen.identity, open_as)
+    return accounts
+
+
+def any_global(accounts: Accounts) -> bool:
+    """Tell whether any node is reconciled with the global credential."""
+    return any(account.credential == GLOBAL and not account.refusal for account in accounts.values())
+
+
+async def _opened(chosen: Credential, identity: Identity, open_as: OpenAs) -> Account:
+    try:
+        return _account(chosen, await open_as(identity))
+    except ConfigError as error:
+        return Account(credential=chosen.name, subscription=chosen.subscription, refusal=str(error))
+
+
+def _account(chosen: Credential, arm: Arm) -> Account:
+    return Account(credential=chosen.name, subscription=chosen.subscription, arm=arm)
+
+
+def _chosen(node: Node, credentials: Credentials) -> Credential | Finding | Refusal:
+    if node.prepared is not None:
+        return credentials.of(node.prepared.resource)
+    if node.record is None:
+        raise AssertionError("a node is of a manifest or of a record")
+    return credentials.of_record(node.record)

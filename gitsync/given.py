@@ -1,0 +1,74 @@
+"""What a run begins with: what git says, made ready for ARM, and as whom each resource is reconciled.
+
+Apart from the plan, which is made of it: credentials are looked up among the sources of secrets before there is a plan,
+since a resource has the subscription of its credential.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from gitsync.config import Config
+from gitsync.core.choose import of_namespaces
+from gitsync.core.credential_keys import PUBLIC_KEYS
+from gitsync.core.credentials import Credentials, wanted
+from gitsync.core.manifests import read_manifests
+from gitsync.core.prepare import prepare
+from gitsync.edges import Edges
+from gitsync.errors import ConfigError
+from gitsync.model.gvk import Key
+from gitsync.model.manifests import Manifests
+from gitsync.model.policy import Policy
+from gitsync.model.record import Record, State
+from gitsync.model.resource import Prepared
+from gitsync.vault.credentials import find_credentials
+from gitsync.vault.lookup import Lookup
+from gitsync.vault.manifests import ManifestSource
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """`problems` of `manifests` has those of credentials too."""
+
+    manifests: Manifests
+    prepared: tuple[Prepared, ...]
+    lookup: Lookup
+    credentials: Credentials
+
+
+async def read(config: Config, edges: Edges, state: State, *, writes: bool) -> Given:
+    """Parse, look up credentials, and prepare.
+
+    Raises ConfigError where there is neither a global credential nor any other.
+    """
+    manifests = read_manifests(edges.source.files, namespace=config.namespace)
+    manifests = of_namespaces(manifests, config.target_namespaces)
+    for key, secret in (pair for values in manifests.secrets.values() for pair in values.items()):
+        if key not in PUBLIC_KEYS:
+            edges.redact(secret)
+    lookup = Lookup(edges.places.sources_with(ManifestSource(manifests)), asks_remote=writes, redact=edges.redact)
+    records = _of_namespaces(state, config)
+    found = await find_credentials(wanted(manifests.resources, records), lookup)
+    credentials = Credentials(found, edges.subscription, other_clouds=config.allow_multi_env_management)
+    if not edges.subscription and not credentials.any_of_secrets:
+        raise ConfigError(
+            "No subscription is given, so ARM ids cannot be built.",
+            hint="Set AZURE_SUBSCRIPTION_ID, or give --subscription.",
+        )
+    prepared = prepare(
+        manifests,
+        catalog=edges.catalog,
+        subscription=credentials.of,
+        default_policy=Policy(config.default_policy),
+        unknown_fields="warn" if config.unknown_fields == "warn" else "error",
+        today=edges.clock.now().date(),
+    )
+    manifests = replace(manifests, problems=(*manifests.problems, *credentials.warnings(records)))
+    return Given(manifests=manifests, prepared=prepared, lookup=lookup, credentials=credentials)
+
+
+def _of_namespaces(state: State, config: Config) -> Mapping[Key, Record]:
+    """The records that the run is about."""
+    chosen = config.target_namespaces
+    return {key: record for key, record in state.records.items() if not chosen or key.namespace in chosen}
