@@ -1,0 +1,71 @@
+"""All sinks of a run: nothing is written before all of them agree."""
+
+import asyncio
+
+import pytest
+from memory_places import MemorySink
+
+from gitsync.core.exports import ExportError
+from gitsync.model.export import Address, Export, Holder
+from gitsync.model.gvk import Key
+from gitsync.model.secret import Secret
+from gitsync.vault.kept import KeptConfigMaps
+from gitsync.vault.outlets import Outlets
+from gitsync.vault.points import VaultError
+
+LAKE = Key("storage.azure.com", "StorageAccount", "ns", "lake")
+POND = Key("storage.azure.com", "StorageAccount", "ns", "pond")
+KEYS = Address(Holder.SECRET, "ns", "keys")
+URLS = Address(Holder.CONFIG_MAP, "ns", "urls")
+
+
+def an_export(address=KEYS, owner=LAKE, **data):
+    return Export(address=address, owner=owner, data={key: Secret(value) for key, value in data.items()})
+
+
+def outlets(*sinks, claims=None):
+    return Outlets(sinks, claims or {}, KeptConfigMaps({}))
+
+
+def test_every_sink_gets_every_object():
+    one, two = MemorySink(), MemorySink()
+    exports = [an_export(k="v"), an_export(URLS, blob="u")]
+    asyncio.run(outlets(one, two).write(exports))
+    assert one.objects == two.objects == {KEYS: exports[0], URLS: exports[1]}
+
+
+OTHERS = [("", "nobody's"), (str(POND), "another resource's")]
+
+
+@pytest.mark.parametrize("owner, why", OTHERS)
+def test_one_object_that_is_not_ours_in_one_sink_stops_all(owner, why):
+    first, second = MemorySink(), MemorySink()
+    second.has(URLS, owner=owner, blob="theirs")
+    with pytest.raises(ExportError, match="cannot overwrite ConfigMap ns/urls") as failure:
+        asyncio.run(outlets(first, second).write([an_export(k="v"), an_export(URLS, blob="u")]))
+    assert failure.value.is_fatal, why
+    assert first.objects == {}
+
+
+def test_what_another_resource_of_the_run_may_write_is_not_asked_about():
+    sink = MemorySink()
+    sink.refuses = VaultError("nobody asks")
+    with pytest.raises(ExportError, match="cannot overwrite Secret ns/keys"):
+        asyncio.run(outlets(sink, claims={KEYS: POND}).write([an_export(k="v")]))
+
+
+def test_what_is_our_own_is_replaced_whole():
+    sink = MemorySink()
+    asyncio.run(outlets(sink).write([an_export(a="1", b="2")]))
+    asyncio.run(outlets(sink).write([an_export(a="3")]))
+    assert sink.objects[KEYS] == an_export(a="3")
+
+
+def test_the_status_keeps_config_maps_and_no_secrets():
+    kept = KeptConfigMaps({URLS: an_export(URLS, POND, blob="theirs")})
+    asyncio.run(kept.write(an_export(k="v")))
+    assert kept.written == {}
+    assert asyncio.run(kept.owner(URLS)) == str(POND)
+    asyncio.run(kept.write(an_export(URLS, LAKE, blob="u")))
+    assert asyncio.run(kept.owner(URLS)) == str(LAKE)
+    assert kept.written == {URLS: an_export(URLS, LAKE, blob="u")}

@@ -1,0 +1,145 @@
+"""Which value fills a hole: this run's exports, then the sources in order; in a plan, what is yet to come."""
+
+import asyncio
+
+import pytest
+from memory_places import MemorySource
+
+from gitsync.core.fill import MissingValueError
+from gitsync.model.export import Address, Export, Holder
+from gitsync.model.gvk import Key
+from gitsync.model.secret import Placeholder, Secret
+from gitsync.model.template import ConfigMapHole, SecretHole, SecretMapHole
+from gitsync.vault.lookup import Lookup
+from gitsync.vault.points import VaultError
+from gitsync.vault.values import RunValues
+
+OWNER = Key("cache.azure.com", "Redis", "ns", "fast")
+DB = Address(Holder.SECRET, "ns", "db")
+URLS = Address(Holder.CONFIG_MAP, "ns", "urls")
+HOLES = (SecretHole("db", "password"), ConfigMapHole("urls", "blob"))
+
+
+def source(name="folder", *, is_remote=False, refuses=None, db=None, urls=None):
+    made = MemorySource(name, {}, is_remote=is_remote, refuses=refuses)
+    for address, values in ((DB, db), (URLS, urls)):
+        if values is not None:
+            made.has(address, **values)
+    return made
+
+
+def values(*sources, promised=None, foresees=False, redact=lambda _: None):
+    lookup = Lookup(sources, asks_remote=not foresees, redact=redact)
+    return RunValues(lookup, {}, promised or {}, foresees=foresees)
+
+
+def gathered(made, *holes):
+    asyncio.run(made.gather("ns", holes or HOLES))
+    return made
+
+
+def test_the_first_source_that_has_a_key_gives_it():
+    first, second = source(db={"user": "me"}), source(db={"password": "two", "user": "you"})
+    made = gathered(values(first, second))
+    assert made.secret("ns", "db", "password").reveal() == "two"
+    gathered(made, SecretHole("db", "user"))
+    assert made.secret("ns", "db", "user").reveal() == "me"
+
+
+def test_a_whole_secret_comes_from_one_source():
+    made = gathered(values(source(db={"a": "1"}), source(db={"b": "2"})), SecretMapHole("db"))
+    assert {key: value.reveal() for key, value in made.secret_map("ns", "db").items()} == {"a": "1"}
+
+
+def test_a_source_is_asked_once():
+    only = source(db={"password": "x"}, urls={"blob": "y"})
+    gathered(gathered(values(only)))
+    assert only.asked == [DB, URLS]
+
+
+def test_what_this_run_exported_comes_first_and_asks_nobody():
+    only = source(db={"password": "old"})
+    made = values(only)
+    made.export([Export(address=DB, owner=OWNER, data={"password": Secret("new")})])
+    gathered(made, SecretHole("db", "password"))
+    assert made.secret("ns", "db", "password").reveal() == "new"
+    assert only.asked == []
+
+
+MISSING = [
+    (source(), "ns/db does not exist", "no such Secret"),
+    (source(db={"user": "x"}), '(Secret "ns/db" does not contain key "password")', "no such key"),
+]
+
+
+@pytest.mark.parametrize("only, says, why", MISSING)
+def test_a_missing_secret_is_told_in_aso_s_words(only, says, why):
+    made = gathered(values(only), SecretHole("db", "password"))
+    with pytest.raises(MissingValueError) as failure:
+        made.secret("ns", "db", "password")
+    assert failure.value.reason == "SecretNotFound"
+    assert says in failure.value.message, why
+
+
+def test_a_missing_config_map_and_a_missing_collection():
+    made = gathered(values(source()), ConfigMapHole("urls", "blob"), SecretMapHole("db"))
+    with pytest.raises(MissingValueError, match=r"couldn't resolve config map reference ns/urls\.blob") as failure:
+        made.config_map("ns", "urls", "blob")
+    assert failure.value.reason == "ConfigMapNotFound"
+    with pytest.raises(MissingValueError, match="couldn't resolve secret collection ns/db"):
+        made.secret_map("ns", "db")
+
+
+def test_other_namespaces_have_other_secrets():
+    made = values(source(db={"password": "x"}))
+    asyncio.run(made.gather("other", HOLES[:1]))
+    with pytest.raises(MissingValueError):
+        made.secret("other", "db", "password")
+
+
+def test_a_source_that_cannot_tell_stops_the_question():
+    last = source(db={"password": "x"})
+    with pytest.raises(VaultError, match="closed"):
+        gathered(values(source(refuses=VaultError("The vault is closed.")), last))
+    assert last.asked == [], "what a source further down says may not be what counts"
+
+
+PROMISES = [
+    ({DB: frozenset({"password"})}, True, "the key"),
+    ({DB: frozenset({None})}, True, "an expression that gives a map, whose keys nobody knows yet"),
+    ({DB: frozenset({"user"})}, False, "another key"),
+]
+
+
+@pytest.mark.parametrize("promised, foreseen, why", PROMISES)
+def test_a_plan_knows_that_an_export_is_to_come(promised, foreseen, why):
+    made = gathered(values(source(db={"password": "old"}), promised=promised, foresees=True))
+    assert isinstance(made.secret("ns", "db", "password"), Placeholder) is foreseen, why
+
+
+def test_a_sync_takes_a_promise_for_nothing():
+    made = gathered(values(source(), promised={DB: frozenset({"password"})}))
+    with pytest.raises(MissingValueError):
+        made.secret("ns", "db", "password")
+
+
+def test_a_plan_asks_no_remote_source_and_does_not_call_its_values_missing():
+    remote = source("key-vault", is_remote=True, db={"password": "x"})
+    made = gathered(values(source(), remote, foresees=True), *HOLES, SecretMapHole("db"))
+    assert isinstance(made.secret("ns", "db", "password"), Placeholder)
+    assert isinstance(made.secret_map("ns", "db"), Placeholder)
+    assert isinstance(made.config_map("ns", "urls", "blob"), Placeholder)
+    assert remote.asked == []
+
+
+def test_a_plan_has_what_a_local_source_before_it_says():
+    remote = source("key-vault", is_remote=True)
+    made = gathered(values(source(db={"password": "x"}, urls={"blob": "u"}), remote, foresees=True))
+    assert made.secret("ns", "db", "password").reveal() == "x"
+    assert made.config_map("ns", "urls", "blob") == "u"
+
+
+def test_every_secret_that_is_found_is_told_to_whoever_masks_and_no_config_map():
+    heard = []
+    gathered(values(source(db={"password": "x", "user": "y"}, urls={"blob": "u"}), redact=heard.append))
+    assert sorted(secret.reveal() for secret in heard) == ["x", "y"]
