@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from gitsync.cel.values import EvaluationError
 
-MOST_STEPS: Final = 1_000_000
-"""Parts of the expression worked out, and items of lists and maps visited: about a second."""
+MOST_STEPS: Final = 200_000
+"""Parts of the expression worked out, and items of lists and maps visited: less than a second."""
 
 MOST_CHARACTERS: Final = 10_000_000
 """Characters, bytes and list items that functions read and make: some ten megabytes."""

@@ -152,7 +152,8 @@ TYPES: Final[dict[str, TypeValue]] = {
 
 def kind_of(value: Any) -> str:
     """The short name of a value's type ("int", "timestamp", "object"), by which functions are looked up."""
-    return _KINDS.get(type(value)) or _kind_of_class(type(value))
+    cls: Any = type(value)
+    return _KINDS.get(cls) or _kind_of_class(cls)
 
 
 @cache
