@@ -10,7 +10,9 @@ WORKDIR /src
 RUN python -m venv --without-pip /opt/gitsync
 COPY pyproject.toml README.md LICENSE NOTICE ./
 COPY gitsync ./gitsync
-RUN python -m pip --python /opt/gitsync/bin/python install --no-cache-dir --disable-pip-version-check .
+# Both places of secrets that need a package more; `--build-arg EXTRAS=` leaves them out.
+ARG EXTRAS=keyvault,kubernetes
+RUN python -m pip --python /opt/gitsync/bin/python install --no-cache-dir --disable-pip-version-check ".${EXTRAS:+[$EXTRAS]}"
 
 FROM ${BASE}
 # git fetches the manifests and writes the status back; the ssh client is what git uses for ssh:// and git@ addresses.
