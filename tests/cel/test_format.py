@@ -1,0 +1,105 @@
+"""`format`: what each clause shows, of which types, and how exactly."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gitsync.cel.evaluate import evaluate
+from gitsync.cel.parser import parse
+from gitsync.cel.values import EvaluationError
+
+
+def value_of(text, **variables):
+    return evaluate(parse(text), variables)
+
+
+def row(expression, expected, why):
+    return pytest.param(expression, expected, id=f"{expression} | {why}")
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        row("'no clause'.format([])", "no clause", "text stands as it is"),
+        row("'%s:%d'.format(['eastus', 7])", "eastus:7", "clauses take values in their order"),
+        row("'100%%'.format([])", "100%", "the sign itself takes none"),
+        row("'%s'.format([true])", "true", "a truth"),
+        row("'%s'.format([null])", "null", "null"),
+        row("'%s'.format([1.0])", "1", "a whole double has no point"),
+        row("'%s'.format([1e21])", "1000000000000000000000", "and no exponent here"),
+        row("'%s'.format([double('nan')])", "NaN", "no number"),
+        row("'%s'.format([double('-inf')])", "-Infinity", "without end, in words"),
+        row("'%s'.format([b'abc'])", "abc", "bytes that are text"),
+        row("'%s'.format([type(1)])", "int", "the name of a type"),
+        row("'%s'.format([duration('90m')])", "5400s", "a length of time, in seconds"),
+        row("'%s'.format([timestamp('2024-01-02T03:04:05Z')])", "2024-01-02T03:04:05Z", "a point in time"),
+        row("'%s'.format([[1, 'a', true, [2u]]])", "[1, a, true, [2]]", "lists, without quotes"),
+        row("'%s'.format([{'b': 1, 'a': [2]}])", "{a: [2], b: 1}", "maps, sorted by their keys"),
+        row("'%s'.format([{2: 'x', 1: 'y'}])", "{1: y, 2: x}", "whatever these are"),
+        row("'%d'.format([-5])", "-5", "a whole number"),
+        row("'%d'.format([5u])", "5", "of either sort"),
+        row("'%d'.format([2.5])", "2.5", "or a double, as it is"),
+        row("'%d'.format([double('inf')])", "Infinity", "even this one"),
+        row("'%f'.format([1.5])", "1.500000", "six digits by itself"),
+        row("'%.2f'.format([1.005])", "1.00", "or as many as are asked for"),
+        row("'%.0f'.format([2.5])", "2", "none, too; halves go to the even side"),
+        row("'%.1f'.format([3])", "3.0", "of whole numbers as well"),
+        row("'%f'.format([double('nan')])", "NaN", "no number has no digits"),
+        row("'%e'.format([1234.5])", "1.234500e+03", "one digit before the point"),
+        row("'%.1e'.format([-0.00012])", "-1.2e-04", "and an exponent of two digits at least"),
+        row("'%e'.format([double('-inf')])", "-Infinity", "without end, in words"),
+        row("'%b'.format([5])", "101", "in base two"),
+        row("'%b'.format([-5])", "-101", "with a sign"),
+        row("'%b'.format([true])", "1", "a truth is a bit"),
+        row("'%b'.format([false])", "0", "or none"),
+        row("'%o'.format([8])", "10", "in base eight"),
+        row("'%x'.format([255])", "ff", "in base sixteen"),
+        row("'%X'.format([255u])", "FF", "in capitals"),
+        row("'%x'.format(['hé'])", "68c3a9", "the bytes of text"),
+        row("'%X'.format([b'\\xff'])", "FF", "and bytes"),
+        row("'%X'.format(['z'])", "7A", "in capitals, too"),
+        row("'%s'.format(['a', 'b'])", "a", "values that no clause takes are left out"),
+        row("'%s%s'.format(['%s', 1])", "%s1", "what is put in is not read again"),
+    ],
+)
+def test_clauses(expression, expected):
+    assert value_of(expression) == expected
+
+
+@pytest.mark.parametrize(
+    ("expression", "message"),
+    [
+        row("'%s %s'.format(['a'])", "format: there are more clauses than values", "each clause takes one"),
+        row("'%q'.format(['a'])", "format: unrecognized clause; there are %s %d %f %e %b %o %x %X, and %% for the sign", "an unknown letter"),
+        row("'%'.format(['a'])", "format: unrecognized clause; there are %s %d %f %e %b %o %x %X, and %% for the sign", "no letter"),
+        row("'%.f'.format([1.0])", "format: unrecognized clause; there are %s %d %f %e %b %o %x %X, and %% for the sign", "a point without digits"),
+        row("'%.1001f'.format([1.0])", "format: a precision is at most 1000", "nobody needs so many digits"),
+        row("'%d'.format(['a'])", "format: %d cannot show a value of type string", "text is no number"),
+        row("'%f'.format(['a'])", "format: %f cannot show a value of type string", "nor is it a fraction"),
+        row("'%e'.format([true])", "format: %e cannot show a value of type bool", "nor is a truth"),
+        row("'%x'.format([1.5])", "format: %x cannot show a value of type double", "other bases are for whole numbers"),
+        row("'%o'.format([true])", "format: %o cannot show a value of type bool", "and for nothing else"),
+        row("'%b'.format(['a'])", "format: %b cannot show a value of type string", "text has no bits"),
+        row("'%s'.format([optional.of(1)])", "format: %s cannot show a value of type optional_type", "what may not be there"),
+        row("'%s'.format([[optional.none()]])", "format: %s cannot show a value of type optional_type", "in lists, too"),
+        row("'%s'.format([b'\\xff'])", "string: the bytes are not UTF-8", "bytes that are no text"),
+    ],
+)  # fmt: skip
+def test_clauses_refuse(expression, message):
+    with pytest.raises(EvaluationError) as failed:
+        value_of(expression)
+    assert failed.value.message == message
+
+
+@pytest.mark.parametrize(("letter", "base"), [("b", 2), ("o", 8), ("d", 10), ("x", 16), ("X", 16)])
+@given(number=st.integers(-(2**63), 2**63 - 1))
+def test_a_number_in_any_base_reads_back(letter, base, number):
+    assert int(value_of(f"'%{letter}'.format([x])", x=number), base) == number
+
+
+@given(st.text())
+def test_a_template_is_shown_or_refused(template):
+    try:
+        assert isinstance(value_of("x.format(['a', 1, 2.0, true])", x=template), str)
+    except EvaluationError as failed:
+        assert failed.message.startswith("format: ")
