@@ -80,8 +80,10 @@ class Inference:
                 result = now if result is None or result == now else DYN
         return result
 
-    def _renamed(self, overload: Overload) -> tuple[list[Type], Type]:
+    def _renamed(self, overload: Overload) -> tuple[Sequence[Type], Type]:
         """An overload with parameters of its own, so that two calls do not share theirs."""
+        if not overload.is_generic:
+            return overload.args, overload.result
         names: dict[str, Type] = {}
 
         def rename(type_: Type) -> Type:

@@ -176,14 +176,19 @@ _LINE: Final = re.compile(
     r"(?:(?P<target>(?:[a-z]+|optional_type)(?:\(.*?\))?)\.)?(?P<name>[^\s(]+)\((?P<args>.*)\) -> (?P<result>.+)"
 )
 
+_GENERIC: Final = re.compile(r"\b[A-C]\b")
+
 
 @dataclass(frozen=True, slots=True)
 class Overload:
-    """One way to call a function; the first of the arguments of a method is what it is called on."""
+    """One way to call a function; the first of the arguments of a method is what it is called on. A generic one has
+    types still to be found.
+    """
 
     args: tuple[Type, ...]
     result: Type
-    is_method: bool = False
+    is_method: bool
+    is_generic: bool
 
 
 @cache
@@ -240,7 +245,7 @@ def _read(line: str) -> tuple[str, Overload]:
     if target is not None and not is_method:
         name = f"{target}.{name}"
     args = (target, *_split(found["args"])) if is_method and target else tuple(_split(found["args"]))
-    return name, Overload(tuple(map(_type, args)), _type(found["result"]), is_method)
+    return name, Overload(tuple(map(_type, args)), _type(found["result"]), is_method, _GENERIC.search(line) is not None)
 
 
 def _split(text: str) -> Iterator[str]:
