@@ -6,7 +6,7 @@ Values of secrets do not show: what Key Vault says is masked and bounded before 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -40,7 +40,7 @@ class Ask:
     path: str
     doing: str
     needs: Access = Access.READ
-    body: Mapping[str, Any] | None = None
+    body: Mapping[str, Any] | None = field(default=None, repr=False)
     hides: Secret | None = None
 
 

@@ -66,7 +66,8 @@ class Kept:
 class FakeKeyVault:
     """`page` is how many secrets a list shows at once; `recovery` how many GETs a recovered secret stays away for.
 
-    `audience` is what its challenge asks for; `link` the host that a list goes on at, its own where none is given.
+    Its challenge asks for a token of `tenant` for `audience`; `link` is the host that a list goes on at, its own where
+    none is given.
     """
 
     def __init__(
@@ -74,13 +75,15 @@ class FakeKeyVault:
         tls: ssl.SSLContext,
         *,
         audience: str = "https://vault.azure.net",
+        tenant: str = "tenant-id",
         page: int = 2,
         recovery: int = 0,
         link: str = "",
     ) -> None:
         self.url = ""
         self.requests: list[Asked] = []
-        self._tls, self._audience, self._page, self._recovery, self._link = tls, audience, page, recovery, link
+        self._tls, self._audience, self._tenant = tls, audience, tenant
+        self._page, self._recovery, self._link = page, recovery, link
         self._secrets: dict[str, Kept] = {}
         self._deleted: dict[str, Kept] = {}
         self._away: dict[str, int] = {}
@@ -147,7 +150,7 @@ class FakeKeyVault:
         return handlers[request.method, collection, len(rest)](request, name, body)
 
     def _challenge(self) -> web.Response:
-        wants = f'Bearer authorization="https://login.microsoftonline.com/tenant", resource="{self._audience}"'
+        wants = f'Bearer authorization="https://login.microsoftonline.com/{self._tenant}", resource="{self._audience}"'
         return refusal(401, "Unauthorized", "AKV10000: Request is missing a Bearer or PoP token.", challenge=wants)
 
     def _fault(self, request: web.Request, fault: Fault) -> web.Response:

@@ -11,14 +11,18 @@ import private_ca
 import pytest
 from fake_clock import START, FakeClock
 from fake_key_vault import SAID, FakeKeyVault, Fault
-from rig import StaticCredential
+from rig import TENANT, StaticCredential
+from scripted_server import Say, serving
 
-from gitsync.arm.access import Network
+from gitsync.arm.access import Access, Network
+from gitsync.arm.cloud import cloud_of
+from gitsync.arm.credentials import open_credential
 from gitsync.arm.network import open_way
 from gitsync.errors import ArmError, ConfigError
 from gitsync.model.export import Address, Export, Holder
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Secret
+from gitsync.model.signin import Method, SignIn
 from gitsync.vault.keyvault import open_key_vault
 from gitsync.vault.keyvault_names import OWNER, place_in, tags_of
 from gitsync.vault.points import VaultError
@@ -260,6 +264,47 @@ def test_who_cannot_sign_in_is_told_why(ca):
     run(ca, test, credential=Broken())
 
 
+@asynccontextmanager
+async def signed_in(ca, **options):
+    """As the identity of a run, by azure-identity's client secret; the authority is `authority`."""
+    clock = FakeClock()
+    async with serving(ca.tls) as authority, FakeKeyVault(ca.tls, **options) as fake:
+        granted = {"token_type": "Bearer", "expires_in": 3600, "access_token": "a-token"}
+        authority.on("POST", f"/{TENANT}/oauth2/v2.0/token", Say(200, granted))
+        who = SignIn(method=Method.CLIENT_SECRET, tenant=TENANT, client="client-id", client_secret=Secret("s3cret"))
+        cloud = cloud_of("https://127.0.0.1:1", "https://arm.example", authority.url)
+        access = Access(cloud=cloud, sign_in=who, network=Network(ca_bundle=ca.bundle))
+        async with (
+            open_way(access.network) as way,
+            open_credential(access, way, clock) as credential,
+            open_key_vault(fake.url, credential, way, clock) as vault,
+        ):
+            yield SimpleNamespace(fake=fake, vault=vault, authority=authority)
+
+
+def test_the_identity_of_the_run_signs_in_for_the_audience_that_the_vault_asks_for(ca):
+    async def test():
+        async with signed_in(ca) as rig:
+            rig.fake.make(PLAIN, "v")
+            assert plain(await rig.vault.read(DB, ["password"])) == {"password": "v"}
+            assert plain(await rig.vault.read(DB, ["password"])) == {"password": "v"}
+            (asked,) = rig.authority.seen
+            assert asked.body["scope"] == "https://vault.azure.net/.default"
+            assert [asked.token for asked in rig.fake.requests] == ["", "a-token", "a-token"]
+
+    asyncio.run(test())
+
+
+def test_the_vault_of_a_tenant_that_was_not_allowed_gets_no_token(ca):
+    async def test():
+        async with signed_in(ca, tenant="another-tenant") as rig:
+            with pytest.raises(VaultError, match="another-tenant"):
+                await rig.vault.read(DB, ["password"])
+            assert (rig.authority.seen, rig.fake.lines()) == ([], [])
+
+    asyncio.run(test())
+
+
 def test_nobody_in_particular_may_ask_an_emulator(ca):
     async def test():
         async with FakeKeyVault(ca.tls) as fake, open_way(Network(ca_bundle=ca.bundle)) as way:
@@ -460,6 +505,19 @@ def test_a_refusal_to_write_tells_the_role_and_no_value(ca):
         assert rig.fake.values == {}
 
     run(ca, test)
+
+
+def test_what_the_libraries_log_shows_neither_values_nor_tokens(ca, caplog):
+    caplog.set_level(1)
+
+    async def test(rig):
+        await rig.vault.write(export(password=MARKED))
+        assert plain(await rig.vault.read(DB, [])) == {"password": MARKED}
+        assert next(asked.token for asked in rig.fake.requests if asked.is_signed) not in caplog.text
+
+    run(ca, test)
+    assert f"/secrets/{PLAIN}" in caplog.text, "they do log"
+    assert MARKED not in caplog.text
 
 
 def test_a_config_map_is_not_for_key_vault(ca):

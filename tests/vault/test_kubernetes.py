@@ -336,6 +336,20 @@ def test_no_value_shows_in_a_refusal(run):
     run(test)
 
 
+def test_what_the_libraries_log_shows_neither_values_nor_tokens(run, caplog):
+    caplog.set_level(1)
+
+    async def test(rig):
+        await rig.cluster.write(export(key=MARKED))
+        assert plain(await rig.cluster.read(DB, [])) == {"key": MARKED}
+
+    run(test)
+    assert "httpx2" in {record.name for record in caplog.records}, "they do log"
+    assert MARKED not in caplog.text
+    assert "bWFya2Vk" not in caplog.text
+    assert "token-1" not in caplog.text
+
+
 # opening
 
 
