@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from gitsync.config import Config
 from gitsync.core.choose import of_namespaces
-from gitsync.core.credential_keys import PUBLIC_KEYS
+from gitsync.core.credential_keys import hidden
 from gitsync.core.credentials import Credentials, wanted
 from gitsync.core.manifests import read_manifests
 from gitsync.core.prepare import prepare
@@ -44,9 +44,8 @@ async def read(config: Config, edges: Edges, state: State, *, writes: bool) -> G
     """
     manifests = read_manifests(edges.source.files, namespace=config.namespace)
     manifests = of_namespaces(manifests, config.target_namespaces)
-    for key, secret in (pair for values in manifests.secrets.values() for pair in values.items()):
-        if key not in PUBLIC_KEYS:
-            edges.redact(secret)
+    for secret in (value for values in manifests.secrets.values() for value in hidden(values)):
+        edges.redact(secret)
     lookup = Lookup(edges.places.sources_with(ManifestSource(manifests)), asks_remote=writes, redact=edges.redact)
     records = _of_namespaces(state, config)
     found = await find_credentials(wanted(manifests.resources, records), lookup)

@@ -13,6 +13,7 @@ from pathlib import Path
 from gitsync.config import Config
 from gitsync.core.catalog import open_catalog
 from gitsync.core.choose import chosen, of_namespaces, unmatched
+from gitsync.core.credential_keys import hidden
 from gitsync.core.credentials import as_far_as_known
 from gitsync.core.exitcode import exit_code
 from gitsync.core.manifests import read_manifests
@@ -86,7 +87,7 @@ def _revised(
     config: Config, clock: Clock, reading: Reading, name: str, redact: Callable[[Secret], None]
 ) -> tuple[Revised, Manifests]:
     manifests = of_namespaces(read_manifests(reading.files, namespace=config.namespace), config.target_namespaces)
-    for secret in (value for values in manifests.secrets.values() for value in values.values()):
+    for secret in (value for values in manifests.secrets.values() for value in hidden(values)):
         redact(secret)
     prepared = prepare(
         manifests,

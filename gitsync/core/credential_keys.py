@@ -70,6 +70,11 @@ def identity_of(name: str, values: Mapping[str, Secret], *, other_clouds: bool) 
     return Identity(subscription=_plain(values, SUBSCRIPTION), sign_in=_sign_in(name, values), cloud=_cloud(values))
 
 
+def hidden(values: Mapping[str, Secret]) -> Iterator[Secret]:
+    """The values of a Secret that must show nowhere: all but what every report has to show."""
+    return (value for key, value in values.items() if key not in PUBLIC_KEYS)
+
+
 def subscription_said(values: Mapping[str, Secret]) -> str | None:
     """The subscription that a Secret names; None where it names none that could be one."""
     said = _plain(values, SUBSCRIPTION)
@@ -93,6 +98,8 @@ def _broken(name: str, values: Mapping[str, Secret], *, other_clouds: bool) -> I
             "Remove it, or set ALLOW_MULTI_ENV_MANAGEMENT=true where whoever writes the Secret is to be trusted so far."
         )
         yield Refusal(f'Credential Secret "{name}" names another Azure ({", ".join(named)}).', hint)
+    if any(not _plain(values, key).startswith("https://") for key in named if key != CLOUD[1]):
+        yield Refusal(f'Credential Secret "{name}" names another Azure that is not https.', "Tokens go to https only.")
     if named and len(named) < len(CLOUD):
         missing = ", ".join(key for key in CLOUD if key not in named)
         yield Refusal(

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from gitsync.core.credential_keys import CERTIFICATE
 from gitsync.core.documents import Document, read_documents
 from gitsync.core.fieldpath import spell
 from gitsync.core.metadata import Header, is_object, read_header
@@ -136,9 +137,7 @@ class _Sorter:
         if spec is not None and not isinstance(spec, dict):
             problems.append(_problem(document, "InvalidSpec", "spec", "spec is not a mapping.", MAPPING))
         if ENCRYPTED in document.value and CIPHERTEXT.search(repr(spec)):
-            message = (
-                "Values of spec are encrypted with SOPS; only those of Secrets and ConfigMaps are decrypted."
-            )
+            message = "Values of spec are encrypted with SOPS; only those of Secrets and ConfigMaps are decrypted."
             problems.append(_problem(document, "EncryptedManifest", "spec", message, REFER))
         self.resources.append(
             Resource(
@@ -258,6 +257,9 @@ def _decoded(sorter: _Sorter, document: Document) -> dict[str, Secret]:
             message = f"The value of {key} under data is not base64."
             sorter.problems.append(_problem(document, "InvalidData", spell(("data", key)), message, hint))
         except UnicodeDecodeError:
+            if key == CERTIFICATE:  # of a credential, in PKCS#12, which is taken in base64
+                made[key] = Secret("".join(text.split()))
+                continue
             message = f"The value of {key} under data is not text in UTF-8; no resource can take it."
             hint = "Nothing is wrong as long as no manifest refers to it."
             problem = _problem(document, "BinarySecret", spell(("data", key)), message, hint)

@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from gitsync.core.credential_keys import hidden
 from gitsync.model.export import Address, Holder
 from gitsync.model.secret import Secret
 from gitsync.vault.points import Source
@@ -61,9 +62,9 @@ class Lookup:
             if values is None:
                 continue
             known.exists = True
+            for value in hidden(values) if address.holder is Holder.SECRET else ():
+                self._redact(value)
             for name, value in values.items():
-                if address.holder is Holder.SECRET:
-                    self._redact(value)
                 known.values.setdefault(name, value)
             if key is None or key in values:
                 return
