@@ -1,0 +1,76 @@
+"""The places elsewhere, Key Vault and the cluster of the job, opened as the settings name them.
+
+Each is source and sink in one, and is opened once for both. A plan opens none, since it asks none: it may run on a
+laptop, outside of any cluster, without the right to see a secret.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gitsync.config import Config
+from gitsync.errors import ConfigError
+from gitsync.model.clock import Clock
+from gitsync.model.export import Address
+from gitsync.model.secret import Secret
+from gitsync.vault.keyvault import KeyVault, open_key_vault
+from gitsync.vault.kubernetes import Kubernetes, open_kubernetes
+from gitsync.vault.kubernetes_account import FOLDER
+from gitsync.vault.points import VaultError
+from gitsync.vault.way import Way
+
+REMOTE = (KeyVault.name, Kubernetes.name)
+"""Their words in `secret_sources` and `export_to`."""
+
+Identity = Callable[[], AbstractAsyncContextManager[tuple[Any, Way]]]
+"""Opens the credential of the run, and its way to Azure."""
+
+
+@dataclass(slots=True, kw_only=True)  # not frozen, since the protocol's attributes are plain
+class Unopened:
+    """A source that stands in its place in a plan, and is never asked."""
+
+    name: str
+    is_remote: bool = True
+
+    async def read(self, address: Address, keys: Sequence[str]) -> Mapping[str, Secret] | None:
+        raise VaultError(f"A plan does not ask {self.name} for {address}, keys {', '.join(keys) or 'all'}.")
+
+
+def unopened(config: Config) -> Mapping[str, Unopened]:
+    """What a plan has for the sources elsewhere."""
+    return {word: Unopened(name=word) for word in REMOTE if word in config.secret_sources}
+
+
+@asynccontextmanager
+async def open_remote(
+    config: Config, identity: Identity, clock: Clock, environment: Mapping[str, str], account: Path = FOLDER
+) -> AsyncIterator[Mapping[str, KeyVault | Kubernetes]]:
+    """The places elsewhere that the settings name, by their word. `account` is the folder of the service account.
+
+    Raises ConfigError where one cannot be opened. Nothing is sent yet.
+    """
+    words = {*config.secret_sources, *config.export_to}
+    places: dict[str, KeyVault | Kubernetes] = {}
+    async with AsyncExitStack() as opened:
+        if KeyVault.name in words:
+            url = _address(config)
+            credential, way = await opened.enter_async_context(identity())
+            vault = await opened.enter_async_context(open_key_vault(url, credential, way, clock))
+            places[KeyVault.name] = vault
+        if Kubernetes.name in words:
+            places[Kubernetes.name] = await opened.enter_async_context(open_kubernetes(environment, clock, account))
+        yield places
+
+
+def _address(config: Config) -> str:
+    if not config.key_vault:
+        raise ConfigError(
+            "Secrets are to come from a Key Vault or go to one, and none is given.",
+            hint="Give --key-vault https://NAME.vault.azure.net.",
+        )
+    return config.key_vault
