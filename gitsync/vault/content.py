@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gitsync.model.export import Address, Export
 from gitsync.model.secret import Secret
+from gitsync.vault.naming import check_names
 from gitsync.vault.points import VaultError
 
 MOST_BYTES = 1024 * 1024
@@ -29,6 +30,13 @@ def as_secret(content: bytes, where: str) -> Secret:
     if text.encode() != content:
         raise VaultError(f"{where} is not text in UTF-8, and a resource takes text alone.", hint="Keep it encoded.")
     return Secret(text)
+
+
+def check_export(export: Export) -> None:
+    """Raise VaultError where no place could hold an object: for a name or key, or a value that is no text."""
+    check_names(export.address, export.data)
+    for key, value in export.data.items():
+        as_bytes(value, export.address, key)
 
 
 def owner_of(export: Export) -> str:

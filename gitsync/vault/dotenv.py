@@ -15,8 +15,7 @@ from pathlib import Path
 
 from gitsync.errors import ConfigError
 from gitsync.model.export import Address, Export, Holder
-from gitsync.model.secret import Secret
-from gitsync.vault.content import as_bytes, owner_of
+from gitsync.vault.content import check_export, owner_of
 from gitsync.vault.naming import check_names, variable
 from gitsync.vault.points import VaultError
 from gitsync.vault.private import UnfitError, judge_file, locked, replace
@@ -74,30 +73,28 @@ class DotenvSink:
             block = self._read().blocks.get(address)
         return block.owner if block else None
 
-    def refuses(self, export: Export) -> str:
-        """Why an object cannot be written here, whatever stands there; "" where it can."""
-        names = [variable(export.address, key) for key in export.data]
-        if twice := sorted({name for name in names if names.count(name) > 1}):
-            return f"two of its keys would be the variable {twice[0]}"
+    def examine(self, export: Export) -> None:
+        """VaultError where two keys would be one variable, or a value is no line."""
+        check_export(export)
+        with self._as_vault_error():
+            self._refuse_collisions(self._read(), export)
         several = sorted(key for key, value in export.data.items() if _ENDS_A_LINE.search(value.reveal()))
         if several:
-            return f"{several[0]} has several lines, which not every reader of such a file takes for one value"
-        return ""
+            raise VaultError(
+                f"{several[0]} of {export.address} has several lines, and is not written to {self._file}: not every "
+                "reader of such a file takes them for one value.",
+                hint="Export to a folder instead.",
+            )
 
     async def write(self, export: Export) -> None:
-        check_names(export.address, export.data)
-        if reason := self.refuses(export):
-            raise VaultError(
-                f"{export.address} is not written to {self._file}: {reason}.", hint="Export it to a folder instead."
-            )
+        self.examine(export)
         block = Block(owner_of(export), _lines(export))
         with self._as_vault_error(), locked(self._file.parent):
             contents = self._read()
-            if contents.blocks.get(export.address) == block:
-                return
-            self._refuse_collisions(contents, export)
-            contents.blocks[export.address] = block
-            replace(self._file, _text(contents).encode())
+            if contents.blocks.get(export.address) != block:
+                self._refuse_collisions(contents, export)
+                contents.blocks[export.address] = block
+                replace(self._file, _text(contents).encode())
 
     def _refuse_collisions(self, contents: Contents, export: Export) -> None:
         taken = dict.fromkeys(_names(contents.others), "a line that is not gitsync's")
@@ -111,6 +108,7 @@ class DotenvSink:
                     f"{key} of {export.address} would be {name} in {self._file}, which {taken[name]} sets already.",
                     hint="Rename one of them, or export to a folder, which tells them apart.",
                 )
+            taken[name] = f"its key {key}"
 
     def _read(self) -> Contents:
         judge_file(self._file)
@@ -149,11 +147,7 @@ def quoted(value: str) -> str:
 
 
 def _lines(export: Export) -> list[str]:
-    return [f"{variable(export.address, key)}={_quoted(export.data[key], export, key)}" for key in sorted(export.data)]
-
-
-def _quoted(value: Secret, export: Export, key: str) -> str:
-    return quoted(as_bytes(value, export.address, key).decode())
+    return [f"{variable(export.address, key)}={quoted(export.data[key].reveal())}" for key in sorted(export.data)]
 
 
 def _names(lines: Sequence[str]) -> list[str]:

@@ -20,7 +20,7 @@ from typing import Any
 
 from gitsync.errors import ConfigError
 from gitsync.model.export import Address, Export, Holder
-from gitsync.vault.content import as_bytes, owner_of
+from gitsync.vault.content import as_bytes, check_export, owner_of
 from gitsync.vault.folder import NOTE
 from gitsync.vault.naming import check_names
 from gitsync.vault.points import VaultError
@@ -67,14 +67,13 @@ class FolderSink:
             note = _note(self._place(address))
             return None if note is None else str(note.get("owner", ""))
 
-    def refuses(self, export: Export) -> str:
-        """Why an object cannot be written here, whatever stands there; "" where it can."""
-        return f"no key of {export.address} may be called {NOTE}" if NOTE in export.data else ""
+    def examine(self, export: Export) -> None:
+        check_export(export)
+        if NOTE in export.data:
+            raise VaultError(f"{export.address} is not written to {self._top}: no key may be called {NOTE}.")
 
     async def write(self, export: Export) -> None:
-        check_names(export.address, export.data)
-        if reason := self.refuses(export):
-            raise VaultError(f"{export.address} is not written to {self._top}: {reason}.")
+        self.examine(export)
         files = _files(export)
         with _as_vault_error(self._top), locked(self._top):
             folder = self._place(export.address)

@@ -12,7 +12,7 @@ from gitsync.core.exports import ExportError, not_owned
 from gitsync.model.export import Address, Export
 from gitsync.model.gvk import Key
 from gitsync.vault.kept import KeptConfigMaps
-from gitsync.vault.points import Sink
+from gitsync.vault.points import Examines, Sink
 
 
 class Outlets:
@@ -34,7 +34,7 @@ class Outlets:
         """Write objects of one resource to every sink.
 
         Raises ExportError, with nothing written, where an object is not the resource's own; VaultError where a sink
-        could not be asked, or not be written to.
+        could not be asked, or cannot hold an object (nothing is written then either), or not be written to.
         """
         strange = [not_owned(e.address, e.owner) for e in exports if self._claims.get(e.address, e.owner) != e.owner]
         for sink in self._sinks if not strange else ():
@@ -42,6 +42,10 @@ class Outlets:
             strange += [not_owned(e.address, e.owner) for e, owner in owners if owner not in {None, str(e.owner)}]
         if strange:
             raise ExportError("; ".join(sorted(set(strange))), is_fatal=True)
+        for sink in self._sinks:
+            if isinstance(sink, Examines):
+                for export in exports:
+                    sink.examine(export)
         for sink in self._sinks:
             for export in exports:
                 await sink.write(export)

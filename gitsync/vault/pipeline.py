@@ -14,7 +14,7 @@ from pathlib import Path
 
 from gitsync.errors import ConfigError
 from gitsync.model.export import Address, Export, Holder
-from gitsync.vault.content import as_bytes, owner_of
+from gitsync.vault.content import check_export, owner_of
 from gitsync.vault.naming import check_names, variable
 from gitsync.vault.points import VaultError
 
@@ -56,8 +56,16 @@ class PipelineSink:
         check_names(address)
         return owner_of(self._written[address]) if address in self._written else None
 
-    def refuses(self, export: Export) -> str:
-        """Why an object cannot be written here, whatever stands there; "" where it can."""
+    def examine(self, export: Export) -> None:
+        """VaultError where two keys would be one output, or the host takes no such value."""
+        check_export(export)
+        if reason := self._reason_against(export):
+            raise VaultError(
+                f"{export.address} does not become outputs of the step: {reason}.",
+                hint="Export it to a folder instead.",
+            )
+
+    def _reason_against(self, export: Export) -> str:
         others = [one for one in self._written.values() if one.address != export.address]
         taken = {variable(one.address, key): f"{key} of {one.address}" for one in others for key in one.data}
         for key in sorted(export.data):
@@ -72,20 +80,10 @@ class PipelineSink:
         return ""
 
     async def write(self, export: Export) -> None:
-        check_names(export.address, export.data)
-        if self._written.get(export.address) == export:
+        self.examine(export)
+        if self._write_all is None or self._written.get(export.address) == export:
             return
-        if reason := self.refuses(export):
-            raise VaultError(
-                f"{export.address} does not become outputs of the step: {reason}.",
-                hint="Export it to a folder instead.",
-            )
-        if self._write_all is None:
-            raise VaultError("This is no pipeline that takes outputs.", hint="Export to another place.")
-        values = {
-            variable(export.address, key): as_bytes(export.data[key], export.address, key).decode()
-            for key in sorted(export.data)
-        }
+        values = {variable(export.address, key): export.data[key].reveal() for key in sorted(export.data)}
         self._write_all(self._tell, self._variables, values, export.address.holder is Holder.SECRET)
         self._written[export.address] = export
 

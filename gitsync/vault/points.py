@@ -6,7 +6,7 @@ Apart from the places, since the run knows only these two protocols.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from gitsync.errors import GitsyncError
 from gitsync.model.export import Address, Export
@@ -57,4 +57,13 @@ class Sink(Protocol):
         Where nothing changed, nothing is written. Raises VaultError; then the object is as it was where the place can
         do that.
         """
+        ...
+
+
+@runtime_checkable
+class Examines(Protocol):
+    """What a sink may have besides: a place that cannot hold every object says so before anything is written."""
+
+    def examine(self, export: Export) -> None:
+        """Raise VaultError where the object cannot be written here, whoever owns what stands there."""
         ...

@@ -15,8 +15,7 @@ from typing import Any
 from gitsync.core.documents import Document, read_documents
 from gitsync.errors import ConfigError
 from gitsync.model.export import Address, Export, Holder
-from gitsync.model.secret import Secret
-from gitsync.vault.content import as_bytes, owner_of
+from gitsync.vault.content import check_export, owner_of
 from gitsync.vault.naming import check_names
 from gitsync.vault.points import VaultError
 from gitsync.vault.private import locked, replace
@@ -51,12 +50,11 @@ class SopsSink:
         found = self._read(address)
         return None if found is None else _owner(found.value)
 
-    def refuses(self, _export: Export) -> str:
-        """Why an object cannot be written here, whatever stands there: "", since any can."""
-        return ""
+    def examine(self, export: Export) -> None:
+        check_export(export)
 
     async def write(self, export: Export) -> None:
-        check_names(export.address, export.data)
+        self.examine(export)
         if export.address.holder is not Holder.SECRET:
             return
         manifest = _manifest(export)
@@ -111,8 +109,6 @@ class SopsSink:
 
 
 def _manifest(export: Export) -> Mapping[str, Any]:
-    for key, value in export.data.items():
-        as_bytes(value, export.address, key)  # not text: said before anything is encrypted
     labels = {"labels": dict(sorted(export.labels.items()))} if export.labels else {}
     return {
         "apiVersion": "v1",
@@ -123,12 +119,8 @@ def _manifest(export: Export) -> Mapping[str, Any]:
             "annotations": dict(sorted({**export.annotations, OWNER: owner_of(export)}.items())),
             **labels,
         },
-        "stringData": {key: _revealed(export.data[key]) for key in sorted(export.data)},
+        "stringData": {key: export.data[key].reveal() for key in sorted(export.data)},
     }
-
-
-def _revealed(value: Secret) -> str:
-    return value.reveal()
 
 
 def _is(value: Any, address: Address) -> bool:

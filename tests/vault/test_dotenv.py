@@ -1,5 +1,6 @@
 """Exports as lines of a file: read alike by shells and by others, and none of them somebody else's."""
 
+import asyncio
 import os
 import shutil
 import stat
@@ -118,7 +119,7 @@ def test_who_owns_what_stands_there(tmp_path):
             "",
             {"a": "1"},
             export({"a-b": "hidden", "a.b": "x"}, address("x")),
-            "two of its keys would be .* DEFAULT_X_A_B",
+            "would be DEFAULT_X_A_B in .*, which its key a-b sets already",
         ),
         ("", {"a": "1"}, export({"a": "hidden\nLD_PRELOAD=x"}, address("x")), "has several lines"),
         ("", {"a": "1"}, export({"a": "hidden\r"}, address("x")), "has several lines"),
@@ -172,4 +173,39 @@ def test_nobody_else_may_read_it_at_any_time(tmp_path):
     finally:
         os.umask(before)
     assert stat.S_IMODE((tmp_path / ".env").stat().st_mode) == 0o600
+    assert [each.name for each in tmp_path.iterdir()] == [".env"]
+
+
+def test_a_file_that_cannot_be_made_refuses_the_run(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(
+        ConfigError, match=r"cannot be exported to .*\.env: (Not a directory|File exists)\. .*--export-dotenv"
+    ):
+        check(DotenvSink(tmp_path / "file" / ".env"))
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (lambda file: file.chmod(0o644), "Nothing is exported: .* has the mode 0644"),
+        (lambda file: (file.unlink(), file.parent.rmdir()), "cannot be read or written: No such file"),
+    ],
+)
+def test_what_changed_since_the_check_is_told(tmp_path, spoil, said):
+    sink = DotenvSink(tmp_path / "out" / ".env")
+    write(sink, export({"a": "1"}))
+    spoil(tmp_path / "out" / ".env")
+    with pytest.raises(VaultError, match=said) as refused:
+        asyncio.run(sink.write(export({"a": "hidden"})))
+    assert "hidden" not in str(refused.value)
+
+
+def test_a_full_disk_leaves_the_file_as_it_was(tmp_path, full_disk):
+    sink = DotenvSink(tmp_path / ".env")
+    write(sink, export({"a": "1"}))
+    before = (tmp_path / ".env").read_text()
+    full_disk()
+    with pytest.raises(VaultError, match="cannot be read or written: File too large"):
+        asyncio.run(sink.write(export({"a": "hidden" * 1000})))
+    assert (tmp_path / ".env").read_text() == before
     assert [each.name for each in tmp_path.iterdir()] == [".env"]

@@ -3,7 +3,10 @@
 import asyncio
 import json
 import os
+import shutil
 import stat
+import subprocess
+import sys
 
 import pytest
 from exported import ONE, TWO, address, check, export, owner, times, tree, write
@@ -183,7 +186,7 @@ def test_a_damaged_note_makes_the_owner_unknown(tmp_path):
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        ({".gitsync.json": "hidden"}, r"no key of .* may be called \.gitsync\.json"),
+        ({".gitsync.json": "hidden"}, r"no key may be called \.gitsync\.json"),
         ({"../a": "hidden"}, "its key '../a'"),
         ({"a": "hidden\ud800"}, "cannot be written in UTF-8"),
     ],
@@ -218,3 +221,47 @@ def test_what_a_killed_run_left_aside(tmp_path, stands, expected, why):
     assert (place / "a").read_text() == expected, why
     assert [each.name for each in place.parent.iterdir()] == ["db"], why
     assert owner(sink) == str(ONE)
+
+
+def test_a_full_disk_leaves_all_as_it_was(tmp_path, full_disk):
+    sink = FolderSink(tmp_path / "out")
+    write(sink, export({"a": "1"}))
+    before = tree(tmp_path / "out")
+    full_disk()
+    with pytest.raises(VaultError, match=r"cannot be read or written: File too large\. .* disk is not full"):
+        asyncio.run(sink.write(export({"a": "hidden" * 1000})))
+    assert tree(tmp_path / "out") == before
+
+
+def test_a_folder_that_cannot_be_made_refuses_the_run(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ConfigError, match=r"cannot be exported to .*: Not a directory\. .*--export-folder"):
+        check(FolderSink(tmp_path / "file" / "out"))
+
+
+def test_a_folder_that_is_gone_is_told(tmp_path):
+    sink = FolderSink(tmp_path / "out")
+    check(sink)
+    shutil.rmtree(tmp_path / "out")
+    with pytest.raises(VaultError, match="out cannot be read or written: No such file"):
+        asyncio.run(sink.write(export({"a": "hidden"})))
+
+
+def test_several_runs_may_write_at_once(tmp_path):
+    """Each object is one that a run wrote, and nothing is left aside."""
+    script = (
+        "import sys; from pathlib import Path; from exported import export, write;"
+        "from gitsync.vault.folder_sink import FolderSink;"
+        "sink = FolderSink(Path(sys.argv[1]));"
+        "[write(sink, export(dict.fromkeys('abc', sys.argv[2] + str(n)))) for n in range(30)]"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    runs = [
+        subprocess.Popen([sys.executable, "-c", script, str(tmp_path / "out"), str(one)], env=environment)
+        for one in range(3)
+    ]
+    assert [run.wait() for run in runs] == [0, 0, 0]
+    found = tree(tmp_path / "out")
+    found.pop(f"{DB}/.gitsync.json")
+    assert sorted(found) == [f"{DB}/a", f"{DB}/b", f"{DB}/c"]
+    assert len(set(found.values())) == 1

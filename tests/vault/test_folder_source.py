@@ -57,6 +57,8 @@ def test_some_keys_of_an_object(tmp_path):
     assert read(tmp_path, "db", "a", "c") == {"a": "1"}
     assert read(tmp_path, "db", ".dockerconfigjson") == {".dockerconfigjson": "{}"}
     assert read(tmp_path, "db", "c") == {}
+    (tmp_path / "secrets" / "db" / "folder").mkdir()
+    assert read(tmp_path, "db", "folder") == {}
 
 
 def test_config_maps_lie_in_a_folder_of_their_own(tmp_path):

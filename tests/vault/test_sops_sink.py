@@ -165,3 +165,15 @@ def test_what_is_not_text_is_not_shown(sops):
         write(sink(sops), export({"a": "hidden\ud800"}))
     assert "hidden" not in str(refused.value)
     assert tree(sops.folder / "out") == {}
+
+
+def test_a_folder_that_cannot_be_made_refuses_the_run(sops):
+    (sops.folder / "out").write_text("")
+    with pytest.raises(ConfigError, match=r"out cannot be written: File exists\. Let this user write there"):
+        check(sink(sops))
+
+
+def test_a_folder_in_the_place_of_a_file_is_told(sops):
+    (sops.folder / "out" / "default" / "db.yaml").mkdir(parents=True)
+    with pytest.raises(VaultError, match=r"db\.yaml cannot be read: Is a directory"):
+        write(sink(sops), export({"a": "hidden"}))
