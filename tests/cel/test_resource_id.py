@@ -109,7 +109,7 @@ def test_there_is_no_other_part():
 
 
 def test_an_id_is_taken_apart_and_nothing_else():
-    with pytest.raises(EvaluationError, match="no such overload: aso.parseResourceId"):
+    with pytest.raises(EvaluationError, match=r"no such overload: aso\.parseResourceId"):
         part_of(7, "name")
 
 
