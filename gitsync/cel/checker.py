@@ -50,8 +50,8 @@ class Mistake:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What is known of an expression: its type, every mistake, the keys of `secret` that it names, and whether it uses
-    `secret` otherwise than by the name of a key.
+    """What is known of an expression: its type, every mistake in reading order, the keys of `secret` that it names, and
+    whether it uses `secret` otherwise than by the name of a key.
     """
 
     type: Type
@@ -64,7 +64,8 @@ def check(tree: Node, variables: Mapping[str, Type]) -> Checked:
     """The type of an expression in which these variables stand; never raises for a tree that the parser made."""
     checker = _Checker(variables)
     type_ = checker.settled(checker.type_of(tree))
-    return Checked(type_, tuple(checker.mistakes), frozenset(checker.secrets), checker.uses_secret_whole)
+    mistakes = sorted(checker.mistakes, key=lambda mistake: (mistake.at.line, mistake.at.column))
+    return Checked(type_, tuple(mistakes), frozenset(checker.secrets), checker.uses_secret_whole)
 
 
 class _Checker:
@@ -189,7 +190,9 @@ class _Checker:
         if not is_optional or type_ == DYN:
             return type_
         if type_.name != "optional_type":
-            return self._wrong(node.at, f"expected type 'optional_type' but found '{self.settled(type_)}'")
+            return self._wrong(
+                node.at, f"expected type '{self.settled(optional_of(type_))}' but found '{self.settled(type_)}'"
+            )
         return type_.params[0]
 
     def _map(self, node: MapOf) -> Type:

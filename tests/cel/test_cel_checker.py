@@ -146,7 +146,7 @@ def test_what_comes_of_an_expression(text, type_, why):
         ("self.tags.transformMapEntry(k, v, v)", "1:35", "expected type 'map(dyn, dyn)' but found 'string'"),
         ("self.name.optMap(x, x)", "1:5", "found no matching overload for 'optMap' applied to 'string'"),
         ("self.?name.optFlatMap(x, x)", "1:26", "expected type 'optional_type(dyn)' but found 'string'"),
-        ("[?self.name]", "1:7", "expected type 'optional_type' but found 'string'"),
+        ("[?self.name]", "1:7", "expected type 'optional_type(string)' but found 'string'"),
         ("{[1]: 1}", "1:2", "unsupported key type: 'list(int)'"),
         ("[1, 2].join()", "1:12", "found no matching overload for 'join' applied to 'list(int).()'"),
         (
