@@ -10,6 +10,8 @@ The map of the package, in the order in which it is best read:
     sync.py         the run: checkout, parse, prepare, plan, refuse, walk, record
     rehearsal.py    a plan of two revisions, which asks Azure nothing
     edges.py        what a run works with, opened from the settings
+    vaults.py       the places of secrets, opened likewise
+    preparing.py    from files to resources made ready for ARM
     given.py        what a run begins with: what git says, and as whom each resource is reconciled
     planning.py     from a checkout to one plan
     sharing.py      what all nodes of a run share

@@ -43,5 +43,5 @@ async def execute(
     Once `stop` is set the run begins nothing more and ends in order. `redact` is handed every secret value that the
     run meets, for whoever writes logs.
     """
-    async with open_edges(config, stop or asyncio.Event(), progress, redact) as edges:
+    async with open_edges(config, stop or asyncio.Event(), progress, redact, writes=writes) as edges:
         return await run(config, edges, writes=writes)

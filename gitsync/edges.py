@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -24,12 +24,14 @@ from gitsync.extensions.registry import Registry
 from gitsync.model.clock import Clock
 from gitsync.model.secret import Secret
 from gitsync.model.signin import Identity, Method, SignIn
+from gitsync.redactions import Redactions
 from gitsync.repo.access import Access as GitAccess
 from gitsync.repo.checkout import Checkout, checkout
 from gitsync.repo.store import StateStore
 from gitsync.repo.stores import open_store
 from gitsync.report.progress import Progress, Silent
 from gitsync.vault.places import Places
+from gitsync.vaults import open_places
 
 NOBODYS_SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
 """The subscription on the emulator where none is given."""
@@ -39,7 +41,7 @@ NOBODYS_SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
 class Edges:
     """What a run works with.
 
-    `stop` is set when the run is to begin nothing more and end its waits; `redact` is told every secret value.
+    `stop` is set when the run is to begin nothing more and end its waits; `redactions` knows every secret value.
     `arm` is Azure as the global credential, and `open_as` gives it as another; without it, all are that one.
     """
 
@@ -52,9 +54,13 @@ class Edges:
     catalog: Catalog
     registry: Registry
     progress: Progress
-    redact: Callable[[Secret], None]
+    redactions: Redactions = field(default_factory=Redactions)
     places: Places = field(default_factory=Places)
     open_as: OpenAs | None = None
+
+    def redact(self, secret: Secret) -> None:
+        """Keep a value out of all that leaves the run."""
+        self.redactions.add(secret)
 
 
 class StoppableClock(SystemClock):
@@ -77,19 +83,25 @@ async def open_edges(
     stop: asyncio.Event,
     progress: Progress | None = None,
     redact: Callable[[Secret], None] | None = None,
+    *,
+    writes: bool,
 ) -> AsyncIterator[Edges]:
-    """Open what a run of these settings works with, and close it afterwards.
+    """Open what a run of these settings works with, and close it afterwards. A plan (not `writes`) opens less.
 
     Raises ConfigError, SourceError or StateError where one of them cannot be opened.
     """
     clock = StoppableClock(stop)
     with _checkout(config) as source, _store(config, source, clock) as store:
-        async with _azure(config) as access, open_arms(access, clock) as arms:
+        async with (
+            _azure(config) as access,
+            open_arms(access, clock) as arms,
+            open_places(config, access, clock, writes=writes) as places,
+        ):
             yield Edges(
                 source=source,
                 store=store,
                 arm=await arms.open(access.sign_in),
-                open_as=_opener(config, access, arms),
+                open_as=opener(config, access, arms),
                 clock=clock,
                 stop=stop,
                 subscription=subscription_of(config),
@@ -97,6 +109,7 @@ async def open_edges(
                 registry=Registry.load(),
                 progress=progress or Silent(),
                 redact=redact or _nothing,
+                places=places,
             )
 
 
@@ -109,7 +122,7 @@ def subscription_of(config: Config) -> str:
     return config.subscription or (NOBODYS_SUBSCRIPTION if config.emulator is not None else "")
 
 
-def _opener(config: Config, access: Access, arms: Arms) -> OpenAs | None:
+def opener(config: Config, access: Access, arms: Arms) -> OpenAs | None:
     """How to sign in as a Secret says: tokens go to the run's Azure, unless a setting allows Secrets to name others.
 
     Where nobody signs in, nobody does by a Secret either: it is not shown to anybody.

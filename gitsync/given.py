@@ -10,21 +10,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from gitsync.config import Config
-from gitsync.core.choose import of_namespaces
 from gitsync.core.credential_keys import hidden
 from gitsync.core.credentials import Credentials, wanted
-from gitsync.core.manifests import read_manifests
-from gitsync.core.prepare import prepare
 from gitsync.edges import Edges
 from gitsync.errors import ConfigError
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import Manifests
-from gitsync.model.policy import Policy
 from gitsync.model.record import Record, State
 from gitsync.model.resource import Prepared
+from gitsync.preparing import manifests_of, prepared_of
 from gitsync.vault.credentials import find_credentials
 from gitsync.vault.lookup import Lookup
-from gitsync.vault.manifests import ManifestSource
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,11 +38,10 @@ async def read(config: Config, edges: Edges, state: State, *, writes: bool) -> G
 
     Raises ConfigError where there is neither a global credential nor any other.
     """
-    manifests = read_manifests(edges.source.files, namespace=config.namespace)
-    manifests = of_namespaces(manifests, config.target_namespaces)
+    manifests = manifests_of(config, edges.source.files)
     for secret in (value for values in manifests.secrets.values() for value in hidden(values)):
         edges.redact(secret)
-    lookup = Lookup(edges.places.sources_with(ManifestSource(manifests)), asks_remote=writes, redact=edges.redact)
+    lookup = Lookup(edges.places.sources_with(manifests, config.namespace), asks_remote=writes, redact=edges.redact)
     records = _of_namespaces(state, config)
     found = await find_credentials(wanted(manifests.resources, records), lookup)
     credentials = Credentials(found, edges.subscription, other_clouds=config.allow_multi_env_management)
@@ -55,14 +50,7 @@ async def read(config: Config, edges: Edges, state: State, *, writes: bool) -> G
             "No subscription is given, so ARM ids cannot be built.",
             hint="Set AZURE_SUBSCRIPTION_ID, or give --subscription.",
         )
-    prepared = prepare(
-        manifests,
-        catalog=edges.catalog,
-        subscription=credentials.of,
-        default_policy=Policy(config.default_policy),
-        unknown_fields="warn" if config.unknown_fields == "warn" else "error",
-        today=edges.clock.now().date(),
-    )
+    prepared = prepared_of(config, manifests, edges.catalog, credentials.of, edges.clock.now().date())
     manifests = replace(manifests, problems=(*manifests.problems, *credentials.warnings(records)))
     return Given(manifests=manifests, prepared=prepared, lookup=lookup, credentials=credentials)
 

@@ -12,24 +12,22 @@ from pathlib import Path
 
 from gitsync.config import Config
 from gitsync.core.catalog import open_catalog
-from gitsync.core.choose import chosen, of_namespaces, unmatched
+from gitsync.core.choose import chosen, unmatched
 from gitsync.core.credential_keys import hidden
 from gitsync.core.credentials import as_far_as_known
 from gitsync.core.exitcode import exit_code
-from gitsync.core.manifests import read_manifests
 from gitsync.core.plan import make_plan
-from gitsync.core.prepare import prepare
 from gitsync.core.rehearse import Revised, as_records, rehearse
 from gitsync.edges import NOBODYS_SUBSCRIPTION
 from gitsync.errors import ConfigError, SourceError
 from gitsync.model.clock import Clock, rfc3339
 from gitsync.model.manifests import Manifests
 from gitsync.model.plan import Plan
-from gitsync.model.policy import Policy
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report, Requests
 from gitsync.model.secret import Secret
 from gitsync.planning import choice_of, problems_of, refuse_invalid
+from gitsync.preparing import manifests_of, prepared_of
 from gitsync.repo.access import Access
 from gitsync.repo.checkout import checkout
 from gitsync.repo.revisions import Reading, read_revision
@@ -86,17 +84,11 @@ def _read_both(config: Config) -> tuple[Reading, Reading]:
 def _revised(
     config: Config, clock: Clock, reading: Reading, name: str, redact: Callable[[Secret], None]
 ) -> tuple[Revised, Manifests]:
-    manifests = of_namespaces(read_manifests(reading.files, namespace=config.namespace), config.target_namespaces)
+    manifests = manifests_of(config, reading.files)
     for secret in (value for values in manifests.secrets.values() for value in hidden(values)):
         redact(secret)
-    prepared = prepare(
-        manifests,
-        catalog=open_catalog(),
-        subscription=as_far_as_known(manifests.secrets, config.subscription or NOBODYS_SUBSCRIPTION),
-        default_policy=Policy(config.default_policy),
-        unknown_fields="warn" if config.unknown_fields == "warn" else "error",
-        today=clock.now().date(),
-    )
+    subscription = as_far_as_known(manifests.secrets, config.subscription or NOBODYS_SUBSCRIPTION)
+    prepared = prepared_of(config, manifests, open_catalog(), subscription, clock.now().date())
     return Revised(
         name=name, prepared=prepared, config_maps=manifests.config_maps, secrets=manifests.secrets
     ), manifests

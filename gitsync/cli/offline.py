@@ -8,15 +8,13 @@ from pathlib import Path
 from gitsync.arm.clock import SystemClock
 from gitsync.config import Config
 from gitsync.core.catalog import Catalog, open_catalog
-from gitsync.core.choose import Choice, of_namespaces, unmatched
+from gitsync.core.choose import Choice, unmatched
 from gitsync.core.credentials import as_far_as_known
-from gitsync.core.manifests import read_manifests
 from gitsync.core.names import ConfigMaps
-from gitsync.core.prepare import prepare
 from gitsync.errors import SourceError
-from gitsync.model.policy import Policy
 from gitsync.model.problem import Problem
 from gitsync.model.resource import Prepared
+from gitsync.preparing import manifests_of, prepared_of
 from gitsync.repo.access import Access
 from gitsync.repo.checkout import checkout
 
@@ -68,16 +66,10 @@ def read_offline(config: Config) -> Offline:
     with checkout(
         config.source, ref=config.ref, path=config.path, access=access, status_dir=status_dir, offline=True
     ) as source:
-        manifests = of_namespaces(read_manifests(source.files, namespace=config.namespace), config.target_namespaces)
+        manifests = manifests_of(config, source.files)
     catalog = open_catalog()
-    everything = prepare(
-        manifests,
-        catalog=catalog,
-        subscription=as_far_as_known(manifests.secrets, config.subscription or ANY_SUBSCRIPTION),
-        default_policy=Policy(config.default_policy),
-        unknown_fields="warn" if config.unknown_fields == "warn" else "error",
-        today=SystemClock().now().date(),
-    )
+    subscription = as_far_as_known(manifests.secrets, config.subscription or ANY_SUBSCRIPTION)
+    everything = prepared_of(config, manifests, catalog, subscription, SystemClock().now().date())
     chosen = _chosen(everything, config)
     problems = (*source.problems, *manifests.problems, *(problem for one in chosen for problem in one.problems))
     return Offline(

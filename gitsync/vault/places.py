@@ -2,27 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from gitsync.model.export import Address
+from gitsync.model.manifests import Manifests
+from gitsync.model.secret import Secret
+from gitsync.vault.encrypted import EncryptedSource
+from gitsync.vault.manifests import ManifestSource
 from gitsync.vault.points import Sink, Source
+from gitsync.vault.sops import Sops
 
 MANIFESTS = "manifests"
 """The source that is known only once the manifests are read."""
 
 
+class Unopened:
+    """A Source that is elsewhere, in a plan: known to be there, and not asked."""
+
+    is_remote = True
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    async def read(self, address: Address, _keys: Sequence[str]) -> Mapping[str, Secret] | None:
+        raise AssertionError(f"a plan does not ask {self.name} for {address}")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Places:
-    """`order` names the sources; all but the manifests are in `sources`. `keeps_config_maps`: they are written to the
-    status besides.
+    """`order` names the sources; all but the manifests are in `sources`. `environment` is what `sops` runs with.
+    `keeps_config_maps`: they are written to the status besides.
     """
 
     order: tuple[str, ...] = (MANIFESTS,)
     sources: Mapping[str, Source] = field(default_factory=dict)
     sinks: tuple[Sink, ...] = ()
     keeps_config_maps: bool = True
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
 
-    def sources_with(self, manifests: Source) -> tuple[Source, ...]:
-        """Every source, the manifests among them, in order."""
-        known = {**self.sources, MANIFESTS: manifests}
+    def sources_with(self, manifests: Manifests, namespace: str) -> tuple[Source, ...]:
+        """Every source, the manifests among them, in order. `namespace` is that of manifests which name none."""
+        sops = Sops(environment=self.environment)
+        read = EncryptedSource(ManifestSource(manifests), manifests.encrypted, sops, namespace=namespace)
+        known = {**self.sources, MANIFESTS: read}
         return tuple(known[name] for name in self.order)

@@ -1,0 +1,44 @@
+"""From files to resources made ready for ARM, by the settings: the same for a run, a rehearsal and offline commands."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import date
+
+from gitsync.cel.findings import check_expressions
+from gitsync.config import Config
+from gitsync.core.catalog import Catalog
+from gitsync.core.choose import of_namespaces
+from gitsync.core.credentials import CredentialOf
+from gitsync.core.manifests import read_manifests
+from gitsync.core.prepare import prepare
+from gitsync.model.manifests import Manifests
+from gitsync.model.policy import Policy
+from gitsync.model.resource import Prepared
+
+
+def manifests_of(config: Config, files: Mapping[str, bytes]) -> Manifests:
+    """What files say of the namespaces that the settings choose."""
+    return of_namespaces(read_manifests(files, namespace=config.namespace), config.target_namespaces)
+
+
+def prepared_of(
+    config: Config, manifests: Manifests, catalog: Catalog, subscription: str | CredentialOf, today: date
+) -> tuple[Prepared, ...]:
+    """Every resource made ready for ARM, with every problem of it, those of its expressions included."""
+    prepared = prepare(
+        manifests,
+        catalog=catalog,
+        subscription=subscription,
+        default_policy=Policy(config.default_policy),
+        unknown_fields="warn" if config.unknown_fields == "warn" else "error",
+        today=today,
+    )
+    return tuple(_with_expressions(one, catalog) for one in prepared)
+
+
+def _with_expressions(one: Prepared, catalog: Catalog) -> Prepared:
+    """Expressions are compiled apart from the rest, since that is above the core."""
+    kind = catalog.kind(one.resource.gvk)
+    found = check_expressions(one.resource, kind) if kind else ()
+    return replace(one, problems=tuple(sorted((*one.problems, *found), key=lambda p: p.order))) if found else one
