@@ -1,7 +1,12 @@
 """Backup instances are Ready once their protection has come to an end."""
 
+import asyncio
+
 import pytest
-from asking import post_check, with_
+from asking import REGISTRY, Nobody, post_check, subject, with_
+from builders import vnet_id
+
+from gitsync.extensions.points import Call
 
 GROUP = "dataprotection.azure.com"
 
@@ -28,3 +33,21 @@ def test_the_status_of_the_protection(status, expected, why):
 def test_an_instance_whose_vault_has_no_manifest_is_not_looked_at():
     own = with_(protectionStatus={"status": "ConfiguringProtection"})
     assert post_check(GROUP, "BackupVaultsBackupInstance", own, owner_name="") == ""
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "looks", "why"),
+    [
+        ("ProtectionError", "UserErrorDiskGone", True, "a mistake of the user's"),
+        ("PROTECTIONERROR", "BMSUSERERROR", True, "case means nothing"),
+        ("ProtectionError", "PolicyGone", False, "any other error"),
+        ("ProtectionError", None, False, "an error without a code"),
+        ("ConfiguringProtection", "UserErrorDiskGone", False, "no error any more"),
+    ],
+)
+def test_only_a_mistake_of_the_users_is_looked_at_again(status, code, looks, why):
+    own = with_(protectionStatus={"status": status, **({"errorDetails": {"code": code}} if code else {})})
+    asked = subject(GROUP, "BackupVaultsBackupInstance", own=own)
+    answer = asyncio.run(REGISTRY.post_check(asked, Nobody()))
+    wanted = Call(path=f"{vnet_id()}/sync", api_version="2024-04-01", body={"syncType": "Default"})
+    assert (answer.reason, answer.then) == (NOT_YET, wanted if looks else None), why

@@ -1,0 +1,97 @@
+"""Vaults whose name a deleted one may still hold: what is asked, sent, called and foretold."""
+
+from dataclasses import replace
+
+import pytest
+from asking import REGISTRY, subject
+
+from gitsync.errors import GitsyncError
+from gitsync.extensions.points import Call, Question, UnmendableError
+from gitsync.model.live import Live
+
+GROUP = "keyvault.azure.com"
+SCOPE = "/subscriptions/1/providers/Microsoft.KeyVault/locations/westeurope/deletedVaults"
+VAULT = "/subscriptions/1/resourceGroups/{}/providers/Microsoft.KeyVault/vaults/in-azure"
+HERE = VAULT.format("core")
+ASKED = Question(f"{SCOPE}/in-azure", "2024-11-01")
+
+
+def about(mode, *, deleted=None, live=None, location="westeurope", arm_id=HERE):
+    spec = {"location": location, "properties": {} if mode is None else {"createMode": mode}}
+    answers = {ASKED: Live(body=deleted)} if deleted is not None else {ASKED: None}
+    return replace(subject(GROUP, "Vault"), spec=spec, arm_id=arm_id, live=live, answers=answers)
+
+
+def was_in(group):
+    return {"properties": {"vaultId": VAULT.format(group)}}
+
+
+def body(mode):
+    return {"properties": {"sku": 1, **({} if mode is None else {"createMode": mode})}}
+
+
+@pytest.mark.parametrize(
+    ("mode", "deleted", "sent", "called", "told", "why"),
+    [
+        (None, None, None, False, "", "no mode"),
+        ("default", None, "default", False, "", "a mode of Azure's"),
+        ("recover", None, "recover", False, "", "the same"),
+        ("createOrRecover", None, "default", False, "", "nothing to recover"),
+        ("createOrRecover", was_in("CORE"), "recover", False, "Would recover the deleted vault in-azure.", "recovered"),
+        (
+            "createOrRecover",
+            {},
+            "recover",
+            False,
+            "Would recover the deleted vault in-azure.",
+            "nothing said of its group",
+        ),
+        ("purgeThenCreate", None, "default", False, "", "nothing to purge"),
+        (
+            "purgeThenCreate",
+            was_in("other"),
+            "default",
+            True,
+            "Would purge the deleted vault in-azure, with all that is in it, and create a new one.",
+            "purged, whichever group it was in",
+        ),
+    ],
+)
+def test_a_mode_is_a_goal(mode, deleted, sent, called, told, why):
+    asked = about(mode, deleted=deleted)
+    goal = mode in {"createOrRecover", "purgeThenCreate"}
+    compared = REGISTRY.compared(body(mode), asked)
+    assert compared == body(None if goal else mode), why
+    assert REGISTRY.modified(compared, asked) == body(sent)
+    assert REGISTRY.questions(asked) == ((ASKED,) if goal else ())
+    assert REGISTRY.first_calls(asked) == (
+        (Call(path=f"{SCOPE}/in-azure/purge", api_version="2024-11-01"),) if called else ()
+    )
+    assert REGISTRY.foretold(asked) == told
+
+
+@pytest.mark.parametrize("mode", ["createOrRecover", "purgeThenCreate"])
+def test_nothing_is_in_the_way_of_a_vault_that_is_there(mode):
+    asked = about(mode, live=Live(body={}), deleted=was_in("other"))
+    assert REGISTRY.questions(asked) == ()
+    assert REGISTRY.modified(REGISTRY.compared(body(mode), asked), asked) == body("default")
+    assert (REGISTRY.first_calls(asked), REGISTRY.foretold(asked)) == ((), "")
+
+
+def test_a_name_that_only_a_later_step_knows_is_not_asked_for():
+    assert REGISTRY.questions(about("createOrRecover", arm_id="/subscriptions/1/x/<configmap a/b>")) == ()
+
+
+def test_another_group_is_for_the_manifest_to_mend():
+    with pytest.raises(UnmendableError, match="was in resource group other, and cannot be recovered into core"):
+        REGISTRY.compared(body("createOrRecover"), about("createOrRecover", deleted=was_in("other")))
+
+
+def test_an_id_that_is_none_is_an_error():
+    with pytest.raises(GitsyncError, match="'odd', which is no id"):
+        REGISTRY.compared(body("createOrRecover"), about("createOrRecover", deleted={"properties": {"vaultId": "odd"}}))
+
+
+def test_without_a_location_nothing_can_be_looked_up():
+    with pytest.raises(GitsyncError, match="in its location"):
+        REGISTRY.questions(about("purgeThenCreate", location=""))

@@ -1,0 +1,96 @@
+"""An alias stands for the subscription that it made: where its children stand, and when it counts as cancelled."""
+
+import asyncio
+
+import pytest
+from asking import REGISTRY, subject, with_
+
+from gitsync.errors import ArmError, GitsyncError
+from gitsync.model.live import Live
+
+GROUP, KIND = "subscription.azure.com", "Alias"
+OVERRIDE = "serviceoperator.azure.com/child-resource-id-override"
+
+
+class Azure:
+    """Says what it is told to of a cancel, and of the subscription."""
+
+    def __init__(self, refusal=None, state=None, unreadable=None):
+        self.asked = []
+        self._refusal, self._state, self._unreadable = refusal, state, unreadable
+
+    async def call(self, path, api_version, body=None, *, query=None):
+        self.asked.append(f"POST {path} {api_version}")
+        if self._refusal:
+            raise ArmError("No.", code=self._refusal)
+        return {}
+
+    async def get(self, arm_id, api_version):
+        self.asked.append(f"GET {arm_id}")
+        if self._unreadable:
+            raise ArmError("No.", code=self._unreadable)
+        return Live(body={"state": self._state}) if self._state else None
+
+
+def delete(azure, made="9"):
+    async def last(_subject, _azure):
+        azure.asked.append("DELETE")
+
+    asyncio.run(REGISTRY.delete(subject(GROUP, KIND, own=with_(subscriptionId=made)), azure, last))
+    return azure.asked
+
+
+CANCEL = "POST /subscriptions/9/providers/Microsoft.Subscription/cancel 2021-10-01"
+LOOK = "GET /subscriptions/9"
+
+
+@pytest.mark.parametrize(
+    ("azure", "asked", "why"),
+    [
+        (Azure(), [CANCEL, "DELETE"], "cancelled"),
+        (Azure("Already", state="Disabled"), [CANCEL, LOOK, "DELETE"], "cancelled by an earlier try"),
+        (Azure("Already", state="warned"), [CANCEL, LOOK, "DELETE"], "a cancelled one of another offer"),
+        (Azure("Already", state="Deleted"), [CANCEL, LOOK, "DELETE"], "on its way out"),
+        (Azure("SubscriptionNotFound"), [CANCEL, "DELETE"], "gone for good"),
+        (Azure("NotFound", unreadable="subscriptionnotfound"), [CANCEL, LOOK, "DELETE"], "gone, as the look says"),
+    ],
+)
+def test_a_subscription_is_cancelled_first(azure, asked, why):
+    assert delete(azure) == asked, why
+
+
+@pytest.mark.parametrize(
+    ("azure", "why"),
+    [
+        (Azure("ResourcesExistingOnSubscription", state="Enabled"), "it is in use"),
+        (Azure("ResourcesExistingOnSubscription"), "nothing is known of it"),
+        (Azure("AuthorizationFailed", unreadable="AuthorizationFailed"), "it cannot be looked at either"),
+    ],
+)
+def test_a_refusal_is_told_and_the_alias_stays(azure, why):
+    with pytest.raises(ArmError) as refused:
+        delete(azure)
+    assert refused.value.code in {"ResourcesExistingOnSubscription", "AuthorizationFailed"}, why
+    assert azure.asked == [CANCEL, LOOK]
+
+
+@pytest.mark.parametrize("made", ["", None])
+def test_what_made_no_subscription_is_only_deleted(made):
+    assert delete(Azure(), made) == ["DELETE"]
+
+
+def told(own):
+    return asyncio.run(REGISTRY.succeeded(subject(GROUP, KIND, own=own), Azure()))
+
+
+def test_its_children_are_told_where_they_stand():
+    own = with_(subscriptionId="9")
+    assert told(own) == {OVERRIDE: "/subscriptions/9"} == REGISTRY.foreseen(subject(GROUP, KIND, own=own))
+
+
+@pytest.mark.parametrize("made", ["", None, 9])
+def test_without_a_subscription_they_stand_nowhere(made):
+    own = with_(subscriptionId=made)
+    assert REGISTRY.foreseen(subject(GROUP, KIND, own=own)) == {}
+    with pytest.raises(GitsyncError, match="SubscriptionID field was empty"):
+        told(own)

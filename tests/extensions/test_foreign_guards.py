@@ -1,0 +1,164 @@
+"""What becomes of an extension of another package that breaks off, or answers what nobody asked, at every point."""
+
+import asyncio
+from dataclasses import fields
+
+import pytest
+from asking import Nobody, subject
+
+from gitsync.errors import ArmError, ExtensionError, GitsyncError
+from gitsync.extensions.foreign import guarded
+from gitsync.extensions.points import Call, Extension, Modifier, Question, imported, proceed
+from gitsync.extensions.registry import Registry
+from gitsync.model.secret import Secret
+
+KEY = "k3y-that-nobody-may-see"
+ABOUT = subject("g", "K")
+WANTED = frozenset({"a"})
+
+
+def of(**points):
+    return Registry([guarded(Extension(group="g", kind="K", **points), "others")])
+
+
+async def deleted(_about, _azure):
+    """The DELETE of the resource itself."""
+
+
+async def loaded(about):
+    return about, imported()
+
+
+ASK = {
+    "owner_check": lambda known: known.owner_check(ABOUT, Nobody()),
+    "pre_check": lambda known: known.pre_check(ABOUT, Nobody()),
+    "post_check": lambda known: known.post_check(ABOUT, Nobody()),
+    "classify": lambda known: known.classify(ArmError("m"), ("g", "K")),
+    "modify": lambda known: known.modified({}, ABOUT),
+    "delete": lambda known: known.delete(ABOUT, Nobody(), deleted),
+    "importer": lambda known: known.import_(ABOUT, loaded),
+    "export_secrets": lambda known: known.export_secrets(ABOUT, Nobody(), WANTED),
+    "export_config_maps": lambda known: known.export_config_maps(ABOUT, Nobody(), WANTED),
+    "succeeded": lambda known: known.succeeded(ABOUT, Nobody()),
+    "foreseen": lambda known: known.foreseen(ABOUT),
+}
+ASYNCHRONOUS = frozenset(ASK) - {"classify", "modify", "foreseen"}
+PARTS = {
+    "asks": lambda known: known.questions(ABOUT),
+    "compared": lambda known: known.compared({}, ABOUT),
+    "sent": lambda known: known.modified({}, ABOUT),
+    "first": lambda known: known.first_calls(ABOUT),
+    "foretells": lambda known: known.foretold(ABOUT),
+}
+SEES_KEYS = frozenset({"delete", "export_secrets", "succeeded"})
+
+
+def asked(point, answer):
+    """What a registry says whose only extension answers so, or raises it."""
+
+    def says(*_args, **_more):
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    async def says_later(*_args, **_more):
+        return says()
+
+    if point in PARTS:
+        return PARTS[point](of(modify=Modifier(**{point: says})))
+    if point in ASYNCHRONOUS:
+        return asyncio.run(_awaited(ASK[point](of(**{point: says_later}))))
+    return ASK[point](of(**{point: says}))
+
+
+async def _awaited(coroutine):
+    return await coroutine
+
+
+def test_no_point_is_left_out():
+    points = {field.name for field in fields(Extension)} - {"group", "kind"}
+    assert points == ASK.keys()
+    assert {field.name for field in fields(Modifier)} == PARTS.keys()
+
+
+@pytest.mark.parametrize("point", [*ASK, *PARTS])
+def test_whatever_it_raises_is_blamed_on_it(point):
+    with pytest.raises(ExtensionError, match="The extension 'others' broke off: ValueError") as blamed:
+        asked(point, ValueError(KEY))
+    assert (KEY in str(blamed.value)) is (point not in SEES_KEYS), "where keys are at hand nothing is quoted"
+    if point in SEES_KEYS:
+        assert blamed.value.__cause__ is None
+
+
+@pytest.mark.parametrize("point", [*ASK, *PARTS])
+def test_what_it_says_to_people_is_passed_on(point):
+    with pytest.raises(GitsyncError, match="Mend it") as told:
+        asked(point, GitsyncError("Mend it."))
+    assert not isinstance(told.value, ExtensionError)
+
+
+@pytest.mark.parametrize("point", sorted(ASK.keys() - {"delete"}) + list(PARTS))
+def test_an_answer_of_the_wrong_type_is_blamed_on_it(point):
+    with pytest.raises(ExtensionError, match="broke off: TypeError"):
+        asked(point, 7)
+
+
+@pytest.mark.parametrize(
+    ("point", "answer", "why"),
+    [
+        ("export_secrets", {"a": KEY}, "a secret that does not say so would be shown"),
+        ("export_secrets", {1: Secret(KEY)}, "fields are texts"),
+        ("export_config_maps", {"a": Secret(KEY)}, "config maps are plain"),
+        ("succeeded", {"a": 1}, "annotations are texts"),
+        ("foreseen", {"a": None}, "annotations are texts"),
+        ("importer", (ABOUT, proceed()), "the answer of another point"),
+        ("importer", (None, imported()), "what was read is needed"),
+        ("importer", (ABOUT,), "half an answer"),
+        ("asks", ("/a",), "a path is no question"),
+        ("asks", [Question("/a", "1")], "a list is no tuple"),
+        ("first", "/a", "a path is no call"),
+    ],
+)
+def test_what_an_answer_holds_is_looked_at_too(point, answer, why):
+    with pytest.raises(ExtensionError) as blamed:
+        asked(point, answer)
+    assert KEY not in str(blamed.value), why
+
+
+@pytest.mark.parametrize(
+    ("point", "answer", "expected"),
+    [
+        ("export_secrets", {"a": Secret(KEY)}, {"a": Secret(KEY)}),
+        ("export_config_maps", {"a": "x"}, {"a": "x"}),
+        ("succeeded", {"a": "x"}, {"a": "x"}),
+        ("foreseen", {"a": "x"}, {"a": "x"}),
+        ("importer", (ABOUT, imported()), (ABOUT, imported())),
+        ("asks", (Question("/a", "1"),), (Question("/a", "1"),)),
+        ("first", Call(path="/a", api_version="1"), (Call(path="/a", api_version="1"),)),
+        ("first", None, ()),
+        ("foretells", "So.", "So."),
+        ("compared", {"a": 1}, {"a": 1}),
+    ],
+)
+def test_a_good_answer_is_taken(point, answer, expected):
+    assert asked(point, answer) == expected
+
+
+@pytest.mark.parametrize("point", ["delete", "importer", "pre_check"])
+def test_a_mistake_of_ours_that_comes_up_through_next_stays_ours(point):
+    async def passes_on(about, *rest):
+        *given, next_ = rest
+        return await next_(about, *given)
+
+    async def breaks(*_args, **_more):
+        raise ZeroDivisionError
+
+    known = of(**{point: passes_on})
+    ours = Extension(group="g", kind="K", pre_check=breaks)
+    ask = {
+        "delete": lambda: known.delete(ABOUT, Nobody(), breaks),
+        "importer": lambda: known.import_(ABOUT, breaks),
+        "pre_check": lambda: Registry([*known.of(ABOUT), ours]).pre_check(ABOUT, Nobody()),
+    }[point]
+    with pytest.raises(ZeroDivisionError):
+        asyncio.run(_awaited(ask()))
