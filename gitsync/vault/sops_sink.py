@@ -21,7 +21,7 @@ from gitsync.vault.points import VaultError
 from gitsync.vault.private import locked, replace
 from gitsync.vault.sops import Sops
 
-OWNER = "gitsync/exported-by"
+OWNER = "gitsync/owner"
 """The annotation that says which resource exported a Secret."""
 
 _FILE_MODE = 0o644  # what is secret in it is encrypted

@@ -40,7 +40,7 @@ def test_a_secret_is_an_encrypted_manifest(sops):
     assert found["metadata"] == {
         "name": "db",
         "namespace": "default",
-        "annotations": {"gitsync/exported-by": str(ONE), "x/y": "z"},
+        "annotations": {"gitsync/owner": str(ONE), "x/y": "z"},
         "labels": {"l": "m"},
     }
     assert list(found["stringData"]) == ["a", "b", "e"]
@@ -122,7 +122,7 @@ def test_who_owns_what_stands_there(sops):
     assert owner(sink(sops)) == str(TWO)
     assert owner(sink(sops), address("nothing")) is None
     file = sops.folder / "out" / "default" / "db.yaml"
-    file.write_bytes(file.read_bytes().replace(b"gitsync/exported-by", b"somebody/else"))
+    file.write_bytes(file.read_bytes().replace(b"gitsync/owner", b"somebody/else"))
     assert owner(sink(sops)) == ""
 
 
