@@ -48,6 +48,7 @@ def row(expression, expected, why):
         row("1.0 / 0.0", math.inf, "a double divided by zero is endless"),
         row("-1.0 / 0.0", -math.inf, "in the direction of its sign"),
         row("1.0 / -0.0", -math.inf, "zero has a sign too"),
+        row("string(0.0 / 0.0)", "NaN", "nothing in nothing is no number"),
         row("1.5 * 2.0 - 1.0", 2.0, "doubles with doubles"),
         row("-(1.5)", -1.5, "a double changes its sign"),
         row("-(3)", -3, "so does an int"),
