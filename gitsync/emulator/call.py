@@ -16,6 +16,7 @@ class Caller:
 
     client: str = ""
     object: str = ""
+    tenant: str = ""
     read_only: bool = False
 
     @property

@@ -128,6 +128,8 @@ class Front:
             at=self._cloud.clock.now(),
             poll=poll,
             actor=call.caller.actor,
+            client=call.caller.client,
+            tenant=call.caller.tenant,
             request_id=request_id,
             body=call.body,
         )

@@ -14,14 +14,21 @@ from gitsync.emulator.patch import change, overlay
 
 _SPACE = UUID("6f0c7a52-5d0a-4c55-9f6e-2f0f9d9f7f10")
 
-_MADE: Mapping[str, Mapping[str, str]] = {
+_MADE: Mapping[str, Mapping[str, Any]] = {
+    "microsoft.apimanagement/service": {"/properties/gatewayUrl": "https://{name}.azure-api.net"},
     "microsoft.app/containerapps": {
         "/properties/latestRevisionFqdn": "{name}--1.{location}.azurecontainerapps.io",
         "/properties/eventStreamEndpoint": "https://{location}.azurecontainerapps.dev{id}/eventstream",
     },
     "microsoft.appconfiguration/configurationstores": {"/properties/endpoint": "https://{name}.azconfig.io"},
     "microsoft.batch/batchaccounts": {"/properties/accountEndpoint": "{name}.{location}.batch.azure.com"},
-    "microsoft.cache/redis": {"/properties/hostName": "{name}.redis.cache.windows.net"},
+    "microsoft.cache/redis": {
+        "/properties/hostName": "{name}.redis.cache.windows.net",
+        "/properties/port": 6379,
+        "/properties/sslPort": 6380,
+    },
+    "microsoft.cache/redisenterprise": {"/properties/hostName": "{name}.{location}.redisenterprise.cache.azure.net"},
+    "microsoft.cognitiveservices/accounts": {"/properties/endpoint": "https://{name}.cognitiveservices.azure.com/"},
     "microsoft.communication/communicationservices": {
         "/properties/hostName": "{name}.unitedstates.communication.azure.com"
     },
@@ -30,6 +37,10 @@ _MADE: Mapping[str, Mapping[str, str]] = {
         "/properties/fqdn": "{name}.hcp.{location}.azmk8s.io",
         "/properties/nodeResourceGroup": "MC_{group}_{name}_{location}",
         "/properties/oidcIssuerProfile/issuerURL": "https://{location}.oic.prod-aks.azure.com/{tenant}/{uuid:issuer}/",
+    },
+    "microsoft.dbformariadb/servers": {
+        "/properties/fullyQualifiedDomainName": "{name}.mariadb.database.azure.com",
+        "/properties/userVisibleState": "Ready",
     },
     "microsoft.dbformysql/flexibleservers": {
         "/properties/fullyQualifiedDomainName": "{name}.mysql.database.azure.com",
@@ -83,6 +94,11 @@ _MADE: Mapping[str, Mapping[str, str]] = {
     },
     "microsoft.operationalinsights/workspaces": {"/properties/customerId": "{uuid:customer}"},
     "microsoft.search/searchservices": {"/properties/status": "running"},
+    "microsoft.servicebus/namespaces": {
+        "/properties/serviceBusEndpoint": "https://{name}.servicebus.windows.net:443/",
+        "/properties/status": "Active",
+    },
+    "microsoft.signalrservice/signalr": {"/properties/hostName": "{name}.service.signalr.net"},
     "microsoft.sql/servers": {
         "/properties/fullyQualifiedDomainName": "{name}.database.windows.net",
         "/properties/state": "Ready",
@@ -99,7 +115,7 @@ _MADE: Mapping[str, Mapping[str, str]] = {
 }
 
 
-_USUAL: Mapping[str, Mapping[str, str]] = {
+_USUAL: Mapping[str, Mapping[str, Any]] = {
     "microsoft.dataprotection/backupvaults/backupinstances": {
         "/properties/protectionStatus/status": "ProtectionConfigured",
     },
@@ -133,10 +149,10 @@ def with_made(kind: str, path: str, body: Mapping[str, Any], tenant: str) -> Map
     return overlay(overlay(below, body), made)
 
 
-def _filled(rows: Mapping[str, str], words: Mapping[str, Any]) -> Any:
+def _filled(rows: Mapping[str, Any], words: Mapping[str, Any]) -> Any:
     filled: Any = {}
-    for pointer, text in rows.items():
-        filled = change(filled, pointer, text.format_map(words))
+    for pointer, value in rows.items():
+        filled = change(filled, pointer, value.format_map(words) if isinstance(value, str) else value)
     return filled
 
 

@@ -15,7 +15,8 @@ _MOST = 100_000
 class LoggedRequest:
     """`path` has no query; `type` is the ARM type that it names; `body` is what was sent, secrets and all.
 
-    `poll` tells a request for an operation from one for a resource. `status` is 0 where no answer was sent.
+    `poll` tells a request for an operation from one for a resource. `status` is 0 where no answer was sent. `client`
+    and `tenant` are those that the token was issued for, `actor` is the object that acts.
     """
 
     method: str
@@ -25,6 +26,8 @@ class LoggedRequest:
     at: datetime
     poll: bool = False
     actor: str = ""
+    client: str = ""
+    tenant: str = ""
     request_id: str = ""
     body: Any = None
 
@@ -38,6 +41,8 @@ class LoggedRequest:
             "at": self.at.isoformat(),
             "poll": self.poll,
             "actor": self.actor,
+            "client": self.client,
+            "tenant": self.tenant,
         }
 
 

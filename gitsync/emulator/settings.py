@@ -74,10 +74,11 @@ class Denial:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Principal:
-    """An identity that the emulator issues tokens to."""
+    """An identity that the emulator issues tokens to. `tenant` "" is known in every tenant."""
 
     client: str
     object: str
+    tenant: str = ""
     secret: str = field(default="", repr=False)
     read_only: bool = False
 
@@ -185,6 +186,7 @@ def _subscriptions(node: Node) -> tuple[str, ...]:
 _PRINCIPAL: Mapping[str, Reader] = {
     "clientId": ("client", Node.text),
     "objectId": ("object", Node.text),
+    "tenantId": ("tenant", Node.text),
     "secret": ("secret", Node.text),
     "readOnly": ("read_only", Node.flag),
 }

@@ -26,6 +26,7 @@ from gitsync.model.clock import Clock
 _TOKEN = re.compile(r"/[^/]+/oauth2/v2\.0/token")
 _DISCOVERY = re.compile(r"/[^/]+/(v2\.0/)?\.well-known/openid-configuration")
 _AUDIENCES = ("https://management.azure.com", "https://management.core.windows.net")
+_GUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _MOST_READ = 100
 """Tokens are checked once and remembered; a few principals use a few at a time."""
 _ASSERTION = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
@@ -56,25 +57,36 @@ class Tokens:
         principal = self._principals.get(client.casefold())
         if form.get("grant_type") != "client_credentials":
             return self._no(400, "unsupported_grant_type", 70003, "The app requested an unsupported grant type.")
-        if principal is None:
+        if principal is None or not _is_known_in(principal, tenant):
             text = f"Application with identifier '{client}' was not found in the directory '{tenant}'."
             return self._no(400, "unauthorized_client", 700016, text)
         if not _proves(principal, form):
-            text = f"Invalid client secret provided for app '{client}'."
+            text = (
+                "Invalid client secret provided. Ensure the secret being sent in the request is the client secret "
+                f"value, not the client secret ID, for a secret added to app '{client}'."
+            )
             return self._no(401, "invalid_client", 7000215, text)
         seconds = self._settings.token_seconds
         audience = form.get("scope", "").split(" ")[0].removesuffix(".default").removesuffix("/")
-        token = self.token(principal, audience=audience)
+        token = self.token(principal, audience=audience, tenant=tenant if _GUID.fullmatch(tenant) else "")
         body = {"token_type": "Bearer", "expires_in": seconds, "ext_expires_in": seconds, "access_token": token}
         return Answer(200, body, {"Cache-Control": "no-store"})
 
-    def token(self, principal: Principal, *, audience: str = _AUDIENCES[0], seconds: float | None = None) -> str:
-        """A token for a principal, valid for some seconds from now."""
+    def token(
+        self,
+        principal: Principal,
+        *,
+        audience: str = _AUDIENCES[0],
+        seconds: float | None = None,
+        tenant: str = "",
+    ) -> str:
+        """A token for a principal in a tenant ("": its own), valid for some seconds from now."""
         now = self._clock.now().timestamp()
+        tenant = tenant or principal.tenant or self._settings.tenant
         claims = {
             "aud": audience,
-            "iss": f"https://sts.windows.net/{self._settings.tenant}/",
-            "tid": self._settings.tenant,
+            "iss": f"https://sts.windows.net/{tenant}/",
+            "tid": tenant,
             "appid": principal.client,
             "oid": principal.object,
             "sub": principal.object,
@@ -137,6 +149,10 @@ class Tokens:
         return Answer(status, body | {"trace_id": trace, "correlation_id": correlation})
 
 
+def _is_known_in(principal: Principal, tenant: str) -> bool:
+    return not principal.tenant or principal.tenant.casefold() == tenant.casefold()
+
+
 def _proves(principal: Principal, form: Mapping[str, str]) -> bool:
     """By its secret, or by an assertion of somebody it trusts: any that has a JWT's form."""
     if "client_assertion" in form:
@@ -147,7 +163,8 @@ def _proves(principal: Principal, form: Mapping[str, str]) -> bool:
 
 def _caller(claims: Mapping[str, Any], *, read_only: bool) -> Caller:
     client = claims.get("appid") or claims.get("azp") or ""
-    return Caller(client=str(client), object=str(claims.get("oid") or ""), read_only=read_only)
+    tenant = str(claims.get("tid") or "")
+    return Caller(client=str(client), object=str(claims.get("oid") or ""), tenant=tenant, read_only=read_only)
 
 
 def _discovery(tenant: str, base: str) -> dict[str, Any]:

@@ -1,0 +1,117 @@
+"""Several principals at one Azure: whose token it is, and what each may do."""
+
+import base64
+import json
+from dataclasses import replace
+
+import pytest
+from asked import GROUP, OPEN, SUBSCRIPTION, at, play, with_group
+
+from gitsync.emulator.settings import TENANT, Denial, Principal, read_settings
+
+ELSEWHERE = "22222222-2222-4222-8222-222222222222"
+ANYWHERE = Principal(client="anywhere", object="object-anywhere", secret="one")
+THERE = Principal(client="there", object="object-there", secret="two", tenant=ELSEWHERE)
+SCRIPT = """
+settings:
+  throttle: off
+  requireToken: true
+  principals:
+    - {clientId: strong, objectId: object-strong, secret: one}
+    - {clientId: weak, objectId: object-weak, secret: two, tenantId: 22222222-2222-4222-8222-222222222222}
+  denied:
+    - {principal: weak}
+"""
+
+
+async def signed_in(azure, principal, tenant, secret=None):
+    form = {"grant_type": "client_credentials", "scope": "https://management.azure.com/.default"}
+    form |= {"client_id": principal.client, "client_secret": secret or principal.secret}
+    async with azure.session.post(f"{azure.emulator.url}/{tenant}/oauth2/v2.0/token", data=form) as answer:
+        return answer.status, await answer.json()
+
+
+SIGN_INS = [
+    (ANYWHERE, TENANT, None, 200, TENANT, "at the emulator's own tenant"),
+    (ANYWHERE, ELSEWHERE, None, 200, ELSEWHERE, "at another, for which the token then is"),
+    (ANYWHERE, "organizations", None, 200, TENANT, "at no tenant in particular"),
+    (THERE, ELSEWHERE, None, 200, ELSEWHERE, "where it is known"),
+    (THERE, TENANT, None, 400, "AADSTS700016", "where it is not"),
+    (THERE, ELSEWHERE, "wrong", 401, "AADSTS7000215", "with a wrong secret"),
+    (Principal(client="nobody", object="x", secret="x"), TENANT, None, 400, "AADSTS700016", "as nobody we know"),
+]
+
+
+@pytest.mark.parametrize(
+    ("principal", "tenant", "secret", "status", "told", "why"), SIGN_INS, ids=[row[-1] for row in SIGN_INS]
+)
+def test_somebody_signs_in(principal, tenant, secret, status, told, why):
+    settings = replace(OPEN, require_token=True, principals=(ANYWHERE, THERE))
+    given, body = play(lambda azure: signed_in(azure, principal, tenant, secret), settings)
+    assert given == status, why
+    if status != 200:
+        assert body["error_description"].startswith(told + ":")
+        return
+    claims = json.loads(base64.urlsafe_b64decode(body["access_token"].split(".")[1] + "=="))
+    assert (claims["appid"], claims["tid"], claims["iss"]) == (
+        principal.client,
+        told,
+        f"https://sts.windows.net/{told}/",
+    )
+
+
+def test_the_log_says_for_whom_a_token_was_issued():
+    async def scenario(azure):
+        _, body = await signed_in(azure, THERE, ELSEWHERE)
+        await azure.get(GROUP, Authorization=f"Bearer {body['access_token']}")
+        entry = azure.emulator.requests[-1]
+        assert entry.summary()["client"] == entry.client
+        return entry.client, entry.tenant, entry.actor
+
+    settings = replace(OPEN, require_token=True, principals=(THERE,))
+    assert play(scenario, settings) == ("there", ELSEWHERE, "object-there")
+
+
+def test_a_script_can_say_that_one_client_may_do_nothing(tmp_path):
+    script = tmp_path / "script.yaml"
+    script.write_text(SCRIPT)
+    settings = read_settings(script)
+
+    async def scenario(azure):
+        replies = []
+        for principal in settings.principals:
+            _, body = await signed_in(azure, principal, principal.tenant or TENANT)
+            token = f"Bearer {body['access_token']}"
+            replies += [await azure.put(GROUP, Authorization=token), await azure.get(GROUP, Authorization=token)]
+        return replies
+
+    *strong, written, read = play(scenario, settings)
+    assert [reply.status for reply in strong] == [201, 200]
+    assert [reply.status for reply in (written, read)] == [403, 403]
+    assert written.code == "AuthorizationFailed"
+    assert written.message == (
+        "The client 'weak' with object id 'object-weak' does not have authorization to perform action "
+        f"'Microsoft.Resources/subscriptions/resourceGroups/write' over scope '{GROUP}' or the scope is invalid. If access was "
+        "recently granted, please refresh your credentials."
+    )
+
+
+ACTION = "Microsoft.Storage/storageAccounts/listKeys/action"
+ACCOUNT = at("Microsoft.Storage/storageAccounts", "st")
+DENIALS = [
+    (Denial(action=ACTION), 403, 200, "a Reader sees the account and not its keys"),
+    (Denial(scope=f"{SUBSCRIPTION}/resourceGroups/other"), 200, 200, "no rights elsewhere"),
+    (Denial(principal="somebody-else"), 200, 200, "somebody else has none"),
+]
+
+
+@pytest.mark.parametrize(("denial", "keys", "read", "why"), DENIALS, ids=[row[-1] for row in DENIALS])
+def test_keys_may_be_refused_where_the_resource_may_be_read(denial, keys, read, why):
+    async def scenario(azure):
+        azure.emulator.put(ACCOUNT, {"location": "westeurope"})
+        return await azure.ask("POST", f"{ACCOUNT}/listKeys"), await azure.get(ACCOUNT)
+
+    asked, seen = play(with_group(scenario), replace(OPEN, denied=(denial,)))
+    assert (asked.status, seen.status) == (keys, read), why
+    if keys == 403:
+        assert f"perform action '{ACTION}' over scope '{ACCOUNT}'" in asked.message
