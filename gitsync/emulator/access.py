@@ -69,7 +69,14 @@ def _denies(denial: Denial, call: Call) -> bool:
 
 def _denied(call: Call) -> Refused:
     words: dict[str, Any] = {"client": call.caller.client, "object": call.caller.object}
-    return refuse("AuthorizationFailed", action=action_of(call), scope=call.target.path, **words)
+    return refuse("AuthorizationFailed", action=action_of(call), scope=_scope(call), **words)
+
+
+def _scope(call: Call) -> str:
+    """What a right would have to be held on: for an action, what is asked to act."""
+    if call.verb != "action":
+        return call.target.path
+    return call.target.owner.path if call.target.names else call.target.scope
 
 
 def _check_type(cloud: Cloud, call: Call) -> None:
