@@ -8,10 +8,13 @@ from gitsync.cel.expressions import UNTYPED, compiled, environment_of
 from gitsync.cel.findings import check_expressions
 from gitsync.cel.objects import self_of
 from gitsync.cel.outcomes import entries
+from gitsync.core.catalog import open_catalog
 from gitsync.core.exports import ExportError
 from gitsync.errors import ExpressionError, GitsyncError
 from gitsync.model.export import Address, Holder
-from gitsync.model.problem import Level
+from gitsync.model.gvk import GVK, Key
+from gitsync.model.problem import Level, Source
+from gitsync.model.resource import Resource
 from gitsync.model.secret import Secret
 
 
@@ -260,3 +263,47 @@ def test_a_config_map_never_sees_a_secret():
         outcome(
             exporting(config_maps=[{"name": "n", "key": "k", "value": "secret.primaryKey"}]), {}, {"primaryKey": "k=="}
         )
+
+
+IDENTITY = open_catalog().kind(GVK("managedidentity.azure.com", "v1api20230131", "UserAssignedIdentity"))
+
+
+def identity(**values):
+    """A manifest that exports each value under its key to one secret."""
+    rows = [{"name": "aso-credential", "key": key, "value": text} for key, text in values.items()]
+    return Resource(
+        key=Key("managedidentity.azure.com", "UserAssignedIdentity", "default", "runner"),
+        gvk=IDENTITY.gvk,
+        spec={"operatorSpec": {"secretExpressions": rows}},
+        source=Source("runner.yaml", 1),
+    )
+
+
+def test_an_identity_exports_itself_as_a_credential():
+    resource = identity(
+        AZURE_SUBSCRIPTION_ID="aso.parseResourceId(self.status.id).subscriptionId",
+        AZURE_TENANT_ID="self.status.tenantId",
+        AZURE_CLIENT_ID="self.status.clientId",
+        USE_WORKLOAD_IDENTITY_AUTH="string(true)",
+    )
+    status = {
+        "id": "/subscriptions/sub/resourceGroups/g/providers/Microsoft.ManagedIdentity/userAssignedIdentities/runner",
+        "tenantId": "tenant",
+        "clientId": "client",
+    }
+    assert check_expressions(resource, IDENTITY) == ()
+    found = entries(exported(resource, IDENTITY), self_of(resource, IDENTITY, status), {})
+    assert [(e.to.key, e.value.reveal()) for e in found] == [
+        ("AZURE_SUBSCRIPTION_ID", "sub"),
+        ("AZURE_TENANT_ID", "tenant"),
+        ("AZURE_CLIENT_ID", "client"),
+        ("USE_WORKLOAD_IDENTITY_AUTH", "true"),
+    ]
+
+
+def test_a_number_added_to_a_text_of_a_real_kind_is_refused():
+    (problem,) = check_expressions(identity(k="self.status.principalId + 10"), IDENTITY)
+    assert problem.message == (
+        'failed to compile CEL expression: "self.status.principalId + 10": '
+        "ERROR: <input>:1:25: found no matching overload for '_+_' applied to '(string, int)'."
+    )

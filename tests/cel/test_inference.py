@@ -1,0 +1,76 @@
+"""How types fit: what is learnt of open types, what is taken back, and what is never so."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gitsync.cel.inference import Inference
+from gitsync.cel.types import BOOL, DYN, INT, NULL, STRING, TIMESTAMP, list_of, map_of, optional_of, struct
+
+TYPES = st.recursive(
+    st.sampled_from([DYN, BOOL, INT, STRING, TIMESTAMP, NULL, struct("S", {})]),
+    lambda inner: inner.map(list_of) | inner.map(optional_of) | st.builds(map_of, inner, inner),
+    max_leaves=6,
+)
+
+
+def test_what_is_learnt_is_kept_if_all_fits_and_forgotten_if_not():
+    known = Inference()
+    one, other = known.fresh(), known.fresh()
+    assert known.fits([one, other], [STRING, INT])
+    assert not known.fits([one, BOOL], [DYN, INT])
+    assert (known.resolved(one), known.resolved(other)) == (STRING, INT)
+    third = known.fresh()
+    assert not known.fits([third, BOOL], [STRING, INT])
+    assert known.settled(third) == DYN
+
+
+def test_of_two_types_the_wider_is_kept():
+    known = Inference()
+    one = known.fresh()
+    assert known.fits([one, one, one], [list_of(STRING), list_of(DYN), list_of(STRING)])
+    assert known.resolved(one) == list_of(DYN)
+
+
+def test_types_that_stand_for_each_other_learn_together():
+    known = Inference()
+    one, other, third = known.fresh(), known.fresh(), known.fresh()
+    assert known.fits([one, other], [other, third])
+    assert known.fits([third], [STRING])
+    assert known.fits([third], [DYN])
+    assert {known.resolved(type_) for type_ in (one, other, third)} == {DYN}
+
+
+def test_no_type_holds_itself():
+    known = Inference()
+    one = known.fresh()
+    assert not known.fits([one], [list_of(one)])
+    assert not known.fits([list_of(one)], [one])
+
+
+def test_different_numbers_of_types_do_not_fit():
+    assert not Inference().fits([STRING], [])
+
+
+@given(TYPES)
+def test_a_type_fits_itself_and_what_may_be_anything(type_):
+    assert Inference().fits([type_, type_, DYN], [type_, DYN, type_])
+
+
+@given(TYPES, TYPES)
+def test_fitting_is_mutual(one, other):
+    assert Inference().fits([one], [other]) == Inference().fits([other], [one])
+
+
+@given(TYPES)
+def test_an_open_type_becomes_what_it_meets(type_):
+    known = Inference()
+    one = known.fresh()
+    assert known.fits([one], [type_])
+    assert known.settled(one) == type_
+
+
+@given(st.lists(TYPES, min_size=1, max_size=4))
+def test_a_lists_items_all_fit_the_type_that_is_found_for_them(types):
+    known = Inference()
+    joined = known.settled(known.joined(types))
+    assert all(Inference().fits([joined], [type_]) for type_ in types)
