@@ -9,6 +9,7 @@ from gitsync.emulator.settings import Settings
 from gitsync.model.condition import Severity
 from gitsync.model.result import Stage
 from gitsync.model.verdict import Action, Verdict
+from gitsync.repo.plan_file import write_plan
 
 ROLES = "/providers/Microsoft.Authorization/roleDefinitions"
 
@@ -259,3 +260,18 @@ def test_nothing_is_looked_up_nor_purged_under_policy_skip(tmp_path):
     )
     world.says(group=GROUP, other=OTHER, vault=skipped).sync()
     assert [r.path for r in world.requests if "deletedVaults" in r.path] == []
+
+
+def test_a_sync_purges_nothing_that_the_reviewed_plan_did_not_say(tmp_path):
+    world = World(tmp_path)
+    world.says(group=GROUP).sync()
+    world.says(group=GROUP, vault=vault("purgeThenCreate"))
+    file = tmp_path / "plan.json"
+    write_plan(file, world.plan(plan_out=str(file)).review)
+    world.outside("PUT", VAULT_ID, BODY, VAULT_API)
+    world.outside("DELETE", VAULT_ID, api_version=VAULT_API)
+    found = of(world.sync(plan_file=str(file)), "Vault")
+    assert (found.condition.reason, world.writes) == ("PlanOutdated", [])
+    write_plan(file, world.plan(plan_out=str(file)).review)
+    assert of(world.sync(plan_file=str(file)), "Vault").condition.is_ready
+    assert world.sent("POST") == [f"{DELETED_ID}/purge"]
