@@ -7,6 +7,8 @@ import asyncio
 import pytest
 from builders import group_id, vnet_id
 
+from gitsync.errors import ArmError
+from gitsync.extensions.points import Question
 from gitsync.memory import Memory
 from gitsync.model.live import Live
 
@@ -49,3 +51,27 @@ def test_one_read_serves_all():
 
     asyncio.run(main())
     assert len(reads) == 1
+
+
+def test_a_question_for_the_run_is_asked_until_it_has_an_answer():
+    memory, reads = Memory(), []
+    question = Question("/roles", "1", lists=True, for_the_run=True)
+    answers = iter([ArmError("No."), (), ({"name": "a"},), ({"name": "never asked for"},)])
+
+    async def list_once():
+        reads.append(None)
+        await asyncio.sleep(0)
+        answer = next(answers)
+        if isinstance(answer, ArmError):
+            raise answer
+        return answer
+
+    async def main():
+        with pytest.raises(ArmError):
+            await memory.told(question, list_once)
+        assert await memory.told(question, list_once) == ()
+        found = await asyncio.gather(*(memory.told(question, list_once) for _ in range(3)))
+        assert found == [({"name": "a"},)] * 3
+
+    asyncio.run(main())
+    assert len(reads) == 3, "neither a failure nor an empty list is kept, and what is kept serves all"
