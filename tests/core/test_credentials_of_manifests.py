@@ -1,0 +1,214 @@
+"""Which credential a resource has, and what the keys of its Secret say; without Azure (semantics §10)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from builders import record, rg, vnet
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gitsync.core.annotations import CREDENTIAL_FROM
+from gitsync.core.credential_keys import CLOUD, KEYS, PUBLIC_KEYS, Refusal, hidden, identity_of, subscription_said
+from gitsync.core.credentials import Credential, Credentials, Unknown, as_far_as_known, wanted
+from gitsync.core.finding import Finding
+from gitsync.model.gvk import GVK
+from gitsync.model.problem import Level, Source
+from gitsync.model.resource import Resource
+from gitsync.model.secret import Secret
+from gitsync.model.signin import Identity, Method, OtherCloud
+
+IDS = {"AZURE_SUBSCRIPTION_ID": "sub-1", "AZURE_TENANT_ID": "tenant-1", "AZURE_CLIENT_ID": "client-1"}
+ELSEWHERE = {
+    "AZURE_RESOURCE_MANAGER_ENDPOINT": "https://arm.example",
+    "AZURE_RESOURCE_MANAGER_AUDIENCE": "https://arm.example/",
+    "AZURE_AUTHORITY_HOST": "https://login.example",
+}
+
+
+def values(**keys: str | None) -> dict[str, Secret]:
+    return {key: Secret(value) for key, value in (IDS | keys).items() if value is not None}
+
+
+def resource(credential_from: str = "", namespace: str = "default") -> Resource:
+    key = replace(rg(), namespace=namespace)
+    annotations = {CREDENTIAL_FROM: credential_from} if credential_from else {}
+    gvk = GVK(key.group, "v1api20200601", key.kind)
+    return Resource(key=key, gvk=gvk, spec={}, source=Source("a.yaml", 1), annotations=annotations)
+
+
+MODES = [
+    ({}, Method.WORKLOAD_IDENTITY, "nothing said"),
+    ({"AUTH_MODE": "workloadidentity"}, Method.WORKLOAD_IDENTITY, "said"),
+    ({"AUTH_MODE": "podidentity"}, Method.MANAGED_IDENTITY, "the machine's"),
+    ({"AZURE_CLIENT_SECRET": "s"}, Method.CLIENT_SECRET, "a secret"),
+    ({"AZURE_CLIENT_SECRET": "s", "AUTH_MODE": "podidentity"}, Method.CLIENT_SECRET, "a secret goes first"),
+    ({"AZURE_CLIENT_SECRET": "s", "AZURE_CLIENT_CERTIFICATE": "c"}, Method.CLIENT_SECRET, "and before a certificate"),
+    (
+        {"AZURE_CLIENT_CERTIFICATE": "c", "AZURE_USER_ASSIGNED_IDENTITY_CREDENTIALS": "/f"},
+        Method.CLIENT_CERTIFICATE,
+        "a certificate before a file",
+    ),
+    (
+        {"AZURE_USER_ASSIGNED_IDENTITY_CREDENTIALS": "/f", "AUTH_MODE": "x"},
+        Method.IDENTITY_FILE,
+        "a file before a mode",
+    ),
+    ({"AZURE_CLIENT_SECRET": " "}, Method.WORKLOAD_IDENTITY, "what is empty is not there"),
+]
+
+
+@pytest.mark.parametrize(("keys", "method", "why"), MODES)
+def test_the_first_mode_that_is_there_counts(keys, method, why):
+    found = identity_of("ns/n", values(**keys), other_clouds=False)
+    assert isinstance(found, Identity), why
+    assert found.sign_in.method is method, why
+    assert (found.subscription, found.sign_in.tenant, found.sign_in.client) == ("sub-1", "tenant-1", "client-1")
+    assert found.sign_in.secret_name == "ns/n"
+
+
+def test_only_what_the_mode_needs_is_taken_along():
+    found = identity_of(
+        "ns/n",
+        values(AZURE_CLIENT_SECRET="s", AZURE_CLIENT_CERTIFICATE="c", AZURE_CLIENT_CERTIFICATE_PASSWORD="p"),
+        other_clouds=False,
+    )
+    assert isinstance(found, Identity)
+    assert (found.sign_in.client_secret, found.sign_in.certificate) == (Secret("s"), None)
+    assert found.sign_in.certificate_password is None
+
+
+def test_ids_lose_the_white_space_that_files_end_with_and_secrets_keep_it():
+    found = identity_of("ns/n", values(AZURE_TENANT_ID="tenant-1\n", AZURE_CLIENT_SECRET="s\n"), other_clouds=False)
+    assert isinstance(found, Identity)
+    assert (found.sign_in.tenant, found.sign_in.client_secret) == ("tenant-1", Secret("s\n"))
+
+
+def test_additional_tenants_are_a_list():
+    found = identity_of("ns/n", values(AZURE_ADDITIONAL_TENANTS="a, b,,"), other_clouds=False)
+    assert isinstance(found, Identity)
+    assert found.sign_in.additional_tenants == ("a", "b")
+
+
+CLOUDS = [
+    (ELSEWHERE, True, None, "allowed, and whole"),
+    (ELSEWHERE, False, "names another Azure", "not allowed"),
+    ({CLOUD[0]: "https://arm.example"}, True, "half of another Azure", "one of three"),
+    ({**ELSEWHERE, CLOUD[0]: "http://127.0.0.1:8000"}, True, "not https", "a token in the open, to this machine"),
+    ({**ELSEWHERE, CLOUD[2]: "login.example"}, True, "not https", "who knows where"),
+]
+
+
+@pytest.mark.parametrize(("keys", "allowed", "refused", "why"), CLOUDS)
+def test_another_azure_needs_a_setting_and_all_three_keys(keys, allowed, refused, why):
+    found = identity_of("ns/n", values(**keys), other_clouds=allowed)
+    if refused is None:
+        assert isinstance(found, Identity), why
+        assert found.cloud == OtherCloud(
+            endpoint="https://arm.example", audience="https://arm.example/", authority="https://login.example"
+        )
+    else:
+        assert isinstance(found, Refusal), why
+        assert refused in found.message
+
+
+@given(st.dictionaries(st.sampled_from(KEYS), st.text(max_size=60), max_size=len(KEYS)), st.booleans())
+def test_whatever_a_secret_says_it_is_read_or_refused_and_no_secret_shows(said, allowed):
+    marked = {key: text if key in PUBLIC_KEYS else f"m4rked{text}" for key, text in said.items()}
+    found = identity_of("ns/n", {key: Secret(text) for key, text in marked.items()}, other_clouds=allowed)
+    assert "m4rked" not in repr(found)
+    if isinstance(found, Identity):
+        assert "/" not in f"{found.subscription}{found.sign_in.tenant}{found.sign_in.client}"
+        assert found.cloud is None or allowed
+
+
+def test_ids_are_public_and_all_else_is_hidden():
+    keys = values(AZURE_CLIENT_SECRET="s", AUTH_MODE="m", something="else")
+    assert {one.reveal() for one in hidden(keys)} == {"s", "else"}
+
+
+FOUND = {
+    ("default", "aso-credential"): values(),
+    ("default", "mine"): values(AZURE_SUBSCRIPTION_ID="sub-2"),
+    ("default", "broken"): values(AZURE_TENANT_ID=None),
+    ("none", "aso-credential"): None,
+    ("remote", "aso-credential"): Unknown("a plan asks nobody.", unasked=True),
+    ("remote", "mine"): Unknown("a plan asks nobody.", unasked=True),
+    ("down", "aso-credential"): Unknown("the vault answered 403."),
+}
+CHOICES = [
+    (resource(), "aso-credential", "sub-1", "the namespace's"),
+    (resource("mine"), "mine", "sub-2", "its own"),
+    (resource("a/b"), "aso-credential", "sub-1", "a slash is a mistake that validation tells"),
+    (resource(namespace="none"), "", "everybodys", "the global one"),
+    (resource(namespace="remote"), "", "everybodys", "as far as a plan may look"),
+]
+
+
+@pytest.mark.parametrize(("one", "name", "subscription", "why"), CHOICES)
+def test_the_nearest_level_counts(one, name, subscription, why):
+    found = Credentials(FOUND, "everybodys").of(one)
+    assert isinstance(found, Credential), why
+    assert (found.name, found.subscription) == (name, subscription), why
+
+
+REFUSED = [
+    (resource("missing"), 'credential Secret "default/missing" does not exist', "no fall-back"),
+    (resource("broken"), 'credential Secret "default/broken" does not contain key "AZURE_TENANT_ID"', "incomplete"),
+    (resource(namespace="down"), "the vault answered 403.", "unknown is not absent"),
+    (resource("mine", "remote"), "a plan asks nobody.", "its own cannot be replaced"),
+]
+
+
+@pytest.mark.parametrize(("one", "words", "why"), REFUSED)
+def test_no_level_replaces_another(one, words, why):
+    found = Credentials(FOUND, "everybodys").of(one)
+    assert isinstance(found, Finding), why
+    assert words in found.message
+    assert (found.code, found.level) == ("CredentialNotUsable", Level.ERROR)
+    assert found.hint
+
+
+def test_without_a_global_one_a_resource_needs_its_own():
+    found = Credentials(FOUND, "").of(resource(namespace="none"))
+    assert isinstance(found, Finding)
+    assert found.message.startswith("global credential not configured")
+
+
+RECORDED = [("", "sub-1"), ("aso-credential", "sub-1"), ("mine", "sub-2"), ("missing", None)]
+
+
+@pytest.mark.parametrize(("name", "subscription"), RECORDED)
+def test_what_left_git_is_chosen_for_anew(name, subscription):
+    found = Credentials(FOUND, "everybodys").of_record(record(rg(), "/x", credential=name))
+    assert (found.subscription if isinstance(found, Credential) else None) == subscription
+
+
+def test_all_that_may_be_asked_for_is_looked_up():
+    records = {vnet(): record(vnet(), "/x", credential="old")}
+    assert wanted([resource("mine"), resource(namespace="far")], records) == (
+        ("default", "aso-credential"),
+        ("default", "mine"),
+        ("default", "old"),
+        ("far", "aso-credential"),
+    )
+
+
+def test_a_plan_says_once_where_it_did_not_look():
+    (problem,) = Credentials(FOUND, "everybodys").warnings({})
+    assert (problem.code, problem.level) == ("CredentialNotLookedUp", Level.WARNING)
+    assert "remote" in problem.message
+    key = replace(rg(), namespace="remote")
+    assert list(Credentials(FOUND, "everybodys").warnings({key: record(key, "/x")})) == [], "it was the global one"
+    assert len(list(Credentials(FOUND, "everybodys").warnings({key: record(key, "/x", credential="mine")}))) == 1
+
+
+def test_offline_a_secret_that_is_not_in_git_may_be_elsewhere():
+    of = as_far_as_known({("default", "mine"): values(AZURE_SUBSCRIPTION_ID="sub-2")}, "everybodys")
+    sure, unsure = of(resource("mine")), of(resource())
+    assert isinstance(sure, Credential)
+    assert isinstance(unsure, Credential)
+    assert (sure.subscription, sure.is_sure) == ("sub-2", True)
+    assert (unsure.subscription, unsure.is_sure) == ("everybodys", False)
+    assert subscription_said(values(AZURE_SUBSCRIPTION_ID="../x")) is None
