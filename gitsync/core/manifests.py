@@ -222,8 +222,7 @@ def _encrypted(document: Document, others: Iterable[Document]) -> Encrypted:
     together = dict.fromkeys(alike)  # items of a list have one text
     return Encrypted(
         source=Source(document.path, document.line("")),
-        text=b"\n".join(text.rstrip() for text in together) + b"\n",
-        sops=seal if isinstance(seal, dict) else {},
+        text=b"".join(together),
     )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from gitsync.model.export import Address
 from gitsync.model.problem import Problem, Source
@@ -17,12 +16,11 @@ class Encrypted:
     """A Secret or a ConfigMap that is encrypted with SOPS, as it stands in its file.
 
     `text` is what was encrypted at once, and so is decrypted at once: all documents of the file that share the member
-    `sops`, which `sops` is.
+    `sops`.
     """
 
     source: Source
     text: bytes
-    sops: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

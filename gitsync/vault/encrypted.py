@@ -54,7 +54,7 @@ class EncryptedSource:
 
     async def _decrypt(self, one: Encrypted) -> Manifests:
         form = "json" if one.source.path.endswith(".json") else "yaml"
-        plain = await self._sops.decrypt(one.text, one.sops, form=form, where=one.source.path)
+        plain = await self._sops.decrypt(one.text, form=form, where=one.source.path)
         return read_manifests({one.source.path: plain}, namespace=self._namespace)
 
 

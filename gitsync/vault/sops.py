@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gitsync.core.documents import read_documents
 from gitsync.model.secret import MASKED
 from gitsync.vault.points import VaultError
 
@@ -47,16 +48,13 @@ class Sops:
             )
         return found
 
-    async def decrypt(self, text: bytes, seal: Mapping[str, Any], *, form: str, where: str) -> bytes:
-        """What an encrypted text says, in the same form: "yaml" or "json". `seal` is its member `sops`.
-
-        Raises VaultError that names `where`.
-        """
-        self._refuse_strange_vaults(seal, where)
+    async def decrypt(self, text: bytes, *, form: str, where: str) -> bytes:
+        """What an encrypted text says, in the same form: "yaml" or "json". Raises VaultError that names `where`."""
+        environment = self._environment_for(text, where)
         forms = ("--input-type", form, "--output-type", form, "/dev/stdin")
-        code, output, complaint = await self._run(("decrypt", *forms), text, None)
+        code, output, complaint = await self._run(("decrypt", *forms), text, environment)
         if code:  # before 3.9 there were flags in place of commands
-            code, output, complaint = await self._run(("--decrypt", *forms), text, None)
+            code, output, complaint = await self._run(("--decrypt", *forms), text, environment)
         if code:
             raise VaultError(
                 f"{where} cannot be decrypted: sops says {_first_line(complaint)}",
@@ -70,7 +68,7 @@ class Sops:
         """
         words = ("--encrypted-regex", _ENCRYPTED_MEMBERS, "--input-type", "json", "--output-type", "yaml")
         named = ("--filename-override", str(file), "/dev/stdin")
-        code, output, complaint = await self._run(("encrypt", *words, *named), manifest, folder)
+        code, output, complaint = await self._run(("encrypt", *words, *named), manifest, self.environment, folder)
         if code:
             raise VaultError(
                 f"Nothing can be encrypted for {file}: sops says {_first_line(complaint)}",
@@ -79,16 +77,21 @@ class Sops:
             )
         return output
 
-    def _refuse_strange_vaults(self, seal: Mapping[str, Any], where: str) -> None:
+    def _environment_for(self, text: bytes, where: str) -> Mapping[str, str]:
+        """What a text may be decrypted with: the token of a Vault only where it names that Vault and no other."""
         ours = self.environment.get("VAULT_ADDR", "").rstrip("/")
-        strange = sorted({address for address in _vaults(seal) if address.rstrip("/") != ours})
+        named = {address for one in read_documents(where, text).documents for address in _vaults(one.value)}
+        strange = sorted(address for address in named if address.rstrip("/") != ours)
         if strange:
             raise VaultError(
                 f"{where} is encrypted for the HashiCorp Vault at {strange[0]!r}, which would be sent our token.",
                 hint="Set VAULT_ADDR to the same address if it is to be asked.",
             )
+        return {name: value for name, value in self.environment.items() if named or name != "VAULT_TOKEN"}
 
-    async def _run(self, words: Sequence[str], given: bytes, folder: Path | None) -> tuple[int, bytes, str]:
+    async def _run(
+        self, words: Sequence[str], given: bytes, environment: Mapping[str, str], folder: Path | None = None
+    ) -> tuple[int, bytes, str]:
         """Exit code, output and complaint. All that the program started ends with it."""
         program = self.require()
         try:
@@ -96,7 +99,7 @@ class Sops:
                 program,
                 *words,
                 cwd=folder,
-                env=dict(self.environment),
+                env=dict(environment),
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
@@ -132,13 +135,13 @@ def _first_line(complaint: str) -> str:
     return f"“{plain.strip()[:_LONGEST_COMPLAINT]}”"
 
 
-def _vaults(seal: Any) -> Iterator[str]:
-    """The addresses of HashiCorp Vaults anywhere in the member `sops`."""
-    if isinstance(seal, Mapping):
-        for key, value in seal.items():
+def _vaults(value: Any) -> Iterator[str]:
+    """The addresses of HashiCorp Vaults anywhere in a document."""
+    if isinstance(value, Mapping):
+        for key, member in value.items():
             if key == "vault_address":
-                yield str(value)
-            yield from _vaults(value)
-    elif isinstance(seal, list):
-        for each in seal:
+                yield str(member)
+            yield from _vaults(member)
+    elif isinstance(value, list):
+        for each in value:
             yield from _vaults(each)

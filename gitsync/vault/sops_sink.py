@@ -92,10 +92,7 @@ class SopsSink:
         return documents[0]
 
     async def _decrypted(self, found: Document) -> Mapping[str, Any]:
-        seal = found.value["sops"]
-        plain = await self._sops.decrypt(
-            found.text, seal if isinstance(seal, dict) else {}, form="yaml", where=found.path
-        )
+        plain = await self._sops.decrypt(found.text, form="yaml", where=found.path)
         value = read_documents(found.path, plain).documents[0].value
         return value if isinstance(value, dict) else {}
 

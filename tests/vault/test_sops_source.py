@@ -175,17 +175,24 @@ def test_a_program_that_cannot_be_started(tmp_path):
     ],
 )
 @pytest.mark.parametrize(
-    "seal",
+    "text",
     [
-        "{hc_vault: [{vault_address: https://evil.example}]}",
-        "{key_groups: [{hc_vault: [{vault_address: https://evil.example}]}]}",
+        f"{SECRET}sops: {{hc_vault: [{{vault_address: https://evil.example}}]}}\n",
+        f"{SECRET}sops: {{key_groups: [{{hc_vault: [{{vault_address: https://evil.example}}]}}]}}\n",
+        f"a: 1\nsops: {{hc_vault: [{{vault_address: https://evil.example}}]}}\n--- !!map\n{SECRET}sops: {{mac: x}}\n",
     ],
 )
-def test_a_manifest_does_not_choose_who_gets_the_token_of_a_vault(tmp_path, seal, ours, asked, why):
+def test_a_manifest_does_not_choose_who_gets_the_token_of_a_vault(tmp_path, text, ours, asked, why):
     program = scripted(tmp_path, f"cat <<END\n{SECRET}END")
     program = Sops(environment={**program.environment, **ours})
-    found = source({"db.yaml": f"{SECRET}sops: {seal}\n".encode()}, program)
+    found = source({"db.yaml": text.encode()}, program)
     if asked:
         assert read(found, DB)["password"] == "hidden-one", why
     else:
         assert re.search("for the HashiCorp Vault at 'https://evil.example'.* Set VAULT_ADDR", said(found)), why
+
+
+def test_the_token_of_a_vault_is_not_handed_out_where_none_is_named(tmp_path):
+    program = scripted(tmp_path, f'[ -z "$VAULT_TOKEN" ] || exit 1\n[ "$KEPT" = 1 ] || exit 1\ncat <<END\n{SECRET}END')
+    program = Sops(environment={**program.environment, "VAULT_TOKEN": "hidden", "KEPT": "1"})
+    assert read(source({"db.yaml": SEALED}, program), DB)["password"] == "hidden-one"
