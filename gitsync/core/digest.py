@@ -21,12 +21,14 @@ from gitsync.model.secret import MASKED, Placeholder, Secret
 from gitsync.model.verdict import Comparison, Difference, Verdict
 
 CHANGED = "secret changed in git"
+TO_COME = "whether this secret changed cannot be told in a plan: only a sync asks for it"
 NO_KEY = "whether this secret changed cannot be told: no digest key is set"
 MADE_WITHOUT_KEY = "whether this secret changed cannot be told: it was last written without a digest key"
 MADE_WITH_ANOTHER_KEY = "whether this secret changed cannot be told: it was last written with another digest key"
 
 _MEMBER = "$secret"
 _SCHEME = "hmac-sha256"
+_NOT_KNOWN_YET = "to-come"  # in place of a digest; in a plan alone, so it is written nowhere
 
 _AND_PENDING = {Verdict.IN_SYNC: Verdict.PENDING, Verdict.DRIFTED: Verdict.CONFLICT}
 
@@ -49,7 +51,9 @@ class Digests:
 
     def of(self, resource: Key, place: Place, value: Secret) -> str:
         """The digest of one secret; "" where it cannot be made."""
-        if self.key is None or isinstance(value, Placeholder):
+        if isinstance(value, Placeholder):
+            return _NOT_KNOWN_YET
+        if self.key is None:
             return ""
         return f"{_SCHEME}:{self.key_name}:{self._hmac([str(resource), *place, value.reveal()])}"
 
@@ -112,6 +116,8 @@ def with_secrets(comparison: Comparison, now: Mapping[str, Any], before: Mapping
 
 def _cannot_tell(now: str, before: str) -> str:
     """Why two digests cannot be compared; "" where they can."""
+    if now == _NOT_KNOWN_YET:
+        return TO_COME
     if not now:
         return NO_KEY
     if not before:

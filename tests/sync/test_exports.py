@@ -11,6 +11,7 @@ from gitsync.emulator.settings import Settings
 from gitsync.model.condition import Severity, Status
 from gitsync.model.export import Address, Holder
 from gitsync.model.gvk import Key
+from gitsync.model.secret import MASKED
 from gitsync.model.verdict import Action, Verdict
 from gitsync.vault.places import Places
 from gitsync.vault.points import VaultError
@@ -104,7 +105,7 @@ def test_a_key_goes_to_its_secret_and_feeds_another_resource_of_the_same_run(wor
     assert len(key) > 30
     assert world.writes[-1] == f"PUT {SERVER_ID}"
     assert world.sent("POST") == [f"{ACCOUNT_ID}/listKeys"]
-    assert key in [secret.reveal() for secret in world.secrets], "logs are told what to mask"
+    assert world.redactions.mask(key) == MASKED, "logs are told what to mask"
 
 
 def test_nothing_is_asked_where_nothing_is_exported(world, sink):
@@ -212,8 +213,8 @@ def test_a_source_that_cannot_tell_is_not_a_secret_that_is_missing(world):
     world.places = Places(order=("manifests", "folder"), sources={"folder": source})
     found = of(world.says(group=GROUP, server=server("db", "password")).sync(), "FlexibleServer")
     assert said(found) == (Status.FALSE, Severity.WARNING, "Failed")
-    assert found.condition.message == "The folder cannot be read. Mend it."
-    assert world.writes == [f"PUT {GROUP_ID}"]
+    assert found.condition.message.endswith("The folder cannot be read. Mend it.")
+    assert world.writes == [], "as whom to write is unknown too"
 
 
 def test_a_plan_asks_no_remote_source_and_does_not_take_that_for_missing(world):
@@ -225,9 +226,10 @@ def test_a_plan_asks_no_remote_source_and_does_not_take_that_for_missing(world):
     assert source.asked == []
     source.has(secret_at("db"), password="hunter2hunter2")
     assert said(of(world.sync(), "FlexibleServer")) == READY
-    assert source.asked == [secret_at("db")]
+    assert source.asked[-1] == secret_at("db")
+    asked = len(source.asked)
     assert [result.verdict for result in world.plan().results] == [Verdict.IN_SYNC] * 2
-    assert source.asked == [secret_at("db")]
+    assert len(source.asked) == asked
 
 
 def test_26_what_is_skipped_exports_all_the_same(world, sink):
