@@ -1,0 +1,65 @@
+"""The SDK's own poller over the socket: actions that take time end as it expects."""
+
+import asyncio
+import json
+
+import pytest
+from asked import GROUP, OPEN, SUBSCRIPTION, at
+from azure.core.exceptions import HttpResponseError
+from azure.core.pipeline import AsyncPipeline
+from azure.core.pipeline.policies import RequestIdPolicy
+from azure.core.pipeline.transport import AioHttpTransport
+from azure.core.polling import AsyncLROPoller
+from azure.core.rest import HttpRequest
+from azure.mgmt.core import AsyncARMPipelineClient
+from azure.mgmt.core.polling.async_arm_polling import AsyncARMPolling
+
+from gitsync.emulator.call import Course
+from gitsync.emulator.faults import Match, Rule
+from gitsync.emulator.server import Emulator
+from gitsync.emulator.settings import Settings
+
+CLUSTER = at("Microsoft.RedHatOpenShift/hcpOpenShiftClusters", "c")
+BACKUP = at("Microsoft.DataProtection/backupVaults/backupInstances", "v", "i")
+VAULT = at("Microsoft.KeyVault/vaults", "kv")
+PURGE = f"{SUBSCRIPTION}/providers/Microsoft.KeyVault/locations/westeurope/deletedVaults/kv/purge"
+FAILS = Rule(
+    match=Match(methods=("POST",)), course=Course(result="Failed", error={"code": "Busy", "message": "Later."})
+)
+
+
+def acted(path, settings=OPEN):
+    """What the poller ends with, for a POST of an action."""
+
+    async def run():
+        async with Emulator(settings) as azure:
+            for arm_id in (GROUP, CLUSTER, BACKUP.rpartition("/backupInstances/")[0], BACKUP, VAULT):
+                azure.put(arm_id, {"location": "westeurope"})
+            pipeline = AsyncPipeline(AioHttpTransport(), policies=[RequestIdPolicy()])
+            async with AsyncARMPipelineClient(base_url=azure.url, pipeline=pipeline, policies=[]) as client:
+                url = f"{azure.url}%s?api-version=2024-11-01"
+                await pipeline.run(HttpRequest("DELETE", url % VAULT))
+                first = await pipeline.run(HttpRequest("POST", url % path))
+                return await AsyncLROPoller(client, first, content, AsyncARMPolling(0)).result()
+
+    return asyncio.run(run())
+
+
+def content(response):
+    text = response.http_response.body()
+    return json.loads(text) if text else None
+
+
+@pytest.mark.parametrize("path", [f"{BACKUP}/sync", PURGE])
+def test_an_action_without_a_result_ends(path):
+    assert acted(path) is None
+
+
+def test_an_action_ends_with_its_result():
+    assert set(acted(f"{CLUSTER}/requestAdminCredential")) == {"expirationTimestamp", "kubeconfig"}
+
+
+@pytest.mark.parametrize("path", [f"{BACKUP}/sync", f"{CLUSTER}/requestAdminCredential", PURGE])
+def test_an_action_that_fails_says_why(path):
+    with pytest.raises(HttpResponseError, match="Later"):
+        acted(path, Settings(limits=None, rules=(FAILS,)))
