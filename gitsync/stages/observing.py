@@ -17,6 +17,7 @@ from gitsync.model.template import Request
 from gitsync.model.verdict import Action, Comparison, Verdict
 from gitsync.stages.ownership import blocked
 from gitsync.stages.shaping import shaped
+from gitsync.stages.succeeding import foresee
 from gitsync.turn import Turn
 
 
@@ -33,7 +34,9 @@ async def observe(turn: Turn) -> Turn:
         turn.run.memory.saw(turn.arm_id, live)
     if live is None and _may_not_show_yet(turn):
         return replace(turn, exists=False, unfinished=True).stopped(RECONCILING, waits=True)
-    return replace(turn, live=live, exists=live is not None)
+    turn = replace(turn, live=live, exists=live is not None)
+    foresee(turn)
+    return turn
 
 
 def _may_not_show_yet(turn: Turn) -> bool:

@@ -1,9 +1,12 @@
 """The last stage: the resource is as it should be, and those who wait to hear of it are told (spec: extensions §11).
 
-What they answer is kept for the run: where the resource's children stand.
+What they answer is kept for the run: where the resource's children stand. As far as that follows from the resource as
+read it is known before, so that a plan knows it too, and the children of a resource that is not Ready.
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from gitsync.arm.actor import Actor
 from gitsync.core.armid import OVERRIDE
@@ -12,23 +15,25 @@ from gitsync.errors import ArmError, GitsyncError
 from gitsync.turn import Turn
 
 
-async def succeed(turn: Turn) -> Turn:
-    """Tell the success handlers of the kind, each time and under every policy.
+def foresee(turn: Turn) -> None:
+    """Keep for the run what follows from the resource as it was just read."""
+    if turn.live is not None:
+        _keep(turn, turn.run.registry.foreseen(turn.subject()))
 
-    A plan tells nobody: there it counts what follows from the resource as it was read.
-    """
-    if turn.live is None:
-        return turn
-    registry, subject = turn.run.registry, turn.subject()
+
+async def succeed(turn: Turn) -> Turn:
+    """Tell the success handlers of the kind, each time and under every policy. A plan tells nobody."""
     if not turn.run.rules.writes:
-        annotations = registry.foreseen(subject)
-    else:
-        try:
-            annotations = await registry.succeeded(subject, Actor(turn.writer))
-        except ArmError as failure:
-            return turn.stopped(unreadable(failure))
-        except GitsyncError as failure:
-            return turn.stopped(warning("Failed", str(failure)))
+        return turn
+    try:
+        _keep(turn, await turn.run.registry.succeeded(turn.subject(), Actor(turn.writer)))
+    except ArmError as failure:
+        return turn.stopped(unreadable(failure))
+    except GitsyncError as failure:
+        return turn.stopped(warning("Failed", str(failure)))
+    return turn
+
+
+def _keep(turn: Turn, annotations: Mapping[str, str]) -> None:
     if OVERRIDE in annotations:
         turn.run.values.rooted(turn.node.key, annotations[OVERRIDE])
-    return turn

@@ -199,3 +199,18 @@ def test_a_subscription_that_is_gone_is_cancelled_enough(world):
     world.says(alias=ALIAS).sync()
     world.settings = Settings(limits=None, rules=rules(refused("SubscriptionNotFound").replace("400", "404")))
     assert of(world.says().sync(prune=True, max_deletes=5), "Alias").condition.reason == "Deleted"
+
+
+def test_a_run_about_the_children_alone_looks_where_they_stand(world):
+    world.says(alias=ALIAS).sync()
+    report = world.says(alias=ALIAS, child=CHILD).sync(only=("RoleAssignment/reads",))
+    assert of(report, "RoleAssignment").condition.is_ready
+    assert world.writes == [f"PUT {child_id(made_by(world))}"]
+
+
+def test_children_that_are_ours_go_on_where_the_alias_is_not_ready(world):
+    world.says(alias=ALIAS, child=CHILD).sync()
+    world.extensions = (Extension(group="subscription.azure.com", kind="Alias", succeeded=breaks_off), *BUILT_IN)
+    report = world.sync()
+    assert not of(report, "Alias").condition.is_ready
+    assert of(report, "RoleAssignment").verdict is Verdict.IN_SYNC
