@@ -126,8 +126,8 @@ def test_the_list_is_asked_for_once_in_all_its_pages(ca):
     async def test(rig):
         for number in range(5):
             rig.fake.make(f"secret{number}", "x")
-        await rig.vault.read(DB, ["a"])
         await asyncio.gather(rig.vault.read(DB, ["b"]), rig.vault.read(DOTTED, []))
+        await rig.vault.read(DB, ["a"])
         assert rig.fake.lines().count("GET /secrets") == 3
 
     run(ca, test)
@@ -322,8 +322,8 @@ def test_a_vault_that_asks_for_another_audience_gets_no_token(ca):
         def __init__(self, way, fake):
             self.transport = Redirected(way.transport, fake)
 
-        def proxies(self, _url):
-            return {}
+        def proxies(self, url):
+            return {"https": f"http://proxy-for.example/{url}"}
 
     class Redirected:
         """The transport, which brings requests for the vault to the fake."""
@@ -332,6 +332,7 @@ def test_a_vault_that_asks_for_another_audience_gets_no_token(ca):
             self._transport, self._fake = transport, fake
 
         async def send(self, request, **options):
+            assert options.pop("proxies") == {"https": "http://proxy-for.example/https://mine.vault.azure.net"}
             real, request.url = request.url, request.url.replace("https://mine.vault.azure.net", self._fake.url)
             try:
                 return await self._transport.send(request, **options)
@@ -481,6 +482,57 @@ def test_who_owns_an_object(ca, made, owner, why):
         for name, tags in made:
             rig.fake.make(name, "v", tags)
         assert await rig.vault.owner(DB) == owner, why
+
+    run(ca, test)
+
+
+def test_a_name_that_is_tagged_for_another_key_is_not_written(ca):
+    async def test(rig):
+        rig.fake.make(PLAIN, "theirs", tagged(DOTTED, "x", REDIS))
+        with pytest.raises(VaultError, match=r"tagged for default/my\.db, key x"):
+            await rig.vault.write(export(password="p"))
+        assert rig.fake.values == {PLAIN: "theirs"}
+
+    run(ca, test)
+
+
+def test_only_keys_of_its_own_are_deleted_and_once(ca):
+    async def test(rig):
+        rig.fake.make("theirs", "t", tagged(DB, "a", OTHER))
+        rig.fake.make("ours", "o", tagged(DB, "b", REDIS))
+        for _ in range(2):
+            await rig.vault.write(export(password="p"))
+        assert rig.fake.lines("DELETE") == ["DELETE /secrets/ours"]
+        assert rig.fake.values == {PLAIN: "p", "theirs": "t"}
+
+    run(ca, test)
+
+
+def test_a_secret_of_ours_that_was_given_an_end_is_written_anew(ca):
+    async def test(rig):
+        rig.fake.make(PLAIN, "p", tagged(DB, "password", REDIS), exp=NOW + 60)
+        await rig.vault.write(export(password="p"))
+        assert rig.fake.kept(PLAIN).exp is None
+
+    run(ca, test)
+
+
+def test_a_secret_that_is_being_recovered_is_waited_for(ca):
+    async def test(rig):
+        rig.fake.fail("PUT", f"/secrets/{PLAIN}", *[Fault(409, "ObjectIsBeingRecovered")] * 2)
+        await rig.vault.write(export(password="p"))
+        assert (rig.fake.values, rig.clock.slept) == ({PLAIN: "p"}, [1, 2])
+
+    run(ca, test)
+
+
+def test_what_kubernetes_would_not_name_so_is_not_asked_for(ca):
+    async def test(rig):
+        with pytest.raises(VaultError):
+            await rig.vault.read(replace(DB, name="../db"), ["password"])
+        with pytest.raises(VaultError):
+            await rig.vault.write(export(**{"a/b": "value"}))
+        assert rig.fake.requests == []
 
     run(ca, test)
 

@@ -28,6 +28,7 @@ GET, POST, PUT = (
     for method, name in (("GET", "/db"), ("POST", ""), ("PUT", "/db"))
 )
 OURS = {"annotations": {OWNER: str(REDIS)}, "labels": {"app.kubernetes.io/managed-by": "gitsync"}}
+MANAGED_BY = "app.kubernetes.io/managed-by"
 MARKED = "marked-secret-value"
 
 
@@ -102,7 +103,18 @@ def test_a_name_that_would_lead_elsewhere_is_not_asked_for(run):
     async def test(rig):
         with pytest.raises(VaultError):
             await rig.cluster.read(replace(DB, name="../../kube-system/secrets/root"), ["key"])
+        with pytest.raises(VaultError):
+            await rig.cluster.write(export(**{"a/b": "value"}))
         assert rig.fake.requests == []
+
+    run(test)
+
+
+def test_a_proxy_of_the_environment_gets_nothing(run, monkeypatch):
+    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:1")
+
+    async def test(rig):
+        assert await rig.cluster.read(DB, ["user"]) is None
 
     run(test)
 
@@ -192,7 +204,9 @@ def test_a_token_that_went_is_an_error(run):
 @pytest.mark.parametrize(("address", "resource"), [(DB, "secrets"), (SETTINGS, "configmaps")])
 def test_an_object_is_made_with_its_owner_and_what_people_asked_for(run, address, resource):
     async def test(rig):
-        await rig.cluster.write(export(address, annotations={"a": "1", OWNER: "me"}, labels={"l": "2"}, key="välue"))
+        await rig.cluster.write(
+            export(address, annotations={"a": "1", OWNER: "me"}, labels={"l": "2", MANAGED_BY: "me"}, key="välue")
+        )
         made = rig.fake.there(resource, address.namespace, address.name)
         assert rig.fake.data(resource, address.namespace, address.name) == {"key": "välue"}
         assert made["metadata"]["annotations"] == {"a": "1", OWNER: "Redis.cache.azure.com/default/cache"}
@@ -217,6 +231,32 @@ def test_an_object_of_ours_is_replaced_whole(run, address, resource):
         assert made["metadata"]["finalizers"] == ["example.com/keep"], "whoever waits for its end is not ours to drop"
         assert made.get("type") == more.get("type"), "the type of a Secret cannot be changed"
         assert "binaryData" not in made
+
+    run(test)
+
+
+@pytest.mark.parametrize(
+    ("members", "why"),
+    [
+        ({"binaryData": {"blob": "AAEC"}}, "what was added by hand vanishes"),
+        (
+            {
+                "metadata": {
+                    **OURS,
+                    "ownerReferences": [{"apiVersion": "apps/v1", "kind": "D", "name": "d", "uid": "u"}],
+                }
+            },
+            "as above",
+        ),
+    ],
+)
+def test_an_object_with_the_same_data_and_more_is_replaced(run, members, why):
+    async def test(rig):
+        rig.fake.make("configmaps", "default", "settings", {"key": "value"}, **{"metadata": OURS, **members})
+        await rig.cluster.write(export(SETTINGS, key="value"))
+        made = rig.fake.there("configmaps", "default", "settings")
+        assert "binaryData" not in made, why
+        assert "ownerReferences" not in made["metadata"], why
 
     run(test)
 
