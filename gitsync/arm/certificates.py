@@ -9,20 +9,25 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import re
 from pathlib import Path
 from typing import Any
 
-from azure.identity.aio import CertificateCredential
+from azure.identity.aio import CertificateCredential, ClientAssertionCredential
 
+from gitsync.arm.assertions import assertions
 from gitsync.arm.cloud import origin_of
 from gitsync.errors import ConfigError
+from gitsync.model.clock import Clock
 from gitsync.model.secret import Secret
 from gitsync.model.signin import SignIn
 
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]*")
 _PEM = b"-----BEGIN"
 _MOST = 1_000_000  # bytes of a file; the largest certificate chains have some thousands
 
-_FIELDS = ("client_id", "client_secret", "tenant_id", "authentication_endpoint")
+_IDS = ("client_id", "tenant_id")
+_FIELDS = (*_IDS, "client_secret", "authentication_endpoint")
 """Of the file of a user-assigned identity, as Azure's data plane of managed identities hands it out."""
 
 
@@ -39,7 +44,7 @@ def from_certificate(sign_in: SignIn, options: dict[str, Any]) -> CertificateCre
         raise _no_certificate(sign_in) from error
 
 
-def from_identity_file(sign_in: SignIn, options: dict[str, Any]) -> CertificateCredential:
+def from_identity_file(sign_in: SignIn, options: dict[str, Any], clock: Clock) -> ClientAssertionCredential:
     """The credential of a user-assigned identity, whose file has its certificate and the authority to go to.
 
     Raises ConfigError where the file may not be read, cannot be, or is none of these.
@@ -47,17 +52,14 @@ def from_identity_file(sign_in: SignIn, options: dict[str, Any]) -> CertificateC
     found = _fields(_allowed(sign_in), sign_in)
     authority = found["authentication_endpoint"].rstrip("/")
     origin = origin_of(authority)
-    if origin is None or origin[0] != "https":
+    if origin is None or origin[0] != "https" or not all(_ID.fullmatch(found[name]) for name in _IDS):
         raise _no_identity(sign_in)
+    options = {**options, "authority": authority, "disable_instance_discovery": True}  # a regional one is not listed
+    audience = f"{authority}/{found['tenant_id']}/oauth2/v2.0/token"
     try:
-        return CertificateCredential(
-            found["tenant_id"],
-            found["client_id"],
-            certificate_data=base64.b64decode(found["client_secret"]),
-            send_certificate_chain=True,
-            **{**options, "authority": authority, "disable_instance_discovery": True},
-        )
-    except (ValueError, TypeError, binascii.Error) as error:
+        vouch = assertions(base64.b64decode(found["client_secret"]), found["client_id"], audience, clock)
+        return ClientAssertionCredential(found["tenant_id"], found["client_id"], vouch, **options)
+    except (ValueError, TypeError) as error:
         raise _no_identity(sign_in) from error
 
 
@@ -112,7 +114,7 @@ def _no_certificate(sign_in: SignIn) -> ConfigError:
 
 
 def _no_identity(sign_in: SignIn) -> ConfigError:
-    hint = f"It must be JSON with {', '.join(_FIELDS)}; the second in base64, the last an https URL."
+    hint = f"It must be JSON with {', '.join(_FIELDS)}; client_secret in base64, the last an https URL."
     return ConfigError(f"The file of the identity of {_whose(sign_in)} cannot be used.", hint=hint)
 
 

@@ -156,7 +156,7 @@ def _identity_file(desk: _Desk) -> Any:
             f"{_named(desk.sign_in)} needs AZURE_USER_ASSIGNED_IDENTITY_CREDENTIALS.",
             hint="Set it to the file of the identity.",
         )
-    return from_identity_file(desk.sign_in, desk.options())
+    return from_identity_file(desk.sign_in, desk.options(), desk.clock)
 
 
 def _managed_identity(desk: _Desk) -> Any:
