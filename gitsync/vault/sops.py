@@ -38,23 +38,24 @@ class Sops:
     environment: Mapping[str, str]
     timeout: float = TIMEOUT
 
-    def require(self) -> str:
-        """Where the program is. VaultError where it is not installed."""
+    def require(self, reason: str) -> str:
+        """Where the program is. VaultError, with the reason that it is needed for, where it is not installed."""
         found = shutil.which("sops", path=self.environment.get("PATH", os.defpath))
         if found is None:
             raise VaultError(
-                "The program sops is not installed.",
+                f"{reason}, and the program sops is not installed.",
                 hint="Install it where gitsync runs, from https://github.com/getsops/sops/releases.",
             )
         return found
 
     async def decrypt(self, text: bytes, *, form: str, where: str) -> bytes:
         """What an encrypted text says, in the same form: "yaml" or "json". Raises VaultError that names `where`."""
+        program = self.require(f"{where} is encrypted with SOPS")
         environment = self._environment_for(text, where)
         forms = ("--input-type", form, "--output-type", form, "/dev/stdin")
-        code, output, complaint = await self._run(("decrypt", *forms), text, environment)
+        code, output, complaint = await self._run((program, "decrypt", *forms), text, environment)
         if code:  # before 3.9 there were flags in place of commands
-            code, output, complaint = await self._run(("--decrypt", *forms), text, environment)
+            code, output, complaint = await self._run((program, "--decrypt", *forms), text, environment)
         if code:
             raise VaultError(
                 f"{where} cannot be decrypted: sops says {_first_line(complaint)}",
@@ -68,7 +69,8 @@ class Sops:
         """
         words = ("--encrypted-regex", _ENCRYPTED_MEMBERS, "--input-type", "json", "--output-type", "yaml")
         named = ("--filename-override", str(file), "/dev/stdin")
-        code, output, complaint = await self._run(("encrypt", *words, *named), manifest, self.environment, folder)
+        command = (self.require(f"{file} is to be encrypted with SOPS"), "encrypt", *words, *named)
+        code, output, complaint = await self._run(command, manifest, self.environment, folder)
         if code:
             raise VaultError(
                 f"Nothing can be encrypted for {file}: sops says {_first_line(complaint)}",
@@ -90,14 +92,12 @@ class Sops:
         return {name: value for name, value in self.environment.items() if named or name != "VAULT_TOKEN"}
 
     async def _run(
-        self, words: Sequence[str], given: bytes, environment: Mapping[str, str], folder: Path | None = None
+        self, command: Sequence[str], given: bytes, environment: Mapping[str, str], folder: Path | None = None
     ) -> tuple[int, bytes, str]:
         """Exit code, output and complaint. All that the program started ends with it."""
-        program = self.require()
         try:
             process = await asyncio.create_subprocess_exec(
-                program,
-                *words,
+                *command,
                 cwd=folder,
                 env=dict(environment),
                 stdin=asyncio.subprocess.PIPE,
@@ -106,7 +106,7 @@ class Sops:
                 start_new_session=True,
             )
         except OSError as error:
-            raise VaultError(f"{program} cannot be started: {error.strerror}.") from error
+            raise VaultError(f"{command[0]} cannot be started: {error.strerror}.") from error
         try:
             output, complaint = await asyncio.wait_for(process.communicate(given), self.timeout)
         except TimeoutError:

@@ -101,7 +101,10 @@ def test_without_anybody_to_encrypt_to_the_run_is_refused(sops):
 
 
 def test_without_the_program_the_run_is_refused(tmp_path):
-    with pytest.raises(ConfigError, match=r"with sops: The program sops is not installed\. Install it"):
+    with pytest.raises(
+        ConfigError,
+        match=r"with sops: .* is to be encrypted with SOPS, and the program sops is not installed\. Install it",
+    ):
         check(SopsSink(tmp_path / "out", Sops(environment={"PATH": "/nowhere"})))
 
 
