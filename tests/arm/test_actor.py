@@ -146,6 +146,17 @@ def test_a_page_on_another_host_is_not_asked_for():
     run(test, credential=StaticCredential())
 
 
+def test_nothing_of_a_further_page_is_told():
+    async def test(rig: Rig) -> None:
+        rig.server.on("POST", ACTION, Say(200, {"value": [], "nextLink": f"{{url}}{ACTION}?page=2"}))
+        rig.server.on("GET", ACTION, Say(403, f"denied {KEY}"))
+        with pytest.raises(ArmError) as refused:
+            await Actor(rig.writer).pages(ACTION, API)
+        assert KEY not in repr((vars(refused.value), str(refused.value), rig.conversation.attempts))
+
+    run(test)
+
+
 @pytest.mark.parametrize(
     ("answer", "polls", "why"),
     [
