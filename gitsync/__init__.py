@@ -35,6 +35,7 @@ The map of the package, in the order in which it is best read:
     emulator/       an Azure Resource Manager of its own, with faults
     cli/            one module a command; main.py is the frame
     logs.py         where logs go
+    redactions.py   the secret values that nothing may show
     data/           the packed facts of all kinds
 
 Imports point one way, from cli down to model, config, logs and errors; the layers stand in pyproject.toml. A name has

@@ -6,13 +6,14 @@ Not in the package itself, where a function `sync` and the module of that name w
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import os
 from typing import Any
 
 from gitsync.config import Config
 from gitsync.edges import open_edges
 from gitsync.model.report import Report
-from gitsync.model.secret import Secret
+from gitsync.redactions import Redactions, tell_settings
+from gitsync.report.masked import mask_exception
 from gitsync.report.progress import Progress
 from gitsync.sync import run
 
@@ -36,12 +37,18 @@ async def execute(
     writes: bool,
     stop: asyncio.Event | None = None,
     progress: Progress | None = None,
-    redact: Callable[[Secret], None] | None = None,
+    redactions: Redactions | None = None,
 ) -> Report:
     """Open the edges, run once, and close them.
 
-    Once `stop` is set the run begins nothing more and ends in order. `redact` is handed every secret value that the
-    run meets, for whoever writes logs.
+    Once `stop` is set the run begins nothing more and ends in order. `redactions` learns every secret value that the
+    run meets, for whoever writes logs; neither the report nor what is raised shows one.
     """
-    async with open_edges(config, stop or asyncio.Event(), progress, redact, writes=writes) as edges:
-        return await run(config, edges, writes=writes)
+    known = redactions or Redactions()
+    tell_settings(known, config, os.environ)
+    try:
+        async with open_edges(config, stop or asyncio.Event(), progress, known, writes=writes) as edges:
+            return await run(config, edges, writes=writes)
+    except Exception as error:
+        mask_exception(error, known.mask)
+        raise

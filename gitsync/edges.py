@@ -82,7 +82,7 @@ async def open_edges(
     config: Config,
     stop: asyncio.Event,
     progress: Progress | None = None,
-    redact: Callable[[Secret], None] | None = None,
+    redactions: Redactions | None = None,
     *,
     writes: bool,
 ) -> AsyncIterator[Edges]:
@@ -90,13 +90,15 @@ async def open_edges(
 
     Raises ConfigError, SourceError or StateError where one of them cannot be opened.
     """
-    clock = StoppableClock(stop)
+    clock, known = StoppableClock(stop), redactions or Redactions()
     with _checkout(config) as source, _store(config, source, clock) as store:
         async with (
             _azure(config) as access,
             open_arms(access, clock) as arms,
             open_places(config, access, clock, writes=writes) as places,
         ):
+            for secret in source.remote.secrets if source.remote else ():
+                known.add(secret)
             yield Edges(
                 source=source,
                 store=store,
@@ -108,13 +110,9 @@ async def open_edges(
                 catalog=open_catalog(),
                 registry=Registry.load(),
                 progress=progress or Silent(),
-                redact=redact or _nothing,
+                redactions=known,
                 places=places,
             )
-
-
-def _nothing(_secret: Secret) -> None:
-    """Nobody writes logs."""
 
 
 def subscription_of(config: Config) -> str:

@@ -41,6 +41,7 @@ async def read(config: Config, edges: Edges, state: State, *, writes: bool) -> G
     manifests = manifests_of(config, edges.source.files)
     for secret in (value for values in manifests.secrets.values() for value in hidden(values)):
         edges.redact(secret)
+    edges.redactions.spare(name for one in manifests.resources for name in (one.key.name, one.key.namespace))
     lookup = Lookup(edges.places.sources_with(manifests, config.namespace), asks_remote=writes, redact=edges.redact)
     records = _of_namespaces(state, config)
     found = await find_credentials(wanted(manifests.resources, records), lookup)

@@ -1,9 +1,9 @@
 """Logs: one sink on stderr, text for a person, JSON lines for a machine; never a secret, never a variable's value.
 
-Everything that is logged, by us or by a library, leaves through one function that masks the registered secrets in the
-finished line, exceptions included. Levels: INFO is one line for each changed or stopped resource and the first and last
-line of a run, DEBUG every stage, WARNING what will be tried again or needs someone later, ERROR what needs someone now.
-A message is a constant sentence; data are fields (`logger.bind(stage="act").info("Sent to Azure")`).
+Everything that is logged, by us or by a library, leaves through one function that masks the registered secrets in every
+text and in the finished line, exceptions included. Levels: INFO is one line for each changed or stopped resource and
+the first and last line of a run, DEBUG every stage, WARNING what will be tried again or needs someone later, ERROR what
+needs someone now. A message is a constant sentence; data are fields (`logger.bind(stage="act").info("Sent to Azure")`).
 """
 
 from __future__ import annotations
@@ -13,49 +13,17 @@ import logging
 import re
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TextIO
-from urllib.parse import quote
 
 from loguru import logger
 
 if TYPE_CHECKING:
     from loguru import Message, Record
 
-MASK = "<secret>"
-_SHORTEST = 6  # a shorter value would mask half the words of a log
-
 _COLOURS = {"DEBUG": "2", "INFO": "36", "WARNING": "33", "ERROR": "31", "CRITICAL": "31"}
-
-
-class Redactions:
-    """The secret values that no line may show. Made once at the start, and added to when a secret is read."""
-
-    def __init__(self, values: Iterable[str] = ()) -> None:
-        self._spellings: set[str] = set()
-        self._pattern: re.Pattern[str] | None = None
-        for value in values:
-            self.add(value)
-
-    def add(self, value: str) -> None:
-        """Mask a value from now on: as it is, line by line, and as JSON, Python and URLs spell it."""
-        parts = {part for part in (value, *value.splitlines()) if len(part) >= _SHORTEST}
-        self._spellings |= {spelling for part in parts for spelling in _spellings(part)}
-        longest_first = sorted(self._spellings, key=lambda spelling: (-len(spelling), spelling))
-        self._pattern = re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
-
-    def mask(self, text: str) -> str:
-        """The text without any registered value."""
-        return self._pattern.sub(MASK, text) if self._pattern else text
-
-
-def _spellings(value: str) -> Iterator[str]:
-    yield from (value, repr(value)[1:-1], visible(value))
-    for in_ascii in (True, False):
-        yield json.dumps(value, ensure_ascii=in_ascii)[1:-1]
-    yield quote(value, safe="", errors="replace")
 
 
 def visible(text: str) -> str:
@@ -78,15 +46,20 @@ def inert(text: str) -> str:
 
 
 def set_up(
-    *, level: str, form: str, colour: bool, redactions: Redactions, stream: Callable[[], TextIO] = lambda: sys.stderr
+    *,
+    level: str,
+    form: str,
+    colour: bool,
+    mask: Callable[[str], str],
+    stream: Callable[[], TextIO] = lambda: sys.stderr,
 ) -> None:
-    """Send all logs to a stream, replacing what was set up before. `form` is "text" or "json". The stream is asked for
-    line by line, since a live view stands in for stderr while it is shown.
+    """Send all logs to a stream, replacing what was set up before. `form` is "text" or "json"; `mask` takes secrets out
+    of a text. The stream is asked for line by line, since a live view stands in for stderr while it is shown.
     """
     render = _as_json if form == "json" else _as_coloured_text if colour else _as_text
 
     def write(message: Message) -> None:
-        line = inert(redactions.mask(render(_entry(message.record, redactions.mask))))
+        line = inert(mask(render(_entry(message.record, mask))))
         try:
             stream().write(line + "\n")
             stream().flush()

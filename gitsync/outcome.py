@@ -23,6 +23,7 @@ from gitsync.model.policy import Policy
 from gitsync.model.record import Claim, Operation, Record, Row
 from gitsync.model.result import Result
 from gitsync.model.verdict import Action, Comparison, Verdict
+from gitsync.report.masked import masked_condition
 from gitsync.turn import Turn
 
 _HINDERED = frozenset({Verdict.BLOCKED, Verdict.INVALID, Verdict.UNKNOWN})
@@ -124,6 +125,7 @@ def _condition(turn: Turn) -> Condition:
         new = READY
     else:
         return _last_said(turn.node.record, turn.note)
+    new = masked_condition(new, turn.run.redactions.mask)  # before it is compared with what was kept the last time
     return replace(new, generation=_generation(turn), time=rfc3339(turn.run.clock.now()))
 
 

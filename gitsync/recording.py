@@ -16,6 +16,7 @@ from gitsync.model.record import Record, State
 from gitsync.model.report import Report
 from gitsync.repo.store import Update
 from gitsync.report import headline, json, summary
+from gitsync.report.masked import masked_problem
 
 
 def expect(edges: Edges, before: State, records: Mapping[Key, Record]) -> None:
@@ -61,6 +62,7 @@ def publish(
         edges.store.save(update)
     except PublishError as error:
         problem = Problem(code="StatusNotWritten", message=error.message, hint=error.hint)
+        problem = masked_problem(problem, edges.redactions.mask)
         return replace(report, exit_code=report.exit_code or NOT_READY, problems=(*report.problems, problem))
     return report
 

@@ -6,7 +6,6 @@ the place of Azure. It needs no login, no subscription and no recorded state, an
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,15 +24,16 @@ from gitsync.model.manifests import Manifests
 from gitsync.model.plan import Plan
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report, Requests
-from gitsync.model.secret import Secret
 from gitsync.planning import choice_of, problems_of, refuse_invalid
 from gitsync.preparing import manifests_of, prepared_of
+from gitsync.redactions import Redactions
 from gitsync.repo.access import Access
 from gitsync.repo.checkout import checkout
 from gitsync.repo.revisions import Reading, read_revision
+from gitsync.report.masked import masked
 
 
-def run(config: Config, clock: Clock, redact: Callable[[Secret], None]) -> Report:
+def run(config: Config, clock: Clock, redactions: Redactions) -> Report:
     """Tell what changes between `from_revision` and `to_revision`, or what a plan would read where that is absent.
 
     Raises ConfigError where there is no revision to begin with, SourceError where one cannot be read.
@@ -44,13 +44,13 @@ def run(config: Config, clock: Clock, redact: Callable[[Secret], None]) -> Repor
         raise ConfigError("A plan of two revisions is not one that a sync can be held to.", hint="Leave --out out.")
     started = rfc3339(clock.now())
     before, after = _read_both(config)
-    old, _ = _revised(config, clock, before, config.from_revision, redact)
-    new, manifests = _revised(config, clock, after, config.to_revision or "", redact)
+    old, _ = _revised(config, clock, before, config.from_revision, redactions)
+    new, manifests = _revised(config, clock, after, config.to_revision or "", redactions)
     plan = _plan(config, old, new, (*after.problems, *manifests.problems))
     refuse_invalid(config, plan)
     results = tuple(one for one in rehearse(plan, old, new, prune=config.prune) if choice_of(config).has(one.key))
     problems = problems_of(plan)
-    return Report(
+    report = Report(
         command="plan",
         revision=after.commit,
         started=started,
@@ -62,6 +62,7 @@ def run(config: Config, clock: Clock, redact: Callable[[Secret], None]) -> Repor
         root=after.root,
         base=before.commit,
     )
+    return masked(report, redactions.mask)
 
 
 def _read_both(config: Config) -> tuple[Reading, Reading]:
@@ -82,11 +83,11 @@ def _read_both(config: Config) -> tuple[Reading, Reading]:
 
 
 def _revised(
-    config: Config, clock: Clock, reading: Reading, name: str, redact: Callable[[Secret], None]
+    config: Config, clock: Clock, reading: Reading, name: str, redactions: Redactions
 ) -> tuple[Revised, Manifests]:
     manifests = manifests_of(config, reading.files)
     for secret in (value for values in manifests.secrets.values() for value in hidden(values)):
-        redact(secret)
+        redactions.add(secret)
     subscription = as_far_as_known(manifests.secrets, config.subscription or NOBODYS_SUBSCRIPTION)
     prepared = prepared_of(config, manifests, open_catalog(), subscription, clock.now().date())
     return Revised(

@@ -56,7 +56,7 @@ def share(config: Config, edges: Edges, given: Given, state: State, rules: Rules
         clock=edges.clock,
         values=values,
         outlets=_outlets(edges, resources, state),
-        redact=edges.redact,
+        redactions=edges.redactions,
         rules=rules,
         memory=Memory(),
         digests=Digests(config.digest_key),

@@ -29,6 +29,7 @@ from gitsync.outcome import no_turn
 from gitsync.planning import choice_of, plan_run, problems_of, refuse
 from gitsync.reconcile import reconcile
 from gitsync.recording import expect, publish
+from gitsync.report.masked import masked
 from gitsync.reviewing import narrowed, review_of, to_review
 from gitsync.sharing import rules_of, share
 from gitsync.stages.pruning import RESOURCES_API_VERSION
@@ -61,6 +62,7 @@ async def run(config: Config, edges: Edges, *, writes: bool) -> Report:
 
     report = _report(config, edges, plan, results, writes=writes)
     report = replace(report, started=started, finished=rfc3339(edges.clock.now()))
+    report = masked(report, edges.redactions.mask)
     if not writes:
         return report
     whole = all(map(choice_of(config).has, state.records))

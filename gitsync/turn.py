@@ -5,7 +5,7 @@ Apart from the stages, which are functions from one turn to the next: a turn is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -34,9 +34,9 @@ from gitsync.model.record import Row
 from gitsync.model.resource import Prepared
 from gitsync.model.result import Result, Stage
 from gitsync.model.review import Review, Reviewed
-from gitsync.model.secret import Secret
 from gitsync.model.template import Request
 from gitsync.model.verdict import Action, Comparison, Verdict
+from gitsync.redactions import Redactions
 from gitsync.report.progress import Progress
 from gitsync.vault.outlets import Outlets
 from gitsync.vault.values import RunValues
@@ -78,7 +78,7 @@ class Run:
     clock: Clock
     values: RunValues
     outlets: Outlets
-    redact: Callable[[Secret], None]
+    redactions: Redactions
     rules: Rules
     memory: Memory
     progress: Progress

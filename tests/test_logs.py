@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from loguru import logger
 
-from gitsync.logs import MASK, Redactions, inert, set_up, visible
+from gitsync.logs import inert, set_up, visible
+from gitsync.model.secret import MASKED, Secret
+from gitsync.redactions import Redactions
 
 SECRET = 'p4ss"wörd/with\\everything'
 
@@ -20,7 +22,7 @@ def logs():
     buffer = io.StringIO()
 
     def start(form="text", level="info", *, colour=False):
-        set_up(level=level, form=form, colour=colour, redactions=Redactions([SECRET]), stream=lambda: buffer)
+        set_up(level=level, form=form, colour=colour, mask=Redactions([Secret(SECRET)]).mask, stream=lambda: buffer)
         return buffer.getvalue
 
     yield start
@@ -70,7 +72,7 @@ def test_a_secret_shows_nowhere(logs, form):
     assert SECRET not in read()
     assert json.dumps(SECRET)[1:-1] not in read()
     assert repr(SECRET)[1:-1] not in read()
-    assert read().count(MASK) >= 4, "message, header, nested field, exception"
+    assert read().count(MASKED) >= 4, "message, header, nested field, exception"
 
 
 def test_values_of_variables_are_in_no_traceback(logs):
@@ -114,31 +116,9 @@ def test_a_reader_that_went_away_ends_nothing():
         def write(self, _text):
             raise BrokenPipeError
 
-    set_up(level="info", form="text", colour=False, redactions=Redactions(), stream=Gone)
+    set_up(level="info", form="text", colour=False, mask=str, stream=Gone)
     logger.info("to nobody")
     logger.remove()
-
-
-MASKED = [
-    ("the value s3cret-1 here", "the value <secret> here", "as it is"),
-    ("https://u:a%2Fb%3Dc%21@h", "https://u:<secret>@h", "as a URL spells it"),
-    ("-----line two", "-----<secret>", "one line of many"),
-    ("abcde", "abcde", "too short to be masked without masking everything"),
-    ("s3cret-1-long", "<secret>", "the longest value first"),
-]
-
-
-@pytest.mark.parametrize(("text", "expected", "why"), MASKED, ids=[m[-1] for m in MASKED])
-def test_what_is_masked(text, expected, why):
-    redactions = Redactions(["s3cret-1", "s3cret-1-long", "a/b=c!", "line one\nline two", "abcde"])
-    assert redactions.mask(text) == expected, why
-
-
-def test_a_secret_that_is_read_later_is_masked_from_then_on():
-    redactions = Redactions()
-    assert redactions.mask("later-value") == "later-value"
-    redactions.add("later-value")
-    assert redactions.mask("later-value") == MASK
 
 
 @given(st.text())
@@ -146,14 +126,6 @@ def test_what_is_visible_is_one_printable_line(text):
     shown = visible(text)
     assert shown.isprintable()
     assert visible(shown) == shown
-
-
-@given(st.lists(st.text(min_size=6), max_size=4), st.text(), st.text())
-def test_no_registered_value_is_left(values, before, after):
-    redactions = Redactions(values)
-    for value in values:
-        masked = redactions.mask(before + value + after)
-        assert value not in masked.replace(MASK, "\0") or value in MASK
 
 
 COMMANDS = [

@@ -27,7 +27,7 @@ class Command(Protocol):
         ...
 
     def run(self, options: argparse.Namespace, config: Config) -> int:
-        """Do it, and give the exit code. `options` holds what `arguments` added, and `redactions` (`gitsync.logs`),
-        for a secret that is read on the way. A GitsyncError may leave it.
+        """Do it, and give the exit code. `options` holds what `arguments` added, and `redactions`
+        (`gitsync.redactions`) for a secret that is read on the way. A GitsyncError may leave it.
         """
         ...

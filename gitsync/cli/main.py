@@ -18,7 +18,7 @@ from gitsync.cli.ending import guarded
 if TYPE_CHECKING:
     from gitsync.cli.command import Command
     from gitsync.config import Config
-    from gitsync.logs import Redactions
+    from gitsync.redactions import Redactions
 
 USAGE_ERROR = 2
 
@@ -55,7 +55,7 @@ def run(argv: list[str] | None = None) -> int:
     if not arguments or arguments[0] in _SHOWN:
         return guarded(lambda: _show(arguments), mask=str)
 
-    from gitsync.logs import Redactions
+    from gitsync.redactions import Redactions
 
     redactions = Redactions()
     return guarded(lambda: _run_command(arguments[0], arguments[1:], redactions), redactions.mask)
@@ -110,13 +110,12 @@ def _start_logs(config: Config, redactions: Redactions) -> None:
 
     from gitsync.cli.settings import misspelt
     from gitsync.logs import set_up
+    from gitsync.redactions import tell_settings
 
-    for secret in (config.git_token, config.client_secret, config.digest_key):
-        if secret is not None:
-            redactions.add(secret.reveal())
+    tell_settings(redactions, config, os.environ)
     is_terminal = sys.stderr.isatty()
     form = config.log_format if config.log_format != "auto" else "text" if is_terminal else "json"
     colour = config.color == "always" or (config.color == "auto" and is_terminal)
-    set_up(level=config.log_level, form=form, colour=colour, redactions=redactions)
+    set_up(level=config.log_level, form=form, colour=colour, mask=redactions.mask)
     for sentence in misspelt(os.environ):
         logger.warning(sentence)

@@ -11,9 +11,8 @@ from gitsync.cli.interruption import Begins, Interruption
 from gitsync.cli.offline import READING as OFFLINE
 from gitsync.cli.output import REPORT_OUTPUTS, show_progress, tell
 from gitsync.config import Config
-from gitsync.logs import Redactions
 from gitsync.model.report import Report
-from gitsync.model.secret import Secret
+from gitsync.redactions import Redactions
 from gitsync.repo.plan_file import write_plan
 
 OUTPUTS = REPORT_OUTPUTS
@@ -82,7 +81,7 @@ def rehearse(options: argparse.Namespace, config: Config) -> int:
     from gitsync.arm.clock import SystemClock
 
     redactions: Redactions = options.redactions
-    report = rehearsal.run(config, SystemClock(), lambda secret: redactions.add(secret.reveal()))
+    report = rehearsal.run(config, SystemClock(), redactions)
     tell(report, config, os.environ)
     return report.exit_code
 
@@ -90,10 +89,7 @@ def rehearse(options: argparse.Namespace, config: Config) -> int:
 async def _run(config: Config, redactions: Redactions, interruption: Interruption, *, writes: bool) -> Report:
     from gitsync import api
 
-    def redact(secret: Secret) -> None:
-        redactions.add(secret.reveal())
-
     stop = asyncio.Event()
     with interruption.heard(), show_progress() as progress:
         begins = Begins(progress, interruption, stop)
-        return await api.execute(config, writes=writes, stop=stop, progress=begins, redact=redact)
+        return await api.execute(config, writes=writes, stop=stop, progress=begins, redactions=redactions)

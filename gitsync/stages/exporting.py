@@ -68,7 +68,7 @@ async def _secrets(turn: Turn, expressions: Iterable[Exported]) -> Mapping[str, 
         return {}
     values = await turn.run.registry.export_secrets(turn.subject(), Actor(turn.writer), frozenset(wanted))
     for value in values.values():
-        turn.run.redact(value)
+        turn.run.redactions.add(value)
     return values
 
 

@@ -14,7 +14,8 @@ from gitsync.errors import (
     StateError,
     UnsafePlanError,
 )
-from gitsync.logs import Redactions
+from gitsync.model.secret import Secret
+from gitsync.redactions import Redactions
 
 
 def raising(error):
@@ -54,7 +55,7 @@ def test_a_message_and_its_hint_stand_on_lines_of_their_own(capsys):
 
 
 def test_foreign_text_moves_no_cursor_and_shows_no_secret(capsys):
-    guarded(raising(SourceError("a\x1b[2Jb s3cret-value")), Redactions(["s3cret-value"]).mask)
+    guarded(raising(SourceError("a\x1b[2Jb s3cret-value")), Redactions([Secret("s3cret-value")]).mask)
     assert capsys.readouterr().err == "gitsync: a\\x1b[2Jb <secret>\n"
 
 

@@ -14,6 +14,7 @@ from world import GROUP, GROUP_ID, SUBNET, SUBNET_ID, VNET, VNET_ID, World, anno
 from gitsync import rehearsal
 from gitsync.config import Config
 from gitsync.errors import ConfigError, SourceError
+from gitsync.model.secret import MASKED
 from gitsync.model.verdict import Action, Verdict
 from gitsync.report import json as report_json
 from gitsync.report import markdown, text
@@ -49,11 +50,8 @@ def world(tmp_path):
 
 
 def rehearse(world, since="HEAD~1", **settings):
-    heard = []
     config = Config(source=str(world.folder), from_revision=since, **settings)
-    report = rehearsal.run(config, FakeClock(), heard.append)
-    world.secrets = heard
-    return report
+    return rehearsal.run(config, FakeClock(), world.redactions)
 
 
 def verdicts(report):
@@ -104,7 +102,7 @@ def test_a_repository_elsewhere_is_read_by_its_url(world):
     world.git("branch", "old")
     world.says(group=GROUP, network=VNET)
     config = Config(source=f"file://{world.folder}", from_revision="old", to_revision="main")
-    report = rehearsal.run(config, FakeClock(), world.secrets.append)
+    report = rehearsal.run(config, FakeClock(), world.redactions)
     assert verdicts(report) == {"ResourceGroup/core": ("in-sync", "none"), "VirtualNetwork/hub": ("create", "create")}
 
 
@@ -114,7 +112,7 @@ def test_files_are_told_from_the_top_of_the_repository(world):
     world.git("add", "-A")
     world.git("commit", "-q", "-m", "One")
     config = Config(source=str(world.folder / "infra"), from_revision="HEAD")
-    report = rehearsal.run(config, FakeClock(), world.secrets.append)
+    report = rehearsal.run(config, FakeClock(), world.redactions)
     assert (report.root, str(of(report, "ResourceGroup").source)) == ("infra", "group.yaml:1")
 
 
@@ -244,7 +242,7 @@ def test_a_changed_secret_is_told_and_not_shown(world):
     ]
     everything = "".join(form.render(report) for form in (text, report_json, markdown)) + repr(report)
     assert "Passw0rd" not in everything
-    assert sorted(secret.reveal() for secret in world.secrets) == ["Passw0rd-one", "Passw0rd-two"]
+    assert [world.redactions.mask(value) for value in ("Passw0rd-one", "Passw0rd-two")] == [MASKED, MASKED]
 
 
 def test_a_secret_that_stays_is_no_difference(world):
@@ -288,7 +286,7 @@ REFUSED = [
 def test_what_is_refused(world, settings, error, message, why):
     world.says(group=GROUP, network=VNET.replace("addressSpace", "adressSpace"))
     with pytest.raises(error, match=message) as caught:
-        rehearsal.run(Config(source=str(world.folder), **settings), FakeClock(), world.secrets.append)
+        rehearsal.run(Config(source=str(world.folder), **settings), FakeClock(), world.redactions)
     assert caught.value.exit_code == 2, why
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import textwrap
+from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,12 +13,12 @@ from typing import Any
 from fake_clock import FakeClock
 
 from gitsync.arm.access import Access, Network
-from gitsync.arm.client import open_arm
+from gitsync.arm.arms import open_arms
 from gitsync.arm.cloud import cloud_of
 from gitsync.arm.throttle import ARM_LIMITS
 from gitsync.config import Config
 from gitsync.core.catalog import open_catalog
-from gitsync.edges import Edges
+from gitsync.edges import Edges, opener
 from gitsync.emulator.server import Emulator
 from gitsync.emulator.settings import Settings, Timing
 from gitsync.emulator.store import MemoryStore
@@ -26,6 +27,7 @@ from gitsync.model.gvk import Key
 from gitsync.model.report import Report
 from gitsync.model.result import Result
 from gitsync.model.signin import Method, SignIn
+from gitsync.redactions import Redactions
 from gitsync.repo.checkout import checkout
 from gitsync.repo.folder import StatusFolder
 from gitsync.report.progress import Silent
@@ -48,7 +50,7 @@ class World:
         self.clock = FakeClock()
         self.stop = asyncio.Event()
         self.requests: list[Any] = []
-        self.secrets: list[Any] = []
+        self.redactions = Redactions()
         self.extensions = BUILT_IN
         self.places = Places()
         self.git("init", "-q", "-b", "main")
@@ -75,29 +77,36 @@ class World:
     def plan(self, **settings: Any) -> Report:
         return asyncio.run(self._run(writes=False, **settings))
 
+    def azure(self) -> AbstractAsyncContextManager[Emulator]:
+        return Emulator(self.settings, self.store, self.clock)
+
+    def access(self, url: str) -> Access:
+        return Access(
+            cloud=cloud_of(url),
+            sign_in=SignIn(method=Method.ANONYMOUS),
+            network=Network(read_timeout=5),
+            limits=ARM_LIMITS,
+        )
+
     async def _run(self, *, writes: bool, **settings: Any) -> Report:
         self.stop = asyncio.Event()
         config = replace(Config(source=str(self.folder), subscription=SUBSCRIPTION), **settings)
         with checkout(str(self.folder)) as source, StatusFolder(self.state) as store:
-            async with Emulator(self.settings, self.store, self.clock) as azure:
-                access = Access(
-                    cloud=cloud_of(azure.url),
-                    sign_in=SignIn(method=Method.ANONYMOUS),
-                    network=Network(read_timeout=5),
-                    limits=ARM_LIMITS,
-                )
-                async with open_arm(access, self.clock) as arm:
+            async with self.azure() as azure:
+                access = self.access(azure.url)
+                async with open_arms(access, self.clock) as arms:
                     edges = Edges(
                         source=source,
                         store=store,
-                        arm=arm,
+                        arm=await arms.open(access.sign_in),
+                        open_as=opener(config, access, arms),
                         clock=self.clock,
                         stop=self.stop,
                         subscription=config.subscription or "",
                         catalog=CATALOG,
                         registry=Registry(self.extensions),
                         progress=Silent(),
-                        redact=self.secrets.append,
+                        redactions=self.redactions,
                         places=self.places,
                     )
                     try:
