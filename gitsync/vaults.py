@@ -8,69 +8,72 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any
 
 from gitsync.arm.access import Access
 from gitsync.config import Config
-from gitsync.errors import ConfigError
 from gitsync.model.clock import Clock
-from gitsync.vault.keyvault import KeyVault, open_key_vault
-from gitsync.vault.kubernetes import Kubernetes, open_kubernetes
+from gitsync.vault.kept import KeptConfigMaps
 from gitsync.vault.local import local_sink, local_source
-from gitsync.vault.pipeline import Tell
-from gitsync.vault.places import MANIFESTS, Places, Unopened
+from gitsync.vault.places import MANIFESTS, Places
 from gitsync.vault.points import Sink, Source
-
-STATUS = "status"
-KEY_VAULT, KUBERNETES = "key-vault", "kubernetes"
+from gitsync.vault.remote import open_remote, unopened
+from gitsync.vault.way import Way
 
 
 @asynccontextmanager
 async def open_places(config: Config, access: Access, clock: Clock, *, writes: bool) -> AsyncIterator[Places]:
     """The sources and sinks that the settings name. ConfigError where one of them cannot be opened."""
-    async with AsyncExitStack() as stack:
-        named = {*config.secret_sources, *config.export_to} & {KEY_VAULT, KUBERNETES}
-        remote = {word: await _opened(word, config, access, clock, stack) for word in sorted(named) if writes}
-        sources = [word for word in config.secret_sources if word != MANIFESTS]
-        sinks = [word for word in config.export_to if word != STATUS and writes]
-        yield Places(
-            order=config.secret_sources,
-            sources={word: remote.get(word) or _source(word, config) for word in sources},
-            sinks=tuple(remote.get(word) or _sink(word, config) for word in sinks),
-            keeps_config_maps=STATUS in config.export_to,
-            environment=os.environ,
-        )
+    if not writes:
+        yield _places(config, unopened(config), ())
+        return
+    async with open_remote(config, _identity(access, clock), clock, os.environ) as elsewhere:
+        sinks = [word for word in config.export_to if word != KeptConfigMaps.name]
+        yield _places(config, elsewhere, tuple(elsewhere.get(word) or _local_sink(word, config) for word in sinks))
 
 
-async def _opened(
-    word: str, config: Config, access: Access, clock: Clock, stack: AsyncExitStack
-) -> KeyVault | Kubernetes:
-    if word == KUBERNETES:
-        return await stack.enter_async_context(open_kubernetes(os.environ, clock))
-    if not config.key_vault:
-        raise ConfigError("A Key Vault is to hold secrets, and none is named.", hint="Give --key-vault.")
-    from gitsync.arm.credentials import open_credential  # noqa: PLC0415 - azure-identity takes a while to import
-    from gitsync.arm.network import open_way  # noqa: PLC0415 - as above
-
-    way = await stack.enter_async_context(open_way(access.network))
-    credential = await stack.enter_async_context(open_credential(access, way, clock))
-    return await stack.enter_async_context(open_key_vault(config.key_vault, credential, way, clock))
+def _places(config: Config, elsewhere: Mapping[str, Source], sinks: tuple[Sink, ...]) -> Places:
+    sources = [word for word in config.secret_sources if word != MANIFESTS]
+    return Places(
+        order=config.secret_sources,
+        sources={word: elsewhere.get(word) or _local_source(word, config) for word in sources},
+        sinks=sinks,
+        keeps_config_maps=KeptConfigMaps.name in config.export_to,
+        environment=os.environ,
+    )
 
 
-def _source(word: str, config: Config) -> Source:
-    """One on this machine, or one that a plan leaves closed."""
-    return local_source(word, config, os.environ) or Unopened(word)
+def _identity(access: Access, clock: Clock) -> Callable[[], AbstractAsyncContextManager[tuple[Any, Way]]]:
+    """The global credential, for places that sign in as the run does."""
+
+    @asynccontextmanager
+    async def identity() -> AsyncIterator[tuple[Any, Way]]:
+        from gitsync.arm.credentials import open_credential  # noqa: PLC0415 - azure-identity takes a while to import
+        from gitsync.arm.network import open_way  # noqa: PLC0415 - as above
+
+        async with open_way(access.network) as way, open_credential(access, way, clock) as credential:
+            yield credential, way
+
+    return identity
 
 
-def _sink(word: str, config: Config) -> Sink:
-    sink = local_sink(word, config, os.environ, _tell(config))
+def _local_source(word: str, config: Config) -> Source:
+    source = local_source(word, config, os.environ)
+    if source is None:
+        raise AssertionError(f"{word} is a source of the settings")
+    return source
+
+
+def _local_sink(word: str, config: Config) -> Sink:
+    sink = local_sink(word, config, os.environ, _tell_on(config))
     if sink is None:
         raise AssertionError(f"{word} is a sink of the settings")
     return sink
 
 
-def _tell(config: Config) -> Tell:
+def _tell_on(config: Config) -> Callable[[str], None]:
     """Hosts of pipelines read both streams; what is parsed by others is kept clean."""
 
     def tell(line: str) -> None:

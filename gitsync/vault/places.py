@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from gitsync.model.export import Address
 from gitsync.model.manifests import Manifests
-from gitsync.model.secret import Secret
 from gitsync.vault.encrypted import EncryptedSource
 from gitsync.vault.manifests import ManifestSource
 from gitsync.vault.points import Sink, Source
@@ -15,18 +13,6 @@ from gitsync.vault.sops import Sops
 
 MANIFESTS = "manifests"
 """The source that is known only once the manifests are read."""
-
-
-class Unopened:
-    """A Source that is elsewhere, in a plan: known to be there, and not asked."""
-
-    is_remote = True
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    async def read(self, address: Address, _keys: Sequence[str]) -> Mapping[str, Secret] | None:
-        raise AssertionError(f"a plan does not ask {self.name} for {address}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
