@@ -1,0 +1,87 @@
+"""The Secrets of credentials among the sources: whole or key by key, and unknown where a source cannot tell."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from gitsync.core.credentials import Unknown
+from gitsync.model.export import Address
+from gitsync.model.secret import Secret
+from gitsync.vault.credentials import find_credentials
+from gitsync.vault.lookup import Lookup
+from gitsync.vault.points import VaultError
+
+PLACE = ("red", "aso-credential")
+IDS = {"AZURE_SUBSCRIPTION_ID": "sub-1", "AZURE_TENANT_ID": "tenant-1", "AZURE_CLIENT_ID": "client-1"}
+
+
+class Place:
+    """A source that has one Secret, or none; one that is asked key by key gives no more than was asked for."""
+
+    def __init__(
+        self, values: Mapping[str, str] | None, *, remote: bool = False, by_key: bool = False, down: bool = False
+    ) -> None:
+        self.name = "place"
+        self.is_remote = remote
+        self.asked = 0
+        self._values = values
+        self._by_key = by_key
+        self._down = down
+
+    async def read(self, _address: Address, keys: Sequence[str]) -> Mapping[str, Secret] | None:
+        self.asked += 1
+        if self._down:
+            raise VaultError("The vault answered 403.")
+        if self._values is None:
+            return None
+        found = {key: Secret(value) for key, value in self._values.items() if key in keys or not self._by_key}
+        return found or None
+
+
+def find(*places: Place, writes: bool = True, redacted: list[Secret] | None = None):
+    hidden = [] if redacted is None else redacted
+
+    async def main():
+        lookup = Lookup(places, asks_remote=writes, redact=hidden.append)
+        return (await find_credentials([PLACE], lookup))[PLACE]
+
+    return asyncio.run(main())
+
+
+SECRET = {"AZURE_CLIENT_SECRET": "s3cret"}
+FOUND = [
+    ([Place({**IDS, **SECRET})], {**IDS, **SECRET}, "whole"),
+    ([Place({**IDS, **SECRET}, by_key=True)], {**IDS, **SECRET}, "key by key, as from the environment"),
+    ([Place(IDS), Place(SECRET, by_key=True)], {**IDS, **SECRET}, "the ids here, the secret there"),
+    ([Place({"AZURE_CLIENT_ID": "x"})], {"AZURE_CLIENT_ID": "x"}, "there, and incomplete"),
+    ([Place({})], None, "a source that says nothing has nothing"),
+    ([Place(None), Place(None, by_key=True)], None, "nowhere"),
+]
+
+
+@pytest.mark.parametrize(("places", "expected", "why"), FOUND)
+def test_what_the_sources_say(places, expected, why):
+    found = find(*places)
+    told = found if found is None else {key: value.reveal() for key, value in found.items()}
+    assert told == expected, why
+
+
+def test_a_source_that_cannot_tell_leaves_it_unknown():
+    assert find(Place(None), Place(None, down=True)) == Unknown("The vault answered 403.")
+
+
+def test_a_plan_asks_no_remote_source_and_knows_that_it_did_not():
+    remote = Place({**IDS, **SECRET}, remote=True)
+    found = find(Place(None), remote, writes=False)
+    assert isinstance(found, Unknown)
+    assert (found.unasked, remote.asked) == (True, 0)
+    assert find(Place(IDS), remote, writes=False) == {key: Secret(value) for key, value in IDS.items()}
+
+
+def test_what_is_found_is_masked_but_for_the_ids():
+    hidden: list[Secret] = []
+    find(Place({**IDS, **SECRET}), redacted=hidden)
+    assert {one.reveal() for one in hidden} == {"s3cret"}
