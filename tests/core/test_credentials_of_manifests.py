@@ -10,9 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitsync.core.annotations import CREDENTIAL_FROM
+from gitsync.core.catalog import open_catalog
 from gitsync.core.credential_keys import CLOUD, KEYS, PUBLIC_KEYS, Refusal, hidden, identity_of, subscription_said
 from gitsync.core.credentials import Credential, Credentials, Unknown, as_far_as_known, wanted
 from gitsync.core.finding import Finding
+from gitsync.core.manifests import read_manifests
+from gitsync.core.prepare import prepare
 from gitsync.model.gvk import GVK
 from gitsync.model.problem import Level, Source
 from gitsync.model.resource import Resource
@@ -212,3 +215,72 @@ def test_offline_a_secret_that_is_not_in_git_may_be_elsewhere():
     assert (sure.subscription, sure.is_sure) == ("sub-2", True)
     assert (unsure.subscription, unsure.is_sure) == ("everybodys", False)
     assert subscription_said(values(AZURE_SUBSCRIPTION_ID="../x")) is None
+
+
+def secret_manifest(name: str, subscription: str) -> str:
+    return f"""\
+apiVersion: v1
+kind: Secret
+metadata: {{name: {name}}}
+stringData: {{AZURE_SUBSCRIPTION_ID: {subscription}, AZURE_TENANT_ID: t, AZURE_CLIENT_ID: c}}
+---
+"""
+
+
+def manifests_with(group_from: str, child_from: str, owner: str = "name: core") -> str:
+    return f"""\
+apiVersion: resources.azure.com/v1api20200601
+kind: ResourceGroup
+metadata: {{name: core, annotations: {{{CREDENTIAL_FROM}: {group_from!r}}}}}
+spec: {{location: westeurope}}
+---
+apiVersion: network.azure.com/v1api20240301
+kind: VirtualNetwork
+metadata: {{name: hub, annotations: {{{CREDENTIAL_FROM}: {child_from!r}}}}}
+spec:
+  location: westeurope
+  owner: {{{owner}}}
+  addressSpace: {{addressPrefixes: [10.0.0.0/16]}}
+---
+apiVersion: network.azure.com/v1api20240301
+kind: VirtualNetworksSubnet
+metadata: {{name: one, annotations: {{{CREDENTIAL_FROM}: {child_from!r}}}}}
+spec: {{owner: {{name: hub}}, addressPrefix: 10.0.0.0/24}}
+---
+"""
+
+
+BOTH = secret_manifest("a", "sub-a") + secret_manifest("b", "sub-b")
+ELSEWHERE_GROUP = "armId: /subscriptions/sub-a/resourceGroups/core"
+SETS = [
+    (manifests_with("a", "a"), set(), "one credential"),
+    (manifests_with("a", "b"), {"ParentSubscription"}, "two subscriptions"),
+    (manifests_with("a", "c") + secret_manifest("c", "SUB-A"), set(), "one, in other letters"),
+    (manifests_with("a", "b", ELSEWHERE_GROUP), set(), "below an ARM id the id itself is compared, at run time"),
+    (manifests_with("", "b"), set(), "offline, a guess is held against nobody"),
+]
+
+
+@pytest.mark.parametrize(("text", "codes", "why"), SETS)
+def test_offline_two_subscriptions_under_one_group_are_found(text, codes, why):
+    read = read_manifests({"a.yaml": (BOTH + text).encode()})
+    of = as_far_as_known(read.secrets, "everybodys")
+    found = {one.key.kind: one for one in prepare(read, catalog=open_catalog(), subscription=of)}
+    assert {p.code for one in found.values() for p in one.problems} == codes, why
+    if codes:
+        (problem,) = found["VirtualNetworksSubnet"].problems
+        assert problem.message == 'resource subscription "sub-b" does not match parent subscription "sub-a"'
+
+
+def test_what_stands_in_a_group_without_a_credential_says_so():
+    read = read_manifests({"a.yaml": (BOTH + manifests_with("missing", "b")).encode()})
+    credentials = Credentials({**read.secrets, ("default", "missing"): None}, "everybodys")
+    group, vnet_, subnet = sorted(
+        prepare(read, catalog=open_catalog(), subscription=credentials.of), key=lambda one: one.resource.source
+    )
+    assert [(one.arm_id, one.is_valid) for one in (group, vnet_, subnet)] == [(None, False)] * 3
+    assert [p.message for p in group.problems] == ['credential Secret "default/missing" does not exist']
+    assert [p.message for p in vnet_.problems] == [
+        "There is no credential for the resource group core, so its subscription is not known."
+    ]
+    assert (group.credential, vnet_.credential) == ("", "b")

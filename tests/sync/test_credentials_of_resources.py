@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import pytest
 from tenants import OTHER, Tenants, group_id, inside, principal, secret
 from world import GROUP, GROUP_ID, SUBSCRIPTION, VNET, VNET_ID, annotated, of
 
-from gitsync.emulator.settings import Denial
+from gitsync.emulator.settings import TENANT, Denial
 from gitsync.errors import ConfigError
 from gitsync.model.condition import Severity, Status
+from gitsync.model.export import Address
+from gitsync.model.secret import Secret
 from gitsync.model.verdict import Action, Verdict
+from gitsync.vault.places import Places
+from gitsync.vault.points import VaultError
 
 READY = (Status.TRUE, Severity.NONE, "Succeeded")
 NOT_YET = (Status.FALSE, Severity.WARNING, "Failed")
@@ -266,3 +272,49 @@ def test_ids_show_and_secrets_do_not(tmp_path):
     world = Tenants(tmp_path, "team")
     world.says(group=GROUP, own=secret("team")).sync()
     assert world.redactions.mask(f"{principal('team').secret} in {GROUP_ID}") == f"<secret> in {GROUP_ID}"
+
+
+class Far:
+    """A remote source of secrets with one credential, of the namespace `far`."""
+
+    name = "key-vault"
+    is_remote = True
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    async def read(self, address: Address, _keys: Sequence[str]) -> Mapping[str, Secret] | None:
+        self.asked.append(str(address))
+        if (address.namespace, address.name) == ("down", "aso-credential"):
+            raise VaultError("The vault answered 403.")
+        if (address.namespace, address.name) != ("far", "aso-credential"):
+            return None
+        keys = {
+            "AZURE_SUBSCRIPTION_ID": OTHER,
+            "AZURE_TENANT_ID": TENANT,
+            "AZURE_CLIENT_ID": "team-client",
+            "AZURE_CLIENT_SECRET": "team-s3cret",
+        }
+        return {key: Secret(value) for key, value in keys.items()}
+
+
+def test_a_remote_source_is_asked_by_a_sync_and_a_plan_says_what_it_cannot_know(tmp_path):
+    world, far = Tenants(tmp_path, "team"), Far()
+    world.places = Places(order=("manifests", "key-vault"), sources={"key-vault": far})
+    world.says(group=inside(GROUP, "far"))
+    report = world.plan()
+    assert far.asked == []
+    assert [problem.code for problem in report.problems] == ["CredentialNotLookedUp"]
+    assert of(report, "ResourceGroup").arm_id == GROUP_ID, "of the global credential"
+    assert said(of(world.sync(), "ResourceGroup")) == READY
+    assert world.callers() == {group_id("core", OTHER): "team-client"}
+
+
+def test_a_source_that_cannot_tell_stops_those_that_need_it_and_nobody_falls_back(tmp_path):
+    world = Tenants(tmp_path, "team")
+    world.places = Places(order=("manifests", "key-vault"), sources={"key-vault": Far()})
+    world.says(group=inside(GROUP, "down"), other=inside(OTHER_GROUP, "else"))
+    report = world.sync()
+    assert said(of(report, "ResourceGroup", "core")) == NOT_YET
+    assert "The vault answered 403." in of(report, "ResourceGroup", "core").condition.message
+    assert world.callers() == {group_id("other"): "global-client"}
