@@ -58,6 +58,8 @@ def describe_lines(record: Record, *, revision: str | None, width: int | None = 
         ("Azure API Version", record.arm_api_version),
         ("Owner", str(record.owner or "")),
         ("Depends on", ", ".join(map(str, record.depends_on))),
+        ("Exports to", ", ".join(f"{address.holder}/{address.name}" for address in record.exports)),
+        ("Credential", record.credential),
         ("Policy", record.policy.value),
         ("Claim", _CLAIMS[record.claim]),
         ("Agent", record.agent),

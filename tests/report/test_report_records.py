@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from report_builders import RECORDS, failed, key, record
 
 from gitsync.model.condition import Severity
+from gitsync.model.export import Address, Holder
 from gitsync.model.record import Claim, Operation, Row
 from gitsync.report.records import describe_lines, get_lines
 
@@ -24,6 +25,8 @@ FULL = record(
     baseline=None,
     writes=2,
     agent="gitsync",
+    exports=(Address(Holder.CONFIG_MAP, "default", "where"), Address(Holder.SECRET, "default", "keys")),
+    credential="aso-credential",
 )
 
 
