@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from gitsync.config import Config
 from gitsync.core.credential_keys import hidden
 from gitsync.core.credentials import Credentials, wanted
+from gitsync.core.nowhere import exported_nowhere
 from gitsync.edges import Edges
 from gitsync.errors import ConfigError
 from gitsync.model.gvk import Key
@@ -20,6 +21,7 @@ from gitsync.model.record import Record, State
 from gitsync.model.resource import Prepared
 from gitsync.preparing import manifests_of, prepared_of
 from gitsync.vault.credentials import find_credentials
+from gitsync.vault.kept import KeptConfigMaps
 from gitsync.vault.lookup import Lookup
 
 
@@ -52,8 +54,14 @@ async def read(config: Config, edges: Edges, state: State, *, writes: bool) -> G
             hint="Set AZURE_SUBSCRIPTION_ID, or give --subscription.",
         )
     prepared = prepared_of(config, manifests, edges.catalog, credentials.of, edges.clock.now().date())
-    manifests = replace(manifests, problems=(*manifests.problems, *credentials.warnings(records)))
+    nowhere = () if takes_secrets(config) else exported_nowhere(prepared)
+    manifests = replace(manifests, problems=(*manifests.problems, *credentials.warnings(records), *nowhere))
     return Given(manifests=manifests, prepared=prepared, lookup=lookup, credentials=credentials)
+
+
+def takes_secrets(config: Config) -> bool:
+    """Tell whether a sink of the settings takes Secrets: all but that of the status do."""
+    return any(word != KeptConfigMaps.name for word in config.export_to)
 
 
 def _of_namespaces(state: State, config: Config) -> Mapping[Key, Record]:

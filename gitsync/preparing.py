@@ -1,4 +1,5 @@
 """From files to resources made ready for ARM, by the settings: the same for a run, a rehearsal and offline commands."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from gitsync.accounts import Accounts
 from gitsync.config import Config
 from gitsync.core.digest import Digests
 from gitsync.core.exports import addresses_of, claims_of
+from gitsync.core.nowhere import needed_secrets
 from gitsync.edges import Edges
 from gitsync.given import Given
 from gitsync.memory import Memory
 from gitsync.model.export import Address
 from gitsync.model.record import State
-from gitsync.model.resource import Resource
+from gitsync.model.resource import Prepared, Resource
 from gitsync.model.review import Review
 from gitsync.turn import Rules, Run
 from gitsync.vault.kept import KeptConfigMaps
@@ -55,7 +56,7 @@ def share(config: Config, edges: Edges, given: Given, state: State, rules: Rules
         catalog=edges.catalog,
         clock=edges.clock,
         values=values,
-        outlets=_outlets(edges, resources, state),
+        outlets=_outlets(edges, given.prepared, state),
         redactions=edges.redactions,
         rules=rules,
         memory=Memory(),
@@ -72,8 +73,8 @@ def _promised(resources: Iterable[Resource]) -> Mapping[Address, frozenset[str |
     return {address: frozenset(keys) for address, keys in promised.items()}
 
 
-def _outlets(edges: Edges, resources: Iterable[Resource], state: State) -> Outlets:
+def _outlets(edges: Edges, prepared: Sequence[Prepared], state: State) -> Outlets:
     owners = {address: key for key, record in state.records.items() for address in record.exports}
     kept = KeptConfigMaps(state.config_maps)
     sinks = (kept, *edges.places.sinks) if edges.places.keeps_config_maps else edges.places.sinks
-    return Outlets(sinks, claims_of(resources, owners), kept)
+    return Outlets(sinks, claims_of((one.resource for one in prepared), owners), kept, needed_secrets(prepared))

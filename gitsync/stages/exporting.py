@@ -14,7 +14,7 @@ from gitsync.cel.exported import Exported, exported, wanted_secrets
 from gitsync.cel.objects import Object, self_of
 from gitsync.cel.outcomes import entries
 from gitsync.core.conditions import FAILED, error, unreadable, warning
-from gitsync.core.exports import Entry, ExportError, destinations_of, entries_of, merged
+from gitsync.core.exports import Destination, Entry, ExportError, destinations_of, entries_of, merged
 from gitsync.core.status import config_map_values, to_status
 from gitsync.errors import ArmError, GitsyncError
 from gitsync.model.condition import Condition
@@ -52,9 +52,10 @@ def _condition(failure: GitsyncError) -> Condition:
 
 async def _entries(turn: Turn) -> list[Entry]:
     """Every value with where it goes: fields first, then expressions, of config maps and then of Secrets."""
-    expressions = exported(turn.prepared.resource, turn.kind)
+    wants = turn.run.outlets.wants
+    expressions = [one for one in exported(turn.prepared.resource, turn.kind) if wants(one.address)]
     secrets = await _secrets(turn, expressions) if turn.run.rules.writes else {}
-    found = [*entries_of(destinations_of(turn.prepared.resource, Holder.SECRET), secrets), *await _config_maps(turn)]
+    found = [*entries_of(_secret_destinations(turn), secrets), *await _config_maps(turn)]
     for holder in (Holder.CONFIG_MAP, Holder.SECRET) if turn.run.rules.writes else (Holder.CONFIG_MAP,):
         of_holder = [one for one in expressions if one.address.holder is holder]
         found += entries(of_holder, _self(turn), _known(secrets)) if of_holder else ()
@@ -63,13 +64,19 @@ async def _entries(turn: Turn) -> list[Entry]:
 
 async def _secrets(turn: Turn, expressions: Iterable[Exported]) -> Mapping[str, Secret]:
     """The fields that have a destination, and those that expressions name."""
-    wanted = destinations_of(turn.prepared.resource, Holder.SECRET).keys() | wanted_secrets(expressions)
+    wanted = _secret_destinations(turn).keys() | wanted_secrets(expressions)
     if not wanted:
         return {}
     values = await turn.run.registry.export_secrets(turn.subject(), Actor(turn.writer), frozenset(wanted))
     for value in values.values():
         turn.run.redactions.add(value)
     return values
+
+
+def _secret_destinations(turn: Turn) -> dict[str, Destination]:
+    """The fields whose value somebody gets."""
+    found = destinations_of(turn.prepared.resource, Holder.SECRET)
+    return {field: to for field, to in found.items() if turn.run.outlets.wants(to.address)}
 
 
 def _known(secrets: Mapping[str, Secret]) -> dict[str, Secret]:

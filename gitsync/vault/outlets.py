@@ -6,24 +6,36 @@ resource's own stops them all (spec: semantics §7.3).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from gitsync.core.exports import ExportError, not_owned
-from gitsync.model.export import Address, Export
+from gitsync.model.export import Address, Export, Holder
 from gitsync.model.gvk import Key
 from gitsync.vault.kept import KeptConfigMaps
 from gitsync.vault.points import Examines, Sink
 
 
 class Outlets:
-    """The sinks of a run. `claims` says who of several resources may write an object; `kept` is the sink `status`,
-    whose content is written back with the records.
+    """The sinks of a run. `claims` says who of several resources may write an object, `needed` which Secrets other
+    resources of the run draw on; `kept` is the sink `status`, whose content is written back with the records.
     """
 
-    def __init__(self, sinks: Sequence[Sink], claims: Mapping[Address, Key], kept: KeptConfigMaps) -> None:
+    def __init__(
+        self,
+        sinks: Sequence[Sink],
+        claims: Mapping[Address, Key],
+        kept: KeptConfigMaps,
+        needed: Collection[Address] = (),
+    ) -> None:
         self._sinks = sinks
         self._claims = claims
+        self._needed = needed
         self.kept = kept
+
+    def wants(self, address: Address) -> bool:
+        """Tell whether anybody gets what is exported to an object: a Secret for nobody is not asked for."""
+        takes_secrets = any(sink is not self.kept for sink in self._sinks)
+        return takes_secrets or address.holder is Holder.CONFIG_MAP or address in self._needed
 
     async def check(self) -> None:
         """Make sure that every sink can be written to. ConfigError where one cannot."""

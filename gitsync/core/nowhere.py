@@ -1,0 +1,49 @@
+"""Secrets that would be exported to no place at all: they are not asked for, and the run says so.
+
+A key that nobody gets is best left where it is. Config maps are always kept beside the status, or asked for to no harm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from gitsync.core.exports import addresses_of
+from gitsync.core.holes import holes
+from gitsync.model.export import Address, Holder
+from gitsync.model.problem import Level, Problem
+from gitsync.model.resource import Prepared
+from gitsync.model.template import SecretHole, SecretMapHole
+
+_NAMED = 3
+
+
+def needed_secrets(prepared: Iterable[Prepared]) -> frozenset[Address]:
+    """The Secrets that the requests of these resources draw on."""
+    return frozenset(address for one in prepared for address in _needed(one))
+
+
+def exported_nowhere(prepared: Sequence[Prepared]) -> tuple[Problem, ...]:
+    """One warning for all Secrets that are exported, where no sink takes any: but for those that a request draws on."""
+    needed = needed_secrets(prepared)
+    found = sorted(
+        f"{address.name} of {one.key.kind}/{one.key.name}"
+        for one in prepared
+        for address in {address for address, _ in addresses_of(one.resource)} - needed
+        if address.holder is Holder.SECRET
+    )
+    if not found:
+        return ()
+    named = ", ".join(found[:_NAMED]) + (f" and {len(found) - _NAMED} more" if len(found) > _NAMED else "")
+    told = Problem(
+        code="ExportedNowhere",
+        level=Level.WARNING,
+        message=f"Secrets are exported to no place, so their values are not asked for: {named}.",
+        hint="Name a place with --export-to, such as folder or key-vault.",
+    )
+    return (told,)
+
+
+def _needed(one: Prepared) -> Iterator[Address]:
+    for hole in holes(one.template.body) if one.template else ():
+        if isinstance(hole, SecretHole | SecretMapHole):
+            yield Address(Holder.SECRET, one.key.namespace, hole.name)

@@ -1,0 +1,58 @@
+"""Secrets that nobody would get: they are named once, and not asked for."""
+
+import pytest
+from handmade import a_resource
+
+from gitsync.core.nowhere import exported_nowhere, needed_secrets
+from gitsync.model.export import Address, Holder
+from gitsync.model.policy import Policy
+from gitsync.model.resource import Prepared
+from gitsync.model.template import SecretHole, SecretMapHole, Template
+
+
+def prepared(operator_spec=None, body=None, *, name="one", namespace="default"):
+    resource = a_resource({"operatorSpec": operator_spec or {}}, name=name, namespace=namespace)
+    template = Template(arm_id="/x", api_version="1", body=body or {})
+    return Prepared(
+        resource=resource, policy=Policy.MANAGE, arm_id="/x", api_version="1", owner=None, template=template
+    )
+
+
+EXPORTS = {"secrets": {"key": {"name": "keys", "key": "k"}}}
+CASES = [
+    ([prepared()], False, "nothing is exported"),
+    ([prepared(EXPORTS)], True, "and nobody takes it"),
+    ([prepared({"secretExpressions": [{"name": "keys", "value": "{}"}]})], True, "an expression"),
+    ([prepared({"configMaps": {"key": {"name": "keys", "key": "k"}}})], False, "a config map is no secret"),
+    (
+        [prepared(EXPORTS), prepared(body={"p": SecretHole("keys", "k")}, name="two")],
+        False,
+        "another resource takes it",
+    ),
+    ([prepared(EXPORTS), prepared(body={"p": SecretMapHole("keys")}, name="two")], False, "or all of it"),
+    (
+        [prepared(EXPORTS), prepared(body={"p": SecretHole("keys", "k")}, name="two", namespace="other")],
+        True,
+        "one of another namespace takes another Secret",
+    ),
+]
+
+
+@pytest.mark.parametrize("resources, told, why", CASES)
+def test_what_goes_nowhere_is_told(resources, told, why):
+    assert bool(exported_nowhere(resources)) is told, why
+
+
+def test_many_are_one_warning():
+    resources = [prepared(EXPORTS, name=name) for name in ("a", "b", "c", "d")]
+    (problem,) = exported_nowhere(resources)
+    assert not problem.is_error
+    assert problem.message == (
+        "Secrets are exported to no place, so their values are not asked for: "
+        "keys of Thing/a, keys of Thing/b, keys of Thing/c and 1 more."
+    )
+
+
+def test_what_requests_draw_on():
+    resources = [prepared(body={"a": [SecretHole("keys", "k")], "b": {"c": SecretMapHole("all")}})]
+    assert needed_secrets(resources) == {Address(Holder.SECRET, "default", name) for name in ("keys", "all")}
