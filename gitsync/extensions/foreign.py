@@ -133,6 +133,7 @@ def _modify(modify: BodyModifier | Modifier, name: str) -> BodyModifier | Modifi
         sent=modify.sent and _modifier(modify.sent, name),
         first=modify.first and _pure(modify.first, name, lambda call: call if call is None else _answer(call, Call)),
         foretells=modify.foretells and _pure(modify.foretells, name, lambda said: _answer(said, str)),
+        restores=modify.restores and _pure(modify.restores, name, lambda said: _answer(said, bool)),
     )
 
 

@@ -1,7 +1,8 @@
 """keyvault.azure.com: what becomes of a deleted vault that still holds the name (extensions.md §6.6).
 
 Two modes of a manifest are goals, which Azure does not know: `createOrRecover` and `purgeThenCreate`. They are neither
-sent nor compared. Only a vault that is not there can have a deleted one in its way, so nobody looks for it otherwise.
+sent nor compared. Only a vault that is not there can have a deleted one in its way, so nobody looks for it otherwise. A
+vault that is recovered is as it was, whatever the body says: Azure was recorded to take no more of it than the mode.
 """
 
 from __future__ import annotations
@@ -128,6 +129,13 @@ EXTENSIONS: Extensions = (
     Extension(
         group=GROUP,
         kind="Vault",
-        modify=Modifier(asks=asks_for_deleted, compared=without_goal, sent=with_mode, first=purge, foretells=foretold),
+        modify=Modifier(
+            asks=asks_for_deleted,
+            compared=without_goal,
+            sent=with_mode,
+            first=purge,
+            foretells=foretold,
+            restores=_recovers,
+        ),
     ),
 )

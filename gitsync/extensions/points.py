@@ -179,7 +179,8 @@ class Modifier:
 
     `asks`: what must be looked up first, in a plan too. `compared`: the body as it is compared and remembered, and what
     `sent` begins with; `sent`: the body as a PUT sends it. `first`: what must be called before that. `foretells`: what
-    a plan says of sending it, in a sentence, "" for nothing special.
+    a plan says of sending it, in a sentence, "" for nothing special. `restores`: sending it brings back what was there
+    once, whatever else the body says, so that what differs then is sent after it.
     """
 
     asks: Callable[[Subject], tuple[Question, ...]] | None = None
@@ -187,6 +188,7 @@ class Modifier:
     sent: BodyModifier | None = None
     first: Callable[[Subject], Call | None] | None = None
     foretells: Callable[[Subject], str] | None = None
+    restores: Callable[[Subject], bool] | None = None
 
 
 NextDelete = Callable[[Subject, ActsOnAzure], Awaitable[None]]

@@ -97,6 +97,10 @@ class Registry:
         calls = [modifier.first(subject) for modifier in self._modifiers(subject) if modifier.first]
         return tuple(call for call in calls if call)
 
+    def restores(self, subject: Subject) -> bool:
+        """Tell whether the body, once sent, brings back what was there once and is not taken itself."""
+        return any(modifier.restores(subject) for modifier in self._modifiers(subject) if modifier.restores)
+
     def modified(self, body: Mapping[str, Any], subject: Subject) -> Mapping[str, Any]:
         """Return the body to send, after every modifier of the kind."""
         for modifier in self._modifiers(subject):

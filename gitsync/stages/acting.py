@@ -43,12 +43,16 @@ async def act(turn: Turn) -> Turn:
         if turn.stop:
             return turn
         try:
+            restores = turn.run.registry.restores(turn.subject())
             reply = await _send(turn, request)
             turn = _written(turn, request, turn.action)
+            turn = _restored(turn) if restores else turn
             finished = await turn.at(Stage.POLL).writer.wait(reply)
         except ArmError as failure:
             return await _refused(turn, request, failure)
-    return turn if finished else replace(turn, unfinished=True).stopped(RECONCILING)
+    if not finished:
+        return replace(turn, unfinished=True).stopped(RECONCILING)
+    return turn.stopped(RECONCILING, waits=True) if restores else turn
 
 
 async def _send(turn: Turn, request: Request) -> Reply:
@@ -59,6 +63,11 @@ async def _send(turn: Turn, request: Request) -> Reply:
         return await turn.writer.patch(request.arm_id, request.api_version, patch, if_match=turn.if_match)
     body = sent(turn, body)
     return await turn.writer.put(request.arm_id, request.api_version, body, if_match=turn.if_match)
+
+
+def _restored(turn: Turn) -> Turn:
+    """What was there once is back, and nothing of the body was taken: what differs then is sent after it."""
+    return replace(turn, sent=None, existed=True, remembered=Remembered(applied={}, baseline=None))
 
 
 def _owned_up(turn: Turn) -> Turn:
@@ -76,7 +85,8 @@ def _written(turn: Turn, request: Request, action: Action) -> Turn:
         memory.created(request.arm_id)
     memory.granted = memory.granted or (key.group, key.kind) == ROLE_ASSIGNMENT
     applied = sealed(without(request.body, turn.ignored), key, turn.run.digests)
-    return replace(turn, sent=request, done=action, remembered=Remembered(applied=applied, baseline=None))
+    done = Action.CREATE if turn.done is Action.CREATE else action
+    return replace(turn, sent=request, done=done, remembered=Remembered(applied=applied, baseline=None))
 
 
 async def _refused(turn: Turn, request: Request, failure: ArmError) -> Turn:

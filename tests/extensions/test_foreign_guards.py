@@ -49,6 +49,7 @@ PARTS = {
     "sent": lambda known: known.modified({}, ABOUT),
     "first": lambda known: known.first_calls(ABOUT),
     "foretells": lambda known: known.foretold(ABOUT),
+    "restores": lambda known: known.restores(ABOUT),
 }
 SEES_KEYS = frozenset({"delete", "export_secrets", "succeeded"})
 
@@ -137,6 +138,7 @@ def test_what_an_answer_holds_is_looked_at_too(point, answer, why):
         ("first", Call(path="/a", api_version="1"), (Call(path="/a", api_version="1"),)),
         ("first", None, ()),
         ("foretells", "So.", "So."),
+        ("restores", True, True),
         ("compared", {"a": 1}, {"a": 1}),
     ],
 )

@@ -194,6 +194,17 @@ def test_a_deleted_vault_is_recovered(tmp_path):
     assert of(world.sync(), "Vault").verdict is Verdict.IN_SYNC
 
 
+def test_what_git_changed_meanwhile_is_sent_to_a_vault_that_was_recovered(tmp_path):
+    """Azure gives back the vault as it was, and takes nothing of the body that recovers it."""
+    world = with_deleted_vault(tmp_path, "createOrRecover")
+    world.says(group=GROUP, other=OTHER, vault=vault("createOrRecover").replace("standard", "premium"))
+    found = of(world.sync(), "Vault")
+    assert found.condition.is_ready, found.condition
+    assert modes_sent(world) == ["recover", "default"]
+    assert world.read(VAULT_ID)["properties"]["sku"]["name"] == "premium"
+    assert of(world.sync(), "Vault").verdict is Verdict.IN_SYNC
+
+
 def test_a_deleted_vault_is_purged(tmp_path):
     world = with_deleted_vault(tmp_path, "purgeThenCreate")
     planned = of(world.plan(), "Vault")
