@@ -21,7 +21,7 @@ async def find_credentials(places: Iterable[Place], lookup: Lookup) -> Mapping[P
 
 
 async def _find(place: Place, lookup: Lookup) -> Found:
-    """Whole, or key by key: the environment has no whole objects, and tells by the subscription that it has this one.
+    """Whole, or by its keys: the environment has no whole objects, and tells by the subscription that it has this one.
 
     Keys of one Secret may come from several sources, so that a secret need not stand beside the ids.
     """
@@ -30,8 +30,8 @@ async def _find(place: Place, lookup: Lookup) -> Found:
         found = await lookup.ask(address, SUBSCRIPTION)
         if not found.exists:
             found = await lookup.ask(address, None)
-        for key in KEYS if found.exists else ():
-            found = await lookup.ask(address, key)
+        if found.exists:
+            found = await lookup.ask_each(address, KEYS)
     except VaultError as error:
         return Unknown(str(error))
     if found.exists:

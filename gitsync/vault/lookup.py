@@ -6,7 +6,7 @@ Apart from the values of a run, since credentials are looked up before there is 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from gitsync.core.credential_keys import hidden
@@ -41,24 +41,32 @@ class Lookup:
         A key comes from the first source that has it, a whole object from the first that has the object. Raises
         VaultError where a source cannot tell.
         """
+        return await self._ask_once(address, {key})
+
+    async def ask_each(self, address: Address, keys: Iterable[str]) -> Found:
+        """The same for several keys: each source is asked once, for all that no earlier one has."""
+        return await self._ask_once(address, set(keys))
+
+    async def _ask_once(self, address: Address, wanted: set[str | None]) -> Found:
         async with self._asking.setdefault(address, asyncio.Lock()):
             asked = self._asked.setdefault(address, set())
-            if asked.isdisjoint({key, None}):
-                await self._ask(address, key)
-                asked.add(key)
+            if None not in asked and (new := wanted - asked):
+                await self._ask(address, sorted(key for key in new if key is not None))
+                asked |= new
         return self.found(address)
 
     def found(self, address: Address) -> Found:
         """What is known of an object without asking."""
         return self._found.setdefault(address, Found())
 
-    async def _ask(self, address: Address, key: str | None) -> None:
-        known = self.found(address)
+    async def _ask(self, address: Address, keys: Sequence[str]) -> None:
+        """Ask the sources for keys, or for the whole object where there are none."""
+        known, missing = self.found(address), keys
         for source in self._sources:
             if source.is_remote and not self._asks_remote:
                 known.unasked = True
                 continue
-            values = await source.read(address, () if key is None else (key,))
+            values = await source.read(address, tuple(missing))
             if values is None:
                 continue
             known.exists = True
@@ -66,5 +74,6 @@ class Lookup:
                 self._redact(value)
             for name, value in values.items():
                 known.values.setdefault(name, value)
-            if key is None or key in values:
+            missing = [key for key in missing if key not in values]
+            if not missing:
                 return
