@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from dataclasses import replace
 
 import pytest
@@ -284,3 +285,13 @@ def test_what_stands_in_a_group_without_a_credential_says_so():
         "There is no credential for the resource group core, so its subscription is not known."
     ]
     assert (group.credential, vnet_.credential) == ("", "b")
+
+
+def test_a_certificate_in_binary_stays_in_base64_and_other_binaries_are_left_out():
+    data = base64.b64encode(b"\x30\x82\xff\xfe").decode()
+    text = (
+        f"apiVersion: v1\nkind: Secret\nmetadata: {{name: x}}\ndata: {{AZURE_CLIENT_CERTIFICATE: {data}, b: {data}}}\n"
+    )
+    read = read_manifests({"a.yaml": text.encode()})
+    assert read.secrets["default", "x"] == {"AZURE_CLIENT_CERTIFICATE": Secret(data)}
+    assert [problem.code for problem in read.problems] == ["BinarySecret"]

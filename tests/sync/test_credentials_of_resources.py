@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 from tenants import OTHER, Tenants, group_id, inside, principal, secret
-from world import GROUP, GROUP_ID, SUBSCRIPTION, VNET, VNET_ID, annotated, of
+from world import GROUP, GROUP_ID, SUBSCRIPTION, VNET, VNET_ID, World, annotated, of
 
 from gitsync.emulator.settings import TENANT, Denial
 from gitsync.errors import ConfigError
@@ -318,3 +318,10 @@ def test_a_source_that_cannot_tell_stops_those_that_need_it_and_nobody_falls_bac
     assert said(of(report, "ResourceGroup", "core")) == NOT_YET
     assert "The vault answered 403." in of(report, "ResourceGroup", "core").condition.message
     assert world.callers() == {group_id("other"): "global-client"}
+
+
+def test_where_nobody_signs_in_a_secret_still_says_which_subscription(tmp_path):
+    world = World(tmp_path)
+    world.says(group=GROUP, own=secret("team", subscription=OTHER))
+    assert said(of(world.sync(), "ResourceGroup")) == READY
+    assert world.writes == [f"PUT {group_id('core', OTHER)}"]
