@@ -19,6 +19,7 @@ from gitsync.core.finding import Finding, place
 from gitsync.core.kind_rules import check_kind_rules
 from gitsync.core.member import Member
 from gitsync.core.naming import check_names, check_object_name
+from gitsync.core.object_names import check_object_names
 from gitsync.core.pairs import check_pairs
 from gitsync.core.presence import check_presence
 from gitsync.core.references import OWNERS, REFERENCES, check_reference
@@ -90,6 +91,7 @@ def _of_value(visit: Visit, kind: Kind, catalog: Catalog) -> Iterator[Finding]:
     if visit.path != ("spec", "azureName"):  # its rules hold for a default as well: see naming
         yield from check_constraints(visit)
     yield from check_pairs(visit)
+    yield from check_object_names(visit)
     if visit.name in REFERENCES | OWNERS:
         yield from check_reference(visit, kind, catalog)
 

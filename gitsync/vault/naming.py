@@ -9,30 +9,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from gitsync.core.object_names import KEY, NAME, NAMESPACE, Rule, shown
 from gitsync.model.export import Address
 from gitsync.vault.points import VaultError
 
-_LABEL = r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
-_RULES = (  # what, pattern, most characters, in words
-    ("name", re.compile(rf"{_LABEL}(?:\.{_LABEL})*"), 253, "lower-case letters, digits, - and ., as RFC 1123 has them"),
-    ("namespace", re.compile(_LABEL), 63, "lower-case letters, digits and -, as RFC 1123 has them"),
-    ("key", re.compile(r"(?!\.\.|\.\Z)[-._a-zA-Z0-9]+"), 253, "letters, digits, -, _ and ., and not .. at its start"),
-)
-_NAME, _NAMESPACE, _KEY = _RULES
-_LONGEST_SHOWN = 80
 _NOT_IN_A_VARIABLE = re.compile(r"[^A-Z0-9]")
 
 
 def check_names(address: Address, keys: Iterable[str] = ()) -> None:
     """Raise VaultError, which says what is wrong, where Kubernetes would not have such an object or key."""
     wrong = [
-        *_wrong(address.namespace, *_NAMESPACE),
-        *_wrong(address.name, *_NAME),
-        *(sentence for key in keys for sentence in _wrong(key, *_KEY)),
+        *_wrong(address.namespace, NAMESPACE),
+        *_wrong(address.name, NAME),
+        *(sentence for key in keys for sentence in _wrong(key, KEY)),
     ]
     if wrong:
         raise VaultError(
-            f"{address.holder} {_shown(address.namespace)}/{_shown(address.name)} cannot be looked for or written: "
+            f"{address.holder} {shown(address.namespace)}/{shown(address.name)} cannot be looked for or written: "
             + "; ".join(wrong)
             + ".",
             hint="Name it in the manifest as Kubernetes allows.",
@@ -48,13 +41,6 @@ def variable(address: Address, key: str) -> str:
     return f"_{name}" if name[0].isdigit() else name
 
 
-def _wrong(text: str, what: str, pattern: re.Pattern[str], most: int, words: str) -> Iterable[str]:
-    if len(text) > most:
-        yield f"its {what} has {len(text)} characters, and may have {most}"
-    elif not pattern.fullmatch(text):
-        yield f"its {what} {_shown(text)!r} is not made of {words}"
-
-
-def _shown(text: str) -> str:
-    printable = text if text.isprintable() else ascii(text)[1:-1]
-    return printable if len(printable) <= _LONGEST_SHOWN else f"{printable[:_LONGEST_SHOWN]}…"
+def _wrong(text: str, rule: Rule) -> Iterable[str]:
+    if broken := rule.broken(text):
+        yield f"its {rule.what} {broken}"

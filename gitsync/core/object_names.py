@@ -1,0 +1,80 @@
+"""Names of Secrets and config maps, of namespaces and of keys, as Kubernetes allows them (RFC 1123).
+
+What a manifest names becomes a path, a variable or part of an address, so every place of secrets refuses other names.
+Apart from the places, so that a manifest is told offline, before anything is made that could not be exported then.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from gitsync.core.fieldpath import spell
+from gitsync.core.finding import Finding
+from gitsync.core.visit import Visit
+
+_LABEL: Final = r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
+_LONGEST_SHOWN = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What one sort of name is made of: `words` are for people, `most` is in characters."""
+
+    what: str
+    pattern: re.Pattern[str]
+    most: int
+    words: str
+
+    def broken(self, text: str) -> str:
+        """How a text breaks the rule, as a sentence goes on after "its name"; "" where it does not."""
+        if len(text) > self.most:
+            return f"has {len(text)} characters, and may have {self.most}"
+        return "" if self.pattern.fullmatch(text) else f"{shown(text)!r} is not made of {self.words}"
+
+
+NAME: Final = Rule(
+    "name",
+    re.compile(rf"{_LABEL}(?:\.{_LABEL})*"),
+    253,
+    "lower-case letters, digits, - and ., as RFC 1123 has them",
+)
+NAMESPACE: Final = Rule("namespace", re.compile(_LABEL), 63, "lower-case letters, digits and -, as RFC 1123 has them")
+KEY: Final = Rule(
+    "key", re.compile(r"(?!\.\.|\.\Z)[-._a-zA-Z0-9]+"), 253, "letters, digits, -, _ and ., and not .. at its start"
+)
+
+_NAMING: Final = frozenset(
+    {
+        "secretReference",
+        "secretMapReference",
+        "secretDestination",
+        "configMapReference",
+        "configMapDestination",
+        "destinationExpression",
+    }
+)
+"""Types of fields that name an object, and mostly a key of it."""
+
+
+def check_object_names(visit: Visit) -> Iterator[Finding]:
+    """Findings of a reference or a destination whose name or key no object can have. An empty key is none."""
+    if visit.name not in _NAMING or not visit.fits:
+        return
+    for rule in (NAME, KEY):
+        said = visit.value.get(rule.what)
+        if not isinstance(said, str) or (rule is KEY and not said):
+            continue
+        if wrong := rule.broken(said):
+            path = (*visit.path, rule.what)
+            yield Finding(
+                code="ObjectName", path=path, message=f"{spell(path)} {wrong}.", hint="Name it as Kubernetes allows."
+            )
+
+
+def shown(text: str) -> str:
+    """A name as it may be shown: printable, and not too long."""
+    printable = text if text.isprintable() else ascii(text)[1:-1]
+    return printable if len(printable) <= _LONGEST_SHOWN else f"{printable[:_LONGEST_SHOWN]}…"
