@@ -93,7 +93,7 @@ async def open_edges(
     clock, known = StoppableClock(stop), redactions or Redactions()
     with _checkout(config) as source, _store(config, source, clock) as store:
         async with (
-            _azure(config) as access,
+            _azure(config, known) as access,
             open_arms(access, clock) as arms,
             open_places(config, access, clock, writes=writes) as places,
         ):
@@ -155,10 +155,10 @@ def _store(config: Config, source: Checkout, clock: Clock) -> StateStore:
 
 
 @asynccontextmanager
-async def _azure(config: Config) -> AsyncIterator[Access]:
+async def _azure(config: Config, redactions: Redactions) -> AsyncIterator[Access]:
     """How to reach Azure; with --emulator, one of our own that lives as long as the run."""
     if config.emulator is None:
-        yield _access(config, cloud_of(config.endpoint, config.audience, config.authority))
+        yield _access(config, cloud_of(config.endpoint, config.audience, config.authority), redactions)
         return
     from gitsync.emulator.server import Emulator  # noqa: PLC0415 - most runs speak to Azure
     from gitsync.emulator.settings import Settings, read_settings  # noqa: PLC0415 - as above
@@ -167,10 +167,10 @@ async def _azure(config: Config) -> AsyncIterator[Access]:
     settings = read_settings(Path(config.emulator_script)) if config.emulator_script else Settings()
     store = SqliteStore(Path(config.emulator)) if config.emulator else MemoryStore()
     async with Emulator(settings, store) as emulator:
-        yield _access(replace(config, credential="anonymous"), cloud_of(emulator.url))
+        yield _access(replace(config, credential="anonymous"), cloud_of(emulator.url), redactions)
 
 
-def _access(config: Config, cloud: Cloud) -> Access:
+def _access(config: Config, cloud: Cloud, redactions: Redactions) -> Access:
     return Access(
         cloud=cloud,
         sign_in=_sign_in(config),
@@ -180,6 +180,7 @@ def _access(config: Config, cloud: Cloud) -> Access:
             in_flight=config.concurrency,
         ),
         user_agent_suffix=config.user_agent_suffix or "",
+        redactions=redactions,
     )
 
 

@@ -148,8 +148,11 @@ class _Interceptor(logging.Handler):
 
 
 def _intercept() -> None:
-    """Take over the standard library's logging, at WARNING: what azure says below that has headers in it."""
+    """Take over the standard library's logging, at WARNING: what azure says below that has headers in it. Python's own
+    warnings come the same way.
+    """
     root = logging.getLogger()
     for handler in [h for h in root.handlers if isinstance(h, _Interceptor)]:
         root.removeHandler(handler)
     root.addHandler(_Interceptor(level=logging.WARNING))
+    logging.captureWarnings(capture=True)

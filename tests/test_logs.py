@@ -3,6 +3,7 @@
 import io
 import json
 import logging
+import warnings
 
 import pytest
 from hypothesis import given
@@ -27,6 +28,7 @@ def logs():
 
     yield start
     logger.remove()
+    logging.captureWarnings(capture=False)
     for handler in [h for h in logging.getLogger().handlers if type(h).__module__ == "gitsync.logs"]:
         logging.getLogger().removeHandler(handler)
 
@@ -101,6 +103,17 @@ def test_libraries_are_heard_from_warning_on(logs):
     assert "headers" not in read()
     assert "library=azure.core" in read()
     assert "a level of its own" in read()
+    assert SECRET not in read()
+
+
+def test_warnings_of_python_are_masked_as_everything_else(logs):
+    read = logs()
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        logging.captureWarnings(capture=False)
+        logging.captureWarnings(capture=True)
+        warnings.warn(f"{SECRET} was never closed", ResourceWarning, stacklevel=1)
+    assert "was never closed" in read()
     assert SECRET not in read()
 
 

@@ -14,6 +14,7 @@ from gitsync.arm.cloud import Cloud
 from gitsync.arm.pacing import Interval
 from gitsync.arm.throttle import ARM_LIMITS, Kind, Limit
 from gitsync.model.signin import SignIn
+from gitsync.redactions import Redactions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +32,9 @@ class Network:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Access:
-    """All that `open_arm` needs to know. `user_agent_suffix` is added to `gitsync/<version>`."""
+    """All that `open_arm` needs to know. `user_agent_suffix` is added to `gitsync/<version>`. `redactions` learns every
+    token.
+    """
 
     cloud: Cloud
     sign_in: SignIn = field(default_factory=SignIn)
@@ -39,6 +42,7 @@ class Access:
     limits: Mapping[Kind, Limit] = field(default_factory=lambda: ARM_LIMITS)
     interval: Interval = field(default_factory=Interval)
     user_agent_suffix: str = ""
+    redactions: Redactions = field(default_factory=Redactions, compare=False)
 
 
 class Credential(Protocol):

@@ -31,6 +31,7 @@ from gitsync.arm.federation import FederatedCredential, job_tokens
 from gitsync.arm.network import Way
 from gitsync.errors import ConfigError
 from gitsync.model.clock import Clock
+from gitsync.model.secret import Secret
 from gitsync.model.signin import Method, SignIn
 
 _ASO_TOKEN_FILE = "/var/run/secrets/tokens/azure-identity"  # noqa: S105 - a path; spec: semantics §10.2
@@ -83,26 +84,27 @@ async def open_credential(
         yield None
         return
     if given is not None:
-        yield _Explained(given, access.sign_in)
+        yield _Explained(given, access)
         return
     credential = _BUILDERS[method](_Desk(sign_in=access.sign_in, cloud=access.cloud, way=way, clock=clock))
     try:
-        yield _Explained(credential, access.sign_in)
+        yield _Explained(credential, access)
     finally:
         await credential.close()
 
 
 class _Explained:
-    """A credential whose failures say what failed and how to mend it."""
+    """A credential whose tokens nothing shows, and whose failures say what failed and how to mend it."""
 
-    def __init__(self, credential: Credential, sign_in: SignIn) -> None:
+    def __init__(self, credential: Credential, access: Access) -> None:
         self._credential = credential
-        self._method = sign_in.method
-        self._named = _named(sign_in)
+        self._method = access.sign_in.method
+        self._named = _named(access.sign_in)
+        self._redactions = access.redactions
 
     async def get_token_info(self, *scopes: str, options: Any = None) -> Any:
         try:
-            return await self._credential.get_token_info(*scopes, options=options)
+            info = await self._credential.get_token_info(*scopes, options=options)
         except ClientAuthenticationError as error:
             raise CredentialError(
                 f"No token could be had with {self._named}: {scrubbed(str(error.message))}",
@@ -116,6 +118,8 @@ class _Explained:
                 was_sent=False,
                 hint="Check AZURE_AUTHORITY_HOST, the network and the proxy.",
             ) from error
+        self._redactions.add(Secret(info.token))
+        return info
 
 
 def _client_secret(desk: _Desk) -> Any:

@@ -54,6 +54,7 @@ def run(options: argparse.Namespace, config: Config) -> int:
 def _one(options: argparse.Namespace, config: Config) -> int:
     from gitsync.core.catalog import open_catalog
     from gitsync.core.two_documents import Question, answer, document
+    from gitsync.logs import inert
 
     question = Question(
         desired=_body(options.desired),
@@ -65,13 +66,15 @@ def _one(options: argparse.Namespace, config: Config) -> int:
         own_id=options.id,
     )
     comparison = answer(question, open_catalog())
-    print(json.dumps(document(comparison), indent=2) if config.output == "json" else "\n".join(_lines(comparison)))
+    is_json = config.output == "json"
+    print(inert(json.dumps(document(comparison), indent=2) if is_json else "\n".join(_lines(comparison))))
     return DIFFERENT if comparison.differences else SAME
 
 
 def _many(path: str) -> int:
     from gitsync.core.catalog import open_catalog
     from gitsync.core.two_documents import answer, document, read_question
+    from gitsync.logs import inert
 
     catalog, ends = open_catalog(), SAME
     with _opened(path) as lines:
@@ -79,7 +82,7 @@ def _many(path: str) -> int:
             if not line.strip():
                 continue
             comparison = answer(read_question(line, number), catalog)
-            print(json.dumps(document(comparison)))
+            print(inert(json.dumps(document(comparison))))
             ends = DIFFERENT if comparison.differences else ends
     return ends
 

@@ -29,12 +29,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, config: Config) -> int:
     """Print the one record that is meant."""
     from gitsync.cli.output import terminal_width
+    from gitsync.logs import inert
     from gitsync.report.records import describe_lines
 
     state = load_state(config)
     record = state.records[the_one(options.resource, state)]
     if config.output == "text":
-        print("\n".join(describe_lines(record, revision=state.revision, width=terminal_width())))
+        print(inert("\n".join(describe_lines(record, revision=state.revision, width=terminal_width()))))
     else:
         print_object(objects([record])[0], config.output)
     return 0

@@ -34,6 +34,7 @@ def run(options: argparse.Namespace, config: Config) -> int:
     from gitsync.core.catalog import open_catalog
     from gitsync.core.explain import explain
     from gitsync.core.kind_names import ask
+    from gitsync.logs import inert
 
     catalog = open_catalog()
     if not options.kind:
@@ -42,9 +43,9 @@ def run(options: argparse.Namespace, config: Config) -> int:
     asked = ask(options.kind, catalog, options.api_version)
     explanation = explain(asked, catalog, recursive=options.recursive)
     if config.output == "json":
-        print(json.dumps(_document(explanation), indent=2))
+        print(inert(json.dumps(_document(explanation), indent=2)))
     else:
-        print("\n".join(_lines(explanation)))
+        print(inert("\n".join(_lines(explanation))))
     return 0
 
 

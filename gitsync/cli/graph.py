@@ -21,14 +21,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Everything is a setting."""
 
 
-def run(_options: argparse.Namespace, config: Config) -> int:
+def run(options: argparse.Namespace, config: Config) -> int:
     """Print the graph and give the exit code."""
     from gitsync.cli.offline import read_offline
     from gitsync.core.drawing import document, dot, mermaid
     from gitsync.core.graph import graph_of
     from gitsync.logs import inert
 
-    read = read_offline(config)
+    read = read_offline(config, options.redactions)
     graph = graph_of(read.prepared, read.catalog, read.everything)
     if config.output == "json":
         print(inert(json.dumps(document(graph), indent=2)))

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gitsync.arm.clock import SystemClock
 from gitsync.config import Config
 from gitsync.core.catalog import Catalog, open_catalog
 from gitsync.core.choose import Choice, unmatched
+from gitsync.core.credential_keys import hidden
 from gitsync.core.credentials import as_far_as_known
 from gitsync.core.names import ConfigMaps
 from gitsync.errors import SourceError
 from gitsync.model.problem import Problem
 from gitsync.model.resource import Prepared
 from gitsync.preparing import manifests_of, prepared_of
+from gitsync.redactions import Redactions
 from gitsync.repo.access import Access
 from gitsync.repo.checkout import checkout
+from gitsync.report.masked import masked_problem
 
 READING = (
     "source",
@@ -59,19 +63,25 @@ class Offline:
         return any(problem.is_error for problem in self.problems)
 
 
-def read_offline(config: Config) -> Offline:
-    """Read and prepare SOURCE. SourceError where it cannot be read, or where --only names nothing that is there."""
+def read_offline(config: Config, redactions: Redactions) -> Offline:
+    """Read and prepare SOURCE; problems quote no Secret. SourceError where it cannot be read, or where --only names
+    nothing that is there.
+    """
     status_dir = Path(config.status_dir) if config.status_dir else None
     access = Access(token=config.git_token, username=config.git_username, timeout=config.git_timeout)
     with checkout(
         config.source, ref=config.ref, path=config.path, access=access, status_dir=status_dir, offline=True
     ) as source:
         manifests = manifests_of(config, source.files)
+    for secret in (value for values in manifests.secrets.values() for value in hidden(values)):
+        redactions.add(secret)
     catalog = open_catalog()
     subscription = as_far_as_known(manifests.secrets, config.subscription or ANY_SUBSCRIPTION)
     everything = prepared_of(config, manifests, catalog, subscription, SystemClock().now().date())
+    everything = tuple(replace(one, problems=_masked(one.problems, redactions)) for one in everything)
     chosen = _chosen(everything, config)
-    problems = (*source.problems, *manifests.problems, *(problem for one in chosen for problem in one.problems))
+    of_files = _masked((*source.problems, *manifests.problems), redactions)
+    problems = (*of_files, *(problem for one in chosen for problem in one.problems))
     return Offline(
         catalog=catalog,
         everything=everything,
@@ -81,6 +91,10 @@ def read_offline(config: Config) -> Offline:
         files=len(source.files),
         passed_over=manifests.passed_over,
     )
+
+
+def _masked(problems: Iterable[Problem], redactions: Redactions) -> tuple[Problem, ...]:
+    return tuple(masked_problem(problem, redactions.mask) for problem in problems)
 
 
 def _chosen(everything: tuple[Prepared, ...], config: Config) -> tuple[Prepared, ...]:

@@ -55,6 +55,7 @@ def print_object(value: Mapping[str, Any], form: str) -> None:
     """Print an object as "json" or "yaml"."""
     import json
 
+    from gitsync.logs import inert
     from gitsync.repo.yaml_text import dump
 
-    print(json.dumps(value, indent=2) if form == "json" else dump(value).decode().rstrip("\n"))
+    print(inert(json.dumps(value, indent=2) if form == "json" else dump(value).decode().rstrip("\n")))

@@ -28,13 +28,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Everything is a setting."""
 
 
-def run(_options: argparse.Namespace, config: Config) -> int:
+def run(options: argparse.Namespace, config: Config) -> int:
     """Print the requests and give the exit code."""
     from gitsync.cli.offline import read_offline
     from gitsync.core.placeholders import show
     from gitsync.logs import inert
 
-    read = read_offline(config)
+    read = read_offline(config, options.redactions)
     chosen = {id(one) for one in read.prepared}
     shown = [one for one in show(read.everything, read.config_maps) if id(one.prepared) in chosen]
     if config.output == "json":

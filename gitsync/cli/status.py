@@ -34,13 +34,14 @@ def run(_options: argparse.Namespace, config: Config) -> int:
 
 def _print_text(state: State, records: Sequence[Record], config: Config) -> None:
     from gitsync.cli.output import terminal_width, wants_colour
+    from gitsync.logs import inert
     from gitsync.report.headline import plural, short_revision
     from gitsync.report.records import get_lines
 
     if not state.records:
         print("Nothing is recorded yet. `gitsync sync` does that.")
         return
-    print("\n".join(get_lines(records, width=terminal_width(), colour=wants_colour(config))))
+    print(inert("\n".join(get_lines(records, width=terminal_width(), colour=wants_colour(config)))))
     ready = sum(record.condition is not None and record.condition.is_ready for record in records)
     at = f" at {short_revision(state.revision)}" if state.revision else ""
     print(f"\n{ready} of {plural(len(records), 'resource')} Ready{at}.")

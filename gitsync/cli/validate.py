@@ -25,12 +25,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Everything is a setting."""
 
 
-def run(_options: argparse.Namespace, config: Config) -> int:
+def run(options: argparse.Namespace, config: Config) -> int:
     """Print the problems and give the exit code."""
     from gitsync.cli.offline import read_offline
     from gitsync.logs import inert
 
-    read = read_offline(config)
+    read = read_offline(config, options.redactions)
     if config.output == "json":
         print(inert(json.dumps(_document(read), indent=2)))
     else:
