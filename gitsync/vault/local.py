@@ -24,7 +24,9 @@ SINKS = ("folder", "sops", "dotenv", "ci")
 
 
 def local_source(word: str, config: Config, environment: Mapping[str, str]) -> Source | None:
-    """The source `folder` or `environment`; None for another word. ConfigError where its folder is not given."""
+    """The source `folder` or `environment`; None for another word. ConfigError where its folder is not given, or is
+    not there: all would be unknown then.
+    """
     if word == "environment":
         return EnvironmentSource(environment)
     if word != "folder":
@@ -35,8 +37,8 @@ def local_source(word: str, config: Config, environment: Mapping[str, str]) -> S
             hint="Give --secrets-folder or --config-maps-folder.",
         )
     return FolderSource(
-        secrets=Path(config.secrets_folder) if config.secrets_folder else None,
-        config_maps=Path(config.config_maps_folder) if config.config_maps_folder else None,
+        secrets=_there(config.secrets_folder, "--secrets-folder"),
+        config_maps=_there(config.config_maps_folder, "--config-maps-folder"),
         namespace=config.namespace,
     )
 
@@ -58,6 +60,15 @@ def local_sink(word: str, config: Config, environment: Mapping[str, str], tell: 
             return PipelineSink(environment, tell)
         case _:
             return None
+
+
+def _there(path: str | None, flag: str) -> Path | None:
+    if not path:
+        return None
+    folder = Path(path)
+    if not folder.exists():
+        raise ConfigError(f"There is no folder {folder.absolute()}.", hint=f"Make it, or check {flag}.")
+    return folder
 
 
 def _given(path: str | None, word: str, flag: str) -> Path:

@@ -127,7 +127,9 @@ class RunValues:
         return bool(promised) and (key is None or not promised.isdisjoint({key, None}))
 
     def _lacking(self, address: Address, key: str) -> str:
-        if address not in self._exported and not self._lookup.found(address).exists:
+        promised = self._promised.get(address, frozenset())
+        is_made_without = bool(promised) and promised.isdisjoint({key, None})
+        if not (is_made_without or address in self._exported or self._lookup.found(address).exists):
             return ""
         return f' ({address.holder} "{address.namespace}/{address.name}" does not contain key "{key}")'
 

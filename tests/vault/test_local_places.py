@@ -1,5 +1,7 @@
 """Which place a word of the settings stands for, and what is missing for it."""
 
+from dataclasses import replace
+
 import pytest
 
 from gitsync.config import SETTINGS, Config
@@ -10,8 +12,8 @@ GIVEN = Config(secrets_folder="s", export_folder="f", export_sops_folder="e", ex
 
 
 @pytest.mark.parametrize("word", ["folder", "environment"])
-def test_a_source_has_the_name_of_its_setting(word):
-    assert local_source(word, GIVEN, {}).name == word
+def test_a_source_has_the_name_of_its_setting(word, tmp_path):
+    assert local_source(word, replace(GIVEN, secrets_folder=str(tmp_path)), {}).name == word
 
 
 @pytest.mark.parametrize("word", SINKS)
@@ -41,3 +43,13 @@ def test_a_sink_without_its_place(word, said):
 def test_a_folder_of_secrets_that_is_not_given():
     with pytest.raises(ConfigError, match="Give --secrets-folder or --config-maps-folder"):
         local_source("folder", Config(), {})
+
+
+@pytest.mark.parametrize(
+    ("setting", "flag"), [("secrets_folder", "--secrets-folder"), ("config_maps_folder", "--config-maps-folder")]
+)
+def test_a_folder_that_is_not_there_refuses_the_run(setting, flag, tmp_path):
+    """It says nothing of any value, not even of the credentials: no resource could be reconciled."""
+    with pytest.raises(ConfigError, match=f"There is no folder {tmp_path}/absent.") as refused:
+        local_source("folder", Config(**{setting: f"{tmp_path}/absent"}), {})
+    assert refused.value.hint == f"Make it, or check {flag}."

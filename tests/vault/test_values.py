@@ -81,6 +81,16 @@ def test_a_missing_secret_is_told_in_aso_s_words(only, says, why):
     assert says in failure.value.message, why
 
 
+@pytest.mark.parametrize("foresees", [False, True])
+def test_a_key_that_the_export_of_this_run_lacks_is_told_so(foresees):
+    """Whether the other resource exported already does not matter: nobody waits for a key that it does not write."""
+    made = gathered(
+        values(source(), promised={DB: frozenset({"user"})}, foresees=foresees), SecretHole("db", "password")
+    )
+    with pytest.raises(MissingValueError, match='Secret "ns/db" does not contain key "password"'):
+        made.secret("ns", "db", "password")
+
+
 def test_a_missing_config_map_and_a_missing_collection():
     made = gathered(values(source()), ConfigMapHole("urls", "blob"), SecretMapHole("db"))
     with pytest.raises(MissingValueError, match=r"couldn't resolve config map reference ns/urls\.blob") as failure:
