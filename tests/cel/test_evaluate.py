@@ -3,7 +3,9 @@
 import math
 from dataclasses import dataclass
 
+import evaluating
 import pytest
+from evaluating import row
 
 from gitsync.cel.evaluate import evaluate
 from gitsync.cel.parser import parse
@@ -19,17 +21,11 @@ SECRET = {"primaryKey": "hunter2-hunter2"}
 
 
 def value_of(text, **variables):
-    return evaluate(parse(text), {"self": SELF, "secret": SECRET, **variables})
+    return evaluating.value_of(text, **{"self": SELF, "secret": SECRET, **variables})
 
 
 def failure_of(text, **variables):
-    with pytest.raises(EvaluationError) as failed:
-        value_of(text, **variables)
-    return failed.value.message
-
-
-def row(expression, expected, why):
-    return pytest.param(expression, expected, id=f"{expression} | {why}")
+    return evaluating.failure_of(text, **{"self": SELF, "secret": SECRET, **variables})
 
 
 @pytest.mark.parametrize(

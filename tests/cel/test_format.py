@@ -1,20 +1,11 @@
 """`format`: what each clause shows, of which types, and how exactly."""
 
 import pytest
+from evaluating import row, value_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.cel.evaluate import evaluate
-from gitsync.cel.parser import parse
 from gitsync.cel.values import EvaluationError
-
-
-def value_of(text, **variables):
-    return evaluate(parse(text), variables)
-
-
-def row(expression, expected, why):
-    return pytest.param(expression, expected, id=f"{expression} | {why}")
 
 
 @pytest.mark.parametrize(

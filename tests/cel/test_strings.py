@@ -3,26 +3,11 @@
 import math
 
 import pytest
+from evaluating import failure_of, row, value_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.cel.evaluate import evaluate
-from gitsync.cel.parser import parse
-from gitsync.cel.values import EvaluationError, Uint, kind_of
-
-
-def value_of(text, **variables):
-    return evaluate(parse(text), variables)
-
-
-def failure_of(text, **variables):
-    with pytest.raises(EvaluationError) as failed:
-        value_of(text, **variables)
-    return failed.value.message
-
-
-def row(expression, expected, why):
-    return pytest.param(expression, expected, id=f"{expression} | {why}")
+from gitsync.cel.values import Uint, kind_of
 
 
 @pytest.mark.parametrize(

@@ -3,21 +3,12 @@
 from datetime import UTC, datetime
 
 import pytest
+from evaluating import row, value_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.cel.evaluate import evaluate
-from gitsync.cel.parser import parse
 from gitsync.cel.times import SECOND, parse_duration, parse_timestamp, write_duration, write_timestamp
 from gitsync.cel.values import Duration, EvaluationError, Timestamp
-
-
-def value_of(text, **variables):
-    return evaluate(parse(text), variables)
-
-
-def row(given, expected, why):
-    return pytest.param(given, expected, id=f"{given} | {why}")
 
 
 @pytest.mark.parametrize(
