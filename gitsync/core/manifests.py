@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -197,11 +198,15 @@ class _Sorter:
         return False
 
     def done(self) -> Manifests:
+        texts = _sealed_at_once(self.sealed)
         return Manifests(
             resources=tuple(sorted(self.resources, key=lambda r: (r.key, r.gvk.version, r.source))),
             config_maps=self.config_maps,
             secrets=self.secrets,
-            encrypted={address: _encrypted(one, self.sealed) for address, one in self.encrypted.items()},
+            encrypted={
+                address: Encrypted(source=Source(one.path, one.line("")), text=texts[_seal(one)])
+                for address, one in self.encrypted.items()
+            },
             namespaces=self.namespaces,
             problems=tuple(sorted(self.problems, key=lambda p: p.order)),
             passed_over=self.passed_over,
@@ -215,15 +220,23 @@ TAKERS: Mapping[tuple[str, str], Callable[[_Sorter, Document, Header], None]] = 
 }
 
 
-def _encrypted(document: Document, others: Iterable[Document]) -> Encrypted:
-    """SOPS seals a file of several documents as a whole, and writes the same member `sops` into each of them."""
-    seal = document.value[ENCRYPTED]
-    alike = (one.text for one in others if one.path == document.path and one.value[ENCRYPTED] == seal)
-    together = dict.fromkeys(alike)  # items of a list have one text
-    return Encrypted(
-        source=Source(document.path, document.line("")),
-        text=b"".join(together),
-    )
+def _sealed_at_once(documents: Iterable[Document]) -> Mapping[tuple[str, int], bytes]:
+    """The texts that belong together, by their seal, each joined once however many documents share it.
+
+    SOPS seals a file of several documents as a whole, and writes the same member `sops` into each of them.
+    """
+    spelled: dict[tuple[str, int], str] = {}
+    texts: dict[tuple[str, str], dict[bytes, None]] = {}
+    for one in documents:
+        if _seal(one) not in spelled:  # items of a list have one seal, and one text
+            spelled[_seal(one)] = json.dumps(one.value[ENCRYPTED], sort_keys=True)
+        texts.setdefault((one.path, spelled[_seal(one)]), {})[one.text] = None
+    joined = {group: b"".join(together) for group, together in texts.items()}
+    return {seal: joined[seal[0], said] for seal, said in spelled.items()}
+
+
+def _seal(document: Document) -> tuple[str, int]:
+    return document.path, id(document.value[ENCRYPTED])
 
 
 def _is_aso(api_version: str) -> bool:

@@ -225,6 +225,12 @@ def test_documents_that_were_encrypted_at_once_are_kept_together():
     assert other.text.decode() == f"---\n{texts[1]}"
 
 
+def test_what_was_encrypted_at_once_is_kept_once_however_many_share_it():
+    found = read("---\n".join(sealed(f"s{number}", "1") for number in range(300)))
+    texts = {id(one.text) for one in found.encrypted.values()}
+    assert (len(found.encrypted), len(texts)) == (300, 1), "a file of thousands must not fill the memory"
+
+
 def test_items_of_an_encrypted_list_are_not_taken_for_plain():
     items = "items: [{metadata: {name: a}, data: {k: x}}, {metadata: {name: b}}]"
     text = f"apiVersion: v1\nkind: SecretList\n{items}\nsops: {{mac: 1}}\n"
