@@ -2,7 +2,8 @@
 processes.
 
 What is to be decrypted comes from a manifest, so it is not trusted: a HashiCorp Vault that it names would be sent the
-token of the environment, and is asked only if the environment names the same one.
+token of the environment, and is asked only if the environment names the same one. A Key Vault is asked only at one of
+Azure's own hosts. Names are compared as `sops` reads them, which does not tell capitals in JSON.
 """
 
 from __future__ import annotations
@@ -25,6 +26,9 @@ from gitsync.vault.points import VaultError
 TIMEOUT = 60.0
 """Seconds for one call: a key service elsewhere may have to be asked."""
 
+_KEY_VAULT = re.compile(
+    r"https://[A-Za-z0-9-]+\.(?:vault|managedhsm)\.(?:azure\.net|azure\.cn|usgovcloudapi\.net)(?::443)?/?"
+)
 _ENCRYPTED_MEMBERS = "^(data|stringData)$"
 _LONGEST_COMPLAINT = 300
 _SENSITIVE = re.compile(r"AGE-SECRET-KEY-[A-Z0-9-]+|ENC\[[^\]]*\]?|`[^`]*`?|\b[0-9A-Fa-f]{32,}\b")
@@ -82,13 +86,20 @@ class Sops:
     def _environment_for(self, text: bytes, where: str) -> Mapping[str, str]:
         """What a text may be decrypted with: the token of a Vault only where it names that Vault and no other."""
         ours = self.environment.get("VAULT_ADDR", "").rstrip("/")
-        named = {address for one in read_documents(where, text).documents for address in _vaults(one.value)}
+        values = _read_in_one_way(text, where)
+        named = {address for value in values for address in _named(value, "vault_address")}
         strange = sorted(address for address in named if address.rstrip("/") != ours)
         if strange:
             raise VaultError(
                 f"{where} is encrypted for the HashiCorp Vault at {strange[0]!r}, which would be sent our token.",
                 hint="Set VAULT_ADDR to the same address if it is to be asked.",
             )
+        for url in sorted(url for value in values for url in _named(value, "vault_url")):
+            if not _KEY_VAULT.fullmatch(url):
+                raise VaultError(
+                    f"{where} is encrypted for the Key Vault at {url!r}, which is no host of Azure's.",
+                    hint="Encrypt it for another key.",
+                )
         return {name: value for name, value in self.environment.items() if named or name != "VAULT_TOKEN"}
 
     async def _run(
@@ -135,13 +146,22 @@ def _first_line(complaint: str) -> str:
     return f"“{plain.strip()[:_LONGEST_COMPLAINT]}”"
 
 
-def _vaults(value: Any) -> Iterator[str]:
-    """The addresses of HashiCorp Vaults anywhere in a document."""
+def _read_in_one_way(text: bytes, where: str) -> list[Any]:
+    """The documents of a text. VaultError where `sops` may read something else in it than is read here."""
+    contents = read_documents(where, text)
+    twice = [problem for one in contents.documents for problem in one.problems if problem.code == "DuplicateKey"]
+    for problem in (*contents.problems, *twice):
+        raise VaultError(f"{where} is not handed to sops: {problem.message}", hint=problem.hint)
+    return [one.value for one in contents.documents]
+
+
+def _named(value: Any, member: str) -> Iterator[str]:
+    """What stands under a name anywhere in a document, in capitals or not."""
     if isinstance(value, Mapping):
-        for key, member in value.items():
-            if key == "vault_address":
-                yield str(member)
-            yield from _vaults(member)
+        for key, found in value.items():
+            if key.casefold() == member:
+                yield str(found)
+            yield from _named(found, member)
     elif isinstance(value, list):
         for each in value:
-            yield from _vaults(each)
+            yield from _named(each, member)

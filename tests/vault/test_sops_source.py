@@ -1,6 +1,7 @@
 """Encrypted manifests: decrypted when a value is needed, and what is said where they cannot be."""
 
 import asyncio
+import json
 import os
 import re
 from pathlib import Path
@@ -192,6 +193,51 @@ def test_a_manifest_does_not_choose_who_gets_the_token_of_a_vault(tmp_path, text
         assert read(found, DB)["password"] == "hidden-one", why
     else:
         assert re.search("for the HashiCorp Vault at 'https://evil.example'.* Set VAULT_ADDR", said(found)), why
+
+
+@pytest.mark.parametrize(
+    ("seal", "expected", "why"),
+    [
+        (
+            {"hc_vault": [{"Vault_Address": "https://evil.example"}]},
+            "HashiCorp Vault",
+            "Go's JSON reads it in capitals",
+        ),
+        ({"hc_vault": [{"vault_addre\u017f\u017f": "https://evil.example"}]}, "HashiCorp Vault", "and with a long s"),
+        ({"azure_kv": [{"vault_url": "https://evil.example"}]}, "no host of Azure's", "another host"),
+        ({"azure_kv": [{"VAULT_URL": "https://evil.example"}]}, "no host of Azure's", "in capitals"),
+        ({"azure_kv": [{"vault_url": "http://a.vault.azure.net"}]}, "no host of Azure's", "tokens go by https"),
+        ({"azure_kv": [{"vault_url": "https://evil.example/.vault.azure.net"}]}, "no host of Azure's", "a path"),
+        ({"azure_kv": [{"vault_url": "https://a@evil.example#.vault.azure.net"}]}, "no host of Azure's", "a user"),
+        (
+            {"azure_kv": [{"vault_url": "https://a.vault.azure.net.evil.example"}]},
+            "no host of Azure's",
+            "a longer host",
+        ),
+    ],
+)
+def test_a_manifest_does_not_choose_whom_sops_asks(tmp_path, seal, expected, why):
+    program = scripted(tmp_path, 'echo ran > "$LOG"; echo {}')
+    text = json.dumps({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "db"}, "sops": seal})
+    assert expected in said(source({"db.json": text.encode()}, program)), why
+    assert not (tmp_path / "log").exists(), why
+
+
+@pytest.mark.parametrize(
+    "url", ["https://a.vault.azure.net", "https://A-1.vault.azure.cn/", "https://h.managedhsm.azure.net"]
+)
+def test_a_key_vault_of_azure_may_be_asked(tmp_path, url):
+    text = f"{SECRET}sops: {{azure_kv: [{{vault_url: {url}}}]}}\n"
+    assert read(source({"db.yaml": text.encode()}, scripted(tmp_path, f"cat <<END\n{SECRET}END")), DB)
+
+
+def test_what_names_a_key_twice_is_not_handed_to_sops(tmp_path):
+    """Of two, this reader and that of sops need not take the same one."""
+    program = scripted(tmp_path, 'echo ran > "$LOG"; echo {}')
+    vaults = '"hc_vault": [{"vault_address": "https://evil.example"}], "hc_vault": [{}]'
+    text = f'{{"apiVersion": "v1", "kind": "Secret", "metadata": {{"name": "db"}}, "sops": {{{vaults}}}}}'
+    assert "The key 'hc_vault' stands twice" in said(source({"db.json": text.encode()}, program))
+    assert not (tmp_path / "log").exists()
 
 
 def test_the_token_of_a_vault_is_not_handed_out_where_none_is_named(tmp_path):
