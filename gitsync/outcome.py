@@ -17,6 +17,7 @@ from gitsync.core.expected import is_expected
 from gitsync.core.flapping import after_write
 from gitsync.model.clock import rfc3339
 from gitsync.model.condition import Condition, Status
+from gitsync.model.export import Address
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Intent, Node
 from gitsync.model.policy import Policy
@@ -98,6 +99,11 @@ def no_turn(node: Node) -> Result:
         owner=_owner(node),
         depends_on=prepared.depends_on if prepared else record.depends_on if record else (),
     )
+
+
+def forgotten(before: Mapping[Key, Record], results: Mapping[Key, Result]) -> dict[Key, tuple[Address, ...]]:
+    """What the resources exported whose records go."""
+    return {key: before[key].exports for key, result in results.items() if key in before and result.record is None}
 
 
 def _owner(node: Node) -> Key | None:

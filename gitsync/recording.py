@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -41,12 +41,12 @@ def expect(edges: Edges, before: State, records: Mapping[Key, Record]) -> None:
 
 
 def publish(
-    edges: Edges, before: State, report: Report, config_maps: Mapping[Address, Export], *, whole: bool
+    edges: Edges, before: State, report: Report, config_maps: Mapping[Address, Export | None], *, whole: bool
 ) -> Report:
     """Record what the run came to. Where that fails, the report says so: Azure is as it is.
 
-    `config_maps` are those that were exported; those of a resource that is forgotten go with it. `whole` says that the
-    run was about everything that was recorded before.
+    `config_maps` are those that were exported, None for one that went. `whole` says that the run was about everything
+    that was recorded before.
     """
     records = {result.key: result.record for result in report.results}
     kept = [record for record in {**before.records, **records}.values() if record]
@@ -56,7 +56,7 @@ def publish(
         summary=partial(summary.render, kept, revision=report.revision, problems=report.problems),
         report=partial(json.render, report),
         headline=headline.subject(report),
-        config_maps={**dict.fromkeys(_orphans(before, records)), **config_maps},
+        config_maps=config_maps,
     )
     try:
         edges.store.save(update)
@@ -65,13 +65,6 @@ def publish(
         problem = masked_problem(problem, edges.redactions.mask)
         return replace(report, exit_code=report.exit_code or NOT_READY, problems=(*report.problems, problem))
     return report
-
-
-def _orphans(before: State, records: Mapping[Key, Record | None]) -> Iterator[Address]:
-    """Config maps whose owner is forgotten, as a cluster would collect them with it."""
-    for address, export in before.config_maps.items():
-        if export.owner in records and records[export.owner] is None:
-            yield address
 
 
 def _spoken_of(before: State, revision: str | None) -> str | None:

@@ -7,7 +7,7 @@ with a walk that does not act, and nothing to record.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from gitsync.accounts import any_global, open_accounts
@@ -23,9 +23,10 @@ from gitsync.given import read
 from gitsync.model.clock import rfc3339
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Node, Plan
+from gitsync.model.problem import Problem
 from gitsync.model.report import Report
 from gitsync.model.result import Result
-from gitsync.outcome import no_turn
+from gitsync.outcome import forgotten, no_turn
 from gitsync.planning import choice_of, plan_run, problems_of, refuse
 from gitsync.reconcile import reconcile
 from gitsync.recording import expect, publish
@@ -59,8 +60,9 @@ async def run(config: Config, edges: Edges, *, writes: bool) -> Report:
         await shared.outlets.check()
         expect(edges, state, expected(plan.applies.values(), config.agent))
     results = await _walked(edges, shared, plan)
+    left = await shared.outlets.collect(forgotten(state.records, results)) if writes else ()
 
-    report = _report(config, edges, plan, results, writes=writes)
+    report = _report(config, edges, plan, results, left, writes=writes)
     report = replace(report, started=started, finished=rfc3339(edges.clock.now()))
     report = masked(report, edges.redactions.mask)
     if not writes:
@@ -121,10 +123,13 @@ def _second_tries(plan: Plan, applied: Mapping[Key, Result], pruned: Mapping[Key
     return {key: replace(plan.applies[key], record=applied[key].record) for key in plan.applies if key in failed}
 
 
-def _report(config: Config, edges: Edges, plan: Plan, results: Mapping[Key, Result], *, writes: bool) -> Report:
+def _report(
+    config: Config, edges: Edges, plan: Plan, results: Mapping[Key, Result], left: Sequence[Problem], *, writes: bool
+) -> Report:
+    """`left` tells what could not be cleared away behind what was deleted."""
     choice = choice_of(config)
     told = tuple(results[key] for key in sorted(results) if choice.has(key))
-    problems = (*untold_secrets(told), *problems_of(plan))
+    problems = (*untold_secrets(told), *problems_of(plan), *left)
     return Report(
         command="sync" if writes else "plan",
         revision=edges.source.revision,

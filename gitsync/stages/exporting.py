@@ -21,6 +21,7 @@ from gitsync.model.condition import Condition
 from gitsync.model.export import Holder
 from gitsync.model.secret import Secret
 from gitsync.turn import Turn
+from gitsync.vault.points import VaultError
 
 UNWRITABLE = "FailedWritingAdditionalKubernetesObjects"
 """ASO's reason. Here it stands for every place that exports go to."""
@@ -32,12 +33,18 @@ async def export(turn: Turn) -> Turn:
         return turn
     try:
         exports = merged(turn.node.key, await _entries(turn))
-        if turn.run.rules.writes:
-            await turn.run.outlets.write(exports)
     except GitsyncError as failure:
         return turn.stopped(_condition(failure))
+    written = replace(turn, exported=tuple(export.address for export in exports))
+    try:
+        if turn.run.rules.writes:
+            await turn.run.outlets.write(exports)
+    except ExportError as failure:
+        return turn.stopped(_condition(failure))
+    except VaultError as failure:  # one sink may have it
+        return written.stopped(_condition(failure))
     turn.run.values.export(exports)
-    return replace(turn, exported=tuple(export.address for export in exports))
+    return written
 
 
 def _condition(failure: GitsyncError) -> Condition:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from gitsync.errors import ConfigError
 from gitsync.model.export import Address, Export, Holder
+from gitsync.model.gvk import Key
 from gitsync.vault.content import check_export, owner_of
 from gitsync.vault.naming import check_names, variable
 from gitsync.vault.points import VaultError
@@ -94,6 +95,14 @@ class DotenvSink:
             if contents.blocks.get(export.address) != block:
                 self._refuse_collisions(contents, export)
                 contents.blocks[export.address] = block
+                replace(self._file, _text(contents).encode())
+
+    async def remove(self, address: Address, owner: Key) -> None:
+        check_names(address)
+        with self._as_vault_error(), locked(self._file.parent):
+            contents = self._read()
+            block = contents.blocks.pop(address, None)
+            if block and block.owner == str(owner):
                 replace(self._file, _text(contents).encode())
 
     def _refuse_collisions(self, contents: Contents, export: Export) -> None:
@@ -176,4 +185,4 @@ def _text(contents: Contents) -> str:
     lines = list(contents.others)
     for address, block in sorted(contents.blocks.items(), key=lambda item: item[0]):
         lines += [f"# gitsync: {address}, exported by {block.owner}", *block.lines]
-    return "\n".join(lines) + "\n"
+    return "".join(f"{line}\n" for line in lines)

@@ -20,6 +20,7 @@ from typing import Any
 
 from gitsync.errors import ConfigError
 from gitsync.model.export import Address, Export, Holder
+from gitsync.model.gvk import Key
 from gitsync.vault.content import as_bytes, check_export, owner_of
 from gitsync.vault.folder import NOTE
 from gitsync.vault.naming import check_names
@@ -35,7 +36,8 @@ from gitsync.vault.private import (
 )
 
 PARTS: Mapping[Holder, str] = {Holder.SECRET: "secrets", Holder.CONFIG_MAP: "config-maps"}
-_NEW, _OLD = ".new-", ".old-"
+_NEW, _OLD, _GONE = ".new-", ".old-", ".gone-"
+"""What a folder that is not in its place begins with: one half made, one replaced, one that is taken away."""
 
 
 class FolderSink:
@@ -81,6 +83,16 @@ class FolderSink:
                 private_folder(folder.parent)
                 _swap(folder, files)
 
+    async def remove(self, address: Address, owner: Key) -> None:
+        """The folder goes aside first, so that no reader finds half of it."""
+        check_names(address)
+        with _as_vault_error(self._top), locked(self._top):
+            folder = self._place(address)
+            if (_note(folder) or {}).get("owner") == str(owner):
+                aside = _aside(folder, _GONE)
+                settle(folder.parent)
+                shutil.rmtree(aside)
+
     def _place(self, address: Address) -> Path:
         """The folder of an object, once those above it are judged."""
         above = self._top / PARTS[address.holder]
@@ -96,8 +108,9 @@ class FolderSink:
                 aside.rename(place)
             else:
                 shutil.rmtree(aside)
-        for half in self._top.glob(f"*/*/{_NEW}*"):
-            shutil.rmtree(half)
+        for prefix in (_NEW, _GONE):
+            for half in self._top.glob(f"*/*/{prefix}*"):
+                shutil.rmtree(half)
 
 
 @contextmanager
@@ -167,7 +180,7 @@ def _swap(folder: Path, files: Mapping[str, bytes]) -> None:
         for name, content in sorted(files.items()):
             write_new(new / name, content)
         settle(new)
-        aside = _aside(folder)
+        aside = _aside(folder, _OLD) if os.path.lexists(folder) else None
         try:
             new.rename(folder)
         except OSError:
@@ -182,9 +195,7 @@ def _swap(folder: Path, files: Mapping[str, bytes]) -> None:
         shutil.rmtree(aside)
 
 
-def _aside(folder: Path) -> Path | None:
-    if not os.path.lexists(folder):
-        return None
-    aside = Path(tempfile.mkdtemp(prefix=_OLD, dir=folder.parent))  # a rename replaces an empty folder
+def _aside(folder: Path, prefix: str) -> Path:
+    aside = Path(tempfile.mkdtemp(prefix=prefix, dir=folder.parent))  # a rename replaces an empty folder
     folder.rename(aside)
     return aside

@@ -5,24 +5,32 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gitsync.model.export import Address, Export, Holder
+from gitsync.model.gvk import Key
 
 
 class KeptConfigMaps:
-    """A Sink. `before` are those that the status holds. Secrets pass it by: they are never kept there."""
+    """A Sink. `before` are those that the status holds. Secrets pass it by: they are never kept there.
+
+    `written` is what the run changes; None for what it takes away.
+    """
 
     name = "status"
 
     def __init__(self, before: Mapping[Address, Export]) -> None:
         self._before = before
-        self.written: dict[Address, Export] = {}
+        self.written: dict[Address, Export | None] = {}
 
     async def check(self) -> None:
         """The run makes sure by itself that status can be written."""
 
     async def owner(self, address: Address) -> str | None:
-        found = self.written.get(address) or self._before.get(address)
+        found = self.written[address] if address in self.written else self._before.get(address)
         return str(found.owner) if found else None
 
     async def write(self, export: Export) -> None:
         if export.address.holder is Holder.CONFIG_MAP:
             self.written[export.address] = export
+
+    async def remove(self, address: Address, owner: Key) -> None:
+        if await self.owner(address) == str(owner):
+            self.written[address] = None

@@ -17,9 +17,10 @@ from urllib.parse import urlsplit
 from gitsync.errors import ConfigError
 from gitsync.model.clock import Clock
 from gitsync.model.export import Address, Export, Holder
+from gitsync.model.gvk import Key
 from gitsync.model.secret import Secret
 from gitsync.vault.keyvault_index import Index, Stored
-from gitsync.vault.keyvault_names import LONGEST_TAG, Place, name_of, place_in, tags_of
+from gitsync.vault.keyvault_names import LONGEST_TAG, Place, name_of, place_in, place_of, tags_of
 from gitsync.vault.naming import check_names
 from gitsync.vault.points import VaultError
 from gitsync.vault.way import Way
@@ -113,6 +114,18 @@ class KeyVault:
                 await self._requests.delete(gone.name)
                 known.drop(gone.name)
 
+    async def remove(self, address: Address, owner: Key) -> None:
+        """Delete every secret of the object that has this owner, each looked at once more, as the list may be old."""
+        if address.holder is not Holder.SECRET:
+            return
+        check_names(address)
+        known = await self._known()
+        for listed in known.at(address):
+            stored = await self._newest(listed.name)
+            if stored and stored.owner == str(owner) and stored.place == listed.place:
+                await self._requests.delete(listed.name)
+                known.drop(listed.name)
+
     async def _known(self) -> Index:
         async with self._listing:
             if self._index is None:
@@ -158,15 +171,18 @@ class KeyVault:
 
     async def _own(self, place: Place, export: Export) -> Stored | None:
         """What an export would write over; VaultError where that is not the exporting resource's own."""
-        name = name_of(place)
-        listed = (await self._known()).named(name)
-        is_disabled = listed is not None and not listed.enabled
-        stored = listed if is_disabled else await self._requests.get(name)  # Key Vault shows no disabled secret
+        stored = await self._newest(name_of(place))
         if stored is None:
             return None
         self._expect(stored, place)
         self._expect_owner(stored, export)
         return stored
+
+    async def _newest(self, name: str) -> Stored | None:
+        """A secret as it is now; a disabled one as it was in the list, since Key Vault does not show it."""
+        listed = (await self._known()).named(name)
+        is_disabled = listed is not None and not listed.enabled
+        return listed if is_disabled else await self._requests.get(name)
 
     def _expect_owner(self, stored: Stored, export: Export) -> None:
         if stored.owner != str(export.owner):
@@ -176,11 +192,14 @@ class KeyVault:
             )
 
     async def _put(self, name: str, value: Secret, tags: Mapping[str, str]) -> None:
-        """Write a secret; one of this name that is deleted is recovered first, if it was the same resource's."""
+        """Write a secret; one of this name that is deleted is recovered first, if it was exported for the same key.
+
+        Whichever resource exported it: a new owner may take what a former one left.
+        """
         if await self._requests.put(name, value, tags):
             return
         deleted = await self._requests.get_deleted(name)
-        if deleted is None or dict(deleted.tags) != dict(tags):
+        if deleted is None or not deleted.owner or deleted.place != place_of(name, tags):
             raise VaultError(
                 f"{self._requests.vault} keeps the name {name} for a deleted secret that was not exported from here.",
                 hint="Recover or purge it: `az keyvault secret recover` or `az keyvault secret purge`.",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import httpx2
@@ -18,7 +18,7 @@ from lightkube import AsyncClient, KubeConfig
 from lightkube.config.models import Cluster, User
 from lightkube.core.exceptions import ConfigError as AccountError
 from lightkube.models.authorization_v1 import ResourceAttributes, SelfSubjectAccessReviewSpec
-from lightkube.models.meta_v1 import ObjectMeta
+from lightkube.models.meta_v1 import DeleteOptions, ObjectMeta, Preconditions
 from lightkube.resources.authorization_v1 import SelfSubjectAccessReview
 from lightkube.resources.core_v1 import ConfigMap, Secret
 
@@ -44,7 +44,7 @@ async def open_requests(account: Account) -> AsyncIterator[KubernetesRequests]:
         namespace=account.namespace,
     )
     try:
-        client = AsyncClient(config, timeout=httpx2.Timeout(_SECONDS), field_manager="gitsync", trust_env=False)
+        client = Client(config, timeout=httpx2.Timeout(_SECONDS), field_manager="gitsync", trust_env=False)
     except OSError as error:  # an SSLError is one too
         raise ConfigError(
             f"The certificates of the cluster cannot be read: {error}.", hint=f"See {account.certificates}."
@@ -53,10 +53,21 @@ async def open_requests(account: Account) -> AsyncIterator[KubernetesRequests]:
         yield KubernetesRequests(client)
 
 
+class Client(AsyncClient):
+    """lightkube's client, with the one request that it lacks: a delete of an object as it was seen, or of none."""
+
+    async def delete_as_seen(self, kind: Any, name: str, namespace: str, version: str) -> None:
+        sender: Any = self._client  # of which half is typed
+        request = sender.prepare_request("delete", kind, name=name, namespace=namespace)
+        request.data = DeleteOptions(preconditions=Preconditions(resourceVersion=version))
+        answer = await sender.send(sender.build_adapter_request(request))
+        sender.handle_response("delete", answer, request)
+
+
 class KubernetesRequests:
     """The requests, sent once each; VaultError for anything but an answer, PassingError where it may pass."""
 
-    def __init__(self, client: AsyncClient) -> None:
+    def __init__(self, client: Client) -> None:
         self._client = client
 
     async def look(self, namespace: str) -> None:
@@ -84,6 +95,13 @@ class KubernetesRequests:
     async def replace(self, held: Held) -> None:
         """Put an object in the place of the one whose version it carries."""
         await self._write("update", held)
+
+    async def delete(self, held: Held) -> None:
+        """Delete an object if it still has the version that it carries. One that is gone already is no error."""
+        kind, at = _KINDS[held.address.holder], held.address
+        deleting = self._client.delete_as_seen(kind, at.name, at.namespace, held.version)
+        with suppress(AbsentError):
+            await _answer(deleting, Doing(verb="delete", address=at))
 
     async def _write(self, verb: str, held: Held) -> None:
         made: Any = _made(held)

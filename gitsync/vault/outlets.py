@@ -1,7 +1,8 @@
 """Where the exports of a run go: every sink of the settings, asked before it is written to.
 
 Nothing of a resource's exports is written before every sink said that it may be: an object that exists and is not the
-resource's own stops them all (spec: semantics §7.3).
+resource's own stops them all (spec: semantics §7.3). What a resource exported goes when the resource is forgotten, as
+a cluster would collect it with its owner.
 """
 
 from __future__ import annotations
@@ -11,8 +12,18 @@ from collections.abc import Collection, Mapping, Sequence
 from gitsync.core.exports import ExportError, not_owned
 from gitsync.model.export import Address, Export, Holder
 from gitsync.model.gvk import Key
+from gitsync.model.problem import Level, Problem
 from gitsync.vault.kept import KeptConfigMaps
-from gitsync.vault.points import Examines, Sink
+from gitsync.vault.points import Examines, Sink, VaultError
+
+_BY_HAND: Mapping[str, str] = {
+    "folder": "Delete its folder there, {namespace}/{name}.",
+    "sops": "Delete the file {namespace}/{name}.yaml there.",
+    "dotenv": "Delete its lines there, and the comment above them.",
+    "key-vault": "Delete every secret there that is tagged gitsync-namespace={namespace} and gitsync-name={name}.",
+    "kubernetes": "`kubectl delete {kind} {name} --namespace {namespace}` deletes it.",
+}
+"""How a person takes an object out of a sink; of the sink `status`, nothing is left to do by hand."""
 
 
 class Outlets:
@@ -61,3 +72,28 @@ class Outlets:
         for sink in self._sinks:
             for export in exports:
                 await sink.write(export)
+
+    async def collect(self, forgotten: Mapping[Key, Sequence[Address]]) -> tuple[Problem, ...]:
+        """Take out of every sink what each resource exported that is forgotten, and is still its own there.
+
+        What one sink cannot do stops nothing else; it is returned, in order, as no later run tries it again.
+        """
+        sinks = self._sinks if self.kept in self._sinks else (self.kept, *self._sinks)
+        problems = []
+        for owner, address in [(key, address) for key in sorted(forgotten) for address in forgotten[key]]:
+            for sink in sinks:
+                try:
+                    await sink.remove(address, owner)
+                except VaultError as error:
+                    problems.append(_not_removed(sink.name, address, owner, error))
+        return tuple(problems)
+
+
+def _not_removed(sink: str, address: Address, owner: Key, error: VaultError) -> Problem:
+    by_hand = _BY_HAND.get(sink, "").format(kind=address.holder.lower(), namespace=address.namespace, name=address.name)
+    return Problem(
+        code="ExportNotRemoved",
+        level=Level.WARNING,
+        message=f"{address}, which {owner} exported, was not removed from the sink {sink}: {error.message}",
+        hint=" ".join(filter(None, (error.hint, by_hand))),
+    )

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from gitsync.errors import ConfigError
 from gitsync.model.export import Address, Export, Holder
+from gitsync.model.gvk import Key
 from gitsync.vault.content import check_export, owner_of
 from gitsync.vault.naming import check_names, variable
 from gitsync.vault.points import VaultError
@@ -86,6 +87,9 @@ class PipelineSink:
         values = {variable(export.address, key): export.data[key].reveal() for key in sorted(export.data)}
         self._write_all(self._tell, self._variables, values, export.address.holder is Holder.SECRET)
         self._written[export.address] = export
+
+    async def remove(self, address: Address, owner: Key) -> None:
+        """Outputs end with the job, and none can be taken back in it."""
 
 
 def _to_github(tell: Tell, variables: Mapping[str, str], values: Mapping[str, str], is_secret: bool) -> None:  # noqa: FBT001 - one of two functions of one shape

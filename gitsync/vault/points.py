@@ -10,6 +10,7 @@ from typing import Protocol, runtime_checkable
 
 from gitsync.errors import GitsyncError
 from gitsync.model.export import Address, Export
+from gitsync.model.gvk import Key
 from gitsync.model.secret import Secret
 
 
@@ -56,6 +57,13 @@ class Sink(Protocol):
 
         Where nothing changed, nothing is written. Raises VaultError; then the object is as it was where the place can
         do that.
+        """
+        ...
+
+    async def remove(self, address: Address, owner: Key) -> None:
+        """Take away what stands at an address, if this resource exported it.
+
+        What is not there, or is somebody else's, stays as it is. Raises VaultError where that cannot be told or done.
         """
         ...
 

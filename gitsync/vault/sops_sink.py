@@ -15,10 +15,11 @@ from typing import Any
 from gitsync.core.documents import Document, read_documents
 from gitsync.errors import ConfigError
 from gitsync.model.export import Address, Export, Holder
+from gitsync.model.gvk import Key
 from gitsync.vault.content import check_export, owner_of
 from gitsync.vault.naming import check_names
 from gitsync.vault.points import VaultError
-from gitsync.vault.private import locked, replace
+from gitsync.vault.private import locked, replace, settle
 from gitsync.vault.sops import Sops
 
 OWNER = "gitsync/owner"
@@ -67,6 +68,21 @@ class SopsSink:
         try:
             with locked(file.parent):
                 replace(file, encrypted, _FILE_MODE)
+        except OSError as error:
+            raise _unwritable(file, error) from error
+
+    async def remove(self, address: Address, owner: Key) -> None:
+        """Who exported a Secret is readable, so this takes no key."""
+        check_names(address)
+        file = self._file(address)
+        if self._read(address) is None:
+            return
+        try:
+            with locked(file.parent):
+                found = self._read(address)
+                if found is not None and _owner(found.value) == str(owner):
+                    file.unlink()
+                    settle(file.parent)
         except OSError as error:
             raise _unwritable(file, error) from error
 

@@ -63,3 +63,7 @@ class MemorySink:
 
     async def write(self, export: Export) -> None:
         self.objects[export.address] = export
+
+    async def remove(self, address: Address, owner: Key) -> None:
+        if await self.owner(address) == str(owner):
+            del self.objects[address]

@@ -33,6 +33,10 @@ def owner(sink, at=None):
     return asyncio.run(sink.owner(at or address()))
 
 
+def remove(sink, at=None, of=ONE):
+    asyncio.run(sink.remove(at or address(), of))
+
+
 def check(sink):
     asyncio.run(sink.check())
 

@@ -23,7 +23,7 @@ from aiohttp import web
 from fake_key_vault import Fault
 from private_ca import PrivateCa
 
-VERBS = {"GET": "get", "POST": "create", "PUT": "update"}
+VERBS = {"GET": "get", "POST": "create", "PUT": "update", "DELETE": "delete"}
 ACCOUNT = "system:serviceaccount:jobs:gitsync"
 
 
@@ -100,6 +100,9 @@ class FakeKubernetes:
             return data
         return {key: base64.b64decode(value).decode() for key, value in data.items()}
 
+    def names(self, resource: str, namespace: str) -> list[str]:
+        return sorted(name for (kind, where, name) in self._objects if (kind, where) == (resource, namespace))
+
     def lines(self, *methods: str) -> list[str]:
         return [call.line for call in self.requests if not methods or call.line.split()[0] in methods]
 
@@ -149,14 +152,25 @@ class FakeKubernetes:
             return status(409, "AlreadyExists", f'{resource} "{name}" already exists')
         if verb != "create" and there is None:
             return status(404, "NotFound", f'{resource} "{name}" not found')
-        if verb == "update" and body["metadata"].get("resourceVersion") != there["metadata"]["resourceVersion"]:
+        if verb in {"update", "delete"} and not is_as_seen(verb, body, there):
             return status(
                 409, "Conflict", f'Operation cannot be fulfilled on {resource} "{name}": please apply your changes'
             )
+        if verb == "delete":
+            del self._objects[at]
+            return web.json_response({"kind": "Status", "apiVersion": "v1", "status": "Success"})
         if verb == "update" and there.get("immutable"):
             return status(422, "Invalid", "data: Forbidden: field is immutable when `immutable` is set")
         found = there if verb == "get" else self._keep(at, body)
         return web.json_response(found, status=201 if verb == "create" else 200)
+
+
+def is_as_seen(verb: str, body: Any, there: Mapping[str, Any]) -> bool:
+    """Whether an object still has the version that a request names; a delete may name none."""
+    version = there["metadata"]["resourceVersion"]
+    if verb == "delete":
+        return (body or {}).get("preconditions", {}).get("resourceVersion", version) == version
+    return body["metadata"].get("resourceVersion") == version
 
 
 def status(code: int, reason: str, message: str, headers: Mapping[str, str] | None = None) -> web.Response:

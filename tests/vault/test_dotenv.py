@@ -7,7 +7,7 @@ import stat
 import subprocess
 
 import pytest
-from exported import ONE, TWO, address, check, export, owner, times, write
+from exported import ONE, TWO, address, check, export, owner, remove, times, write
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -209,3 +209,35 @@ def test_a_full_disk_leaves_the_file_as_it_was(tmp_path, full_disk):
         asyncio.run(sink.write(export({"a": "hidden" * 1000})))
     assert (tmp_path / ".env").read_text() == before
     assert [each.name for each in tmp_path.iterdir()] == [".env"]
+
+
+def test_the_lines_of_a_forgotten_resource_are_taken_away_and_others_stay(tmp_path):
+    file = tmp_path / ".env"
+    file.write_text("MINE=1\n")
+    file.chmod(0o600)
+    sink = DotenvSink(file)
+    write(sink, export({"a": "1", "b": "2"}), export({"a": "3"}, address("other"), owner=TWO))
+    for _ in range(2):
+        remove(sink)
+    remove(sink, address("other"))
+    assert file.read_text() == f"MINE=1\n# gitsync: Secret default/other, exported by {TWO}\nDEFAULT_OTHER_A=3\n"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert (owner(sink), owner(sink, address("other"))) == (None, str(TWO))
+
+
+def test_nothing_is_left_of_a_file_whose_only_lines_went(tmp_path):
+    sink = DotenvSink(tmp_path / ".env")
+    write(sink, export({"a": "1"}))
+    remove(sink)
+    assert (tmp_path / ".env").read_bytes() == b""
+    write(sink, export({"a": "2"}, owner=TWO))
+    assert (tmp_path / ".env").read_text() == f"# gitsync: Secret default/db, exported by {TWO}\nDEFAULT_DB_A=2\n"
+
+
+def test_a_file_that_others_may_read_by_now_is_told_and_left(tmp_path):
+    sink = DotenvSink(tmp_path / ".env")
+    write(sink, export({"a": "1"}))
+    (tmp_path / ".env").chmod(0o644)
+    with pytest.raises(VaultError, match="has the mode 0644"):
+        remove(sink)
+    assert "DEFAULT_DB_A=1" in (tmp_path / ".env").read_text()

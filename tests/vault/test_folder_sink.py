@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 import pytest
-from exported import ONE, TWO, address, check, export, owner, times, tree, write
+from exported import ONE, TWO, address, check, export, owner, remove, times, tree, write
 
 from gitsync.errors import ConfigError
 from gitsync.model.export import Holder
@@ -265,3 +265,62 @@ def test_several_runs_may_write_at_once(tmp_path):
     found.pop(f"{DB}/.gitsync.json")
     assert sorted(found) == [f"{DB}/a", f"{DB}/b", f"{DB}/c"]
     assert len(set(found.values())) == 1
+
+
+def test_what_a_forgotten_resource_exported_is_taken_away(tmp_path):
+    sink = FolderSink(tmp_path / "out")
+    write(sink, export({"a": "1", "b": "2"}), export({"a": "1"}, address("other")))
+    for _ in range(2):
+        remove(sink)
+    assert [each.name for each in (tmp_path / "out" / DB).parent.iterdir()] == ["other"]
+    assert owner(sink) is None
+    write(sink, export({"a": "3"}, owner=TWO))
+    assert owner(sink) == str(TWO), "a new owner may have it"
+
+
+def another_owner(folder):
+    write(FolderSink(folder.parents[2]), export({"a": "1"}, owner=TWO))
+
+
+def no_note(folder):
+    (folder / ".gitsync.json").unlink()
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said", "why"),
+    [
+        (another_owner, "", "another resource's"),
+        (no_note, "", "no sink wrote it"),
+        (lambda folder: (folder / ".gitsync.json").write_text("["), "is damaged", "whose it is cannot be told"),
+        (lambda folder: folder.parent.chmod(0o755), "has the mode 0755", "others may have put it there"),
+    ],
+)
+def test_what_is_not_known_to_be_its_own_is_not_taken_away(tmp_path, spoil, said, why):
+    sink = FolderSink(tmp_path / "out")
+    write(sink, export({"a": "1"}))
+    spoil(tmp_path / "out" / DB)
+    before = tree(tmp_path / "out")
+    if said:
+        with pytest.raises(VaultError, match=said):
+            remove(sink)
+    else:
+        remove(sink)
+    assert tree(tmp_path / "out") == before, why
+
+
+def test_a_link_is_not_taken_for_what_it_leads_to(tmp_path):
+    sink = FolderSink(tmp_path / "out")
+    write(sink, export({"a": "1"}, address("other")))
+    (tmp_path / "out" / DB).symlink_to(tmp_path / "out" / "secrets" / "default" / "other")
+    with pytest.raises(VaultError, match="db is a symbolic link"):
+        remove(sink)
+    assert owner(sink, address("other")) == str(ONE)
+
+
+def test_a_removal_that_was_cut_short_is_ended_and_not_undone(tmp_path):
+    sink = FolderSink(tmp_path / "out")
+    write(sink, export({"a": "1"}))
+    place = tmp_path / "out" / DB
+    place.rename(place.parent / ".gone-x")
+    check(sink)
+    assert list(place.parent.iterdir()) == []

@@ -654,3 +654,81 @@ def test_without_the_extra_the_error_says_how_to_install_it(monkeypatch):
 
     with pytest.raises(ConfigError, match=r"pip install 'gitsync\[keyvault\]'"):
         asyncio.run(test())
+
+
+# removing
+
+
+def test_what_a_forgotten_resource_exported_is_deleted_and_can_be_recovered(ca):
+    async def test(rig):
+        await rig.vault.write(export(password="p", primaryKey="k"))
+        await rig.vault.write(export(DOTTED, password="d"))
+        rig.fake.make("theirs", "t", tagged(DB, "a", OTHER))
+        rig.fake.make("default--db--by-hand", "t")
+        for address in (DB, DB, replace(DB, holder=Holder.CONFIG_MAP)):
+            await rig.vault.remove(address, REDIS)
+        assert len(rig.fake.deleted) == len(rig.fake.lines("DELETE")) == 2
+        assert sorted(rig.fake.values.values()) == ["d", "t", "t"]
+
+    run(ca, test)
+
+
+def test_a_disabled_secret_of_a_forgotten_resource_is_deleted(ca):
+    async def test(rig):
+        rig.fake.make(PLAIN, "p", tagged(DB, "password", REDIS), enabled=False)
+        await rig.vault.remove(DB, REDIS)
+        assert rig.fake.deleted == [PLAIN]
+
+    run(ca, test)
+
+
+@pytest.mark.parametrize(
+    ("tags", "left", "why"),
+    [
+        ({}, {PLAIN: "theirs"}, "a person made it anew"),
+        (tagged(DB, "password", OTHER), {PLAIN: "theirs"}, "another resource exported it"),
+        (tagged(DOTTED, "password", REDIS), {PLAIN: "theirs"}, "it holds something else"),
+    ],
+)
+def test_what_is_somebody_elses_since_the_list_was_asked_for_stays(ca, tags, left, why):
+    async def test(rig):
+        rig.fake.make(PLAIN, "p", tagged(DB, "password", REDIS))
+        assert await rig.vault.owner(DB) == str(REDIS)
+        rig.fake.make(PLAIN, "theirs", tags)
+        await rig.vault.remove(DB, REDIS)
+        assert rig.fake.values == left, why
+
+    run(ca, test)
+
+
+def test_what_went_since_the_list_was_asked_for_needs_no_deletion(ca):
+    async def test(rig):
+        await rig.vault.write(export(password="p"))
+        rig.fake.delete(PLAIN)
+        await rig.vault.remove(DB, REDIS)
+        assert rig.fake.lines("DELETE") == []
+
+    run(ca, test)
+
+
+def test_a_new_owner_may_take_what_a_former_one_left(ca):
+    async def test(rig):
+        await rig.vault.write(export(password="p"))
+        await rig.vault.remove(DB, REDIS)
+        assert await rig.vault.owner(DB) is None
+        await rig.vault.write(export(owner=OTHER, password="new"))
+        assert await rig.vault.owner(DB) == str(OTHER)
+        assert (rig.fake.kept(PLAIN).tags[OWNER], rig.fake.values) == (str(OTHER), {PLAIN: "new"})
+
+    run(ca, test)
+
+
+def test_a_refusal_to_delete_tells_the_role(ca):
+    async def test(rig):
+        await rig.vault.write(export(password="p"))
+        rig.fake.fail("DELETE", f"/secrets/{PLAIN}", Fault(403, "ForbiddenByRbac"))
+        with pytest.raises(VaultError, match="`Key Vault Secrets Officer`"):
+            await rig.vault.remove(DB, REDIS)
+        assert rig.fake.values == {PLAIN: "p"}
+
+    run(ca, test)

@@ -450,3 +450,76 @@ def test_without_the_extra_the_error_says_how_to_install_it(monkeypatch):
 
     with pytest.raises(ConfigError, match=r"pip install 'gitsync\[kubernetes\]'"):
         asyncio.run(test())
+
+
+# removing
+
+DELETE = "DELETE /api/v1/namespaces/default/secrets/db"
+
+
+@pytest.mark.parametrize(("address", "resource"), [(DB, "secrets"), (SETTINGS, "configmaps")])
+def test_what_a_forgotten_resource_exported_is_deleted_as_it_was_seen(run, address, resource):
+    async def test(rig):
+        made = rig.fake.make(resource, "default", address.name, {"a": "1"}, metadata=OURS, immutable=True)
+        for _ in range(2):
+            await rig.cluster.remove(address, REDIS)
+        assert rig.fake.names(resource, "default") == []
+        (deletion,) = [call for call in rig.fake.requests if call.line.startswith("DELETE")]
+        assert deletion.body["preconditions"] == {"resourceVersion": made["metadata"]["resourceVersion"]}
+
+    run(test)
+
+
+@pytest.mark.parametrize(
+    ("metadata", "why"),
+    [
+        ({}, "a person made it"),
+        ({"annotations": {OWNER: "Redis.cache.azure.com/default/other"}}, "another's"),
+        (
+            {**OURS, "ownerReferences": [{"apiVersion": "cache.azure.com/v1", "kind": "R", "name": "c", "uid": "u"}]},
+            "Azure Service Operator's, whose owner its cluster still has",
+        ),
+    ],
+)
+def test_what_is_somebody_elses_is_not_deleted(run, metadata, why):
+    async def test(rig):
+        rig.fake.make("secrets", "default", "db", {"user": "sa"}, metadata=metadata)
+        await rig.cluster.remove(DB, REDIS)
+        assert rig.fake.lines("DELETE") == [], why
+
+    run(test)
+
+
+@pytest.mark.parametrize(
+    ("metadata", "left", "why"),
+    [(OURS, [], "it is still ours"), ({}, ["db"], "somebody took it over")],
+)
+def test_what_was_written_meanwhile_is_looked_at_again(run, metadata, left, why):
+    async def test(rig):
+        rig.fake.make("secrets", "default", "db", {"a": "1"}, metadata=OURS)
+        rig.fake.meanwhile[DELETE] = lambda: rig.fake.make("secrets", "default", "db", {"b": "2"}, metadata=metadata)
+        await rig.cluster.remove(DB, REDIS)
+        assert rig.fake.names("secrets", "default") == left, why
+        assert rig.fake.lines()[:3] == [GET, DELETE, GET], why
+
+    run(test)
+
+
+def test_what_goes_between_the_look_and_the_delete_is_gone(run):
+    async def test(rig):
+        rig.fake.make("secrets", "default", "db", {"a": "1"}, metadata=OURS)
+        rig.fake.fail(DELETE, Fault(404, "NotFound"))
+        await rig.cluster.remove(DB, REDIS)
+        assert rig.fake.lines() == [GET, DELETE]
+
+    run(test)
+
+
+def test_the_right_to_delete_is_named_as_a_role_names_it(run):
+    async def test(rig):
+        rig.fake.make("secrets", "default", "db", {"a": "1"}, metadata=OURS)
+        rig.fake.forbid("delete", "secrets")
+        with pytest.raises(VaultError, match="a Role in namespace default that allows to delete secrets"):
+            await rig.cluster.remove(DB, REDIS)
+
+    run(test)

@@ -69,3 +69,57 @@ def test_the_status_keeps_config_maps_and_no_secrets():
     asyncio.run(kept.write(an_export(URLS, LAKE, blob="u")))
     assert asyncio.run(kept.owner(URLS)) == str(LAKE)
     assert kept.written == {URLS: an_export(URLS, LAKE, blob="u")}
+
+
+GONE = {LAKE: [KEYS, URLS]}
+
+
+def test_what_a_forgotten_resource_exported_leaves_every_sink_and_the_status():
+    one, two = MemorySink(), MemorySink()
+    kept = KeptConfigMaps({URLS: an_export(URLS, blob="u")})
+    for sink in (one, two):
+        sink.has(KEYS, owner=str(LAKE), k="v")
+        sink.has(URLS, owner=str(LAKE), blob="u")
+    assert asyncio.run(Outlets([one, two], {}, kept).collect(GONE)) == ()
+    assert (one.objects, two.objects, kept.written) == ({}, {}, {URLS: None})
+    assert asyncio.run(kept.owner(URLS)) is None, "another resource may have it"
+
+
+@pytest.mark.parametrize("owner, why", OTHERS)
+def test_what_is_somebody_elses_by_now_stays(owner, why):
+    sink = MemorySink()
+    sink.has(KEYS, owner=owner, k="theirs")
+    kept = KeptConfigMaps({URLS: an_export(URLS, POND, blob="theirs")})
+    assert asyncio.run(Outlets([sink, kept], {}, kept).collect(GONE)) == (), why
+    assert (list(sink.objects), kept.written) == ([KEYS], {}), why
+
+
+def test_what_another_resource_has_just_taken_over_stays():
+    kept = KeptConfigMaps({URLS: an_export(URLS, blob="old")})
+    theirs = an_export(URLS, POND, blob="new")
+    asyncio.run(kept.write(theirs))
+    asyncio.run(Outlets([kept], {}, kept).collect(GONE))
+    assert kept.written == {URLS: theirs}
+
+
+def test_a_sink_that_cannot_remove_stops_no_other_and_is_told():
+    first, second = MemorySink(), MemorySink()
+    second.has(KEYS, owner=str(LAKE), k="v")
+    first.name, first.refuses = "kubernetes", VaultError("The API server is gone.", hint="Bring it back.")
+    problems = asyncio.run(outlets(first, second).collect({LAKE: [KEYS], POND: [URLS]}))
+    assert second.objects == {}
+    assert [(problem.code, problem.is_error) for problem in problems] == [("ExportNotRemoved", False)] * 2
+    assert problems[0].message == (
+        "Secret ns/keys, which StorageAccount.storage.azure.com/ns/lake exported, was not removed from the sink "
+        "kubernetes: The API server is gone."
+    )
+    assert problems[0].hint == "Bring it back. `kubectl delete secret keys --namespace ns` deletes it."
+    assert "ConfigMap ns/urls" in problems[1].message
+
+
+@pytest.mark.parametrize("name", ["dotenv", "folder", "key-vault", "kubernetes", "sops"])
+def test_every_sink_that_may_refuse_says_how_a_person_removes_it(name):
+    sink = MemorySink()
+    sink.name, sink.refuses = name, VaultError("It is closed.")
+    (problem,) = asyncio.run(outlets(sink).collect({LAKE: [KEYS]}))
+    assert problem.hint

@@ -4,7 +4,7 @@ import asyncio
 import re
 
 import pytest
-from exported import ONE, address, check, export, owner, write
+from exported import ONE, address, check, export, owner, remove, write
 
 from gitsync.errors import ConfigError
 from gitsync.model.export import Holder
@@ -128,3 +128,10 @@ def test_a_file_of_outputs_that_is_gone(github):
     with pytest.raises(VaultError, match=r"The file of outputs .* cannot be written: No such file") as refused:
         asyncio.run(PipelineSink(github.variables, lambda _line: None).write(export({"a": "hidden"})))
     assert "hidden" not in str(refused.value)
+
+
+def test_an_output_cannot_be_taken_back(github):
+    write(github.sink, export({"a": "1"}))
+    before = github.output.read_bytes()
+    remove(github.sink)
+    assert (github.output.read_bytes(), github.told) == (before, ["::add-mask::1"])

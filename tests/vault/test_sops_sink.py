@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 import yaml
-from exported import ONE, TWO, address, check, export, owner, times, tree, write
+from exported import ONE, TWO, address, check, export, owner, remove, times, tree, write
 from sops_rig import KINDS, put_on_path, rig
 
 from gitsync.core.manifests import read_manifests
@@ -180,3 +180,31 @@ def test_a_folder_in_the_place_of_a_file_is_told(sops):
     (sops.folder / "out" / "default" / "db.yaml").mkdir(parents=True)
     with pytest.raises(VaultError, match=r"db\.yaml cannot be read: Is a directory"):
         write(sink(sops), export({"a": "hidden"}))
+
+
+def test_what_a_forgotten_resource_exported_is_taken_away_without_the_key(sops):
+    write(sink(sops), export({"a": "1"}), export({"a": "1"}, address("other"), owner=TWO))
+    keyless = SopsSink(sops.folder / "out", sops.without_key())
+    for at in (address(), address(), address("other"), address(holder=Holder.CONFIG_MAP), address("db", "nowhere")):
+        remove(keyless, at)
+    assert list(tree(sops.folder / "out")) == ["default/other.yaml"]
+    write(sink(sops), export({"a": "2"}, owner=TWO))
+    assert owner(keyless) == str(TWO), "a new owner may have it"
+
+
+def test_a_file_that_is_no_such_manifest_is_not_taken_away(sops):
+    file = sops.folder / "out" / "default" / "db.yaml"
+    file.parent.mkdir(parents=True)
+    file.write_text("kind: Secret\nmetadata: {name: db, namespace: default}\n")
+    with pytest.raises(VaultError, match="is not the manifest of Secret default/db"):
+        remove(sink(sops))
+    assert file.exists()
+
+
+def test_a_folder_that_is_a_link_is_not_entered_to_take_something_away(sops):
+    write(sink(sops), export({"a": "1"}))
+    (sops.folder / "out" / "default").rename(sops.folder / "elsewhere")
+    (sops.folder / "out" / "default").symlink_to(sops.folder / "elsewhere")
+    with pytest.raises(VaultError, match="default is a symbolic link"):
+        remove(sink(sops))
+    assert (sops.folder / "elsewhere" / "db.yaml").exists()

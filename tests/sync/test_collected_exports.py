@@ -1,0 +1,205 @@
+"""What a resource exported goes with it, as a cluster would collect it, and not before (spec: semantics §7.3)."""
+
+from __future__ import annotations
+
+import pytest
+from memory_places import MemorySink
+from scripts import rules
+from world import GROUP, SUBNET, VNET, World, annotated, of
+
+from gitsync.emulator.settings import Settings
+from gitsync.extensions.built_in import BUILT_IN
+from gitsync.extensions.points import Extension
+from gitsync.model.export import Address, Export, Holder
+from gitsync.model.gvk import Key
+from gitsync.model.verdict import Action
+from gitsync.vault.folder_sink import FolderSink
+from gitsync.vault.places import Places
+from gitsync.vault.points import VaultError
+
+ACCOUNT = """\
+    apiVersion: storage.azure.com/v1api20230101
+    kind: StorageAccount
+    metadata:
+      name: {name}
+    spec:
+      location: westeurope
+      owner:
+        name: core
+      kind: StorageV2
+      sku:
+        name: Standard_LRS
+      operatorSpec:
+        secrets: {{key1: {{name: keys, key: first}}}}
+        configMaps: {{blobEndpoint: {{name: where, key: blob}}}}
+    """
+LAKE, POND = ACCOUNT.format(name="lake"), ACCOUNT.format(name="pond")
+PLAIN = LAKE.partition("      operatorSpec")[0]
+KEYS = Address(Holder.SECRET, "default", "keys")
+WHERE = Address(Holder.CONFIG_MAP, "default", "where")
+PRUNE = {"prune": True, "max_deletes": 5}
+
+
+def owner(name: str) -> Key:
+    return Key("storage.azure.com", "StorageAccount", "default", name)
+
+
+@pytest.fixture
+def sinks():
+    return MemorySink(), MemorySink()
+
+
+@pytest.fixture
+def world(tmp_path, sinks):
+    world = World(tmp_path)
+    world.places = Places(sinks=sinks)
+    return world
+
+
+def config_map(world):
+    return world.state / "default/ConfigMap/where.yaml"
+
+
+DETACHED = annotated(LAKE, reconcile_policy="detach-on-delete")
+
+
+@pytest.mark.parametrize(
+    "manifest, action, why",
+    [(LAKE, Action.DELETE, "it is deleted"), (DETACHED, Action.DETACH, "it stays in Azure, and is not ours any more")],
+)
+def test_a_resource_that_is_forgotten_takes_its_exports_along(world, sinks, manifest, action, why):
+    world.says(group=GROUP, lake=manifest).sync()
+    assert [set(sink.objects) for sink in sinks] == [{KEYS, WHERE}] * 2
+    assert config_map(world).exists()
+    report = world.says(group=GROUP).sync(**PRUNE)
+    assert of(report, "StorageAccount").action is action, why
+    assert [sink.objects for sink in sinks] == [{}, {}], why
+    assert not config_map(world).exists(), why
+    assert (report.exit_code, report.problems) == (0, ())
+
+
+def test_what_was_deleted_in_azure_by_hand_is_forgotten_too(world, sinks):
+    world.says(group=GROUP, lake=LAKE).sync()
+    path = f"{of(world.plan(), 'StorageAccount').arm_id}"
+    world.outside("DELETE", path, api_version="2023-01-01")
+    world.says(group=GROUP).sync(**PRUNE)
+    assert [sink.objects for sink in sinks] == [{}, {}]
+
+
+@pytest.mark.parametrize(
+    "settings, refuses, why",
+    [
+        ({}, False, "nothing is pruned"),
+        ({**PRUNE, "only": ("ResourceGroup/core",)}, False, "the run is not about it"),
+        (PRUNE, True, "Azure refuses the delete"),
+    ],
+)
+def test_a_resource_that_is_still_recorded_keeps_its_exports(world, sinks, settings, refuses, why):
+    world.says(group=GROUP, lake=LAKE).sync()
+    if refuses:
+        refusal = "{match: {method: DELETE}, answer: {code: ScopeLocked, status: 409}}"
+        world.settings = Settings(limits=None, rules=rules(refusal))
+    world.says(group=GROUP).sync(**settings)
+    assert [set(sink.objects) for sink in sinks] == [{KEYS, WHERE}] * 2, why
+    assert config_map(world).exists(), why
+
+
+def test_a_plan_removes_nothing(world, sinks):
+    world.says(group=GROUP, lake=LAKE).sync()
+    world.says(group=GROUP).plan(**PRUNE)
+    assert [set(sink.objects) for sink in sinks] == [{KEYS, WHERE}] * 2
+
+
+def test_what_is_no_longer_exported_goes_with_its_resource_and_not_before(world, sinks):
+    world.says(group=GROUP, lake=LAKE).sync()
+    world.says(group=GROUP, lake=PLAIN).sync(**PRUNE)
+    assert [set(sink.objects) for sink in sinks] == [{KEYS, WHERE}] * 2
+    world.says(group=GROUP).sync(**PRUNE)
+    assert [sink.objects for sink in sinks] == [{}, {}]
+
+
+def test_a_sink_that_refuses_warns_and_the_run_goes_on(world, sinks):
+    world.says(group=GROUP, lake=LAKE).sync()
+    sinks[0].refuses = VaultError("The vault is closed.", hint="Open it.")
+    report = world.says(group=GROUP).sync(**PRUNE)
+    assert sinks[1].objects == {}
+    assert [problem.code for problem in report.problems] == ["ExportNotRemoved"] * 2
+    assert report.exit_code == 0, "the resource is gone, as git says"
+    summary = (world.state / "SUMMARY.md").read_text()
+    assert (
+        "Secret default/keys, which StorageAccount.storage.azure.com/default/lake exported, was not removed" in summary
+    )
+    assert [result.key.kind for result in world.sync(**PRUNE).results] == ["ResourceGroup"]
+
+
+def test_a_new_owner_takes_the_name_in_the_next_run(world, sinks):
+    world.says(group=GROUP, lake=LAKE).sync()
+    report = world.says(group=GROUP, pond=POND).sync(**PRUNE)
+    assert "not owned by" in of(report, "StorageAccount", "pond").condition.message
+    assert [sink.objects for sink in sinks] == [{}, {}]
+    report = world.sync(**PRUNE)
+    assert of(report, "StorageAccount").condition.is_ready
+    assert [export.owner for export in sinks[0].objects.values()] == [owner("pond")] * 2
+    assert f"{owner('pond')}" in config_map(world).read_text()
+
+
+def test_what_another_resource_took_over_in_the_same_run_stays(world, sinks):
+    world.says(group=GROUP, lake=LAKE).sync()
+    for sink in sinks:
+        sink.objects.clear()
+    config_map(world).unlink()
+    report = world.says(group=GROUP, pond=POND).sync(**PRUNE)
+    assert of(report, "StorageAccount", "lake").action is Action.DELETE
+    assert of(report, "StorageAccount", "pond").condition.is_ready
+    assert [export.owner for sink in sinks for export in sink.objects.values()] == [owner("pond")] * 4
+    assert config_map(world).exists()
+
+
+def test_what_a_resource_wrote_before_another_sink_refused_goes_too(world, sinks):
+    class Closed(MemorySink):
+        async def write(self, export: Export) -> None:
+            raise VaultError(f"{export.address} cannot be written.")
+
+    world.places = Places(sinks=(sinks[0], Closed()))
+    found = of(world.says(group=GROUP, lake=LAKE).sync(), "StorageAccount")
+    assert not found.condition.is_ready
+    assert set(sinks[0].objects) == {KEYS, WHERE}
+    world.says(group=GROUP).sync(**PRUNE)
+    assert sinks[0].objects == {}
+
+
+def test_config_maps_that_the_status_is_no_sink_of_any_more_go_too(world, sinks):
+    world.says(group=GROUP, lake=LAKE).sync()
+    world.places = Places(sinks=sinks, keeps_config_maps=False)
+    world.says(group=GROUP).sync(**PRUNE)
+    assert not config_map(world).exists()
+
+
+def test_an_interrupted_run_removes_only_what_is_forgotten(world, sinks):
+    """The stop comes with the first delete, that of the subnet: the network has no turn any more."""
+
+    async def delete(subject, azure, next):
+        await next(subject, azure)
+        world.stop.set()
+
+    world.says(group=GROUP, vnet=exporting(VNET, "network"), subnet=exporting(SUBNET, "subnet")).sync()
+    world.extensions = (Extension(group="network.azure.com", kind="VirtualNetworksSubnet", delete=delete), *BUILT_IN)
+    report = world.says(group=GROUP).sync(**PRUNE)
+    assert report.interrupted
+    assert of(report, "VirtualNetworksSubnet").action is Action.DELETE
+    assert [[address.name for address in sink.objects] for sink in sinks] == [["network"]] * 2
+
+
+def exporting(document: str, name: str) -> str:
+    """A manifest that exports its id to a config map."""
+    entry = f"{{name: {name}, key: id, value: self.status.id}}"
+    return f"{document}  operatorSpec: {{configMapExpressions: [{entry}]}}\n    "
+
+
+def test_the_folder_is_cleared(world, tmp_path):
+    top = tmp_path / "exported"
+    world.places = Places(sinks=(FolderSink(top),))
+    world.says(group=GROUP, lake=LAKE).sync()
+    assert (top / "secrets/default/keys/first").exists()
+    world.says(group=GROUP).sync(**PRUNE)
+    assert [path for path in top.rglob("*") if path.is_file()] == []
