@@ -36,7 +36,6 @@ _PLAIN: Final[dict[Key, Callable[..., Any]]] = {
     **times.FUNCTIONS,
     **strings.FUNCTIONS,
     **optionals.FUNCTIONS,
-    **resourceid.FUNCTIONS,
     **further.FUNCTIONS,
 }
 _MEASURED: Final[dict[Key, Callable[..., Any]]] = {
@@ -44,6 +43,7 @@ _MEASURED: Final[dict[Key, Callable[..., Any]]] = {
     **strings.MEASURED,
     **format.MEASURED,
     **matching.MEASURED,
+    **resourceid.MEASURED,
     **further.MEASURED,
 }
 _OF_MANY: Final = frozenset({"math.greatest", "math.least"})

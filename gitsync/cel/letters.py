@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 LAST_POINT: Final = 0x10FFFF
+_LOOKS_A_STEP: Final = 8
 Ranges = tuple[tuple[int, int], ...]
 
 
@@ -18,6 +19,11 @@ class Letters:
     categories: tuple[tuple[str, bool], ...] = ()
     negated: bool = False
     fold: bool = False
+
+    @property
+    def weight(self) -> int:
+        """Steps that it takes to look a character up, besides the one for being there: a set may have hundreds."""
+        return (len(self.ranges) + len(self.categories)) // _LOOKS_A_STEP
 
     def holds(self, letter: str) -> bool:
         forms = {letter, letter.lower(), letter.upper()} if self.fold else (letter,)

@@ -112,13 +112,17 @@ def matches(budget: Budget, text: str, pattern: str) -> bool:
         reached = _reached([*current, start], (before, letter), budget)
         if last in reached:
             return True
-        current = [
-            state.after[0]
-            for state in reached
-            if letter and isinstance(state.test, Letters) and state.test.holds(letter)
-        ]
+        current = [state.after[0] for state in reached if letter and _takes(state, letter, budget)]
         before = letter
     return False
+
+
+def _takes(state: _State, letter: str, budget: Budget) -> bool:
+    """Tell whether a state goes on with a character."""
+    if not isinstance(state.test, Letters):
+        return False
+    budget.step(state.test.weight)
+    return state.test.holds(letter)
 
 
 MEASURED: Final[dict[tuple[str, ...], Callable[..., Any]]] = {("matches", "string", "string"): matches}

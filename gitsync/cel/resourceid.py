@@ -10,7 +10,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from gitsync.cel.budget import Budget
 from gitsync.cel.values import EvaluationError
+
+MOST_CHARACTERS: Final = 4096
+"""How long an id may be: every part of it keeps the whole row of types above it."""
 
 _RESOURCES: Final = "Microsoft.Resources"
 _SUBSCRIPTION: Final = (_RESOURCES, "subscriptions")
@@ -51,9 +55,14 @@ _MEMBERS: Final[dict[str, Callable[[ResourceId], Any]]] = {
 }
 
 
-def parse_resource_id(text: str) -> ResourceId:
-    """Take an ARM id apart. Raises EvaluationError for what is none; the message does not repeat the text."""
+def parse_resource_id(budget: Budget, text: str) -> ResourceId:
+    """Take an ARM id apart; each segment costs a step. Raises EvaluationError for what is none; the message does not
+    repeat the text.
+    """
+    if len(text) > MOST_CHARACTERS:
+        raise _refusal(f"it has more than {MOST_CHARACTERS} characters")
     start, *segments = text.split("/")
+    budget.step(len(segments))
     if start or not segments:
         raise _refusal("it does not start with '/'")
     if not all(segments):
@@ -108,4 +117,4 @@ def _below(parent: ResourceId, type_: tuple[str, str], name: str) -> ResourceId:
     return replace(id_, location=name) if type_[1].rpartition("/")[2] == "locations" else id_
 
 
-FUNCTIONS: Final[dict[tuple[str, ...], Callable[..., Any]]] = {("aso.parseResourceId", "string"): parse_resource_id}
+MEASURED: Final[dict[tuple[str, ...], Callable[..., Any]]] = {("aso.parseResourceId", "string"): parse_resource_id}

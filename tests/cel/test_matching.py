@@ -140,6 +140,13 @@ def test_a_pattern_and_a_text_that_are_too_much_work_are_an_error():
         found("a" * 10_000, "(a|b|c|d|e|f){20}z")
 
 
+def test_a_set_of_hundreds_costs_more_than_one_letter():
+    many = "".join(chr(0x4E00 + 2 * place) for place in range(900))
+    assert found("a" * 20_000, "[bc]x") is False
+    with pytest.raises(EvaluationError, match="too many steps"):
+        found("a" * 20_000, f"[{many}]x")
+
+
 def test_it_is_a_method_and_a_function():
     assert evaluate(parse("'abc'.matches('b') && matches('abc', '^a')"), {}) is True
 

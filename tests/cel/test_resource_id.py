@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gitsync.cel.budget import Budget
 from gitsync.cel.evaluate import evaluate
 from gitsync.cel.parser import parse
 from gitsync.cel.resourceid import parse_resource_id
@@ -95,12 +96,20 @@ def test_has_tells_which_parts_there_are(arm_id, path, expected, why):
         (f"{GROUP}/providers/Microsoft.Network/virtualNetworks", "a type of a provider without a name"),
         (f"{GROUP}/things", "a type without a name in a group"),
         (f"{SUB}/providers", "providers without one"),
+        (f"{SUB}{'/a/b' * 1100}", "thousands of parts, each with all types above it, would fill the memory"),
     ],
 )
 def test_what_is_no_id_is_refused(text, why):
     with pytest.raises(EvaluationError) as failed:
         part_of(text, "name")
     assert failed.value.message.startswith("aso.parseResourceId: invalid resource ID"), why
+
+
+def test_every_segment_costs_a_step():
+    budget = Budget(steps=8)
+    assert parse_resource_id(budget, VNET).name == "hub"
+    with pytest.raises(EvaluationError, match="too many steps"):
+        parse_resource_id(budget, SUB)
 
 
 def test_there_is_no_other_part():
@@ -121,7 +130,7 @@ segments = st.sampled_from(
 @given(st.lists(segments).map(lambda names: "/" + "/".join(names)))
 def test_any_row_of_segments_is_an_id_or_refused(text):
     try:
-        id_ = parse_resource_id(text)
+        id_ = parse_resource_id(Budget(), text)
     except EvaluationError as failed:
         assert failed.message.startswith("aso.parseResourceId: invalid resource ID")
     else:
