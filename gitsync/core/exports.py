@@ -21,6 +21,9 @@ _EXPRESSIONS: Final = {Holder.SECRET: "secretExpressions", Holder.CONFIG_MAP: "c
 _WORDS: Final = {Holder.SECRET: ("secret", "StringData"), Holder.CONFIG_MAP: ("configmap", "Data")}
 _NOUNS: Final = {Holder.SECRET: "secret", Holder.CONFIG_MAP: "value"}
 
+MOST_CHARACTERS: Final = 1024 * 1024
+"""Of all that one object says: Kubernetes takes no more, and an expression could make gigabytes."""
+
 
 class ExportError(GitsyncError):
     """What a resource exports cannot be written as it asks. `is_fatal`: only a change, of a manifest or of what stands
@@ -113,7 +116,8 @@ def entries_of(wanted: Mapping[str, Destination], values: Mapping[str, Secret]) 
 def merged(owner: Key, entries: Iterable[Entry]) -> tuple[Export, ...]:
     """The objects that entries make together, sorted by their addresses.
 
-    Raises ExportError with every key that is written twice, and every annotation or label that is given two values.
+    Raises ExportError with every key that is written twice, every annotation or label that is given two values, and
+    every object that is too large.
     """
     by_address: dict[Address, list[Entry]] = defaultdict(list)
     for entry in entries:
@@ -129,14 +133,26 @@ def merged(owner: Key, entries: Iterable[Entry]) -> tuple[Export, ...]:
         )
         for address, found in sorted(by_address.items())
     )
-    if collisions:
-        raise ExportError("; ".join(collisions), is_fatal=True)
+    too_large = [
+        f"{export.address} would have more than {MOST_CHARACTERS} characters"
+        for export in exports
+        if _size(export) > MOST_CHARACTERS
+    ]
+    if collisions or too_large:
+        raise ExportError("; ".join([*collisions, *too_large]), is_fatal=True)
     return exports
 
 
 def not_owned(address: Address, owner: Key) -> str:
     """ASO's sentence on an object that exists and is not the resource's own."""
     return f"cannot overwrite {address} which is not owned by {owner.kind}.{owner.group} {owner.namespace}/{owner.name}"
+
+
+def _size(export: Export) -> int:
+    said = (*export.annotations.items(), *export.labels.items())
+    return sum(len(key) + len(value.reveal()) for key, value in export.data.items()) + sum(
+        len(k) + len(v) for k, v in said
+    )
 
 
 def _data(address: Address, entries: Iterable[Entry], collisions: list[str]) -> dict[str, Secret]:

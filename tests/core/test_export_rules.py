@@ -107,6 +107,16 @@ COLLISIONS = [
         'annotation collision for secret "keys": key "l" is given two values',
         "two values of one annotation",
     ),
+    (
+        [entry(str(number), value="v" * 300_000) for number in range(4)],
+        "Secret ns/keys would have more than 1048576 characters",
+        "values that are small alone",
+    ),
+    (
+        [entry(annotations={"a": "v" * 1_100_000})],
+        "Secret ns/keys would have more than 1048576 characters",
+        "an annotation counts too",
+    ),
 ]
 
 
