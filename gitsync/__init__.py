@@ -14,11 +14,12 @@ The map of the package, in the order in which it is best read:
     preparing.py    from files to resources made ready for ARM
     given.py        what a run begins with: what git says, and as whom each resource is reconciled
     planning.py     from a checkout to one plan
-    sharing.py      what all nodes of a run share
+    sharing.py      makes what all nodes of a run share
     reviewing.py    a plan that somebody reviewed: written down, and held to
     walk.py         in which order nodes run
     reconcile.py    one node, stage by stage
     stages/         the stages, each a function from one turn to the next
+    shared.py       what all nodes of a run share
     turn.py         what is known of a node while its stages pass
     outcome.py      what comes of a turn: the result, and the record
     accounts.py     as whom each node is reconciled

@@ -18,6 +18,7 @@ from gitsync.model.plan import Intent, Node
 from gitsync.model.result import Result, Stage
 from gitsync.model.verdict import Verdict
 from gitsync.outcome import finished
+from gitsync.shared import Run
 from gitsync.stages.acting import act, poll, post_check
 from gitsync.stages.exporting import export
 from gitsync.stages.flapping import leave_flapping
@@ -27,7 +28,7 @@ from gitsync.stages.ownership import check_owner, check_policy
 from gitsync.stages.pruning import check_prune, delete, observe_prune, wait_for_dependents
 from gitsync.stages.reviewing import review, review_prune
 from gitsync.stages.succeeding import succeed
-from gitsync.turn import Run, Turn, begin, pause
+from gitsync.turn import Turn, begin, pause
 
 Stages = tuple[tuple[Stage, Callable[[Turn], Awaitable[Turn]]], ...]
 

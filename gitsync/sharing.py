@@ -1,4 +1,4 @@
-"""What all nodes of a run share: made once, from the settings, the edges and what the manifests say."""
+"""Makes what all nodes of a run share, once: from the settings, the edges and what the manifests say."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gitsync.model.export import Address
 from gitsync.model.record import State
 from gitsync.model.resource import Prepared, Resource
 from gitsync.model.review import Review
-from gitsync.turn import Rules, Run
+from gitsync.shared import Rules, Run
 from gitsync.vault.kept import KeptConfigMaps
 from gitsync.vault.outlets import Outlets
 from gitsync.vault.values import RunValues

@@ -32,9 +32,10 @@ from gitsync.reconcile import reconcile
 from gitsync.recording import expect, publish
 from gitsync.report.masked import masked
 from gitsync.reviewing import narrowed, review_of, to_review
+from gitsync.shared import Run
 from gitsync.sharing import rules_of, share
 from gitsync.stages.pruning import RESOURCES_API_VERSION
-from gitsync.turn import Run, begin
+from gitsync.turn import begin
 from gitsync.walk import walk
 
 

@@ -1,4 +1,4 @@
-"""One node's turn: what the run shares with it, what is known of it so far, and why it stopped.
+"""One node's turn: what is known of it so far, and why it stopped.
 
 Apart from the stages, which are functions from one turn to the next: a turn is a frozen value, and grows by `replace`.
 """
@@ -9,20 +9,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from gitsync.accounts import Account, Accounts
-from gitsync.arm.client import Arm, Reader, Writer
+from gitsync.accounts import Account
+from gitsync.arm.client import Reader, Writer
 from gitsync.arm.conversation import Conversation
-from gitsync.core.catalog import Catalog
 from gitsync.core.compare import Remembered
 from gitsync.core.conditions import FAILED, other_subscription, warning
 from gitsync.core.decide import remembered_of
-from gitsync.core.digest import Digests, sealed
+from gitsync.core.digest import sealed
 from gitsync.core.ignore import Paths, without
 from gitsync.errors import ArmError
 from gitsync.extensions.points import Answer, Call, Question, Subject
-from gitsync.extensions.registry import Registry
-from gitsync.memory import Memory
-from gitsync.model.clock import Clock
 from gitsync.model.condition import Condition
 from gitsync.model.export import Address
 from gitsync.model.facts import Kind
@@ -33,56 +29,16 @@ from gitsync.model.policy import Policy
 from gitsync.model.record import Row
 from gitsync.model.resource import Prepared
 from gitsync.model.result import Result, Stage
-from gitsync.model.review import Review, Reviewed
+from gitsync.model.review import Reviewed
 from gitsync.model.template import Request
 from gitsync.model.verdict import Action, Comparison, Verdict
-from gitsync.redactions import Redactions
-from gitsync.report.progress import Progress
-from gitsync.vault.outlets import Outlets
-from gitsync.vault.values import RunValues
+from gitsync.shared import Run
 
 LONGEST_PAUSE = 30.0
 """Seconds between two tries of a node at most; the first pause is one second (spec: semantics §4.5)."""
 
 
 PRECONDITION_FAILED = 412
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rules:
-    """What the run may do. Timeouts are in seconds, the deadline in the clock's monotonic seconds. `review` is the plan
-    that a sync is held to, and `is_reviewed` says that this plan will be one.
-    """
-
-    writes: bool  # False: a plan
-    is_reviewed: bool = False
-    review: Review | None = None
-    prune: bool = False
-    adopts: bool = True
-    always_put: bool = False
-    flap_limit: int = 0
-    registers: bool = True
-    node_timeout: float = 1800.0
-    deadline: float
-    agent: str = "gitsync"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
-    """What all nodes of one run share. `arm` is the global credential's; each node writes and reads by its account."""
-
-    arm: Arm
-    accounts: Accounts
-    registry: Registry
-    catalog: Catalog
-    clock: Clock
-    values: RunValues
-    outlets: Outlets
-    redactions: Redactions
-    rules: Rules
-    memory: Memory
-    progress: Progress
-    digests: Digests
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,55 @@
+"""What all nodes of one run share, and what the run may do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gitsync.accounts import Accounts
+from gitsync.arm.client import Arm
+from gitsync.core.catalog import Catalog
+from gitsync.core.digest import Digests
+from gitsync.extensions.registry import Registry
+from gitsync.memory import Memory
+from gitsync.model.clock import Clock
+from gitsync.model.review import Review
+from gitsync.redactions import Redactions
+from gitsync.report.progress import Progress
+from gitsync.vault.outlets import Outlets
+from gitsync.vault.values import RunValues
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """What the run may do. Timeouts are in seconds, the deadline in the clock's monotonic seconds. `review` is the plan
+    that a sync is held to, and `is_reviewed` says that this plan will be one.
+    """
+
+    writes: bool  # False: a plan
+    is_reviewed: bool = False
+    review: Review | None = None
+    prune: bool = False
+    adopts: bool = True
+    always_put: bool = False
+    flap_limit: int = 0
+    registers: bool = True
+    node_timeout: float = 1800.0
+    deadline: float
+    agent: str = "gitsync"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """What all nodes of one run share. `arm` is the global credential's; each node writes and reads by its account."""
+
+    arm: Arm
+    accounts: Accounts
+    registry: Registry
+    catalog: Catalog
+    clock: Clock
+    values: RunValues
+    outlets: Outlets
+    redactions: Redactions
+    rules: Rules
+    memory: Memory
+    progress: Progress
+    digests: Digests
