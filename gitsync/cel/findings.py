@@ -43,6 +43,7 @@ def _of_entry(path: Path, holder: Holder, entry: Mapping[str, Any], kind: Kind) 
             continue
         yield from _output(path, entry, program) if here == (*path, "value") else _text(here, program)
         yield from _secrets(here, program, kind) if holder is Holder.SECRET else _no_secrets(here, program)
+        yield from _shown(here, program) if holder is Holder.SECRET and here != (*path, "value") else ()
 
 
 def _expressions(path: Path, entry: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
@@ -105,3 +106,10 @@ def _no_secrets(path: Path, program: Program) -> Iterator[Finding]:
         message = f"expression {quoted(program.text)} uses secret, which is empty in configMapExpressions."
         hint = "Everybody may read a config map: move the expression to secretExpressions."
         yield Finding(code="SecretInConfigMap", path=path, message=message, hint=hint)
+
+
+def _shown(path: Path, program: Program) -> Iterator[Finding]:
+    if program.secrets or program.uses_secret_whole:
+        message = f"expression {quoted(program.text)} uses secret, and annotations and labels show what they say."
+        hint = "Write it under a key of its own: nothing encrypts the metadata of a Secret, SOPS included."
+        yield Finding(code="SecretInMetadata", path=path, message=message, hint=hint)

@@ -152,6 +152,15 @@ def test_what_is_wrong_with_an_expression(entry, field, code, message, hint):
     assert problem.level is (Level.WARNING if code == "SecretNotNamed" else Level.ERROR)
 
 
+@pytest.mark.parametrize("field", ["annotations", "labels"])
+@pytest.mark.parametrize("text", ["secret.primaryKey", "base64.encode(bytes(secret['primaryKey']))"])
+def test_metadata_may_show_no_secret(field, text):
+    (problem,) = check_expressions(exporting([{"name": "n", "key": "k", "value": "'a'", field: {"l": text}}]), LAMP)
+    assert (problem.code, problem.level) == ("SecretInMetadata", Level.ERROR)
+    assert problem.field == f"spec.operatorSpec.secretExpressions[0].{field}.l"
+    assert problem.hint.startswith("Write it under a key of its own")
+
+
 def test_a_config_map_may_hold_no_secret():
     (problem,) = check_expressions(
         exporting(config_maps=[{"name": "n", "key": "k", "value": "secret.primaryKey"}]), LAMP
