@@ -435,13 +435,21 @@ def test_a_key_that_went_by_itself_needs_no_deletion(ca):
     run(ca, test)
 
 
-def test_a_name_that_a_strangers_deleted_secret_keeps_is_an_error(ca):
+@pytest.mark.parametrize(
+    ("tags", "why"),
+    [
+        ({}, "a person made it"),
+        (tagged(DB, "password"), "a person tagged it"),
+        (tagged(DOTTED, "password", REDIS), "it held something else"),
+    ],
+)
+def test_a_name_that_a_strangers_deleted_secret_keeps_is_an_error(ca, tags, why):
     async def test(rig):
-        rig.fake.make(PLAIN, "theirs")
+        rig.fake.make(PLAIN, "theirs", tags)
         rig.fake.delete(PLAIN)
         with pytest.raises(VaultError, match="az keyvault secret recover"):
             await rig.vault.write(export(password="p"))
-        assert rig.fake.deleted == [PLAIN]
+        assert rig.fake.deleted == [PLAIN], why
 
     run(ca, test)
 
