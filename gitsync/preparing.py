@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date
 
-from gitsync.cel.findings import check_expressions
 from gitsync.config import Config
 from gitsync.core.catalog import Catalog
 from gitsync.core.choose import of_namespaces
 from gitsync.core.credentials import CredentialOf
+from gitsync.core.exports import has_expressions
 from gitsync.core.manifests import read_manifests
 from gitsync.core.prepare import prepare
 from gitsync.model.manifests import Manifests
@@ -41,5 +41,9 @@ def prepared_of(
 def _with_expressions(one: Prepared, catalog: Catalog) -> Prepared:
     """Expressions are compiled apart from the rest, since that is above the core."""
     kind = catalog.kind(one.resource.gvk)
-    found = check_expressions(one.resource, kind) if kind else ()
-    return replace(one, problems=tuple(sorted((*one.problems, *found), key=lambda p: p.order))) if found else one
+    if kind is None or not has_expressions(one.resource):
+        return one
+    from gitsync.cel.findings import check_expressions  # noqa: PLC0415 - an engine that most repositories do not need
+
+    found = check_expressions(one.resource, kind)
+    return replace(one, problems=tuple(sorted((*one.problems, *found), key=lambda problem: problem.order)))

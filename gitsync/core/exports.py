@@ -69,6 +69,11 @@ def destinations_of(resource: Resource, holder: Holder) -> dict[str, Destination
     }
 
 
+def has_expressions(resource: Resource) -> bool:
+    """Tell whether a manifest has any expression."""
+    return any(_operator_spec(resource).get(field) for field in _EXPRESSIONS.values())
+
+
 def addresses_of(resource: Resource) -> frozenset[tuple[Address, str | None]]:
     """Every object that a resource exports to, with the key; None where an expression gives all of its keys."""
     return frozenset(_addresses(resource))
