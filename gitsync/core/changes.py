@@ -53,11 +53,10 @@ def _mappings(left: Mapping[str, Any], right: Mapping[str, Any], path: Path) -> 
 
 
 def _lists(left: list[Any], right: list[Any], path: Path) -> Iterator[Change]:
-    field = key_field(left, right)
     if is_plain(left, right) or is_ordered(path):
         if not _same_entries(left, right, ordered=is_ordered(path)):
             yield path, left, right
-    elif field is not None:
+    elif field := key_field(left, right):
         yield from _keyed(by_key(left, field), by_key(right, field), path)
     elif len(left) != len(right):
         yield path, left, right

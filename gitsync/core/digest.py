@@ -75,7 +75,7 @@ def masked(body: Any) -> Any:
     """Return what `sealed` wrote, with MASKED for every digest: what is compared with a body leaf by leaf."""
     if _is_seal(body):
         return MASKED
-    if isinstance(body, Mapping):
+    if isinstance(body, dict):
         return {_unescaped(key): masked(value) for key, value in body.items()}
     return [masked(entry) for entry in body] if isinstance(body, list) else body
 
@@ -99,6 +99,8 @@ def with_secrets(comparison: Comparison, now: Mapping[str, Any], before: Mapping
     was sent. A secret that only one of them has is a matter of the values, which show it as masked.
     """
     sent = {place: seal for place, _, seal in _seals(before, masks=True)}
+    if not sent:
+        return comparison
     both = [(pointer(path), seal, sent[place]) for place, path, seal in _seals(now) if place in sent]
     because = {path: reason for path, seal, old in both if (reason := _cannot_tell(seal, old))}
     known = {difference.path for difference in comparison.differences}
@@ -128,7 +130,7 @@ def _cannot_tell(now: str, before: str) -> str:
 def _written(value: Any, place: Place, seal: Callable[[Place, Secret], str]) -> Any:
     if isinstance(value, Secret):
         return {_MEMBER: seal(place, value)}
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return {_escaped(key): _written(child, (*place, key), seal) for key, child in value.items()}
     if isinstance(value, list):
         return [_written(entry, (*place, step), seal) for step, entry in _steps(value)]
@@ -138,7 +140,7 @@ def _written(value: Any, place: Place, seal: Callable[[Place, Secret], str]) -> 
 def _resealed(value: Any, place: Place, old: Mapping[Place, str]) -> Any:
     if _is_seal(value):
         return {_MEMBER: old.get(place, value[_MEMBER])}
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return {key: _resealed(child, (*place, _unescaped(key)), old) for key, child in value.items()}
     if isinstance(value, list):
         return [_resealed(entry, (*place, step), old) for step, entry in _steps(value)]
@@ -154,7 +156,7 @@ def _seals(value: Any, place: Place = (), path: Path = (), *, masks: bool = Fals
         yield place, path, value[_MEMBER]
     elif masks and value == MASKED:
         yield place, path, ""
-    elif isinstance(value, Mapping):
+    elif isinstance(value, dict):
         for key, child in value.items():
             yield from _seals(child, (*place, _unescaped(key)), (*path, _unescaped(key)), masks=masks)
     elif isinstance(value, list):
@@ -171,7 +173,7 @@ def _steps(entries: list[Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _is_seal(value: Any) -> bool:
-    return isinstance(value, Mapping) and len(value) == 1 and isinstance(value.get(_MEMBER), str)
+    return isinstance(value, dict) and len(value) == 1 and isinstance(value.get(_MEMBER), str)
 
 
 def _escaped(key: str) -> str:

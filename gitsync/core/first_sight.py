@@ -84,11 +84,10 @@ def _absent(desired: Any, path: Path) -> Found:
 
 
 def _lists(desired: list[Any], live: list[Any], hints: Hints, path: Path) -> Found:
-    field = None if is_ordered(path) else key_field(desired, live)
     if is_plain(desired, live):
         if not _same_entries(desired, live, hints, path):
             yield Difference(pointer(path), shown(desired), live, RULE)
-    elif field is not None and desired:
+    elif desired and not is_ordered(path) and (field := key_field(desired, live)):
         yield from _keyed(desired, live, field, hints, path)
     else:
         yield from _by_place(desired, live, hints, path)

@@ -76,7 +76,7 @@ def key_of(entry: Any, field: str) -> str | None:
     an address without the network that it is alone in. None where the entry has no key.
     """
     for step in field.split("."):
-        entry = entry.get(step) if isinstance(entry, Mapping) else None
+        entry = entry.get(step) if isinstance(entry, dict) else None
     is_number = isinstance(entry, int) and not isinstance(entry, bool)
     text = str(entry) if is_number else entry
     if not isinstance(text, str) or not text:
@@ -102,7 +102,7 @@ def is_ordered(path: Path) -> bool:
 
 def is_plain(*lists: Sequence[Any]) -> bool:
     """Whether these lists hold plain values alone."""
-    return not any(isinstance(entry, Mapping | list) for entries in lists for entry in entries)
+    return not any(isinstance(entry, dict | list) for entries in lists for entry in entries)
 
 
 def member(body: Mapping[str, Any], key: str) -> Any:

@@ -33,7 +33,7 @@ def project(asked: Any, live: Any, name: str = "") -> Any:
 
 
 def _project_list(asked: list[Any], live: list[Any], name: str) -> list[Any]:
-    if not asked or not isinstance(asked[0], Mapping):
+    if not asked or not isinstance(asked[0], dict):
         return live
     field = key_field(asked, live)
     if field is None:

@@ -46,7 +46,7 @@ def _veiled(found: Difference, shapes: frozenset[Shape]) -> Difference:
 def _shapes(value: Any, at: Shape) -> Iterator[Shape]:
     if isinstance(value, Secret) or value == MASKED:
         yield at
-    elif isinstance(value, Mapping):
+    elif isinstance(value, dict):
         for key, child in value.items():
             yield from _shapes(child, (*at, _step(key)))
     elif isinstance(value, list):

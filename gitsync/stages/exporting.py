@@ -35,6 +35,8 @@ async def export(turn: Turn) -> Turn:
         exports = merged(turn.node.key, await _entries(turn))
     except GitsyncError as failure:
         return turn.stopped(_condition(failure))
+    if not exports:
+        return turn
     written = replace(turn, exported=tuple(export.address for export in exports))
     try:
         if turn.run.rules.writes:
@@ -94,6 +96,8 @@ def _known(secrets: Mapping[str, Secret]) -> dict[str, Secret]:
 async def _config_maps(turn: Turn) -> tuple[Entry, ...]:
     """From the status, and where that does not tell, from the extensions."""
     wanted = destinations_of(turn.prepared.resource, Holder.CONFIG_MAP)
+    if not wanted:  # the status, which they come from, is the whole body made anew
+        return ()
     told = config_map_values(turn.kind, wanted, turn.live.body if turn.live else {})
     others = frozenset(wanted) - frozenset(told)
     found = await turn.run.registry.export_config_maps(turn.subject(), turn.reader, others) if others else {}

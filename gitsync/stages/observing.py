@@ -28,13 +28,13 @@ async def observe(turn: Turn) -> Turn:
         return replace(turn, exists=False)
     if not turn.kind.can_get:
         return replace(turn, exists=await turn.reader.exists(turn.arm_id, turn.api_version))
-    turn = replace(turn, near=turn.run.memory.writes_near(turn.arm_id))
+    near = turn.run.memory.writes_near(turn.arm_id)
     live = await turn.reader.get(turn.arm_id, turn.api_version)
     if live is not None:
         turn.run.memory.saw(turn.arm_id, live)
     if live is None and _may_not_show_yet(turn):
-        return replace(turn, exists=False, unfinished=True).stopped(RECONCILING, waits=True)
-    turn = replace(turn, live=live, exists=live is not None)
+        return replace(turn, near=near, exists=False, unfinished=True).stopped(RECONCILING, waits=True)
+    turn = replace(turn, near=near, live=live, exists=live is not None)
     foresee(turn)
     return turn
 
@@ -139,6 +139,7 @@ def _with_secrets(turn: Turn, comparison: Comparison, action: Action) -> tuple[C
         return comparison, action
     before = turn.remembered.applied if turn.remembered else {}
     comparison = with_secrets(comparison, turn.sealed, before)
-    comparison = veiled_comparison(comparison, secret_shapes(turn.asked, masked(before)))
+    if comparison.differences:
+        comparison = veiled_comparison(comparison, secret_shapes(turn.asked, masked(before)))
     changed = any(difference.rule == CHANGED for difference in comparison.differences)
     return comparison, Action.UPDATE if changed else action

@@ -26,13 +26,13 @@ async def shaped(turn: Turn, request: Request) -> Turn:
     Raises ArmError where what must be looked up cannot be: unknown is not absent.
     """
     turn, registry = replace(turn, request=request, answers={}), turn.run.registry
-    answers = {question: await _answer(turn, question) for question in registry.questions(turn.subject())}
-    turn = replace(turn, answers=answers)
+    if questions := registry.questions(turn.subject()):
+        turn = replace(turn, answers={question: await _answer(turn, question) for question in questions})
     try:
         body = registry.compared(request.body, turn.subject())
     except UnmendableError as refusal:
         return turn.stopped(error("Failed", str(refusal)), Verdict.BLOCKED, may_mend=False)
-    return replace(turn, request=replace(request, body=body))
+    return turn if body is request.body else replace(turn, request=replace(request, body=body))
 
 
 async def _answer(turn: Turn, question: Question) -> Answer:
