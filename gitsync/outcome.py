@@ -9,7 +9,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from gitsync.core.conditions import OVERLAP, READY, replaces
 from gitsync.core.decide import claim_of
@@ -37,7 +37,8 @@ def finished(turn: Turn) -> Result:
     """The result of a turn that has come to its end."""
     comparison = _told(turn)
     verdict = turn.stop.verdict if turn.stop and turn.stop.verdict else comparison.verdict
-    condition = _condition(turn)
+    spec = _spec(turn)
+    condition = _condition(turn, spec.generation)
     writes = turn.run.rules.writes
     blank = no_turn(turn.node)
     return replace(
@@ -55,7 +56,7 @@ def finished(turn: Turn) -> Result:
         reviewed=turn.reviewed,
         attempts=tuple(turn.conversation.attempts),
         requests=turn.conversation.requests,
-        record=_kept(turn, condition) if writes else turn.node.record,
+        record=_kept(turn, condition, spec) if writes else turn.node.record,
         fault=turn.stop.fault if turn.stop else None,
     )
 
@@ -68,11 +69,11 @@ def _is_fine(turn: Turn, condition: Condition, verdict: Verdict) -> bool:
     return verdict not in _HINDERED
 
 
-def _kept(turn: Turn, condition: Condition) -> Record | None:
+def _kept(turn: Turn, condition: Condition, spec: _Spec) -> Record | None:
     """What to remember: an unconfirmed delete stays, with what stood against it, or it would be lost track of."""
     record = turn.node.record
     if turn.node.intent is Intent.APPLY:
-        return _record(turn, condition)
+        return _record(turn, condition, spec)
     if record is None or turn.done in {Action.DELETE, Action.DETACH}:
         return None
     if turn.action is not Action.DELETE:  # it was not to be deleted now
@@ -124,7 +125,7 @@ def _api_version(record: Record | None) -> str:
     return record.manifest_api_version if record else ""
 
 
-def _condition(turn: Turn) -> Condition:
+def _condition(turn: Turn, generation: int) -> Condition:
     if turn.stop:
         new = turn.stop.condition
     elif turn.run.rules.writes:
@@ -132,7 +133,7 @@ def _condition(turn: Turn) -> Condition:
     else:
         return _last_said(turn.node.record, turn.note)
     new = masked_condition(new, turn.run.redactions.mask)  # before it is compared with what was kept the last time
-    return replace(new, generation=_generation(turn), time=rfc3339(turn.run.clock.now()))
+    return replace(new, generation=generation, time=rfc3339(turn.run.clock.now()))
 
 
 def _last_said(record: Record | None, note: str) -> Condition:
@@ -147,7 +148,7 @@ def _last_said(record: Record | None, note: str) -> Condition:
     return replace(record.condition, message=f"The last run said: {message}") if message else record.condition
 
 
-def _record(turn: Turn, condition: Condition) -> Record:
+def _record(turn: Turn, condition: Condition, spec: _Spec) -> Record:
     old = turn.node.record
     kept = condition if replaces(condition, old.condition if old else None) else old.condition if old else condition
     if old and turn.stop and turn.stop.condition.reason == OVERLAP:
@@ -155,7 +156,7 @@ def _record(turn: Turn, condition: Condition) -> Record:
     if old and turn.request is None:  # it stopped before anything was worked out: what is known of it stays
         policy = turn.policy if turn.prepared.is_valid else old.policy
         operation = old.operation if turn.exists is None else _operation(turn)
-        return replace(old, **_revised(turn), policy=policy, operation=operation, condition=kept)
+        return replace(old, **_revised(turn, spec), policy=policy, operation=operation, condition=kept)
     remembered = turn.remembered
     return Record(
         key=turn.node.key,
@@ -164,7 +165,7 @@ def _record(turn: Turn, condition: Condition) -> Record:
         arm_api_version=turn.api_version,
         claim=_claim(turn),
         policy=turn.policy,
-        **_revised(turn),
+        **_revised(turn, spec),
         applied=remembered.applied if remembered else None,
         baseline=remembered.baseline if remembered else None,
         operation=_operation(turn),
@@ -190,12 +191,12 @@ def _row(turn: Turn) -> Row | None:
     return None if before.held or moved_on else before
 
 
-def _revised(turn: Turn) -> dict[str, Any]:
+def _revised(turn: Turn, spec: _Spec) -> dict[str, Any]:
     """The members of a record that a look at the manifest settles: which spec it was, and what it has exported."""
     exported = {*(turn.node.record.exports if turn.node.record else ()), *turn.exported}
     return {
-        "generation": _generation(turn),
-        "spec_digest": digest(turn.prepared.resource.spec),
+        "generation": spec.generation,
+        "spec_digest": spec.digest,
         "exports": tuple(sorted(exported)),
     }
 
@@ -222,13 +223,20 @@ def _operation(turn: Turn) -> Operation | None:
     return Operation(kind=kind, started_at=rfc3339(turn.run.clock.now()))
 
 
-def _generation(turn: Turn) -> int:
-    """Counts changes of the spec (spec: semantics §18.1)."""
-    old = turn.node.record
-    if old is None or turn.node.prepared is None:
-        return old.generation if old else 1
-    changed = bool(old.spec_digest) and old.spec_digest != digest(turn.prepared.resource.spec)
-    return old.generation + changed
+class _Spec(NamedTuple):
+    """Which spec a turn is about; the generation counts its changes (spec: semantics §18.1)."""
+
+    generation: int
+    digest: str
+
+
+def _spec(turn: Turn) -> _Spec:
+    old, prepared = turn.node.record, turn.node.prepared
+    if prepared is None:
+        return _Spec(old.generation, old.spec_digest) if old else _Spec(1, "")
+    now = digest(prepared.resource.spec)
+    changed = old is not None and bool(old.spec_digest) and old.spec_digest != now
+    return _Spec((old.generation if old else 1) + changed, now)
 
 
 def digest(spec: Mapping[str, Any]) -> str:

@@ -24,6 +24,8 @@ MAX_ALIASED = 100_000  # nodes that aliases may stand for in one document
 # As Kubernetes' own reader: a line of three dashes, with nothing or a comment behind, ends a document. Splitting before
 # parsing keeps a document that does not parse from hiding those after it.
 SEPARATOR = re.compile(rb"^---[ \t]*(?:#[^\n]*)?\r?$", re.MULTILINE)
+CONTENT = re.compile(rb"(?:\A|[\r\n])(?:[^\S\r\n]+%|[^\S\r\n]*[^\s#%])")
+"""Begins a line that is neither blank nor a comment nor a directive; those cannot stand alone."""
 MERGE = "<<"
 
 # JSON is YAML but for this: characters beyond the basic plane, written as two escapes.
@@ -96,15 +98,10 @@ def _chunks(content: bytes) -> Iterator[tuple[int, bytes]]:
     start = lines = 0
     for end in [*(match.start() for match in SEPARATOR.finditer(content)), len(content)]:
         chunk = content[start:end]
-        if not _is_preamble(chunk):
+        if CONTENT.search(chunk):
             yield lines, chunk
         lines += chunk.count(b"\n")
         start = end
-
-
-def _is_preamble(chunk: bytes) -> bool:
-    """Nothing but blank lines, comments and directives, which cannot stand alone."""
-    return all(not line.strip() or line.lstrip()[:1] == b"#" or line[:1] == b"%" for line in chunk.splitlines())
 
 
 def _parse(path: str, chunk: bytes, before: int) -> Iterator[Document]:

@@ -1,16 +1,15 @@
 """What a resource is (group, version, kind) and which one it is (its key).
 
 Apart from the resource itself, because graphs, records and reports speak of keys only. A key has no version:
-identity survives an upgrade of the API version.
+identity survives an upgrade of the API version. Both are tuples, since everything is looked up and sorted by them.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class GVK:
+class GVK(NamedTuple):
     """Group, version and kind of a manifest, as its apiVersion and kind spell them."""
 
     group: str
@@ -32,8 +31,7 @@ class GVK:
         return f"{self.kind}.{self.version}.{self.group}"
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Key:
+class Key(NamedTuple):
     """Identity of a resource across revisions: printed as `Kind.group/namespace/name`."""
 
     group: str

@@ -120,9 +120,8 @@ def _judged(turn: Turn) -> tuple[Comparison, Action]:
         return unseen(public(turn.asked), remembered)
     if turn.sent and not turn.existed and not live.has_failed:  # the answer was lost, and the create was not
         return Comparison(verdict=Verdict.CREATE), Action.NONE
-    unchanged = remembered is not None and remembered.applied == public(turn.asked)
-    if turn.is_resumed and unchanged and not live.has_failed:  # what an earlier run began is done
-        return Comparison(verdict=Verdict.IN_SYNC), Action.NONE
+    if turn.is_resumed and remembered and remembered.applied == public(turn.asked) and not live.has_failed:
+        return Comparison(verdict=Verdict.IN_SYNC), Action.NONE  # what an earlier run began is done
     rules = turn.run.rules
     wishes = Wishes(adopts=rules.adopts, always_put=rules.always_put and turn.done is Action.NONE)
     return present(turn.asked, live, remembered, wishes, hints_of(turn.kind), turn.ignored)

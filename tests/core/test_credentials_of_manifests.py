@@ -36,7 +36,7 @@ def values(**keys: str | None) -> dict[str, Secret]:
 
 
 def resource(credential_from: str = "", namespace: str = "default") -> Resource:
-    key = replace(rg(), namespace=namespace)
+    key = rg()._replace(namespace=namespace)
     annotations = {CREDENTIAL_FROM: credential_from} if credential_from else {}
     gvk = GVK(key.group, "v1api20200601", key.kind)
     return Resource(key=key, gvk=gvk, spec={}, source=Source("a.yaml", 1), annotations=annotations)
@@ -203,7 +203,7 @@ def test_a_plan_says_once_where_it_did_not_look():
     (problem,) = Credentials(FOUND, "everybodys").warnings({})
     assert (problem.code, problem.level) == ("CredentialNotLookedUp", Level.WARNING)
     assert "remote" in problem.message
-    key = replace(rg(), namespace="remote")
+    key = rg()._replace(namespace="remote")
     assert list(Credentials(FOUND, "everybodys").warnings({key: record(key, "/x")})) == [], "it was the global one"
     assert len(list(Credentials(FOUND, "everybodys").warnings({key: record(key, "/x", credential="mine")}))) == 1
 
