@@ -11,6 +11,7 @@ import gitsync.arm.carrier  # noqa: F401 - as above
 from bench.estate import SUBSCRIPTION
 from bench.meter import tell
 from gitsync.api import execute
+from gitsync.cli.main import collect_seldom
 from gitsync.config import Config
 
 
@@ -26,4 +27,5 @@ async def sync(url: str, tree: str) -> int:
 
 
 if __name__ == "__main__":
+    collect_seldom()  # as the command does
     tell(partial(sync, sys.argv[1], sys.argv[2]))

@@ -16,6 +16,9 @@ from gitsync.model.gvk import Key
 from gitsync.model.resource import Resource
 from gitsync.model.secret import Secret
 
+OPERATOR_SPEC: Final = "operatorSpec"
+"""The field in which a manifest says what it exports."""
+
 _FIXED: Final = {Holder.SECRET: "secrets", Holder.CONFIG_MAP: "configMaps"}
 _EXPRESSIONS: Final = {Holder.SECRET: "secretExpressions", Holder.CONFIG_MAP: "configMapExpressions"}
 _WORDS: Final = {Holder.SECRET: ("secret", "StringData"), Holder.CONFIG_MAP: ("configmap", "Data")}
@@ -183,7 +186,7 @@ def _spelled(to: Destination) -> str:
 
 
 def _operator_spec(resource: Resource) -> Mapping[str, Any]:
-    said = resource.spec.get("operatorSpec")
+    said = resource.spec.get(OPERATOR_SPEC)
     return said if isinstance(said, Mapping) else {}
 
 

@@ -14,7 +14,7 @@ from gitsync.cel.exported import Exported, exported, wanted_secrets
 from gitsync.cel.objects import Object, self_of
 from gitsync.cel.outcomes import entries
 from gitsync.core.conditions import FAILED, error, unreadable, warning
-from gitsync.core.exports import Destination, Entry, ExportError, destinations_of, entries_of, merged
+from gitsync.core.exports import OPERATOR_SPEC, Destination, Entry, ExportError, destinations_of, entries_of, merged
 from gitsync.core.status import config_map_values, to_status
 from gitsync.errors import ArmError, GitsyncError
 from gitsync.model.condition import Condition
@@ -29,7 +29,7 @@ UNWRITABLE = "FailedWritingAdditionalKubernetesObjects"
 
 async def export(turn: Turn) -> Turn:
     """Work out every export, then write all of them, then let those that come after have them."""
-    if not turn.exists:
+    if not turn.exists or not turn.prepared.resource.spec.get(OPERATOR_SPEC):
         return turn
     try:
         exports = merged(turn.node.key, await _entries(turn))
