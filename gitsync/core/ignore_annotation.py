@@ -72,7 +72,9 @@ def _has_expired(entry: Ignored, today: date | None) -> bool:
 
 def _entries(resource: Resource) -> Iterator[Ignored | Finding]:
     """The entries in their order, and what is wrong with the others. An empty annotation counts as none."""
-    text = resource.annotations.get(IGNORE, "")
+    text = resource.annotations.get(IGNORE)
+    if not text:
+        return
     read = read_documents(IGNORE, text.encode("utf-8", "replace"))
     problems = [*read.problems, *(problem for document in read.documents for problem in document.problems)]
     if problems:

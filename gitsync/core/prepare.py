@@ -7,7 +7,6 @@ it; it decides nothing itself but the policy.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from datetime import date
 from functools import partial
 from typing import Final, Literal
@@ -18,6 +17,7 @@ from gitsync.core.credentials import Credential, CredentialOf
 from gitsync.core.draft import Draft, begin, subscription_by, with_credential, with_edges, with_id, with_template
 from gitsync.core.edges import Edges
 from gitsync.core.finding import Finding, place
+from gitsync.core.ignore import Paths
 from gitsync.core.ignore_annotation import check_ignore, in_force
 from gitsync.core.names import is_named_at_random
 from gitsync.core.policy import policy_of
@@ -52,9 +52,8 @@ def prepare(
         # A policy that nobody knows is told by validation; nothing is done with an invalid resource.
         policy = policy_of(draft.resource, manifests.namespaces, default_policy) or default_policy
         ignored = _of_ignored(draft, today)
-        one = _prepared(draft, policy, (*draft.resource.problems, *alone, *of_the_set, *ignored))
-        credential = draft.credential.name if draft.credential else ""
-        prepared.append(replace(one, ignored=in_force(draft.resource, today), credential=credential))
+        problems = (*draft.resource.problems, *alone, *of_the_set, *ignored)
+        prepared.append(_prepared(draft, policy, problems, in_force(draft.resource, today)))
     return tuple(prepared)
 
 
@@ -81,7 +80,7 @@ def _drafts(manifests: Manifests, catalog: Catalog, credential_of: CredentialOf)
     return [with_edges(draft, edges) for draft in drafts]
 
 
-def _prepared(draft: Draft, policy: Policy, problems: Iterable[Problem]) -> Prepared:
+def _prepared(draft: Draft, policy: Policy, problems: Iterable[Problem], ignored: Paths) -> Prepared:
     found = {*problems, *_no_request(draft), *(place(finding, draft.resource) for finding in draft.findings)}
     if draft.template is None and not any(problem.is_error for problem in found):
         found.add(place(_UNSAYABLE, draft.resource))
@@ -94,6 +93,8 @@ def _prepared(draft: Draft, policy: Policy, problems: Iterable[Problem]) -> Prep
         template=draft.template,
         depends_on=draft.depends_on,
         problems=tuple(sorted(found, key=lambda problem: problem.order)),
+        ignored=ignored,
+        credential=draft.credential.name if draft.credential else "",
     )
 
 

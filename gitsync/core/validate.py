@@ -68,7 +68,7 @@ def validate_set(
 
 def _of_known_kind(resource: Resource, kind: Kind, catalog: Catalog, unknown: Level) -> Iterator[Finding]:
     if _has_spec(resource):
-        seen = list(visits(kind, resource.spec))
+        seen = visits(kind, resource.spec)
         for visit in seen:
             yield from check_shape(visit, unknown)
             if visit.fits:

@@ -50,9 +50,11 @@ class Visit:
         return {key: value for key, value in members if value is not None and key in fields}
 
 
-def visits(kind: Kind, spec: Any) -> Iterator[Visit]:
+def visits(kind: Kind, spec: Any) -> list[Visit]:
     """Every value of a spec that has a place in its kind, parents first, in the order of the manifest."""
-    yield from _visits(kind.types, ("spec",), spec, {"type": {"ref": kind.spec}})
+    found: list[Visit] = []
+    _visit(found, kind.types, ("spec",), spec, {"type": {"ref": kind.spec}})
+    return found
 
 
 def fits(shape: str, value: Any) -> bool:
@@ -78,13 +80,12 @@ def fits(shape: str, value: Any) -> bool:
             return True
 
 
-def _visits(types: Mapping[str, TypeFacts], path: Path, value: Any, place: Field) -> Iterator[Visit]:
+def _visit(found: list[Visit], types: Mapping[str, TypeFacts], path: Path, value: Any, place: Field) -> None:
     visit = _look(types, path, value, place)
-    yield visit
-    if not visit.fits:
-        return
-    for key, child, inner in _children(visit):
-        yield from _visits(types, (*path, key), child, inner)
+    found.append(visit)
+    if visit.fits:
+        for key, child, inner in _children(visit):
+            _visit(found, types, (*path, key), child, inner)
 
 
 def _look(types: Mapping[str, TypeFacts], path: Path, value: Any, place: Field) -> Visit:
