@@ -46,6 +46,17 @@ def test_help_imports_no_more_than_the_frame(tmp_path):
     assert ended.stderr.strip() == "[]"
 
 
+def test_a_command_collects_garbage_seldom_and_still_does(tmp_path):
+    code = (
+        "import gc, sys; from gitsync.cli.main import run; run(['validate', sys.argv[1]]);"
+        "print(gc.isenabled(), gc.get_threshold()[0], file=sys.stderr)"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", code, tmp_path], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert ended.stderr.splitlines()[-1] == "True 50000"
+
+
 def test_nothing_at_all_is_a_usage_error_that_shows_the_help(tmp_path):
     ended = run(folder=tmp_path)
     assert (ended.returncode, ended.stdout) == (2, "")
