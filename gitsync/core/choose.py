@@ -42,12 +42,12 @@ def of_namespaces(manifests: Manifests, namespaces: Collection[str]) -> Manifest
 def chosen(prepared: Sequence[Prepared], choice: Choice) -> tuple[Prepared, ...]:
     """Return what the run is about, and what that depends on: the latter to be looked at alone.
 
-    What is only looked at has policy skip and waits for nothing.
+    What is only looked at has policy skip and waits for nothing; what it exports feeds the others, and is not written.
     """
     wanted = [one for one in prepared if choice.has(one.key)]
     needed = {key for one in wanted for key in one.depends_on}
     watched = (one for one in prepared if one.key in needed and not choice.has(one.key))
-    return (*wanted, *(replace(one, policy=Policy.SKIP, depends_on=()) for one in watched))
+    return (*wanted, *(replace(one, policy=Policy.SKIP, depends_on=(), is_watched=True) for one in watched))
 
 
 def unmatched(keys: Iterable[Key], choice: Choice) -> tuple[str, ...]:

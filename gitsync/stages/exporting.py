@@ -18,7 +18,7 @@ from gitsync.core.exports import Destination, Entry, ExportError, destinations_o
 from gitsync.core.status import config_map_values, to_status
 from gitsync.errors import ArmError, GitsyncError
 from gitsync.model.condition import Condition
-from gitsync.model.export import Holder
+from gitsync.model.export import Address, Holder
 from gitsync.model.secret import Secret
 from gitsync.turn import Turn
 from gitsync.vault.points import VaultError
@@ -28,7 +28,10 @@ UNWRITABLE = "FailedWritingAdditionalKubernetesObjects"
 
 
 async def export(turn: Turn) -> Turn:
-    """Work out every export, then write all of them, then let those that come after have them."""
+    """Work out every export, then write all of them, then let those that come after have them.
+
+    Of what the run is not about, nothing is written.
+    """
     if not turn.exists:
         return turn
     try:
@@ -37,7 +40,7 @@ async def export(turn: Turn) -> Turn:
         return turn.stopped(_condition(failure))
     written = replace(turn, exported=tuple(export.address for export in exports))
     try:
-        if turn.run.rules.writes:
+        if turn.run.rules.writes and not turn.prepared.is_watched:
             await turn.run.outlets.write(exports)
     except ExportError as failure:
         return turn.stopped(_condition(failure))
@@ -59,8 +62,7 @@ def _condition(failure: GitsyncError) -> Condition:
 
 async def _entries(turn: Turn) -> list[Entry]:
     """Every value with where it goes: fields first, then expressions, of config maps and then of Secrets."""
-    wants = turn.run.outlets.wants
-    expressions = [one for one in exported(turn.prepared.resource, turn.kind) if wants(one.address)]
+    expressions = [one for one in exported(turn.prepared.resource, turn.kind) if _is_wanted(turn, one.address)]
     secrets = await _secrets(turn, expressions) if turn.run.rules.writes else {}
     found = [*entries_of(_secret_destinations(turn), secrets), *await _config_maps(turn)]
     for holder in (Holder.CONFIG_MAP, Holder.SECRET) if turn.run.rules.writes else (Holder.CONFIG_MAP,):
@@ -83,7 +85,11 @@ async def _secrets(turn: Turn, expressions: Iterable[Exported]) -> Mapping[str, 
 def _secret_destinations(turn: Turn) -> dict[str, Destination]:
     """The fields whose value somebody gets."""
     found = destinations_of(turn.prepared.resource, Holder.SECRET)
-    return {field: to for field, to in found.items() if turn.run.outlets.wants(to.address)}
+    return {field: to for field, to in found.items() if _is_wanted(turn, to.address)}
+
+
+def _is_wanted(turn: Turn, address: Address) -> bool:
+    return turn.run.outlets.wants(address, is_watched=turn.prepared.is_watched)
 
 
 def _known(secrets: Mapping[str, Secret]) -> dict[str, Secret]:

@@ -74,11 +74,17 @@ class DotenvSink:
             block = self._read().blocks.get(address)
         return block.owner if block else None
 
-    def examine(self, export: Export) -> None:
+    def examine(self, exports: Sequence[Export]) -> None:
         """VaultError where two keys would be one variable, or a value is no line."""
-        check_export(export)
         with self._as_vault_error():
-            self._refuse_collisions(self._read(), export)
+            contents = self._read()
+        for export in exports:
+            check_export(export)
+            self._refuse_collisions(contents, export)
+            self._refuse_lines(export)
+            contents.blocks[export.address] = Block(owner_of(export), _lines(export))
+
+    def _refuse_lines(self, export: Export) -> None:
         several = sorted(key for key, value in export.data.items() if _ENDS_A_LINE.search(value.reveal()))
         if several:
             raise VaultError(
@@ -88,7 +94,7 @@ class DotenvSink:
             )
 
     async def write(self, export: Export) -> None:
-        self.examine(export)
+        self.examine((export,))
         block = Block(owner_of(export), _lines(export))
         with self._as_vault_error(), locked(self._file.parent):
             contents = self._read()

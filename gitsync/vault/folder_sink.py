@@ -3,7 +3,8 @@
 An object is replaced as a whole: its folder is built beside it, and then takes its place by two renames, as there is no
 single one for folders. A run that is killed between them leaves the old one aside, and the next run puts it back. Who
 exported an object, and its annotations and labels, is in a file of it that holds no value. The folder `secrets` can be
-read again as a source.
+read again as a source. Where the folder lies in a work tree, neither git nor gitsync takes what is in it for a part of
+the repository.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,9 @@ from gitsync.vault.private import (
     write_new,
 )
 
+_IGNORES = (".gitignore", ".gitsyncignore")
+"""So nobody commits a secret by mistake, and nothing that is exported is read as a manifest."""
+
 PARTS: Mapping[Holder, str] = {Holder.SECRET: "secrets", Holder.CONFIG_MAP: "config-maps"}
 _NEW, _OLD, _GONE = ".new-", ".old-", ".gone-"
 """What a folder that is not in its place begins with: one half made, one replaced, one that is taken away."""
@@ -55,6 +59,7 @@ class FolderSink:
                 private_folder(folder)
             with locked(self._top):
                 self._clear()
+                self._hide()
         except (UnfitError, VaultError) as error:
             raise ConfigError(f"Secrets cannot be exported: {error.message}", hint=error.hint) from error
         except OSError as error:
@@ -69,13 +74,14 @@ class FolderSink:
             note = _note(self._place(address))
             return None if note is None else str(note.get("owner", ""))
 
-    def examine(self, export: Export) -> None:
-        check_export(export)
-        if NOTE in export.data:
-            raise VaultError(f"{export.address} is not written to {self._top}: no key may be called {NOTE}.")
+    def examine(self, exports: Sequence[Export]) -> None:
+        for export in exports:
+            check_export(export)
+            if NOTE in export.data:
+                raise VaultError(f"{export.address} is not written to {self._top}: no key may be called {NOTE}.")
 
     async def write(self, export: Export) -> None:
-        self.examine(export)
+        self.examine((export,))
         files = _files(export)
         with _as_vault_error(self._top), locked(self._top):
             folder = self._place(export.address)
@@ -100,6 +106,11 @@ class FolderSink:
             if os.path.lexists(folder):
                 judge_folder(folder)
         return above / address.namespace / address.name
+
+    def _hide(self) -> None:
+        for name in _IGNORES:
+            if not os.path.lexists(self._top / name):
+                write_new(self._top / name, b"*\n")
 
     def _clear(self) -> None:
         for aside in self._top.glob(f"*/*/{_OLD}*"):

@@ -43,9 +43,12 @@ class Outlets:
         self._needed = needed
         self.kept = kept
 
-    def wants(self, address: Address) -> bool:
-        """Tell whether anybody gets what is exported to an object: a Secret for nobody is not asked for."""
-        takes_secrets = any(sink is not self.kept for sink in self._sinks)
+    def wants(self, address: Address, *, is_watched: bool) -> bool:
+        """Tell whether anybody gets what is exported to an object: a Secret for nobody is not asked for.
+
+        What a watched resource exports is for other resources alone.
+        """
+        takes_secrets = not is_watched and any(sink is not self.kept for sink in self._sinks)
         return takes_secrets or address.holder is Holder.CONFIG_MAP or address in self._needed
 
     async def check(self) -> None:
@@ -67,8 +70,7 @@ class Outlets:
             raise ExportError("; ".join(sorted(set(strange))), is_fatal=True)
         for sink in self._sinks:
             if isinstance(sink, Examines):
-                for export in exports:
-                    sink.examine(export)
+                sink.examine(exports)
         for sink in self._sinks:
             for export in exports:
                 await sink.write(export)

@@ -72,6 +72,8 @@ class Sink(Protocol):
 class Examines(Protocol):
     """What a sink may have besides: a place that cannot hold every object says so before anything is written."""
 
-    def examine(self, export: Export) -> None:
-        """Raise VaultError where the object cannot be written here, whoever owns what stands there."""
+    def examine(self, exports: Sequence[Export]) -> None:
+        """Raise VaultError where one of the objects cannot be written here, whoever owns what stands there, or not
+        beside the others, in this order.
+        """
         ...

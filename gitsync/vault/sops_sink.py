@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -51,11 +51,12 @@ class SopsSink:
         found = self._read(address)
         return None if found is None else _owner(found.value)
 
-    def examine(self, export: Export) -> None:
-        check_export(export)
+    def examine(self, exports: Sequence[Export]) -> None:
+        for export in exports:
+            check_export(export)
 
     async def write(self, export: Export) -> None:
-        self.examine(export)
+        self.examine((export,))
         if export.address.holder is not Holder.SECRET:
             return
         manifest = _manifest(export)

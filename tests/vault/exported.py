@@ -42,8 +42,9 @@ def check(sink):
 
 
 def tree(top):
-    """Every file below a folder, with its content."""
-    return {str(f.relative_to(top)): f.read_bytes() for f in sorted(top.rglob("*")) if f.is_file()}
+    """Every file below a folder, with its content, but for those that keep the folder out of a repository."""
+    files = (f for f in sorted(top.rglob("*")) if f.is_file() and f.name not in {".gitignore", ".gitsyncignore"})
+    return {str(f.relative_to(top)): f.read_bytes() for f in files}
 
 
 def times(top):
