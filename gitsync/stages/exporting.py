@@ -6,7 +6,7 @@ config maps alone: it calls no action that shows a secret, and writes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from gitsync.arm.actor import Actor
@@ -67,8 +67,18 @@ async def _entries(turn: Turn) -> list[Entry]:
     found = [*entries_of(_secret_destinations(turn), secrets), *await _config_maps(turn)]
     for holder in (Holder.CONFIG_MAP, Holder.SECRET) if turn.run.rules.writes else (Holder.CONFIG_MAP,):
         of_holder = [one for one in expressions if one.address.holder is holder]
-        found += entries(of_holder, _self(turn), _known(secrets)) if of_holder else ()
+        found += _worked_out(turn, of_holder, secrets) if of_holder else ()
     return found
+
+
+def _worked_out(turn: Turn, expressions: Iterable[Exported], secrets: Mapping[str, Secret]) -> Iterator[Entry]:
+    """What expressions give. What one makes of a secret is a secret too, which nothing else knows."""
+    subject, known = _self(turn), _known(secrets)
+    for one in expressions:
+        for entry in entries([one], subject, known):
+            if one.value.secrets or one.value.uses_secret_whole:
+                turn.run.redactions.add(entry.value)
+            yield entry
 
 
 async def _secrets(turn: Turn, expressions: Iterable[Exported]) -> Mapping[str, Secret]:

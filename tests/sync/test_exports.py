@@ -108,6 +108,14 @@ def test_a_key_goes_to_its_secret_and_feeds_another_resource_of_the_same_run(wor
     assert world.redactions.mask(key) == MASKED, "logs are told what to mask"
 
 
+def test_what_an_expression_makes_of_a_key_is_a_secret_too(world, sink):
+    made = "{key: first, value: secret.key1.reverse()}, {key: second, value: self.status.primaryEndpoints.blob}"
+    world.says(group=GROUP, account=account(f"secretExpressions: [{made.replace('key:', 'name: lake, key:')}]")).sync()
+    values = revealed(sink, secret_at("lake"))
+    assert world.redactions.mask(values["first"]) == MASKED
+    assert world.redactions.mask(values["second"]) == values["second"], "an address is none, wherever it is kept"
+
+
 def test_nothing_is_asked_where_nothing_is_exported(world, sink):
     world.says(group=GROUP, account=account("{}")).sync()
     assert (world.sent("POST"), sink.objects) == ([], {})
