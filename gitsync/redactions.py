@@ -24,6 +24,9 @@ from gitsync.model.secret import MASKED, Secret
 SHORTEST: Final = 6
 """Characters; a shorter value would mask half the words of a report."""
 
+_CUT: Final = "…"
+"""Where a long text was cut, it may be in the middle of a value."""
+
 _FRAME: Final = re.compile(r"-----(BEGIN|END) [A-Z0-9 ]+-----|[\w-]+:|(apiVersion|kind): [\w/.]+|[\w-]+: (\{\}|\"\")")
 """Lines of certificates and of cluster settings that are the same in all of them."""
 
@@ -98,9 +101,12 @@ class Redactions:
 
     def _end(self, text: str, at: int) -> int | None:
         """Where the longest value that begins here ends."""
+        cut = text.find(_CUT, at) if _CUT in text else -1
         for spelling in self._spellings[text[at : at + SHORTEST]]:
             if text.startswith(spelling, at) and spelling not in self._spared:
                 return at + len(spelling)
+            if cut > 0 and spelling.startswith(text[at:cut]):
+                return cut
         return None
 
     def __repr__(self) -> str:
@@ -108,6 +114,11 @@ class Redactions:
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("secrets are not pickled")
+
+
+def cut(text: str, most: int) -> str:
+    """A text of at most so many characters. Where it was cut it says so, by which half a value at its end is found."""
+    return text if len(text) <= most else text[:most] + _CUT
 
 
 def _parts(value: str) -> Iterator[str]:
@@ -121,7 +132,9 @@ def _parts(value: str) -> Iterator[str]:
 
 def _spellings(value: str) -> Iterator[str]:
     """A value as others may write it. Where it holds nothing special most of these are the value itself."""
-    yield from (value, repr(value)[1:-1], visible(value), value.replace("'", "''"))
+    quoted = [quotes(value) for quotes in _QUOTES]
+    yield from (value, *quoted, *(quotes(text) for text in quoted for quotes in _QUOTES))
+    yield from (visible(value), value.replace("'", "''"))
     yield _HIGH.sub(lambda found: f"\\x{ord(found[0]):02X}", value)
     for in_ascii in (True, False):
         text = json.dumps(value, ensure_ascii=in_ascii)[1:-1]
@@ -137,6 +150,22 @@ def _spellings(value: str) -> Iterator[str]:
     )
     yield from _in_base64(value.encode(errors="replace"))
 
+
+def _python(value: str) -> str:
+    """As repr() writes it, which takes the other quotes where these are inside: alone, or in a longer text."""
+    return repr(value)[1:-1]
+
+
+def _python_besides_double(value: str) -> str:
+    return repr(f'"{value}')[2:-1]
+
+
+def _json(value: str) -> str:
+    return json.dumps(value)[1:-1]
+
+
+_QUOTES: Final = (_python, _python_besides_double, _json)
+"""How a text is quoted by programs, and by programs that quote those."""
 
 _HIGH: Final = re.compile("[\x80-\xff]")
 """What YAML writes as a code of two digits between double quotes."""

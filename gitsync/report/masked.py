@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from gitsync.errors import GitsyncError
 from gitsync.model.condition import Condition
 from gitsync.model.problem import Problem
 from gitsync.model.record import Record
@@ -21,6 +20,8 @@ from gitsync.model.result import Attempt, Result
 from gitsync.model.verdict import Difference
 
 Mask = Callable[[str], str]
+
+_PLAIN = frozenset({str, bytes, dict, list, tuple})
 
 
 def masked(report: Report, mask: Mask) -> Report:
@@ -49,14 +50,17 @@ def mask_exception(error: BaseException, mask: Mask) -> None:
         one.args = tuple(masked_value(argument, mask) for argument in one.args)
         if hasattr(one, "__notes__"):
             one.__notes__ = [mask(note) for note in one.__notes__]
-        if isinstance(one, GitsyncError):
-            one.message, one.hint = mask(one.message), mask(one.hint)
+        for name, value in list(vars(one).items()):
+            if type(value) in _PLAIN:
+                setattr(one, name, masked_value(value, mask))
 
 
 def masked_value(value: Any, mask: Mask) -> Any:
-    """A value as JSON has it, every text in it masked; the names of members stay."""
+    """A value as JSON has it, or bytes, every text in it masked; the names of members stay."""
     if isinstance(value, str):
         return mask(value)
+    if isinstance(value, bytes):
+        return mask(value.decode(errors="surrogateescape")).encode(errors="surrogateescape")
     if isinstance(value, Mapping):
         return {name: masked_value(member, mask) for name, member in value.items()}
     if isinstance(value, list | tuple):
