@@ -16,7 +16,7 @@ from pathlib import Path
 from gitsync.errors import ConfigError
 from gitsync.model.export import Address, Export, Holder
 from gitsync.model.gvk import Key
-from gitsync.vault.content import check_export, owner_of
+from gitsync.vault.content import check_export, expect_own, owner_of
 from gitsync.vault.naming import check_names, variable
 from gitsync.vault.points import VaultError
 from gitsync.vault.private import UnfitError, judge_file, locked, replace
@@ -98,7 +98,9 @@ class DotenvSink:
         block = Block(owner_of(export), _lines(export))
         with self._as_vault_error(), locked(self._file.parent):
             contents = self._read()
-            if contents.blocks.get(export.address) != block:
+            there = contents.blocks.get(export.address)
+            expect_own(export, there.owner if there else None, self._file)
+            if there != block:
                 self._refuse_collisions(contents, export)
                 contents.blocks[export.address] = block
                 replace(self._file, _text(contents).encode())

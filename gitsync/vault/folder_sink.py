@@ -22,7 +22,7 @@ from typing import Any
 from gitsync.errors import ConfigError
 from gitsync.model.export import Address, Export, Holder
 from gitsync.model.gvk import Key
-from gitsync.vault.content import as_bytes, check_export, owner_of
+from gitsync.vault.content import as_bytes, check_export, expect_own, owner_of
 from gitsync.vault.folder import NOTE
 from gitsync.vault.naming import check_names
 from gitsync.vault.points import VaultError
@@ -71,8 +71,7 @@ class FolderSink:
     async def owner(self, address: Address) -> str | None:
         check_names(address)
         with _as_vault_error(self._top):
-            note = _note(self._place(address))
-            return None if note is None else str(note.get("owner", ""))
+            return _owner(_note(self._place(address)))
 
     def examine(self, exports: Sequence[Export]) -> None:
         for export in exports:
@@ -85,6 +84,7 @@ class FolderSink:
         files = _files(export)
         with _as_vault_error(self._top), locked(self._top):
             folder = self._place(export.address)
+            expect_own(export, _owner(_note(folder)), self._top)
             if _present(folder) != files:
                 private_folder(folder.parent)
                 _swap(folder, files)
@@ -182,6 +182,10 @@ def _note(folder: Path) -> Mapping[str, Any] | None:
             hint=f"Remove {folder} if a resource may export it anew.",
         )
     return note
+
+
+def _owner(note: Mapping[str, Any] | None) -> str | None:
+    return None if note is None else str(note.get("owner", ""))
 
 
 def _swap(folder: Path, files: Mapping[str, bytes]) -> None:

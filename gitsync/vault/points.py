@@ -55,8 +55,8 @@ class Sink(Protocol):
     async def write(self, export: Export) -> None:
         """Put an object in its place, whole: keys, annotations and labels that it no longer has vanish.
 
-        Where nothing changed, nothing is written. Raises VaultError; then the object is as it was where the place can
-        do that.
+        Where nothing changed, nothing is written. Raises VaultError, also where somebody else's stands there by now;
+        then the object is as it was where the place can do that.
         """
         ...
 

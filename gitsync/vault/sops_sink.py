@@ -16,7 +16,7 @@ from gitsync.core.documents import Document, read_documents
 from gitsync.errors import ConfigError
 from gitsync.model.export import Address, Export, Holder
 from gitsync.model.gvk import Key
-from gitsync.vault.content import check_export, owner_of
+from gitsync.vault.content import check_export, expect_own, owner_of
 from gitsync.vault.naming import check_names
 from gitsync.vault.points import VaultError
 from gitsync.vault.private import locked, replace, settle
@@ -68,6 +68,7 @@ class SopsSink:
         encrypted = await self._encrypt(manifest, file, file.parent)
         try:
             with locked(file.parent):
+                expect_own(export, await self.owner(export.address), self._top)
                 replace(file, encrypted, _FILE_MODE)
         except OSError as error:
             raise _unwritable(file, error) from error

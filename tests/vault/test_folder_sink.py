@@ -289,6 +289,7 @@ def test_what_a_forgotten_resource_exported_is_taken_away(tmp_path):
 
 
 def another_owner(folder):
+    remove(FolderSink(folder.parents[2]))
     write(FolderSink(folder.parents[2]), export({"a": "1"}, owner=TWO))
 
 

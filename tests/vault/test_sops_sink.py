@@ -63,7 +63,7 @@ def test_what_did_not_change_is_not_written(sops):
 
 @pytest.mark.parametrize(
     "other",
-    [export({"a": "2"}), export({"b": "1"}), export({"a": "1"}, labels={"l": "m"}), export({"a": "1"}, owner=TWO)],
+    [export({"a": "2"}), export({"b": "1"}), export({"a": "1"}, labels={"l": "m"})],
 )
 def test_what_changed_replaces_it_whole(sops, other):
     write(sink(sops), export({"a": "1"}))
