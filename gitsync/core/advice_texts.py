@@ -267,7 +267,7 @@ _SECRETS: Final = {
     ),
     "FailedWritingAdditionalKubernetesObjects": (
         "Export under another name, mend the expression, or remove what stands there and is not the resource's own; "
-        "the resource itself is in Azure."
+        "what a manifest exported that left git goes with `--prune`. The resource itself is in Azure."
     ),
 }
 _TABLES: Final = (
