@@ -364,6 +364,22 @@ def test_a_vault_that_asks_for_another_audience_gets_no_token(ca):
 # writing
 
 
+@pytest.mark.parametrize(
+    ("later", "said", "why"),
+    [
+        (export(db="\ud800"), "The value of db of Secret default/db is not text", "half of a pair of surrogates"),
+        (export(owner=replace(REDIS, name="r" * 250), db="x"), "takes tags of 256 characters", "its owner is a tag"),
+    ],
+)
+def test_what_it_cannot_hold_is_told_before_anything_is_written(ca, later, said, why):
+    async def test(rig):
+        with pytest.raises(VaultError, match=said):
+            rig.vault.examine([export(password="hunter2"), later])
+        assert rig.fake.lines() == [], why
+
+    run(ca, test)
+
+
 def test_what_is_exported_is_tagged_and_read_back(ca):
     async def test(rig):
         await rig.vault.write(export(password="p", primaryKey="k"))

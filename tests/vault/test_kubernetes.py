@@ -110,6 +110,17 @@ def test_a_name_that_would_lead_elsewhere_is_not_asked_for(run):
     run(test)
 
 
+def test_what_is_no_text_is_told_before_anything_is_written(run):
+    async def test(rig):
+        with pytest.raises(VaultError, match="The value of key of Secret default/db is not text"):
+            rig.cluster.examine([export(user="sa"), export(key="half of a pair: \ud800")])
+        with pytest.raises(VaultError, match="is not text"):
+            await rig.cluster.write(export(key="\ud800"))
+        assert rig.fake.requests == []
+
+    run(test)
+
+
 def test_a_proxy_of_the_environment_gets_nothing(run, monkeypatch):
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:1")
 
