@@ -84,7 +84,9 @@ def told(tmp_path_factory):
         told.estate.environment |= served.variables
         told.estate.environment |= {"GITSYNC_CA_BUNDLE": str(ca.bundle), "GITSYNC_KEY_VAULT": vault.url}
         told.run("plan", "--out", plan, *where, "--log-format", "text", "--output", "json")
-        told.run("sync", "--plan", plan, *where, "--output", "json", "--log-format", "text", "--resource-timeout", "20s")
+        told.run(
+            "sync", "--plan", plan, *where, "--output", "json", "--log-format", "text", "--resource-timeout", "20s"
+        )
         reports = ("--report", str(root / "report"))
         told.run("sync", *where, *reports, "--export-to", SINKS, "--log-format", "json", "--resource-timeout", "20s")
         _drift(served)
