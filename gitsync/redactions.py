@@ -48,7 +48,7 @@ class Redactions:
     def __init__(self, secrets: Iterable[Secret] = ()) -> None:
         self._known: set[str] = set()
         self._spared: set[str] = set()
-        self._spellings: dict[str, list[str]] = {}  # by their beginnings, the longest first
+        self._spellings: dict[str, tuple[str, ...]] = {}  # by their beginnings, the longest first
         for secret in secrets:
             self.add(secret)
 
@@ -64,10 +64,9 @@ class Redactions:
 
     def _learn(self, part: str) -> None:
         for spelling in set(_spellings(part)):
-            longer = self._spellings.setdefault(spelling[:SHORTEST], [])
-            if spelling not in longer:
-                longer.append(spelling)
-                longer.sort(key=len, reverse=True)
+            begun_alike = {spelling, *self._spellings.get(spelling[:SHORTEST], ())}
+            # in one step, since another thread may be logging
+            self._spellings[spelling[:SHORTEST]] = tuple(sorted(begun_alike, key=lambda text: (-len(text), text)))
 
     def spare(self, texts: Iterable[str]) -> None:
         """Never mask these: names and ids, which are shown in clear anyway."""
@@ -197,6 +196,9 @@ _URL_SAFE: Final = str.maketrans("+/", "-_")
 _VARIABLES: Final = ("ACTIONS_ID_TOKEN_REQUEST_TOKEN", "IDENTITY_HEADER", "SOPS_AGE_KEY", "SYSTEM_ACCESSTOKEN")
 """What libraries and tools read from the environment by themselves, with no setting of ours for it."""
 
+_IS_A_SECRET: Final = re.compile(r"GITSYNC_SECRET_[^_]+_[^_]+_.+")
+"""Variables of the source `environment`: namespace, name and key. `GITSYNC_SECRET_SOURCES` is a setting."""
+
 _USER: Final = re.compile(r"https?://([^/?#@\s]+)@")
 
 
@@ -208,7 +210,7 @@ def tell_settings(redactions: Redactions, config: Config, environment: Mapping[s
     values = [getattr(config, field.name) for field in fields(config)]
     texts = [value for value in values if isinstance(value, str)]
     texts += [value for name, value in environment.items() if name.upper().endswith("_PROXY")]
-    found = [environment[name] for name in _VARIABLES if name in environment]
+    found = [value for name, value in environment.items() if name in _VARIABLES or _IS_A_SECRET.fullmatch(name)]
     for user in (user for text in texts for user in _USER.findall(text)):
         _, _, password = user.partition(":")
         found += [password or user, unquote(password or user)]

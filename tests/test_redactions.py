@@ -147,11 +147,20 @@ def test_the_settings_and_the_machine_are_known_from_the_start():
         subscription="00000000-0000-0000-0000-00000000000a",
     )
     machine = {"https_proxy": "http://pr0xy-user@proxy:3128", "SYSTEM_ACCESSTOKEN": "job-token", "HOME": "/home/me"}
+    machine |= {"GITSYNC_SECRET_DEFAULT_DB_KEY": "fr0m-variable", "GITSYNC_SECRET_SOURCES": "manifests"}
     known = Redactions()
     tell_settings(known, config, machine)
-    for value in ("t0ken%2Fone", "t0ken/one", "git-token", "MIIEvQIBADANBg", "pr0xy-user", "job-token"):
+    for value in (
+        "t0ken%2Fone",
+        "t0ken/one",
+        "git-token",
+        "MIIEvQIBADANBg",
+        "pr0xy-user",
+        "job-token",
+        "fr0m-variable",
+    ):
         assert known.mask(value) == MASKED, value
-    for text in ("/home/me", "git.example.com", "proxy:3128", "-----BEGIN PRIVATE KEY-----"):
+    for text in ("/home/me", "git.example.com", "proxy:3128", "manifests", "-----BEGIN PRIVATE KEY-----"):
         assert known.mask(text) == text
     known.add(Secret("00000000-0000-0000-0000-00000000000a"))
     assert known.mask(config.subscription) == config.subscription, "an id of the settings is no secret"

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from gitsync import __version__
-from gitsync.cli.ending import guarded
+from gitsync.cli.ending import guarded, hear
 
 if TYPE_CHECKING:
     from gitsync.cli.command import Command
@@ -58,6 +58,8 @@ def run(argv: list[str] | None = None) -> int:
     from gitsync.redactions import Redactions
 
     redactions = Redactions()
+    if argv is None:  # the process is ours
+        hear(redactions.mask)
     return guarded(lambda: _run_command(arguments[0], arguments[1:], redactions), redactions.mask)
 
 

@@ -101,13 +101,23 @@ spec: {{location: westeurope, owner: {{name: core}}{more}}}
 EXTENSION = """\
 import logging
 import os
+import threading
 from loguru import logger
 from gitsync.extensions.points import Extension, proceed
 
 SAID = os.environ["SAID"]
 GROUP = "network.azure.com"
 
+class Broken:
+    def __del__(self):
+        raise RuntimeError("As it went it said " + SAID)
+
+def thread():
+    raise RuntimeError("A thread said " + SAID)
+
 def said():
+    Broken()
+    threading.Thread(target=thread).start()
     logging.getLogger("contoso").error("It said %s", SAID)
     logger.bind(said=SAID, nested={"said": [SAID]}).error("It said")
     try:
