@@ -19,10 +19,21 @@ from urllib.parse import quote, quote_plus, unquote
 
 from gitsync.config import Config
 from gitsync.logs import visible
+from gitsync.model.condition import Severity, Status
+from gitsync.model.policy import Policy
+from gitsync.model.record import Claim
+from gitsync.model.result import Stage
 from gitsync.model.secret import MASKED, Secret
+from gitsync.model.verdict import Action, Verdict
 
 SHORTEST: Final = 6
 """Characters; a shorter value would mask half the words of a report."""
+
+_OURS: Final = frozenset(
+    {"default", "Failed", "Reconciling", "Succeeded"}
+    | {word.value for words in (Action, Claim, Policy, Severity, Stage, Status, Verdict) for word in words}
+)
+"""Words of every report. Whoever keeps one of them as a secret would otherwise have a report that tells nothing."""
 
 _CUT: Final = "…"
 """Where a long text was cut, it may be in the middle of a value."""
@@ -47,7 +58,7 @@ class Redactions:
 
     def __init__(self, secrets: Iterable[Secret] = ()) -> None:
         self._known: set[str] = set()
-        self._spared: set[str] = set()
+        self._spared: set[str] = set(_OURS)
         self._spellings: dict[str, tuple[str, ...]] = {}  # by their beginnings, the longest first
         for secret in secrets:
             self.add(secret)

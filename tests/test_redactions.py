@@ -118,6 +118,11 @@ def test_names_that_are_shown_anyway_are_spared():
     assert known.mask("production and production-key") == f"production and {MASKED}"
 
 
+def test_the_words_of_every_report_are_spared():
+    words = "Succeeded Failed default manage drifted unknown observe created"
+    assert register(*words.split()).mask(words) == words
+
+
 @given(st.lists(st.text(min_size=6), max_size=4), st.text(), st.text())
 def test_no_registered_value_is_left(values, before, after):
     known = register(*values)

@@ -19,6 +19,7 @@ from leak_estate import ACCOUNT, ACCOUNT_ID, GROUP, SERVER, in_a_thread, said
 from world import World, of
 
 from gitsync import api
+from gitsync.cli.main import run as command
 from gitsync.config import Config
 from gitsync.emulator.keys import key
 from gitsync.errors import ConfigError, GitsyncError
@@ -195,3 +196,44 @@ def test_the_cluster_as_source_and_sink_repeats_what_it_is_given(tmp_path):
         assert cluster.data("secrets", "default", "lake") == {"first": values["first"], "second": values["second"]}
     assert hunt.found(repr(report)) == set()
     assert hunt.everywhere(files(world.state)) == {}
+
+
+WORDY = """\
+apiVersion: v1
+kind: Secret
+metadata: {name: words}
+stringData:
+  a: westeurope
+  b: resourceGroups
+  c: Microsoft.Network
+  d: books-of-it
+  e: "00000000-0000-0000-0000-000000000000"
+  f: Succeeded
+  g: Standard_LRS
+"""
+
+
+def test_secrets_that_are_common_words_break_nothing(tmp_path):
+    """Ids are whole, bodies are what git says, and nothing looks like drift; only messages are poorer."""
+    world = World(tmp_path).says(group=GROUP, words=WORDY, lake=ACCOUNT)
+    first, second = world.sync(), world.sync()
+    assert of(first, "StorageAccount").arm_id == ACCOUNT_ID
+    assert not [line for line in world.writes if not line.startswith("POST")], "nothing is sent again"
+    assert {result.verdict.value for result in second.results} == {"in-sync"}
+    assert {result.condition.reason for result in second.results} == {"Succeeded"}
+    record = of(second, "StorageAccount").record
+    assert (record.arm_id, record.applied["location"]) == (ACCOUNT_ID, "westeurope")
+    assert world.plan().summary == {"in-sync": 2}
+
+
+def test_problems_of_offline_commands_quote_no_secret(tmp_path, capsys, monkeypatch):
+    """A manifest that has a secret where a word of a list belongs is told so, without the word."""
+    manifest = ACCOUNT.replace("kind: StorageV2", f"kind: {json.dumps(PASSWORD)}")
+    (tmp_path / "all.yaml").write_text(f"{GROUP}---\n{manifest}---\n{SECRET}")
+    monkeypatch.chdir(tmp_path)
+    for words in (["validate"], ["validate", "--output", "json"], ["render", "--output", "json"]):
+        assert command(words) == 1
+        out = capsys.readouterr().out
+        problems = out if words[0] == "validate" else json.dumps([r["problems"] for r in json.loads(out)["resources"]])
+        assert MASKED in problems, words
+        assert HUNT.found(problems) == set(), words
