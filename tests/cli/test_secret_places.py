@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import stat
-from pathlib import Path
 
 import private_ca
 import pytest
@@ -225,35 +224,34 @@ def test_describe_tells_where_a_resource_exports_to_and_no_value(estate):
     assert key_of(estate) not in ended.out + ended.err
 
 
+BOTH, SYNC = ("plan", "sync"), ("sync",)
 PLACES = [
-    (("--secret-sources", "manifets"), "(did you mean manifests?)", "a misspelt word"),
-    (("--secret-sources", ""), "--secret-sources: expected a name at least", "no source at all"),
-    (("--export-to", "fodler"), "(did you mean folder?)", "a misspelt word"),
-    (("--export-to", "folder"), "Give --export-folder.", "a sink without its folder"),
-    (("--export-to", "sops"), "Give --export-sops-folder.", "a sink without its folder"),
-    (("--export-to", "dotenv"), "Give --export-dotenv.", "a sink without its file"),
-    (("--export-to", "key-vault"), "Give --key-vault", "a sink without its vault"),
-    (("--secret-sources", "key-vault"), "Give --key-vault", "a source without its vault"),
-    (("--key-vault", "ftp://x"), "--key-vault: expected an address", "no address of a vault"),
-    (("--secret-sources", "folder"), "Give --secrets-folder or --config-maps-folder", "a source without its folder"),
-    (
-        ("--secret-sources", "folder", "--secrets-folder", "absent"),
-        "There is no folder /",
-        "a folder that is not there",
-    ),
-    (("--secret-sources", "kubernetes"), "no pod of a Kubernetes cluster", "a laptop"),
-    (("--export-to", "kubernetes"), "leave out the source and the sink `kubernetes`", "a laptop"),
-    (("--export-to", "ci"), "--export-to dotenv", "no pipeline"),
+    (BOTH, ("--secret-sources", "manifets"), "(did you mean manifests?)", "a misspelt word"),
+    (BOTH, ("--secret-sources", ""), "--secret-sources: expected a name at least", "no source at all"),
+    (BOTH, ("--export-to", "fodler"), "(did you mean folder?)", "a misspelt word"),
+    (BOTH, ("--export-to", "folder"), "Give --export-folder.", "a sink without its folder"),
+    (BOTH, ("--export-to", "sops"), "Give --export-sops-folder.", "a sink without its folder"),
+    (BOTH, ("--export-to", "dotenv"), "Give --export-dotenv.", "a sink without its file"),
+    (BOTH, ("--export-to", "key-vault"), "Give --key-vault", "a sink without its vault"),
+    (BOTH, ("--secret-sources", "key-vault"), "Give --key-vault", "a source without its vault"),
+    (BOTH, ("--key-vault", "ftp://x"), "--key-vault: expected an address", "no address of a vault"),
+    (BOTH, ("--secret-sources", "folder"), "Give --secrets-folder or --config-maps-folder", "without its folder"),
+    (BOTH, ("--secret-sources", "folder", "--secrets-folder", "absent"), "There is no folder /", "it is not there"),
+    (SYNC, ("--secret-sources", "kubernetes"), "no pod of a Kubernetes cluster", "a laptop"),
+    (SYNC, ("--export-to", "kubernetes"), "leave out the source and the sink `kubernetes`", "a laptop"),
+    (SYNC, ("--export-to", "ci"), "--export-to dotenv", "no pipeline"),
 ]
 
 
-@pytest.mark.parametrize(("arguments", "words", "why"), PLACES, ids=[" ".join(row[0]) for row in PLACES])
-def test_a_place_that_cannot_be_opened_refuses_the_run(estate, arguments, words, why):
-    ended = estate.says(group=GROUP, account=account(EXPORTS)).run("sync", *arguments)
-    assert (ended.code, ended.out) == (2, ""), why
-    assert words in ended.err, why
+@pytest.mark.parametrize(("commands", "arguments", "words", "why"), PLACES, ids=[" ".join(row[1]) for row in PLACES])
+def test_a_place_that_cannot_be_opened_refuses_the_run(estate, commands, arguments, words, why):
+    estate.says(group=GROUP, account=account(EXPORTS))
+    for command in commands:
+        ended = estate.run(command, *arguments)
+        assert (ended.code, ended.out) == (2, ""), why
+        assert words in ended.err, why
     assert estate.azure.sent() == [], "Azure was not asked for anything"
-    assert not Path(estate.outside / "state").exists()
+    assert not (estate.outside / "state").exists()
 
 
 def test_a_plan_needs_no_place_that_it_does_not_ask(estate):
