@@ -83,8 +83,8 @@ _ROLES: Final = {
         "identities) Azure does not wait for that."
     ),
     "InvalidRoleDefinitionId": (
-        "Name a built-in role by spec.roleDefinitionReference.wellKnownName, or give the whole id of a role definition, "
-        "which ends in a UUID."
+        "Name a built-in role by spec.roleDefinitionReference.wellKnownName, or give the whole id of a role "
+        "definition, which ends in a UUID."
     ),
     "InvalidPrincipalId": "Azure wants the object id of the principal in spec.principalId: a UUID, and no name.",
     "UnmatchedPrincipalType": ("Set spec.principalType to what the principal is: User, Group or ServicePrincipal."),
