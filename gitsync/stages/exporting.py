@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from gitsync.arm.actor import Actor
+from gitsync.cel.budget import Budget
 from gitsync.cel.exported import Exported, exported, wanted_secrets
 from gitsync.cel.objects import Object, self_of
 from gitsync.cel.outcomes import entries
@@ -73,9 +74,9 @@ async def _entries(turn: Turn) -> list[Entry]:
 
 def _worked_out(turn: Turn, expressions: Iterable[Exported], secrets: Mapping[str, Secret]) -> Iterator[Entry]:
     """What expressions give. What one makes of a secret is a secret too, which nothing else knows."""
-    subject, known = _self(turn), _known(secrets)
+    subject, known, budget = _self(turn), _known(secrets), Budget()
     for one in expressions:
-        for entry in entries([one], subject, known):
+        for entry in entries([one], subject, known, budget):
             if one.value.secrets or one.value.uses_secret_whole:
                 turn.run.redactions.add(entry.value)
             yield entry

@@ -267,6 +267,16 @@ def test_what_has_no_value_is_an_error_that_only_the_manifest_mends(entry, messa
     assert caught.value.is_fatal
 
 
+def test_all_expressions_of_a_manifest_have_one_budget():
+    """One of them may take half a second, a manifest holds thousands, and nothing else goes on meanwhile."""
+    costly = f"{'[1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map(x, ' * 4}string(x){')' * 4}.size() > 0 ? 'a' : 'b'"
+    rows = [{"name": "n", "key": f"k{number}", "value": costly} for number in range(20)]
+    assert len(outcome(exporting(rows[:2]))) == 2
+    with pytest.raises(ExportError, match="the expression takes too many steps") as caught:
+        outcome(exporting(rows))
+    assert caught.value.is_fatal
+
+
 def test_a_config_map_never_sees_a_secret():
     with pytest.raises(ExportError, match="no such key"):
         outcome(
