@@ -152,6 +152,13 @@ def test_what_is_wrong_with_an_expression(entry, field, code, message, hint):
     assert problem.level is (Level.WARNING if code == "SecretNotNamed" else Level.ERROR)
 
 
+@pytest.mark.parametrize("text", [f"'a' '{'b' * 50_000}'", f"string({'1,' * 30_000}1)"])
+def test_a_mistake_is_told_in_a_few_words_however_long_the_expression(text):
+    with pytest.raises(ExpressionError) as caught:
+        compiled(text, UNTYPED)
+    assert len(str(caught.value)) < 1500
+
+
 @pytest.mark.parametrize("field", ["annotations", "labels"])
 @pytest.mark.parametrize("text", ["secret.primaryKey", "base64.encode(bytes(secret['primaryKey']))"])
 def test_metadata_may_show_no_secret(field, text):
