@@ -111,16 +111,21 @@ class SopsSink:
 
     async def _decrypted(self, found: Document) -> Mapping[str, Any]:
         plain = await self._sops.decrypt(found.text, form="yaml", where=found.path)
-        value = read_documents(found.path, plain).documents[0].value
+        value = _first(found.path, plain)
         return value if isinstance(value, dict) else {}
 
     async def _encrypt(self, manifest: Mapping[str, Any], file: Path, folder: Path) -> bytes:
         """Encrypt, and look at the result: rules that leave a value plain must not be found out in git."""
         encrypted = await self._sops.encrypt(json.dumps(manifest).encode(), file, folder)
-        shown = read_documents(str(file), encrypted).documents[0].value
+        shown = _first(str(file), encrypted)
         if not _hides(shown, manifest):
             raise VaultError(f"sops left values of {file} plain.", hint="Look at the rules of .sops.yaml.")
         return encrypted
+
+
+def _first(path: str, text: bytes) -> Any:
+    """What the program answered; None where that is no document."""
+    return next((one.value for one in read_documents(path, text).documents), None)
 
 
 def _manifest(export: Export) -> Mapping[str, Any]:

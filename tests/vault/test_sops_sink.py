@@ -114,6 +114,13 @@ def test_a_program_that_leaves_a_value_plain_is_found_out(tmp_path):
         check(SopsSink(tmp_path / "out", Sops(environment={"PATH": path})))
 
 
+@pytest.mark.parametrize("answer", ["true", "echo '- ]'", "echo 7"])
+def test_a_program_that_answers_no_document_is_found_out(tmp_path, answer):
+    path = put_on_path(tmp_path / "bin", "sops", f"#!/bin/sh\n{answer}\n")
+    with pytest.raises(ConfigError, match=r"sops left values of .*check\.yaml plain"):
+        check(SopsSink(tmp_path / "out", Sops(environment={"PATH": path})))
+
+
 def test_config_maps_are_not_written(sops):
     write(sink(sops), export({"a": "1"}, address(holder=Holder.CONFIG_MAP)))
     assert tree(sops.folder / "out") == {}
