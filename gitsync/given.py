@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from gitsync.config import Config
+from gitsync.core.choose import Choice
 from gitsync.core.credential_keys import hidden
 from gitsync.core.credentials import Credentials, wanted
 from gitsync.core.nowhere import exported_nowhere
@@ -54,7 +55,7 @@ async def read(config: Config, edges: Edges, state: State, *, writes: bool) -> G
             hint="Set AZURE_SUBSCRIPTION_ID, or give --subscription.",
         )
     prepared = prepared_of(config, manifests, edges.catalog, credentials.of, edges.clock.now().date())
-    nowhere = () if takes_secrets(config) else exported_nowhere(prepared)
+    nowhere = () if takes_secrets(config) else exported_nowhere(prepared, Choice(only=config.only))
     manifests = replace(manifests, problems=(*manifests.problems, *credentials.warnings(records), *nowhere))
     return Given(manifests=manifests, prepared=prepared, lookup=lookup, credentials=credentials)
 

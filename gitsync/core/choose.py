@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from typing import Final
 
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import Manifests
@@ -28,6 +29,9 @@ class Choice:
             return False
         spellings = (str(key), f"{key.kind}/{key.name}")
         return not self.only or any(fnmatchcase(text, pattern) for pattern in self.only for text in spellings)
+
+
+EVERYTHING: Final = Choice()
 
 
 def of_namespaces(manifests: Manifests, namespaces: Collection[str]) -> Manifests:
