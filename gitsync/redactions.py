@@ -59,7 +59,7 @@ class Redactions:
     def __init__(self, secrets: Iterable[Secret] = ()) -> None:
         self._known: set[str] = set()
         self._spared: set[str] = set(_OURS)
-        self._spellings: dict[str, tuple[str, ...]] = {}  # by their beginnings, the longest first
+        self._spellings: dict[str, dict[int, set[str]]] = {}  # by their beginnings, and by their lengths
         for secret in secrets:
             self.add(secret)
 
@@ -75,9 +75,7 @@ class Redactions:
 
     def _learn(self, part: str) -> None:
         for spelling in set(_spellings(part)):
-            begun_alike = {spelling, *self._spellings.get(spelling[:SHORTEST], ())}
-            # in one step, since another thread may be logging
-            self._spellings[spelling[:SHORTEST]] = tuple(sorted(begun_alike, key=lambda text: (-len(text), text)))
+            self._spellings.setdefault(spelling[:SHORTEST], {}).setdefault(len(spelling), set()).add(spelling)
 
     def spare(self, texts: Iterable[str]) -> None:
         """Never mask these: names and ids, which are shown in clear anyway."""
@@ -110,14 +108,19 @@ class Redactions:
             yield first, last
 
     def _end(self, text: str, at: int) -> int | None:
-        """Where the longest value that begins here ends."""
-        cut = text.find(_CUT, at) if _CUT in text else -1
-        for spelling in self._spellings[text[at : at + SHORTEST]]:
-            if text.startswith(spelling, at) and spelling not in self._spared:
-                return at + len(spelling)
-            if cut > 0 and spelling.startswith(text[at:cut]):
-                return cut
-        return None
+        """Where the longest value that begins here ends. Lists are taken first, since another thread may be adding."""
+        begun_alike = self._spellings[text[at : at + SHORTEST]]
+        lengths = sorted(begun_alike, reverse=True)
+        cut = text.find(_CUT, at)
+        longer = (spelling for length in lengths if length > cut - at for spelling in tuple(begun_alike[length]))
+        if cut > 0 and any(spelling.startswith(text[at:cut]) for spelling in longer):
+            return cut
+        found = (
+            length
+            for length in lengths
+            if (piece := text[at : at + length]) in begun_alike[length] and piece not in self._spared
+        )
+        return next((at + length for length in found), None)
 
     def __repr__(self) -> str:
         return f"Redactions({len(self._known)} values)"
