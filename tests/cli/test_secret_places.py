@@ -168,6 +168,24 @@ def test_an_export_folder_inside_the_repository_is_no_part_of_it(estate):
     assert estate.git("status", "--short") == "", "and nobody commits it by mistake"
 
 
+def test_encrypted_exports_are_committed_and_no_plan_needs_the_key_for_them(estate):
+    estate.says(group=GROUP, account=account(EXPORTS), consumer=server("one", "lake", "first"))
+    estate.sops.rules(estate.folder)
+    estate.git("add", "-A")
+    estate.git("commit", "-q", "-m", "Rules")
+    sops = ("--export-to", "sops", "--export-sops-folder", "exported")
+    key = estate.sops.environment["SOPS_AGE_KEY"]
+    assert estate.run("sync", *sops, SOPS_AGE_KEY=key).code == 0
+    uncommitted = estate.run("sync", *sops, SOPS_AGE_KEY=key)
+    assert (uncommitted.code, "uncommitted changes" in uncommitted.err) == (2, True)
+    estate.git("add", "-A")
+    estate.git("commit", "-q", "-m", "Exports")
+    assert estate.run("sync", *sops, SOPS_AGE_KEY=key).code == 0
+    assert estate.git("status", "--short") == "", "what did not change is not written anew"
+    planned = estate.run("plan", *sops)
+    assert (planned.code, "cannot be decrypted" in planned.out) == (0, False), "the export of the run goes first"
+
+
 def test_a_key_that_is_renamed_goes_and_who_still_asks_for_it_is_told(estate):
     consumer = server("one", "lake", "first")
     export = ("--export-to", "folder", "--export-folder", "../out")

@@ -81,6 +81,14 @@ def test_a_missing_secret_is_told_in_aso_s_words(only, says, why):
     assert says in failure.value.message, why
 
 
+def test_a_plan_asks_no_source_for_what_the_run_will_export():
+    """It might not even be able to: the export of an earlier run may be encrypted."""
+    only = source(refuses=VaultError("It cannot be decrypted."))
+    made = gathered(values(only, promised={DB: frozenset({"password"})}, foresees=True), SecretHole("db", "password"))
+    assert isinstance(made.secret("ns", "db", "password"), Placeholder)
+    assert only.asked == []
+
+
 @pytest.mark.parametrize("foresees", [False, True])
 def test_a_key_that_the_export_of_this_run_lacks_is_told_so(foresees):
     """Whether the other resource exported already does not matter: nobody waits for a key that it does not write."""
