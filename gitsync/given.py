@@ -47,7 +47,8 @@ async def read(config: Config, edges: Edges, state: State, *, writes: bool) -> G
     edges.redactions.spare(name for one in manifests.resources for name in (one.key.name, one.key.namespace))
     lookup = Lookup(edges.places.sources_with(manifests, config.namespace), asks_remote=writes, redact=edges.redact)
     records = _of_namespaces(state, config)
-    found = await find_credentials(wanted(manifests.resources, records), lookup)
+    places = wanted(manifests.resources, records)
+    found = await find_credentials(places, lookup, patience=config.resource_timeout, stop=edges.stop)
     credentials = Credentials(found, edges.subscription, other_clouds=config.allow_multi_env_management)
     if not edges.subscription and not credentials.any_of_secrets:
         raise ConfigError(
