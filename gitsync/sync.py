@@ -91,7 +91,11 @@ async def _walked(
         edges.progress.expect(len(plan.applies) + len(prunes))
         applied = await walk(plan.applies, one, no_turn, edges.stop)
         pruned = await walk(hold_back(prunes, plan.applies, applied.values()), one, no_turn, edges.stop)
-        left = await run.outlets.collect(forgotten(records, {**applied, **pruned})) if run.rules.writes else ()
+        left = (
+            await run.outlets.collect(forgotten(records, {**applied, **pruned}), run.rules.agent)
+            if run.rules.writes
+            else ()
+        )
         again = _second_tries(plan, applied, pruned) if run.rules.writes else {}
         retried = await walk(again, one, no_turn, edges.stop, known=applied)
     finally:

@@ -19,7 +19,7 @@ from gitsync.core.exports import Destination, Entry, ExportError, destinations_o
 from gitsync.core.status import config_map_values, to_status
 from gitsync.errors import ArmError, GitsyncError
 from gitsync.model.condition import Condition
-from gitsync.model.export import Address, Holder
+from gitsync.model.export import Address, Holder, Owner
 from gitsync.model.secret import Secret
 from gitsync.turn import Turn
 from gitsync.vault.points import VaultError
@@ -36,7 +36,7 @@ async def export(turn: Turn) -> Turn:
     if not turn.exists:
         return turn
     try:
-        exports = merged(turn.node.key, await _entries(turn))
+        exports = merged(Owner(turn.node.key, turn.run.rules.agent), await _entries(turn))
     except GitsyncError as failure:
         return turn.stopped(_condition(failure))
     written = replace(turn, exported=tuple(export.address for export in exports))

@@ -14,8 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gitsync.errors import ConfigError
-from gitsync.model.export import Address, Export, Holder
-from gitsync.model.gvk import Key
+from gitsync.model.export import Address, Export, Holder, Owner
 from gitsync.vault.content import check_export, expect_own, owner_of
 from gitsync.vault.naming import check_names, variable
 from gitsync.vault.points import VaultError
@@ -105,7 +104,7 @@ class DotenvSink:
                 contents.blocks[export.address] = block
                 replace(self._file, _text(contents).encode())
 
-    async def remove(self, address: Address, owner: Key) -> None:
+    async def remove(self, address: Address, owner: Owner) -> None:
         check_names(address)
         with self._as_vault_error(), locked(self._file.parent):
             contents = self._read()

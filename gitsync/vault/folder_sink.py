@@ -20,8 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from gitsync.errors import ConfigError
-from gitsync.model.export import Address, Export, Holder
-from gitsync.model.gvk import Key
+from gitsync.model.export import Address, Export, Holder, Owner
 from gitsync.vault.content import as_bytes, check_export, expect_own, owner_of
 from gitsync.vault.folder import NOTE
 from gitsync.vault.naming import check_names
@@ -89,7 +88,7 @@ class FolderSink:
                 private_folder(folder.parent)
                 _swap(folder, files)
 
-    async def remove(self, address: Address, owner: Key) -> None:
+    async def remove(self, address: Address, owner: Owner) -> None:
         """The folder goes aside first, so that no reader finds half of it."""
         check_names(address)
         with _as_vault_error(self._top), locked(self._top):

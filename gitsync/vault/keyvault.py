@@ -16,8 +16,7 @@ from urllib.parse import urlsplit
 
 from gitsync.errors import ConfigError
 from gitsync.model.clock import Clock
-from gitsync.model.export import Address, Export, Holder
-from gitsync.model.gvk import Key
+from gitsync.model.export import Address, Export, Holder, Owner
 from gitsync.model.secret import Secret
 from gitsync.vault.content import check_export
 from gitsync.vault.keyvault_index import Index, Stored
@@ -121,7 +120,7 @@ class KeyVault:
                 await self._requests.delete(gone.name)
                 known.drop(gone.name)
 
-    async def remove(self, address: Address, owner: Key) -> None:
+    async def remove(self, address: Address, owner: Owner) -> None:
         """Delete every secret of the object that has this owner, each looked at once more, as the list may be old."""
         if address.holder is not Holder.SECRET:
             return

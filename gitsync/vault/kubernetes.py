@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 from gitsync.errors import ConfigError
 from gitsync.model.clock import Clock
-from gitsync.model.export import Address, Export
-from gitsync.model.gvk import Key
+from gitsync.model.export import Address, Export, Owner
 from gitsync.model.secret import Secret
 from gitsync.vault.content import check_export
 from gitsync.vault.kubernetes_account import FOLDER, account_in
@@ -104,12 +103,12 @@ class Kubernetes:
             )
         await self._requests.replace(wants)
 
-    async def remove(self, address: Address, owner: Key) -> None:
+    async def remove(self, address: Address, owner: Owner) -> None:
         """Delete an object as it was seen. Where somebody else writes it meanwhile, it is looked at again."""
         check_names(address)
         await patiently(lambda: self._remove_once(address, owner), self._clock)
 
-    async def _remove_once(self, address: Address, owner: Key) -> None:
+    async def _remove_once(self, address: Address, owner: Owner) -> None:
         there = await self._requests.get(address)
         if there is not None and there.owner == str(owner):
             await self._requests.delete(there)

@@ -13,8 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from gitsync.errors import ConfigError
-from gitsync.model.export import Address, Export, Holder
-from gitsync.model.gvk import Key
+from gitsync.model.export import Address, Export, Holder, Owner
 from gitsync.vault.content import check_export, owner_of
 from gitsync.vault.naming import check_names, variable
 from gitsync.vault.points import VaultError
@@ -91,7 +90,7 @@ class PipelineSink:
         self._write_all(self._tell, self._variables, values, export.address.holder is Holder.SECRET)
         self._written[export.address] = export
 
-    async def remove(self, address: Address, owner: Key) -> None:
+    async def remove(self, address: Address, owner: Owner) -> None:
         """Outputs end with the job, and none can be taken back in it."""
 
 

@@ -9,8 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol, runtime_checkable
 
 from gitsync.errors import GitsyncError
-from gitsync.model.export import Address, Export
-from gitsync.model.gvk import Key
+from gitsync.model.export import Address, Export, Owner
 from gitsync.model.secret import Secret
 
 
@@ -60,7 +59,7 @@ class Sink(Protocol):
         """
         ...
 
-    async def remove(self, address: Address, owner: Key) -> None:
+    async def remove(self, address: Address, owner: Owner) -> None:
         """Take away what stands at an address, if this resource exported it.
 
         What is not there, or is somebody else's, stays as it is. Raises VaultError where that cannot be told or done.

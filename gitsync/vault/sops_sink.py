@@ -14,8 +14,7 @@ from typing import Any
 
 from gitsync.core.documents import Document, read_documents
 from gitsync.errors import ConfigError
-from gitsync.model.export import Address, Export, Holder
-from gitsync.model.gvk import Key
+from gitsync.model.export import Address, Export, Holder, Owner
 from gitsync.vault.content import check_export, expect_own, owner_of
 from gitsync.vault.naming import check_names
 from gitsync.vault.points import VaultError
@@ -73,7 +72,7 @@ class SopsSink:
         except OSError as error:
             raise _unwritable(file, error) from error
 
-    async def remove(self, address: Address, owner: Key) -> None:
+    async def remove(self, address: Address, owner: Owner) -> None:
         """Who exported a Secret is readable, so this takes no key."""
         check_names(address)
         file = self._file(address)

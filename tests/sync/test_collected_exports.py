@@ -140,7 +140,7 @@ def test_a_new_owner_takes_the_name_as_soon_as_the_old_one_is_forgotten(world, s
     assert "not owned by" in of(report, "StorageAccount", "pond").condition.message
     report = world.sync(**PRUNE)
     assert of(report, "StorageAccount", "pond").condition.is_ready
-    assert [export.owner for export in sinks[0].objects.values()] == [owner("pond")] * 2
+    assert [export.owner.key for export in sinks[0].objects.values()] == [owner("pond")] * 2
     assert f"{owner('pond')}" in config_map(world).read_text()
 
 
@@ -152,7 +152,7 @@ def test_what_another_resource_took_over_in_the_same_run_stays(world, sinks):
     report = world.says(group=GROUP, pond=POND).sync(**PRUNE)
     assert of(report, "StorageAccount", "lake").action is Action.DELETE
     assert of(report, "StorageAccount", "pond").condition.is_ready
-    assert [export.owner for sink in sinks for export in sink.objects.values()] == [owner("pond")] * 4
+    assert [export.owner.key for sink in sinks for export in sink.objects.values()] == [owner("pond")] * 4
     assert config_map(world).exists()
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from gitsync.model.export import Address, Export, Holder
+from gitsync.model.export import Address, Export, Holder, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Secret
 
@@ -15,7 +15,7 @@ def address(name="db", namespace="default", holder=Holder.SECRET):
 
 
 def export(data, at=None, owner=ONE, **more):
-    return Export(address=at or address(), owner=owner, data={k: Secret(v) for k, v in data.items()}, **more)
+    return Export(address=at or address(), owner=Owner(owner), data={k: Secret(v) for k, v in data.items()}, **more)
 
 
 def write(sink, *exports):

@@ -19,7 +19,7 @@ from gitsync.arm.cloud import cloud_of
 from gitsync.arm.credentials import open_credential
 from gitsync.arm.network import open_way
 from gitsync.errors import ArmError, ConfigError
-from gitsync.model.export import Address, Export, Holder
+from gitsync.model.export import Address, Export, Holder, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Secret
 from gitsync.model.signin import Method, SignIn
@@ -61,7 +61,7 @@ def run(ca, test, **options):
 
 
 def export(address=DB, owner=REDIS, **data):
-    return Export(address=address, owner=owner, data={key: Secret(value) for key, value in data.items()})
+    return Export(address=address, owner=Owner(owner), data={key: Secret(value) for key, value in data.items()})
 
 
 def plain(found):

@@ -13,7 +13,7 @@ from fake_key_vault import Fault
 from fake_kubernetes import FakeKubernetes
 
 from gitsync.errors import ConfigError
-from gitsync.model.export import OWNER, Address, Export, Holder
+from gitsync.model.export import OWNER, Address, Export, Holder, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Secret
 from gitsync.vault.kubernetes import open_kubernetes
@@ -60,7 +60,7 @@ def run(ca, tmp_path):
 
 def export(address=DB, owner=REDIS, annotations=None, labels=None, **data):
     values = {key: Secret(value) for key, value in data.items()}
-    return Export(address=address, owner=owner, data=values, annotations=annotations or {}, labels=labels or {})
+    return Export(address=address, owner=Owner(owner), data=values, annotations=annotations or {}, labels=labels or {})
 
 
 def plain(found):

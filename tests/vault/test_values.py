@@ -6,7 +6,7 @@ import pytest
 from memory_places import MemorySource
 
 from gitsync.core.fill import MissingValueError
-from gitsync.model.export import Address, Export, Holder
+from gitsync.model.export import Address, Export, Holder, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Placeholder, Secret
 from gitsync.model.template import ConfigMapHole, SecretHole, SecretMapHole
@@ -60,7 +60,7 @@ def test_a_source_is_asked_once():
 def test_what_this_run_exported_comes_first_and_asks_nobody():
     only = source(db={"password": "old"})
     made = values(only)
-    made.export([Export(address=DB, owner=OWNER, data={"password": Secret("new")})])
+    made.export([Export(address=DB, owner=Owner(OWNER), data={"password": Secret("new")})])
     gathered(made, SecretHole("db", "password"))
     assert made.secret("ns", "db", "password").reveal() == "new"
     assert only.asked == []
