@@ -13,7 +13,7 @@ from gitsync.config import Config
 from gitsync.edges import open_edges
 from gitsync.model.report import Report
 from gitsync.redactions import Redactions, tell_settings
-from gitsync.report.masked import mask_exception
+from gitsync.report.masked_fault import masked_exception
 from gitsync.report.progress import Progress
 from gitsync.sync import run
 
@@ -50,5 +50,7 @@ async def execute(
         async with open_edges(config, stop or asyncio.Event(), progress, known, writes=writes) as edges:
             return await run(config, edges, writes=writes)
     except Exception as error:
-        mask_exception(error, known.mask)
-        raise
+        failure = masked_exception(error, known.mask)
+        if failure is error:
+            raise
+    raise failure  # outside of the handler, or what was masked away would be its context

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from gitsync.config import Config
+from gitsync.core.choose import Choice
 from gitsync.core.credential_keys import hidden
 from gitsync.core.credentials import Credentials, wanted
 from gitsync.core.nowhere import exported_nowhere
@@ -46,7 +47,8 @@ async def read(config: Config, edges: Edges, state: State, *, writes: bool) -> G
     edges.redactions.spare(name for one in manifests.resources for name in (one.key.name, one.key.namespace))
     lookup = Lookup(edges.places.sources_with(manifests, config.namespace), asks_remote=writes, redact=edges.redact)
     records = _of_namespaces(state, config)
-    found = await find_credentials(wanted(manifests.resources, records), lookup)
+    places = wanted(manifests.resources, records)
+    found = await find_credentials(places, lookup, patience=config.resource_timeout, stop=edges.stop)
     credentials = Credentials(found, edges.subscription, other_clouds=config.allow_multi_env_management)
     if not edges.subscription and not credentials.any_of_secrets:
         raise ConfigError(
@@ -54,7 +56,7 @@ async def read(config: Config, edges: Edges, state: State, *, writes: bool) -> G
             hint="Set AZURE_SUBSCRIPTION_ID, or give --subscription.",
         )
     prepared = prepared_of(config, manifests, edges.catalog, credentials.of, edges.clock.now().date())
-    nowhere = () if takes_secrets(config) else exported_nowhere(prepared)
+    nowhere = () if takes_secrets(config) else exported_nowhere(prepared, Choice(only=config.only))
     manifests = replace(manifests, problems=(*manifests.problems, *credentials.warnings(records), *nowhere))
     return Given(manifests=manifests, prepared=prepared, lookup=lookup, credentials=credentials)
 

@@ -66,6 +66,8 @@ def _is_fine(turn: Turn, condition: Condition, verdict: Verdict) -> bool:
         return True
     if turn.run.rules.writes or turn.row:
         return condition.is_ready
+    if turn.stop and turn.node.prepared and turn.node.prepared.is_watched:
+        return False  # it is not there, and this run will not make it
     return verdict not in _HINDERED
 
 

@@ -19,10 +19,24 @@ from urllib.parse import quote, quote_plus, unquote
 
 from gitsync.config import Config
 from gitsync.logs import visible
+from gitsync.model.condition import Severity, Status
+from gitsync.model.policy import Policy
+from gitsync.model.record import Claim
+from gitsync.model.result import Stage
 from gitsync.model.secret import MASKED, Secret
+from gitsync.model.verdict import Action, Verdict
 
 SHORTEST: Final = 6
 """Characters; a shorter value would mask half the words of a report."""
+
+_OURS: Final = frozenset(
+    {"default", "Failed", "Reconciling", "Succeeded"}
+    | {word.value for words in (Action, Claim, Policy, Severity, Stage, Status, Verdict) for word in words}
+)
+"""Words of every report. Whoever keeps one of them as a secret would otherwise have a report that tells nothing."""
+
+_CUT: Final = "…"
+"""Where a long text was cut, it may be in the middle of a value."""
 
 _FRAME: Final = re.compile(r"-----(BEGIN|END) [A-Z0-9 ]+-----|[\w-]+:|(apiVersion|kind): [\w/.]+|[\w-]+: (\{\}|\"\")")
 """Lines of certificates and of cluster settings that are the same in all of them."""
@@ -44,8 +58,8 @@ class Redactions:
 
     def __init__(self, secrets: Iterable[Secret] = ()) -> None:
         self._known: set[str] = set()
-        self._spared: set[str] = set()
-        self._spellings: dict[str, list[str]] = {}  # by their beginnings, the longest first
+        self._spared: set[str] = set(_OURS)
+        self._spellings: dict[str, dict[int, set[str]]] = {}  # by their beginnings, and by their lengths
         for secret in secrets:
             self.add(secret)
 
@@ -61,10 +75,7 @@ class Redactions:
 
     def _learn(self, part: str) -> None:
         for spelling in set(_spellings(part)):
-            longer = self._spellings.setdefault(spelling[:SHORTEST], [])
-            if spelling not in longer:
-                longer.append(spelling)
-                longer.sort(key=len, reverse=True)
+            self._spellings.setdefault(spelling[:SHORTEST], {}).setdefault(len(spelling), set()).add(spelling)
 
     def spare(self, texts: Iterable[str]) -> None:
         """Never mask these: names and ids, which are shown in clear anyway."""
@@ -97,17 +108,30 @@ class Redactions:
             yield first, last
 
     def _end(self, text: str, at: int) -> int | None:
-        """Where the longest value that begins here ends."""
-        for spelling in self._spellings[text[at : at + SHORTEST]]:
-            if text.startswith(spelling, at) and spelling not in self._spared:
-                return at + len(spelling)
-        return None
+        """Where the longest value that begins here ends. Lists are taken first, since another thread may be adding."""
+        begun_alike = self._spellings[text[at : at + SHORTEST]]
+        lengths = sorted(begun_alike, reverse=True)
+        cut = text.find(_CUT, at)
+        longer = (spelling for length in lengths if length > cut - at for spelling in tuple(begun_alike[length]))
+        if cut > 0 and any(spelling.startswith(text[at:cut]) for spelling in longer):
+            return cut
+        found = (
+            length
+            for length in lengths
+            if (piece := text[at : at + length]) in begun_alike[length] and piece not in self._spared
+        )
+        return next((at + length for length in found), None)
 
     def __repr__(self) -> str:
         return f"Redactions({len(self._known)} values)"
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("secrets are not pickled")
+
+
+def cut(text: str, most: int) -> str:
+    """A text of at most so many characters. Where it was cut it says so, by which half a value at its end is found."""
+    return text if len(text) <= most else text[:most] + _CUT
 
 
 def _parts(value: str) -> Iterator[str]:
@@ -121,7 +145,9 @@ def _parts(value: str) -> Iterator[str]:
 
 def _spellings(value: str) -> Iterator[str]:
     """A value as others may write it. Where it holds nothing special most of these are the value itself."""
-    yield from (value, repr(value)[1:-1], visible(value), value.replace("'", "''"))
+    quoted = [quotes(value) for quotes in _QUOTES]
+    yield from (value, *quoted, *(quotes(text) for text in quoted for quotes in _QUOTES))
+    yield from (visible(value), value.replace("'", "''"))
     yield _HIGH.sub(lambda found: f"\\x{ord(found[0]):02X}", value)
     for in_ascii in (True, False):
         text = json.dumps(value, ensure_ascii=in_ascii)[1:-1]
@@ -137,6 +163,22 @@ def _spellings(value: str) -> Iterator[str]:
     )
     yield from _in_base64(value.encode(errors="replace"))
 
+
+def _python(value: str) -> str:
+    """As repr() writes it, which takes the other quotes where these are inside: alone, or in a longer text."""
+    return repr(value)[1:-1]
+
+
+def _python_besides_double(value: str) -> str:
+    return repr(f'"{value}')[2:-1]
+
+
+def _json(value: str) -> str:
+    return json.dumps(value)[1:-1]
+
+
+_QUOTES: Final = (_python, _python_besides_double, _json)
+"""How a text is quoted by programs, and by programs that quote those."""
 
 _HIGH: Final = re.compile("[\x80-\xff]")
 """What YAML writes as a code of two digits between double quotes."""
@@ -168,6 +210,9 @@ _URL_SAFE: Final = str.maketrans("+/", "-_")
 _VARIABLES: Final = ("ACTIONS_ID_TOKEN_REQUEST_TOKEN", "IDENTITY_HEADER", "SOPS_AGE_KEY", "SYSTEM_ACCESSTOKEN")
 """What libraries and tools read from the environment by themselves, with no setting of ours for it."""
 
+_IS_A_SECRET: Final = re.compile(r"GITSYNC_SECRET_[^_]+_[^_]+_.+")
+"""Variables of the source `environment`: namespace, name and key. `GITSYNC_SECRET_SOURCES` is a setting."""
+
 _USER: Final = re.compile(r"https?://([^/?#@\s]+)@")
 
 
@@ -179,7 +224,7 @@ def tell_settings(redactions: Redactions, config: Config, environment: Mapping[s
     values = [getattr(config, field.name) for field in fields(config)]
     texts = [value for value in values if isinstance(value, str)]
     texts += [value for name, value in environment.items() if name.upper().endswith("_PROXY")]
-    found = [environment[name] for name in _VARIABLES if name in environment]
+    found = [value for name, value in environment.items() if name in _VARIABLES or _IS_A_SECRET.fullmatch(name)]
     for user in (user for text in texts for user in _USER.findall(text)):
         _, _, password = user.partition(":")
         found += [password or user, unquote(password or user)]

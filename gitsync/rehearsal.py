@@ -15,15 +15,18 @@ from gitsync.core.choose import chosen, unmatched
 from gitsync.core.credential_keys import hidden
 from gitsync.core.credentials import as_far_as_known
 from gitsync.core.exitcode import exit_code
+from gitsync.core.placeholders import Secrets
 from gitsync.core.plan import make_plan
 from gitsync.core.rehearse import Revised, as_records, rehearse
 from gitsync.edges import NOBODYS_SUBSCRIPTION
 from gitsync.errors import ConfigError, SourceError
 from gitsync.model.clock import Clock, rfc3339
+from gitsync.model.export import Holder
 from gitsync.model.manifests import Manifests
 from gitsync.model.plan import Plan
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report, Requests
+from gitsync.model.secret import Secret
 from gitsync.planning import choice_of, problems_of, refuse_invalid
 from gitsync.preparing import manifests_of, prepared_of
 from gitsync.redactions import Redactions
@@ -90,9 +93,19 @@ def _revised(
         redactions.add(secret)
     subscription = as_far_as_known(manifests.secrets, config.subscription or NOBODYS_SUBSCRIPTION)
     prepared = prepared_of(config, manifests, open_catalog(), subscription, clock.now().date())
-    return Revised(
-        name=name, prepared=prepared, config_maps=manifests.config_maps, secrets=manifests.secrets
-    ), manifests
+    secrets = {**_sealed(manifests), **manifests.secrets}
+    return Revised(name=name, prepared=prepared, config_maps=manifests.config_maps, secrets=secrets), manifests
+
+
+def _sealed(manifests: Manifests) -> Secrets:
+    """The encrypted Secrets, with what stands there for values: nobody is asked for a key, and one that was encrypted
+    anew counts as changed.
+    """
+    return {
+        (address.namespace, address.name): {key: Secret(value) for key, value in one.values.items()}
+        for address, one in manifests.encrypted.items()
+        if address.holder is Holder.SECRET
+    }
 
 
 def _plan(config: Config, old: Revised, new: Revised, problems: tuple[Problem, ...]) -> Plan:

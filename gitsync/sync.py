@@ -24,6 +24,7 @@ from gitsync.model.clock import rfc3339
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Node, Plan
 from gitsync.model.problem import Problem
+from gitsync.model.record import Record
 from gitsync.model.report import Report
 from gitsync.model.result import Result
 from gitsync.outcome import forgotten, no_turn
@@ -60,8 +61,7 @@ async def run(config: Config, edges: Edges, *, writes: bool) -> Report:
     if writes:
         await shared.outlets.check()
         expect(edges, state, expected(plan.applies.values(), config.agent))
-    results = await _walked(edges, shared, plan)
-    left = await shared.outlets.collect(forgotten(state.records, results)) if writes else ()
+    results, left = await _walked(edges, shared, plan, state.records)
 
     report = _report(config, edges, plan, results, left, writes=writes)
     report = replace(report, started=started, finished=rfc3339(edges.clock.now()))
@@ -72,8 +72,13 @@ async def run(config: Config, edges: Edges, *, writes: bool) -> Report:
     return publish(edges, state, report, shared.outlets.kept.written, whole=whole)
 
 
-async def _walked(edges: Edges, run: Run, plan: Plan) -> dict[Key, Result]:
-    """Applies first, then prunes, then once more what a prune may have made room for."""
+async def _walked(
+    edges: Edges, run: Run, plan: Plan, records: Mapping[Key, Record]
+) -> tuple[dict[Key, Result], tuple[Problem, ...]]:
+    """Applies first, then prunes and the exports of what they forget, then once more what may have room now.
+
+    The problems are those of exports that could not be cleared away.
+    """
 
     async def one(node: Node, before: Mapping[Key, Result]) -> Result:
         result = await reconcile(node, before, run)
@@ -86,11 +91,16 @@ async def _walked(edges: Edges, run: Run, plan: Plan) -> dict[Key, Result]:
         edges.progress.expect(len(plan.applies) + len(prunes))
         applied = await walk(plan.applies, one, no_turn, edges.stop)
         pruned = await walk(hold_back(prunes, plan.applies, applied.values()), one, no_turn, edges.stop)
+        left = (
+            await run.outlets.collect(forgotten(records, {**applied, **pruned}), run.rules.agent)
+            if run.rules.writes
+            else ()
+        )
         again = _second_tries(plan, applied, pruned) if run.rules.writes else {}
         retried = await walk(again, one, no_turn, edges.stop, known=applied)
     finally:
         stopping.cancel()
-    return {**applied, **pruned, **retried}
+    return {**applied, **pruned, **retried}, left
 
 
 async def _end_waits(edges: Edges, run: Run) -> None:

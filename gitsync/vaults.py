@@ -25,12 +25,16 @@ from gitsync.vault.way import Way
 
 @asynccontextmanager
 async def open_places(config: Config, access: Access, clock: Clock, *, writes: bool) -> AsyncIterator[Places]:
-    """The sources and sinks that the settings name. ConfigError where one of them cannot be opened."""
+    """The sources and sinks that the settings name. ConfigError where one of them cannot be opened, or lacks a setting:
+    whoever reviews a plan is told before the sync.
+    """
+    sinks = [word for word in config.export_to if word != KeptConfigMaps.name]
     if not writes:
+        for word in sinks:
+            local_sink(word, config, os.environ, _tell_on(config))
         yield _places(config, unopened(config), ())
         return
     async with open_remote(config, _identity(access, clock), clock, os.environ) as elsewhere:
-        sinks = [word for word in config.export_to if word != KeptConfigMaps.name]
         yield _places(config, elsewhere, tuple(elsewhere.get(word) or _local_sink(word, config) for word in sinks))
 
 

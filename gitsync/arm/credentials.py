@@ -27,12 +27,13 @@ from gitsync.arm.access import Access, Credential
 from gitsync.arm.certificates import from_certificate, from_identity_file
 from gitsync.arm.cloud import Cloud
 from gitsync.arm.failures import CredentialError, TransportError, scrubbed
-from gitsync.arm.federation import FederatedCredential, job_tokens
+from gitsync.arm.federation import FederatedCredential, JobTokens, job_tokens
 from gitsync.arm.network import Way
 from gitsync.errors import ConfigError
 from gitsync.model.clock import Clock
 from gitsync.model.secret import Secret
 from gitsync.model.signin import Method, SignIn
+from gitsync.redactions import Redactions
 
 _ASO_TOKEN_FILE = "/var/run/secrets/tokens/azure-identity"  # noqa: S105 - a path; spec: semantics §10.2
 
@@ -54,6 +55,7 @@ class _Desk:
     cloud: Cloud
     way: Way
     clock: Clock
+    redactions: Redactions
 
     def options(self) -> dict[str, Any]:
         """For credentials that ask the authority themselves."""
@@ -86,11 +88,15 @@ async def open_credential(
     if given is not None:
         yield _Explained(given, access)
         return
-    credential = _BUILDERS[method](_Desk(sign_in=access.sign_in, cloud=access.cloud, way=way, clock=clock))
+    credential = _BUILDERS[method](_desk(access, way, clock))
     try:
         yield _Explained(credential, access)
     finally:
         await credential.close()
+
+
+def _desk(access: Access, way: Way, clock: Clock) -> _Desk:
+    return _Desk(sign_in=access.sign_in, cloud=access.cloud, way=way, clock=clock, redactions=access.redactions)
 
 
 class _Explained:
@@ -135,7 +141,9 @@ def _workload_identity(desk: _Desk) -> Any:
     _require(sign_in, {})
     tokens = None if sign_in.token_file else job_tokens(sign_in.environment, desk.way)
     if tokens is not None:
-        return FederatedCredential(tokens, sign_in.tenant, sign_in.client, desk.clock, **desk.options())
+        return FederatedCredential(
+            _known(tokens, desk.redactions), sign_in.tenant, sign_in.client, desk.clock, **desk.options()
+        )
     file = sign_in.token_file or _ASO_TOKEN_FILE
     if Path(file).exists():
         return WorkloadIdentityCredential(
@@ -146,6 +154,17 @@ def _workload_identity(desk: _Desk) -> Any:
         hint="Set AZURE_FEDERATED_TOKEN_FILE; or grant the job `id-token: write` (GitHub); or give it "
         "SYSTEM_ACCESSTOKEN and AZURESUBSCRIPTION_SERVICE_CONNECTION_ID (Azure Pipelines).",
     )
+
+
+def _known(tokens: JobTokens, redactions: Redactions) -> JobTokens:
+    """The same tokens, which nothing shows."""
+
+    async def ask() -> str:
+        token = await tokens()
+        redactions.add(Secret(token))
+        return token
+
+    return ask
 
 
 def _certificate(desk: _Desk) -> Any:

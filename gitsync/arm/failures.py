@@ -16,6 +16,7 @@ from gitsync.arm.call import Call
 from gitsync.arm.payload import masked
 from gitsync.arm.principal import Principal
 from gitsync.errors import ArmError
+from gitsync.redactions import cut
 
 UNKNOWN_CODE = "UnknownError"
 UNKNOWN_MESSAGE = "There was an unknown deployment error"
@@ -25,6 +26,7 @@ OUTCOME_UNKNOWN = frozenset({408, 500, 502, 503, 504})
 """Statuses after which a write may have been done all the same: ARM gives up on a provider after 60 s, the provider
 goes on."""
 
+_LONGEST_PLAIN = 500  # of one that is no error of ARM's
 _LONGEST = 4000  # of one text; ARM's longest real ones have some 2,000 characters
 _MOST_DETAILS = 20
 _TOKEN = re.compile(r"eyJ[\w-]{8,}\.[\w-]+(\.[\w-]*)?|(?<=://)[^/@\s]+(?=@)|(?i:bearer\s+[\w.~+/-]{16,}=*)")
@@ -119,7 +121,7 @@ def _details(details: list[Any]) -> tuple[Mapping[str, Any], ...]:
 def _plain(answer: Answer, secrets: tuple[str, ...]) -> str:
     """An answer that is no ARM error: a proxy's page, a load balancer's text, nothing at all."""
     text = masked(" ".join(answer.content.decode(errors="replace").split()), secrets)
-    return f"HTTP {answer.status}: {text[:500]}" if text else f"HTTP {answer.status} without a body"
+    return f"HTTP {answer.status}: {cut(text, _LONGEST_PLAIN)}" if text else f"HTTP {answer.status} without a body"
 
 
 def _bounded(value: Any) -> Any:

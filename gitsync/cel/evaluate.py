@@ -18,9 +18,12 @@ from gitsync.cel.tree import Call, Ident, Index, ListOf, Literal, Macro, MapOf, 
 from gitsync.cel.values import TYPES, EvaluationError, MapValue, Optional, kind_of
 
 
-def evaluate(node: Node, variables: Mapping[str, Any]) -> Any:
-    """Work out a tree. Raises EvaluationError, and nothing else, where it has no value or is too much work."""
-    scope = Scope(variables, Budget(), _value)
+def evaluate(node: Node, variables: Mapping[str, Any], budget: Budget | None = None) -> Any:
+    """Work out a tree. `budget` is what several may spend together; by itself a tree has one of its own.
+
+    Raises EvaluationError, and nothing else, where it has no value or is too much work.
+    """
+    scope = Scope(variables, budget or Budget(), _value)
     try:
         return scope.value(node)
     except RecursionError:

@@ -26,6 +26,7 @@ TEXTS: Final = map_of(STRING, STRING)
 
 _MOST_MISTAKES: Final = 3
 _SHOWN: Final = 200
+_LONGEST_COMPLAINT: Final = 1000  # it may quote a literal, or list the types of thousands of arguments
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,4 +86,5 @@ def quoted(text: str) -> str:
 
 
 def _refused(text: str, said: str, hint: str) -> ExpressionError:
-    return ExpressionError(f"failed to compile CEL expression: {quoted(text)}: {said}", hint=hint)
+    told = said if len(said) <= _LONGEST_COMPLAINT else f"{said[:_LONGEST_COMPLAINT]}…"
+    return ExpressionError(f"failed to compile CEL expression: {quoted(text)}: {told}", hint=hint)

@@ -5,9 +5,12 @@ Apart from compiling them, which is done offline, and needs nothing that evaluat
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
+from gitsync.cel.budget import Budget
 from gitsync.cel.evaluate import evaluate
 from gitsync.cel.exported import Exported
 from gitsync.cel.expressions import Program, quoted
@@ -17,30 +20,49 @@ from gitsync.core.exports import Destination, Entry, ExportError
 from gitsync.model.export import Holder
 from gitsync.model.secret import Secret
 
+_Work = Callable[[Program], Any]
 
-def entries(expressions: Iterable[Exported], subject: Object, secrets: Mapping[str, Secret]) -> tuple[Entry, ...]:
+
+def entries(
+    expressions: Iterable[Exported], subject: Object, secrets: Mapping[str, Secret], budget: Budget | None = None
+) -> tuple[Entry, ...]:
     """The values of expressions with where they go, in their order, each key of a map as an entry of its own.
 
-    `subject` is what expressions call `self`, `secrets` what they call `secret`. ExportError, which only a change of
-    the manifest can mend, with the first that has no value or an empty one.
+    `subject` is what expressions call `self`, `secrets` what they call `secret`. All of them have one budget: a
+    manifest may hold thousands, and nothing else goes on meanwhile. ExportError, which only a change of the manifest
+    can mend, with the first that has no value or an empty one, or for which nothing is left.
     """
     revealed = {name: secret.reveal() for name, secret in secrets.items()}
-    return tuple(entry for one in expressions for entry in _entries(one, subject, revealed))
+    given = _Given(subject=subject, secrets=revealed, budget=budget or Budget())
+    return tuple(entry for one in expressions for entry in _entries(one, given))
 
 
-def _entries(one: Exported, subject: Object, secrets: Mapping[str, str]) -> Iterator[Entry]:
-    variables = {"self": subject, "secret": secrets if one.address.holder is Holder.SECRET else {}}
-    annotations = {key: _text(program, variables) for key, program in one.annotations.items()}
-    labels = {key: _text(program, variables) for key, program in one.labels.items()}
-    for key, text in _keys(one, variables).items():
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Given:
+    """What expressions are worked out with. The secrets are plain here, and show in no text."""
+
+    subject: Object
+    secrets: Mapping[str, str] = field(repr=False)
+    budget: Budget
+
+    def to(self, holder: Holder) -> Mapping[str, Any]:
+        """The variables of an expression for this kind of object."""
+        return {"self": self.subject, "secret": self.secrets if holder is Holder.SECRET else {}}
+
+
+def _entries(one: Exported, given: _Given) -> Iterator[Entry]:
+    work = partial(_worked_out, variables=given.to(one.address.holder), budget=given.budget)
+    annotations = {key: _text(program, work) for key, program in one.annotations.items()}
+    labels = {key: _text(program, work) for key, program in one.labels.items()}
+    for key, text in _keys(one, work).items():
         to = Destination(address=one.address, key=key, annotations=annotations, labels=labels)
         yield Entry(to=to, value=Secret(text))
 
 
-def _keys(one: Exported, variables: Mapping[str, Any]) -> dict[str, str]:
+def _keys(one: Exported, work: _Work) -> dict[str, str]:
     if one.key is not None:
-        return {one.key: _text(one.value, variables)}
-    found = _worked_out(one.value, variables)
+        return {one.key: _text(one.value, work)}
+    found = work(one.value)
     if not isinstance(found, Mapping) or not all(isinstance(part, str) for pair in found.items() for part in pair):
         raise _unexpected(one.value, "no map of texts")
     if not found:
@@ -48,16 +70,16 @@ def _keys(one: Exported, variables: Mapping[str, Any]) -> dict[str, str]:
     return {str(key): str(found[key]) for key in sorted(found)}
 
 
-def _text(program: Program, variables: Mapping[str, Any]) -> str:
-    found = _worked_out(program, variables)
+def _text(program: Program, work: _Work) -> str:
+    found = work(program)
     if not isinstance(found, str) or not found:
         raise _unexpected(program, "an empty text" if found == "" else "no text")
     return found
 
 
-def _worked_out(program: Program, variables: Mapping[str, Any]) -> Any:
+def _worked_out(program: Program, variables: Mapping[str, Any], budget: Budget) -> Any:
     try:
-        return evaluate(program.tree, variables)
+        return evaluate(program.tree, variables, budget)
     except EvaluationError as error:
         message = f"failed to eval CEL expression: {quoted(program.text)}: {error.message}"
         raise ExportError(message, is_fatal=True) from error

@@ -11,6 +11,7 @@ import errno
 import os
 import platform
 import sys
+import threading
 import traceback
 from collections.abc import Callable, Iterator
 from typing import TextIO
@@ -51,6 +52,19 @@ def guarded(body: Callable[[], int], mask: Callable[[str], str]) -> int:
         _say(fault_report(fault), mask)
         return FAULT
     return code
+
+
+def hear(mask: Callable[[str], str]) -> None:
+    """Tell what breaks off where nobody can catch it, in a thread or as an object goes, as any other fault: Python by
+    itself would print its message as it is.
+    """
+    sys.unraisablehook = lambda broken: _tell_unheard(broken.exc_value, mask)
+    threading.excepthook = lambda broken: _tell_unheard(broken.exc_value, mask)
+
+
+def _tell_unheard(fault: BaseException | None, mask: Callable[[str], str]) -> None:
+    if fault is not None:
+        _say(fault_report(fault), mask)
 
 
 def _unwritten(error: OSError, mask: Callable[[str], str]) -> int:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from gitsync import __version__
-from gitsync.cli.ending import guarded
+from gitsync.cli.ending import guarded, hear
 
 if TYPE_CHECKING:
     from gitsync.cli.command import Command
@@ -60,6 +60,8 @@ def run(argv: list[str] | None = None) -> int:
 
     collect_seldom()
     redactions = Redactions()
+    if argv is None:  # the process is ours
+        hear(redactions.mask)
     return guarded(lambda: _run_command(arguments[0], arguments[1:], redactions), redactions.mask)
 
 

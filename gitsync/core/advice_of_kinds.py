@@ -27,8 +27,8 @@ _BY_KIND: Final = {
         "assignableScopes; it takes some minutes to count."
     ),
     ("ConflictError", "keyvault.azure.com", "Vault"): (
-        "Most often a deleted vault still holds the name. Recover it, with spec.properties.createMode: recover for one "
-        "run, or purge it (az keyvault purge), or write another name into spec.azureName."
+        "Most often a deleted vault still holds the name. Set spec.properties.createMode to createOrRecover, or to "
+        "purgeThenCreate where what is in it may go, or write another name into spec.azureName."
     ),
     ("CustomKubeletIdentityMissingPermissionError", "containerservice.azure.com", "ManagedCluster"): (
         "Give the cluster's own identity the role Managed Identity Operator on the kubelet's identity."

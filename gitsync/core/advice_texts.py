@@ -82,6 +82,10 @@ _ROLES: Final = {
         "shows in the directory after some minutes; with spec.principalType set (ServicePrincipal for managed "
         "identities) Azure does not wait for that."
     ),
+    "InvalidRoleDefinitionId": (
+        "Name a built-in role by spec.roleDefinitionReference.wellKnownName, or give the whole id of a role "
+        "definition, which ends in a UUID."
+    ),
     "InvalidPrincipalId": "Azure wants the object id of the principal in spec.principalId: a UUID, and no name.",
     "UnmatchedPrincipalType": ("Set spec.principalType to what the principal is: User, Group or ServicePrincipal."),
     "FailedIdentityOperation": (
@@ -143,6 +147,9 @@ _NAMES: Final = {
     "FlagMustBeSetForRestore ServiceAlreadyExistsInSoftDeletedState": (
         "A deleted resource still holds the name. Recover or purge that first, or write another name into "
         "spec.azureName."
+    ),
+    "SoftDeletedVaultDoesNotExist": (
+        "There is no deleted vault to recover. Set spec.properties.createMode to createOrRecover, which does either."
     ),
     "AccountNameInvalid ReservedResourceName InvalidResourceName": (
         "Azure does not take this name. Write one into spec.azureName that keeps the rules in the message; "
@@ -224,6 +231,11 @@ _VALUES: Final = {
         "This cannot be changed once the resource exists. Write the old value back; or, if it may be lost, delete "
         "the resource and run again."
     ),
+    "ValidationError": "Mend what the message names; for a resource that goes, see what in Azure still hangs on it.",
+    "ResourcesExistingOnSubscription": (
+        "Azure cancels a subscription once nothing is left in it. Delete its resources first, or set the reconcile "
+        "policy to detach-on-delete."
+    ),
     "PasswordNotComplex PasswordTooLong": (
         "Put a password that keeps the rules in the message into the secret that the manifest names."
     ),
@@ -248,7 +260,29 @@ _WAITING: Final = {
         "support and name the request id."
     ),
 }
-_TABLES: Final = (_ACCESS, _ROLES, _AMOUNTS, _PROVIDERS, _NAMES, _REFERENCES, _USES, _ADDRESSES, _VALUES, _WAITING)
+_SECRETS: Final = {
+    "SecretNotFound ConfigMapNotFound": (
+        "Put it in a place that --secret-sources names, or let a manifest export it; names and keys are told apart by "
+        "case."
+    ),
+    "FailedWritingAdditionalKubernetesObjects": (
+        "Export under another name, mend the expression, or remove what stands there and is not the resource's own; "
+        "what a manifest exported that left git goes with `--prune`. The resource itself is in Azure."
+    ),
+}
+_TABLES: Final = (
+    _ACCESS,
+    _ROLES,
+    _AMOUNTS,
+    _PROVIDERS,
+    _NAMES,
+    _REFERENCES,
+    _USES,
+    _ADDRESSES,
+    _VALUES,
+    _WAITING,
+    _SECRETS,
+)
 
 BY_CODE: Final[Mapping[str, str]] = {
     code.casefold(): text for table in _TABLES for codes, text in table.items() for code in codes.split()

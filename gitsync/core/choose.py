@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from typing import Final
 
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import Manifests
@@ -30,6 +31,9 @@ class Choice:
         return not self.only or any(fnmatchcase(text, pattern) for pattern in self.only for text in spellings)
 
 
+EVERYTHING: Final = Choice()
+
+
 def of_namespaces(manifests: Manifests, namespaces: Collection[str]) -> Manifests:
     """Return the manifests without the resources of other namespaces; none named means all.
 
@@ -42,12 +46,12 @@ def of_namespaces(manifests: Manifests, namespaces: Collection[str]) -> Manifest
 def chosen(prepared: Sequence[Prepared], choice: Choice) -> tuple[Prepared, ...]:
     """Return what the run is about, and what that depends on: the latter to be looked at alone.
 
-    What is only looked at has policy skip and waits for nothing.
+    What is only looked at has policy skip and waits for nothing; what it exports feeds the others, and is not written.
     """
     wanted = [one for one in prepared if choice.has(one.key)]
     needed = {key for one in wanted for key in one.depends_on}
     watched = (one for one in prepared if one.key in needed and not choice.has(one.key))
-    return (*wanted, *(replace(one, policy=Policy.SKIP, depends_on=()) for one in watched))
+    return (*wanted, *(replace(one, policy=Policy.SKIP, depends_on=(), is_watched=True) for one in watched))
 
 
 def unmatched(keys: Iterable[Key], choice: Choice) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from gitsync.errors import GitsyncError
-from gitsync.model.export import Address, Export, Holder
+from gitsync.model.export import Address, Export, Holder, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.resource import Resource
 from gitsync.model.secret import Secret
@@ -121,7 +121,7 @@ def entries_of(wanted: Mapping[str, Destination], values: Mapping[str, Secret]) 
     return tuple(Entry(to=to, value=values[name]) for name, to in found.items())
 
 
-def merged(owner: Key, entries: Iterable[Entry]) -> tuple[Export, ...]:
+def merged(owner: Owner, entries: Iterable[Entry]) -> tuple[Export, ...]:
     """The objects that entries make together, sorted by their addresses.
 
     Raises ExportError with every key that is written twice, every annotation or label that is given two values, and
@@ -151,9 +151,9 @@ def merged(owner: Key, entries: Iterable[Entry]) -> tuple[Export, ...]:
     return exports
 
 
-def not_owned(address: Address, owner: Key) -> str:
+def not_owned(address: Address, key: Key) -> str:
     """ASO's sentence on an object that exists and is not the resource's own."""
-    return f"cannot overwrite {address} which is not owned by {owner.kind}.{owner.group} {owner.namespace}/{owner.name}"
+    return f"cannot overwrite {address} which is not owned by {key.kind}.{key.group} {key.namespace}/{key.name}"
 
 
 def _size(export: Export) -> int:

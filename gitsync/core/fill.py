@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Final, Protocol
 
+from gitsync.core.naming import is_one_segment
 from gitsync.errors import GitsyncError
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Secret
@@ -27,8 +28,8 @@ from gitsync.model.template import (
 
 
 class MissingValueError(GitsyncError):
-    """A value that a manifest refers to is not there. `reason` is that of the condition: "SecretNotFound",
-    "ConfigMapNotFound" or "ReferenceNotFound" (spec: semantics §3.4, §6).
+    """A value that a manifest refers to is not there, or not to be had. `reason` is that of the condition:
+    "SecretNotFound", "ConfigMapNotFound", "ReferenceNotFound" or "Failed" (spec: semantics §3.4, §6).
     """
 
     def __init__(self, reason: str, message: str) -> None:
@@ -57,7 +58,7 @@ class Values(Protocol):
 def fill(template: Template, namespace: str, values: Values) -> Request:
     """The request that a template stands for. `namespace` is the manifest's own: all that it names lies there.
 
-    MissingValueError where `values` has no answer; an empty name from a config map is none.
+    MissingValueError where `values` has no answer; from a config map an empty name is none, and neither is a path.
     """
     filled = _Filling(namespace, values)
     body: dict[str, Any] = filled.value(template.body)
@@ -98,6 +99,9 @@ class _Filling:
         if not text:
             message = f"resolved azureNameFromConfig {hole.name}/{hole.key} is empty"
             raise MissingValueError("ConfigMapNotFound", message)
+        if not isinstance(value, Secret) and not is_one_segment(text):
+            message = f"resolved azureNameFromConfig {hole.name}/{hole.key} is no name: it has a character of a path"
+            raise MissingValueError("Failed", message)
         return text
 
 

@@ -204,7 +204,9 @@ class _Sorter:
             config_maps=self.config_maps,
             secrets=self.secrets,
             encrypted={
-                address: Encrypted(source=Source(one.path, one.line("")), text=texts[_seal(one)])
+                address: Encrypted(
+                    source=Source(one.path, one.line("")), text=texts[_seal(one)], values=_as_they_stand(one)
+                )
                 for address, one in self.encrypted.items()
             },
             namespaces=self.namespaces,
@@ -242,6 +244,13 @@ def _seal(document: Document) -> tuple[str, int]:
 def _is_aso(api_version: str) -> bool:
     group = api_version.rpartition("/")[0].casefold()
     return group.endswith(GROUPS) and group not in FOREIGN
+
+
+def _as_they_stand(document: Document) -> dict[str, str]:
+    """The values of an encrypted object, of which nothing more is known than whether they differ."""
+    members = [document.value.get(member) for member in ("data", "stringData")]
+    found = [pair for member in members if isinstance(member, dict) for pair in member.items()]
+    return {key: value for key, value in found if isinstance(value, str)}
 
 
 def _texts(sorter: _Sorter, document: Document, member: str) -> dict[str, str]:

@@ -11,7 +11,7 @@ import uuid
 from collections.abc import Mapping
 from typing import Any, Final
 
-from gitsync.core.naming import is_uuid_named
+from gitsync.core.naming import is_one_segment, is_uuid_named
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
 from gitsync.model.resource import OwnerRef, Resource
@@ -85,4 +85,5 @@ def _from_config(namespace: str, source: Any, config_maps: ConfigMaps) -> Name |
     name, key = source.get("name"), source.get("key")
     if not (isinstance(name, str) and name and isinstance(key, str) and key):
         return None
-    return config_maps.get((namespace, name), {}).get(key) or ConfigMapHole(name, key)
+    told = config_maps.get((namespace, name), {}).get(key, "")
+    return told if told and is_one_segment(told) else ConfigMapHole(name, key)  # what fills the hole refuses the others

@@ -53,6 +53,11 @@ def azure_name(resource: Resource, kind: Kind) -> tuple[Path, str] | None:
     return ("metadata", "name"), resource.key.name
 
 
+def is_one_segment(name: str) -> bool:
+    """Whether a name that a run is told stays one part of an ARM id: with a slash it would name something else."""
+    return not _NEVER.search(name) and name not in {".", ".."}
+
+
 def check_names(resource: Resource, kind: Kind) -> Iterator[Finding]:
     """Findings of the manifest's own name and namespace, and of the name in Azure."""
     yield from check_object_name(resource)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from gitsync.core.choose import EVERYTHING, Choice
 from gitsync.core.exports import addresses_of
 from gitsync.core.holes import holes
 from gitsync.model.export import Address, Holder
@@ -22,14 +23,16 @@ def needed_secrets(prepared: Iterable[Prepared]) -> frozenset[Address]:
     return frozenset(address for one in prepared for address in _needed(one))
 
 
-def exported_nowhere(prepared: Sequence[Prepared]) -> tuple[Problem, ...]:
-    """One warning for all Secrets that are exported, where no sink takes any: but for those that a request draws on."""
+def exported_nowhere(prepared: Sequence[Prepared], choice: Choice = EVERYTHING) -> tuple[Problem, ...]:
+    """One warning for all Secrets that the chosen resources export, where no sink takes any: but for those that a
+    request draws on.
+    """
     needed = needed_secrets(prepared)
     found = sorted(
         f"{address.name} of {one.key.kind}/{one.key.name}"
         for one in prepared
         for address in {address for address, _ in addresses_of(one.resource)} - needed
-        if address.holder is Holder.SECRET
+        if address.holder is Holder.SECRET and choice.has(one.key)
     )
     if not found:
         return ()

@@ -10,7 +10,7 @@ from gitsync.core.fill import MissingValueError, fill
 from gitsync.core.names import ConfigMaps
 from gitsync.model.gvk import Key
 from gitsync.model.resource import Prepared
-from gitsync.model.secret import Secret
+from gitsync.model.secret import Placeholder, Secret
 from gitsync.model.template import ConfigMapHole, Request, RootHole, Text
 
 Secrets = Mapping[tuple[str, str], Mapping[str, Secret]]
@@ -57,8 +57,8 @@ class Placeholders:
     def secret_map(self, namespace: str, name: str) -> Mapping[str, Secret] | Secret:
         return self._secrets.get((namespace, name), Secret(f"<secret {name}>"))
 
-    def config_map(self, namespace: str, name: str, key: str) -> str:
-        return self._config_maps.get((namespace, name), {}).get(key, f"<configmap {name}/{key}>")
+    def config_map(self, namespace: str, name: str, key: str) -> str | Secret:
+        return self._config_maps.get((namespace, name), {}).get(key, Placeholder(f"<configmap {name}/{key}>"))
 
     def arm_id(self, key: Key) -> str:
         template = self._prepared[key].template
@@ -77,7 +77,8 @@ class Placeholders:
     def _part(self, namespace: str, hole: ConfigMapHole | RootHole) -> str:
         if isinstance(hole, RootHole):
             return self.root(hole.key)
-        return self.config_map(namespace, hole.name, hole.key)
+        told = self.config_map(namespace, hole.name, hole.key)
+        return told.reveal() if isinstance(told, Secret) else told
 
 
 def root_of(key: Key) -> str:

@@ -26,7 +26,12 @@ async def delete_with_subscriptions(subject: Subject, azure: ActsOnAzure, next: 
 
 
 EXTENSIONS: Extensions = (
-    Extension(group=GROUP, kind="Product", delete=delete_with_subscriptions),
+    Extension(
+        group=GROUP,
+        kind="Product",
+        delete=delete_with_subscriptions,
+        deletes_besides="Would end all subscriptions to the product.",
+    ),
     Extension(group=GROUP, kind="ServiceGateway", export_secrets=_GATEWAY),
     Extension(group=GROUP, kind="Subscription", export_secrets=_SUBSCRIPTION),
 )

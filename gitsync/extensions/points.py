@@ -261,7 +261,10 @@ class SuccessHandler(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extension:
-    """One registration: what it adds for one kind, in every version of it. Unset points add nothing."""
+    """One registration: what it adds for one kind, in every version of it. Unset points add nothing.
+
+    `deletes_besides` is what a plan says of the deleter: a sentence on what goes besides the resource.
+    """
 
     group: str
     kind: str
@@ -271,6 +274,7 @@ class Extension:
     classify: ErrorClassifier | None = None
     modify: BodyModifier | Modifier | None = None
     delete: Deleter | None = None
+    deletes_besides: str = ""
     importer: Importer | None = None
     export_secrets: SecretExporter | None = None
     export_config_maps: ConfigMapExporter | None = None

@@ -112,6 +112,10 @@ class Registry:
         found = [extension.modify for extension in self.of(subject) if extension.modify]
         return [one if isinstance(one, Modifier) else Modifier(sent=one) for one in found]
 
+    def deletes_besides(self, key: tuple[str, str]) -> str:
+        """What a plan says that deleting a resource of a (group, kind) does besides; "" for nothing."""
+        return " ".join(one.deletes_besides for one in self._by_kind.get(key, []) if one.deletes_besides)
+
     async def delete(self, subject: Subject, azure: ActsOnAzure, last: NextDelete) -> None:
         """Delete a resource as its kind wants it; `last` sends the DELETE of the resource itself."""
         chain = last

@@ -70,5 +70,12 @@ def _subscription(subject: Subject) -> str:
 
 
 EXTENSIONS: Extensions = (
-    Extension(group=GROUP, kind="Alias", delete=cancel_first, succeeded=tell_children, foreseen=foreseen),
+    Extension(
+        group=GROUP,
+        kind="Alias",
+        delete=cancel_first,
+        deletes_besides="Would cancel the subscription that the alias made.",
+        succeeded=tell_children,
+        foreseen=foreseen,
+    ),
 )

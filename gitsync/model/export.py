@@ -14,6 +14,11 @@ OWNER = "gitsync/owner"
 stands for the owner reference that ASO would set.
 """
 
+NAMELESS = "gitsync"
+"""The agent that nobody gave a name."""
+
+_OF = " of "
+
 
 class Holder(StrEnum):
     """The two kinds of objects that hold values by key."""
@@ -34,6 +39,26 @@ class Address:
         return f"{self.holder} {self.namespace}/{self.name}"
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class Owner:
+    """Who exports an object: a resource, and the agent that keeps it, since two repositories may have one key each.
+
+    Written down beside the object, and printed without the agent where that has no name of its own.
+    """
+
+    key: Key
+    agent: str = NAMELESS
+
+    @classmethod
+    def parse(cls, text: str) -> Owner:
+        """Read what `str` wrote; ValueError where it did not."""
+        key, _, agent = text.partition(_OF)
+        return cls(Key.parse(key), agent or NAMELESS)
+
+    def __str__(self) -> str:
+        return str(self.key) if self.agent == NAMELESS else f"{self.key}{_OF}{self.agent}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Export:
     """One object as a resource wants it: it replaces what stood there, data, annotations and labels alike.
@@ -43,7 +68,7 @@ class Export:
     """
 
     address: Address
-    owner: Key
+    owner: Owner
     data: Mapping[str, Secret]
     annotations: Mapping[str, str] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)

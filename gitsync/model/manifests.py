@@ -16,11 +16,12 @@ class Encrypted:
     """A Secret or a ConfigMap that is encrypted with SOPS, as it stands in its file.
 
     `text` is what was encrypted at once, and so is decrypted at once: all documents of the file that share the member
-    `sops`.
+    `sops`. `values` are those of the object by key, encrypted as they stand there.
     """
 
     source: Source
     text: bytes
+    values: Mapping[str, str] = field(default_factory=dict, compare=False)  # the text says it all
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -45,7 +45,8 @@ class Prepared:
     manifests that must come first (owner, references, producers of values), sorted, each of them present in the same
     set of manifests. `problems` has every problem of this resource, errors and warnings. `ignored` are the paths of
     the body that are left alone today, each in its steps (core/ignore). `credential` is the Secret of its namespace
-    that it is reconciled with; "" for the global credential.
+    that it is reconciled with; "" for the global credential. `is_watched` tells that the run is not about it: it is
+    looked at, since another resource needs it.
     """
 
     resource: Resource
@@ -58,6 +59,7 @@ class Prepared:
     problems: tuple[Problem, ...] = ()
     ignored: tuple[tuple[str, ...], ...] = ()
     credential: str = ""
+    is_watched: bool = False
 
     @property
     def key(self) -> Key:

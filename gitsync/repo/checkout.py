@@ -49,7 +49,7 @@ class Checkout:
     name: str
     revision: str | None = None
     ref: str | None = None
-    files: Mapping[str, bytes]
+    files: Mapping[str, bytes] = field(repr=False)  # a Secret may be among them
     problems: tuple[Problem, ...] = ()
     dirty: bool = False
     folder: Path | None = None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gitsync.model.export import OWNER, Address, Export, Holder
+from gitsync.model.export import OWNER, Address, Export, Holder, Owner
 from gitsync.model.secret import Secret
 from gitsync.repo.fields import Fields
 from gitsync.repo.places import config_map_place
@@ -34,13 +34,19 @@ def decode(path: str, content: bytes) -> Export:
     if config_map_place(address) != path:
         raise document.refusal("metadata", f"speaks of {address}, whose file is {config_map_place(address)}")
     annotations = metadata.within("annotations")
-    owner = annotations.key(OWNER)
-    if owner is None:
-        raise annotations.refusal(OWNER, "is missing")
+    owner = _owner(annotations)
     others = {name: text for name, text in _texts(annotations).items() if name != OWNER}
     labels = _texts(metadata.within("labels")) if metadata.mapping("labels") else {}
     data = {key: Secret(value) for key, value in _texts(document.within("data")).items()}
     return Export(address=address, owner=owner, data=data, annotations=others, labels=labels)
+
+
+def _owner(annotations: Fields) -> Owner:
+    text = annotations.text(OWNER)
+    try:
+        return Owner.parse(text)
+    except ValueError:
+        raise annotations.refusal(OWNER, "must read Kind.group/namespace/name") from None
 
 
 def _texts(fields: Fields) -> Mapping[str, str]:

@@ -33,7 +33,7 @@ class Contents:
     A kustomization stands for all of its folder: its own path leads to what it was built to.
     """
 
-    files: Mapping[str, bytes]
+    files: Mapping[str, bytes] = field(repr=False)  # a Secret may be among them
     problems: tuple[Problem, ...]
 
 

@@ -16,6 +16,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from gitsync.errors import SourceError
+from gitsync.redactions import cut
 from gitsync.repo.kustomization import Read, folder_of, is_component, reach
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -129,4 +130,4 @@ def _run(
 
 def _plain(complaint: str) -> str:
     text = " ".join(_CONTROL.sub(" ", complaint).split())
-    return text[:_LONGEST_COMPLAINT] or "the tool gave no reason."
+    return cut(text, _LONGEST_COMPLAINT) or "the tool gave no reason."

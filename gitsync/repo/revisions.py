@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from gitsync.errors import SourceError
@@ -33,7 +33,7 @@ class Reading:
     """The manifests of one revision. `commit` is its id, None for a folder that has none; `root` as in a checkout."""
 
     commit: str | None
-    files: Mapping[str, bytes]
+    files: Mapping[str, bytes] = field(repr=False)  # a Secret may be among them
     problems: tuple[Problem, ...] = ()
     root: str = ""
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from gitsync.core.digest import TO_COME
 from gitsync.core.flapping import FLAPPING
 from gitsync.model.report import Report
 from gitsync.model.result import Result
-from gitsync.model.verdict import Verdict
+from gitsync.model.verdict import Action, Verdict
 
 
 class _Step(NamedTuple):
@@ -41,11 +42,30 @@ def _not_ready(report: Report) -> bool:
     )
 
 
+def _left_to_a_sync(report: Report) -> bool:
+    """Something is in sync as far as a plan can tell, and only a sync can tell whether a secret of it changed."""
+    return report.command == "plan" and any(
+        r.action is Action.NONE and TO_COME in r.because.values() for r in report.results
+    )
+
+
 _TO_WRITE = (Verdict.CREATE, Verdict.PENDING, Verdict.DRIFTED, Verdict.MISSING, Verdict.CONFLICT)
+
+_CREDENTIALS = frozenset({"CredentialNotUsable"})
+
+
+def _errors(report: Report) -> frozenset[str]:
+    return frozenset(problem.code for problem in report.problems if problem.is_error)
+
 
 _STEPS = (
     _Step(
-        lambda report: any(p.is_error for p in report.problems) or _any(Verdict.INVALID)(report),
+        lambda report: bool(_errors(report) & _CREDENTIALS),
+        "As whom some resources are reconciled could not be told: mend their credentials, or the place that they are "
+        "looked for in, and run again.",
+    ),
+    _Step(
+        lambda report: bool(_errors(report) - _CREDENTIALS) or (not _errors(report) and _any(Verdict.INVALID)(report)),
         "Mend the manifests; `gitsync validate` shows every problem without a login.",
     ),
     _Step(
@@ -74,6 +94,10 @@ _STEPS = (
         "What left git is deleted only by `gitsync sync --prune`.",
     ),
     _Step(_any(*_TO_WRITE, command="plan"), "`gitsync sync` makes these changes."),
+    _Step(
+        _left_to_a_sync,
+        "A plan asks for no secret that is exported or kept elsewhere: where one changed, `gitsync sync` writes it.",
+    ),
     _Step(
         lambda report: report.base is not None,
         "`gitsync plan` without --from asks Azure, and tells what a sync would do to what is really there.",

@@ -6,10 +6,11 @@ config maps alone: it calls no action that shows a secret, and writes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from gitsync.arm.actor import Actor
+from gitsync.cel.budget import Budget
 from gitsync.cel.exported import Exported, exported, wanted_secrets
 from gitsync.cel.objects import Object, self_of
 from gitsync.cel.outcomes import entries
@@ -18,7 +19,7 @@ from gitsync.core.exports import OPERATOR_SPEC, Destination, Entry, ExportError,
 from gitsync.core.status import config_map_values, to_status
 from gitsync.errors import ArmError, GitsyncError
 from gitsync.model.condition import Condition
-from gitsync.model.export import Holder
+from gitsync.model.export import Address, Holder, Owner
 from gitsync.model.secret import Secret
 from gitsync.turn import Turn
 from gitsync.vault.points import VaultError
@@ -28,18 +29,21 @@ UNWRITABLE = "FailedWritingAdditionalKubernetesObjects"
 
 
 async def export(turn: Turn) -> Turn:
-    """Work out every export, then write all of them, then let those that come after have them."""
+    """Work out every export, then write all of them, then let those that come after have them.
+
+    Of what the run is not about, nothing is written.
+    """
     if not turn.exists or not turn.prepared.resource.spec.get(OPERATOR_SPEC):
         return turn
     try:
-        exports = merged(turn.node.key, await _entries(turn))
+        exports = merged(Owner(turn.node.key, turn.run.rules.agent), await _entries(turn))
     except GitsyncError as failure:
         return turn.stopped(_condition(failure))
     if not exports:
         return turn
     written = replace(turn, exported=tuple(export.address for export in exports))
     try:
-        if turn.run.rules.writes:
+        if turn.run.rules.writes and not turn.prepared.is_watched:
             await turn.run.outlets.write(exports)
     except ExportError as failure:
         return turn.stopped(_condition(failure))
@@ -61,14 +65,23 @@ def _condition(failure: GitsyncError) -> Condition:
 
 async def _entries(turn: Turn) -> list[Entry]:
     """Every value with where it goes: fields first, then expressions, of config maps and then of Secrets."""
-    wants = turn.run.outlets.wants
-    expressions = [one for one in exported(turn.prepared.resource, turn.kind) if wants(one.address)]
+    expressions = [one for one in exported(turn.prepared.resource, turn.kind) if _is_wanted(turn, one.address)]
     secrets = await _secrets(turn, expressions) if turn.run.rules.writes else {}
     found = [*entries_of(_secret_destinations(turn), secrets), *await _config_maps(turn)]
     for holder in (Holder.CONFIG_MAP, Holder.SECRET) if turn.run.rules.writes else (Holder.CONFIG_MAP,):
         of_holder = [one for one in expressions if one.address.holder is holder]
-        found += entries(of_holder, _self(turn), _known(secrets)) if of_holder else ()
+        found += _worked_out(turn, of_holder, secrets) if of_holder else ()
     return found
+
+
+def _worked_out(turn: Turn, expressions: Iterable[Exported], secrets: Mapping[str, Secret]) -> Iterator[Entry]:
+    """What expressions give. What one makes of a secret is a secret too, which nothing else knows."""
+    subject, known, budget = _self(turn), _known(secrets), Budget()
+    for one in expressions:
+        for entry in entries([one], subject, known, budget):
+            if one.value.secrets or one.value.uses_secret_whole:
+                turn.run.redactions.add(entry.value)
+            yield entry
 
 
 async def _secrets(turn: Turn, expressions: Iterable[Exported]) -> Mapping[str, Secret]:
@@ -85,7 +98,11 @@ async def _secrets(turn: Turn, expressions: Iterable[Exported]) -> Mapping[str, 
 def _secret_destinations(turn: Turn) -> dict[str, Destination]:
     """The fields whose value somebody gets."""
     found = destinations_of(turn.prepared.resource, Holder.SECRET)
-    return {field: to for field, to in found.items() if turn.run.outlets.wants(to.address)}
+    return {field: to for field, to in found.items() if _is_wanted(turn, to.address)}
+
+
+def _is_wanted(turn: Turn, address: Address) -> bool:
+    return turn.run.outlets.wants(address, is_watched=turn.prepared.is_watched)
 
 
 def _known(secrets: Mapping[str, Secret]) -> dict[str, Secret]:

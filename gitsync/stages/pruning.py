@@ -53,7 +53,8 @@ async def check_prune(turn: Turn) -> Turn:
     elsewhere = turn.out_of_reach(record.arm_id)
     if elsewhere and not is_alias(record.owner):
         return turn.stopped(elsewhere, Verdict.BLOCKED)
-    return replace(turn, action=Action.DELETE)
+    besides = turn.run.registry.deletes_besides((turn.node.key.group, turn.node.key.kind))
+    return replace(turn, action=Action.DELETE, note=besides)
 
 
 async def wait_for_dependents(turn: Turn) -> Turn:

@@ -6,6 +6,7 @@ there is a plan, and unknown is told from absent.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Mapping
 
 from gitsync.core.credential_keys import KEYS, SUBSCRIPTION
@@ -15,8 +16,25 @@ from gitsync.vault.lookup import Lookup
 from gitsync.vault.points import VaultError
 
 
-async def find_credentials(places: Iterable[Place], lookup: Lookup) -> Mapping[Place, Found]:
-    """What the sources say of each of these Secrets."""
+async def find_credentials(
+    places: Iterable[Place], lookup: Lookup, *, patience: float, stop: asyncio.Event
+) -> Mapping[Place, Found]:
+    """What the sources say of each of these Secrets. What they have not said after `patience` seconds, or when the run
+    is stopped, is unknown.
+    """
+    wanted = tuple(places)
+    asking = asyncio.create_task(_find_each(wanted, lookup))
+    stopping = asyncio.create_task(stop.wait())
+    await asyncio.wait({asking, stopping}, timeout=patience, return_when=asyncio.FIRST_COMPLETED)
+    stopping.cancel()
+    if asking.done():
+        return asking.result()
+    asking.cancel()
+    await asyncio.wait({asking})
+    return dict.fromkeys(wanted, Unknown("The sources of secrets had not answered when the time for it was up."))
+
+
+async def _find_each(places: Iterable[Place], lookup: Lookup) -> Mapping[Place, Found]:
     return {place: await _find(place, lookup) for place in places}
 
 

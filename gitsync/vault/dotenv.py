@@ -14,9 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gitsync.errors import ConfigError
-from gitsync.model.export import Address, Export, Holder
-from gitsync.model.gvk import Key
-from gitsync.vault.content import check_export, owner_of
+from gitsync.model.export import Address, Export, Holder, Owner
+from gitsync.vault.content import check_export, expect_own, owner_of
 from gitsync.vault.naming import check_names, variable
 from gitsync.vault.points import VaultError
 from gitsync.vault.private import UnfitError, judge_file, locked, replace
@@ -74,11 +73,17 @@ class DotenvSink:
             block = self._read().blocks.get(address)
         return block.owner if block else None
 
-    def examine(self, export: Export) -> None:
+    def examine(self, exports: Sequence[Export]) -> None:
         """VaultError where two keys would be one variable, or a value is no line."""
-        check_export(export)
         with self._as_vault_error():
-            self._refuse_collisions(self._read(), export)
+            contents = self._read()
+        for export in exports:
+            check_export(export)
+            self._refuse_collisions(contents, export)
+            self._refuse_lines(export)
+            contents.blocks[export.address] = Block(owner_of(export), _lines(export))
+
+    def _refuse_lines(self, export: Export) -> None:
         several = sorted(key for key, value in export.data.items() if _ENDS_A_LINE.search(value.reveal()))
         if several:
             raise VaultError(
@@ -88,16 +93,18 @@ class DotenvSink:
             )
 
     async def write(self, export: Export) -> None:
-        self.examine(export)
+        self.examine((export,))
         block = Block(owner_of(export), _lines(export))
         with self._as_vault_error(), locked(self._file.parent):
             contents = self._read()
-            if contents.blocks.get(export.address) != block:
+            there = contents.blocks.get(export.address)
+            expect_own(export, there.owner if there else None, self._file)
+            if there != block:
                 self._refuse_collisions(contents, export)
                 contents.blocks[export.address] = block
                 replace(self._file, _text(contents).encode())
 
-    async def remove(self, address: Address, owner: Key) -> None:
+    async def remove(self, address: Address, owner: Owner) -> None:
         check_names(address)
         with self._as_vault_error(), locked(self._file.parent):
             contents = self._read()

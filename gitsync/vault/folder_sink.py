@@ -3,7 +3,8 @@
 An object is replaced as a whole: its folder is built beside it, and then takes its place by two renames, as there is no
 single one for folders. A run that is killed between them leaves the old one aside, and the next run puts it back. Who
 exported an object, and its annotations and labels, is in a file of it that holds no value. The folder `secrets` can be
-read again as a source.
+read again as a source. Where the folder lies in a work tree, neither git nor gitsync takes what is in it for a part of
+the repository.
 """
 
 from __future__ import annotations
@@ -13,15 +14,14 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from gitsync.errors import ConfigError
-from gitsync.model.export import Address, Export, Holder
-from gitsync.model.gvk import Key
-from gitsync.vault.content import as_bytes, check_export, owner_of
+from gitsync.model.export import Address, Export, Holder, Owner
+from gitsync.vault.content import as_bytes, check_export, expect_own, owner_of
 from gitsync.vault.folder import NOTE
 from gitsync.vault.naming import check_names
 from gitsync.vault.points import VaultError
@@ -34,6 +34,9 @@ from gitsync.vault.private import (
     settle,
     write_new,
 )
+
+_IGNORES = (".gitignore", ".gitsyncignore")
+"""So nobody commits a secret by mistake, and nothing that is exported is read as a manifest."""
 
 PARTS: Mapping[Holder, str] = {Holder.SECRET: "secrets", Holder.CONFIG_MAP: "config-maps"}
 _NEW, _OLD, _GONE = ".new-", ".old-", ".gone-"
@@ -55,6 +58,7 @@ class FolderSink:
                 private_folder(folder)
             with locked(self._top):
                 self._clear()
+                self._hide()
         except (UnfitError, VaultError) as error:
             raise ConfigError(f"Secrets cannot be exported: {error.message}", hint=error.hint) from error
         except OSError as error:
@@ -66,24 +70,25 @@ class FolderSink:
     async def owner(self, address: Address) -> str | None:
         check_names(address)
         with _as_vault_error(self._top):
-            note = _note(self._place(address))
-            return None if note is None else str(note.get("owner", ""))
+            return _owner(_note(self._place(address)))
 
-    def examine(self, export: Export) -> None:
-        check_export(export)
-        if NOTE in export.data:
-            raise VaultError(f"{export.address} is not written to {self._top}: no key may be called {NOTE}.")
+    def examine(self, exports: Sequence[Export]) -> None:
+        for export in exports:
+            check_export(export)
+            if NOTE in export.data:
+                raise VaultError(f"{export.address} is not written to {self._top}: no key may be called {NOTE}.")
 
     async def write(self, export: Export) -> None:
-        self.examine(export)
+        self.examine((export,))
         files = _files(export)
         with _as_vault_error(self._top), locked(self._top):
             folder = self._place(export.address)
+            expect_own(export, _owner(_note(folder)), self._top)
             if _present(folder) != files:
                 private_folder(folder.parent)
                 _swap(folder, files)
 
-    async def remove(self, address: Address, owner: Key) -> None:
+    async def remove(self, address: Address, owner: Owner) -> None:
         """The folder goes aside first, so that no reader finds half of it."""
         check_names(address)
         with _as_vault_error(self._top), locked(self._top):
@@ -100,6 +105,11 @@ class FolderSink:
             if os.path.lexists(folder):
                 judge_folder(folder)
         return above / address.namespace / address.name
+
+    def _hide(self) -> None:
+        for name in _IGNORES:
+            if not os.path.lexists(self._top / name):
+                write_new(self._top / name, b"*\n")
 
     def _clear(self) -> None:
         for aside in self._top.glob(f"*/*/{_OLD}*"):
@@ -171,6 +181,10 @@ def _note(folder: Path) -> Mapping[str, Any] | None:
             hint=f"Remove {folder} if a resource may export it anew.",
         )
     return note
+
+
+def _owner(note: Mapping[str, Any] | None) -> str | None:
+    return None if note is None else str(note.get("owner", ""))
 
 
 def _swap(folder: Path, files: Mapping[str, bytes]) -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gitsync.model.export import Address, Export, Holder
-from gitsync.model.gvk import Key
+from gitsync.model.export import Address, Export, Holder, Owner
 
 
 class KeptConfigMaps:
@@ -31,6 +30,6 @@ class KeptConfigMaps:
         if export.address.holder is Holder.CONFIG_MAP:
             self.written[export.address] = export
 
-    async def remove(self, address: Address, owner: Key) -> None:
+    async def remove(self, address: Address, owner: Owner) -> None:
         if await self.owner(address) == str(owner):
             self.written[address] = None

@@ -16,9 +16,9 @@ from urllib.parse import urlsplit
 
 from gitsync.errors import ConfigError
 from gitsync.model.clock import Clock
-from gitsync.model.export import Address, Export, Holder
-from gitsync.model.gvk import Key
+from gitsync.model.export import Address, Export, Holder, Owner
 from gitsync.model.secret import Secret
+from gitsync.vault.content import check_export
 from gitsync.vault.keyvault_index import Index, Stored
 from gitsync.vault.keyvault_names import LONGEST_TAG, Place, name_of, place_in, place_of, tags_of
 from gitsync.vault.naming import check_names
@@ -92,6 +92,12 @@ class KeyVault:
             return None
         return owners.pop() if len(owners) == 1 else ""
 
+    def examine(self, exports: Sequence[Export]) -> None:
+        for export in (one for one in exports if one.address.holder is Holder.SECRET):
+            check_export(export)
+            for key in export.data:
+                _tags(place_in(export.address, key), export)
+
     async def write(self, export: Export) -> None:
         """Write what differs, then delete the keys that went. Config maps, annotations and labels have no place here.
 
@@ -99,7 +105,7 @@ class KeyVault:
         """
         if export.address.holder is not Holder.SECRET:
             return
-        check_names(export.address, export.data)
+        self.examine((export,))
         known = await self._known()
         wanted = {place_in(export.address, key): value for key, value in sorted(export.data.items())}
         tags = {place: _tags(place, export) for place in wanted}
@@ -114,7 +120,7 @@ class KeyVault:
                 await self._requests.delete(gone.name)
                 known.drop(gone.name)
 
-    async def remove(self, address: Address, owner: Key) -> None:
+    async def remove(self, address: Address, owner: Owner) -> None:
         """Delete every secret of the object that has this owner, each looked at once more, as the list may be old."""
         if address.holder is not Holder.SECRET:
             return

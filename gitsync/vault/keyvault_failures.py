@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Any
 
 from gitsync.model.secret import MASKED, Secret
+from gitsync.redactions import cut
 from gitsync.vault.patience import PassingError, retry_after
 from gitsync.vault.points import VaultError
 
@@ -97,4 +98,4 @@ def _said(body: Any, hidden: Secret | None) -> tuple[str, str]:
     said = " ".join(str(error.get("message") or "").split())
     if hidden is not None and hidden.reveal():
         said = said.replace(hidden.reveal(), MASKED)
-    return str(code), f"{said[:_LONGEST].rstrip('.')}." if said else ""
+    return str(code), f"{cut(said, _LONGEST).rstrip('.')}." if said else ""

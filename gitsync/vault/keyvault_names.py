@@ -13,8 +13,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gitsync.model.export import Address
-from gitsync.model.gvk import Key
+from gitsync.model.export import Address, Owner
 
 NAMESPACE, NAME, KEY, OWNER = "gitsync-namespace", "gitsync-name", "gitsync-key", "gitsync-owner"
 """The tags: the address of a value, and the resource that exported it."""
@@ -67,5 +66,5 @@ def place_of(name: str, tags: Mapping[str, str]) -> Place | None:
     return Place(*parts) if len(parts) == 3 and all(_PLAIN.fullmatch(part) for part in parts) else None
 
 
-def tags_of(place: Place, owner: Key) -> dict[str, str]:
+def tags_of(place: Place, owner: Owner) -> dict[str, str]:
     return {NAMESPACE: place.namespace, NAME: place.name, KEY: place.key, OWNER: str(owner)}

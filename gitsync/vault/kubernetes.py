@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from gitsync.errors import ConfigError
 from gitsync.model.clock import Clock
-from gitsync.model.export import Address, Export
-from gitsync.model.gvk import Key
+from gitsync.model.export import Address, Export, Owner
 from gitsync.model.secret import Secret
+from gitsync.vault.content import check_export
 from gitsync.vault.kubernetes_account import FOLDER, account_in
 from gitsync.vault.kubernetes_object import Held, wanted
 from gitsync.vault.naming import check_names
@@ -74,9 +74,13 @@ class Kubernetes:
         held = await self._get(address)
         return None if held is None else held.owner
 
+    def examine(self, exports: Sequence[Export]) -> None:
+        for export in exports:
+            check_export(export)
+
     async def write(self, export: Export) -> None:
         """Create or replace an object. Where somebody else writes it meanwhile, all of this is done again."""
-        check_names(export.address, export.data)
+        self.examine((export,))
         await patiently(lambda: self._write_once(export), self._clock)
 
     async def _write_once(self, export: Export) -> None:
@@ -99,12 +103,12 @@ class Kubernetes:
             )
         await self._requests.replace(wants)
 
-    async def remove(self, address: Address, owner: Key) -> None:
+    async def remove(self, address: Address, owner: Owner) -> None:
         """Delete an object as it was seen. Where somebody else writes it meanwhile, it is looked at again."""
         check_names(address)
         await patiently(lambda: self._remove_once(address, owner), self._clock)
 
-    async def _remove_once(self, address: Address, owner: Key) -> None:
+    async def _remove_once(self, address: Address, owner: Owner) -> None:
         there = await self._requests.get(address)
         if there is not None and there.owner == str(owner):
             await self._requests.delete(there)

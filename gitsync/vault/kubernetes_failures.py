@@ -11,6 +11,7 @@ from typing import Any
 
 from gitsync.model.export import Address, Holder
 from gitsync.model.secret import MASKED, Secret
+from gitsync.redactions import cut
 from gitsync.vault.patience import PassingError, retry_after
 from gitsync.vault.points import VaultError
 
@@ -78,4 +79,4 @@ def _said(body: Any, hidden: Iterable[Secret]) -> str:
     for secret in hidden:
         if secret.reveal():
             text = text.replace(secret.reveal(), MASKED)
-    return text[:_LONGEST].rstrip(".")
+    return cut(text, _LONGEST).rstrip(".")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from gitsync.core.exports import ExportError, not_owned
-from gitsync.model.export import Address, Export, Holder
+from gitsync.model.export import Address, Export, Holder, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.problem import Level, Problem
 from gitsync.vault.kept import KeptConfigMaps
@@ -43,9 +43,12 @@ class Outlets:
         self._needed = needed
         self.kept = kept
 
-    def wants(self, address: Address) -> bool:
-        """Tell whether anybody gets what is exported to an object: a Secret for nobody is not asked for."""
-        takes_secrets = any(sink is not self.kept for sink in self._sinks)
+    def wants(self, address: Address, *, is_watched: bool) -> bool:
+        """Tell whether anybody gets what is exported to an object: a Secret for nobody is not asked for.
+
+        What a watched resource exports is for other resources alone.
+        """
+        takes_secrets = not is_watched and any(sink is not self.kept for sink in self._sinks)
         return takes_secrets or address.holder is Holder.CONFIG_MAP or address in self._needed
 
     async def check(self) -> None:
@@ -59,28 +62,30 @@ class Outlets:
         Raises ExportError, with nothing written, where an object is not the resource's own; VaultError where a sink
         could not be asked, or cannot hold an object (nothing is written then either), or not be written to.
         """
-        strange = [not_owned(e.address, e.owner) for e in exports if self._claims.get(e.address, e.owner) != e.owner]
+        strange = [not_owned(e.address, e.owner.key) for e in exports if not self._may_claim(e)]
         for sink in self._sinks if not strange else ():
             owners = [(export, await sink.owner(export.address)) for export in exports]
-            strange += [not_owned(e.address, e.owner) for e, owner in owners if owner not in {None, str(e.owner)}]
+            strange += [not_owned(e.address, e.owner.key) for e, owner in owners if owner not in {None, str(e.owner)}]
         if strange:
             raise ExportError("; ".join(sorted(set(strange))), is_fatal=True)
         for sink in self._sinks:
             if isinstance(sink, Examines):
-                for export in exports:
-                    sink.examine(export)
+                sink.examine(exports)
         for sink in self._sinks:
             for export in exports:
                 await sink.write(export)
 
-    async def collect(self, forgotten: Mapping[Key, Sequence[Address]]) -> tuple[Problem, ...]:
+    def _may_claim(self, export: Export) -> bool:
+        return self._claims.get(export.address, export.owner.key) == export.owner.key
+
+    async def collect(self, forgotten: Mapping[Key, Sequence[Address]], agent: str) -> tuple[Problem, ...]:
         """Take out of every sink what each resource exported that is forgotten, and is still its own there.
 
         What one sink cannot do stops nothing else; it is returned, in order, as no later run tries it again.
         """
         sinks = self._sinks if self.kept in self._sinks else (self.kept, *self._sinks)
         problems = []
-        for owner, address in [(key, address) for key in sorted(forgotten) for address in forgotten[key]]:
+        for owner, address in [(Owner(key, agent), at) for key in sorted(forgotten) for at in forgotten[key]]:
             for sink in sinks:
                 try:
                     await sink.remove(address, owner)
@@ -89,7 +94,7 @@ class Outlets:
         return tuple(problems)
 
 
-def _not_removed(sink: str, address: Address, owner: Key, error: VaultError) -> Problem:
+def _not_removed(sink: str, address: Address, owner: Owner, error: VaultError) -> Problem:
     by_hand = _BY_HAND.get(sink, "").format(kind=address.holder.lower(), namespace=address.namespace, name=address.name)
     return Problem(
         code="ExportNotRemoved",

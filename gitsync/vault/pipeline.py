@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from gitsync.errors import ConfigError
-from gitsync.model.export import Address, Export, Holder
-from gitsync.model.gvk import Key
+from gitsync.model.export import Address, Export, Holder, Owner
 from gitsync.vault.content import check_export, owner_of
 from gitsync.vault.naming import check_names, variable
 from gitsync.vault.points import VaultError
@@ -57,17 +56,20 @@ class PipelineSink:
         check_names(address)
         return owner_of(self._written[address]) if address in self._written else None
 
-    def examine(self, export: Export) -> None:
+    def examine(self, exports: Sequence[Export]) -> None:
         """VaultError where two keys would be one output, or the host takes no such value."""
-        check_export(export)
-        if reason := self._reason_against(export):
-            raise VaultError(
-                f"{export.address} does not become outputs of the step: {reason}.",
-                hint="Export it to a folder instead.",
-            )
+        written = dict(self._written)
+        for export in exports:
+            check_export(export)
+            if reason := self._reason_against(export, written):
+                raise VaultError(
+                    f"{export.address} does not become outputs of the step: {reason}.",
+                    hint="Export it to a folder instead.",
+                )
+            written[export.address] = export
 
-    def _reason_against(self, export: Export) -> str:
-        others = [one for one in self._written.values() if one.address != export.address]
+    def _reason_against(self, export: Export, written: Mapping[Address, Export]) -> str:
+        others = [one for one in written.values() if one.address != export.address]
         taken = {variable(one.address, key): f"{key} of {one.address}" for one in others for key in one.data}
         for key in sorted(export.data):
             name = variable(export.address, key)
@@ -81,14 +83,14 @@ class PipelineSink:
         return ""
 
     async def write(self, export: Export) -> None:
-        self.examine(export)
+        self.examine((export,))
         if self._write_all is None or self._written.get(export.address) == export:
             return
         values = {variable(export.address, key): export.data[key].reveal() for key in sorted(export.data)}
         self._write_all(self._tell, self._variables, values, export.address.holder is Holder.SECRET)
         self._written[export.address] = export
 
-    async def remove(self, address: Address, owner: Key) -> None:
+    async def remove(self, address: Address, owner: Owner) -> None:
         """Outputs end with the job, and none can be taken back in it."""
 
 

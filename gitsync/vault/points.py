@@ -9,8 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol, runtime_checkable
 
 from gitsync.errors import GitsyncError
-from gitsync.model.export import Address, Export
-from gitsync.model.gvk import Key
+from gitsync.model.export import Address, Export, Owner
 from gitsync.model.secret import Secret
 
 
@@ -55,12 +54,12 @@ class Sink(Protocol):
     async def write(self, export: Export) -> None:
         """Put an object in its place, whole: keys, annotations and labels that it no longer has vanish.
 
-        Where nothing changed, nothing is written. Raises VaultError; then the object is as it was where the place can
-        do that.
+        Where nothing changed, nothing is written. Raises VaultError, also where somebody else's stands there by now;
+        then the object is as it was where the place can do that.
         """
         ...
 
-    async def remove(self, address: Address, owner: Key) -> None:
+    async def remove(self, address: Address, owner: Owner) -> None:
         """Take away what stands at an address, if this resource exported it.
 
         What is not there, or is somebody else's, stays as it is. Raises VaultError where that cannot be told or done.
@@ -72,6 +71,8 @@ class Sink(Protocol):
 class Examines(Protocol):
     """What a sink may have besides: a place that cannot hold every object says so before anything is written."""
 
-    def examine(self, export: Export) -> None:
-        """Raise VaultError where the object cannot be written here, whoever owns what stands there."""
+    def examine(self, exports: Sequence[Export]) -> None:
+        """Raise VaultError where one of the objects cannot be written here, whoever owns what stands there, or not
+        beside the others, in this order.
+        """
         ...

@@ -42,7 +42,9 @@ class Unopened:
 
 
 def unopened(config: Config) -> Mapping[str, Unopened]:
-    """What a plan has for the sources elsewhere."""
+    """What a plan has for the sources elsewhere. ConfigError where a setting lacks that a sync would need."""
+    if KeyVault.name in {*config.secret_sources, *config.export_to}:
+        _address(config)
     return {word: Unopened(name=word) for word in REMOTE if word in config.secret_sources}
 
 

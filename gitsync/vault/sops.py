@@ -21,6 +21,7 @@ from typing import Any
 
 from gitsync.core.documents import read_documents
 from gitsync.model.secret import MASKED
+from gitsync.redactions import cut
 from gitsync.vault.points import VaultError
 
 TIMEOUT = 60.0
@@ -143,7 +144,7 @@ def _first_line(complaint: str) -> str:
         return "nothing."
     line = _SENSITIVE.sub(MASKED, lines[0])
     plain = "".join(character if character.isprintable() else " " for character in line)
-    return f"“{plain.strip()[:_LONGEST_COMPLAINT]}”"
+    return f"“{cut(plain.strip(), _LONGEST_COMPLAINT)}”"
 
 
 def _read_in_one_way(text: bytes, where: str) -> list[Any]:

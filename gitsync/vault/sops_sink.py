@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from gitsync.core.documents import Document, read_documents
 from gitsync.errors import ConfigError
-from gitsync.model.export import Address, Export, Holder
-from gitsync.model.gvk import Key
-from gitsync.vault.content import check_export, owner_of
+from gitsync.model.export import Address, Export, Holder, Owner
+from gitsync.vault.content import check_export, expect_own, owner_of
 from gitsync.vault.naming import check_names
 from gitsync.vault.points import VaultError
 from gitsync.vault.private import locked, replace, settle
@@ -51,11 +50,12 @@ class SopsSink:
         found = self._read(address)
         return None if found is None else _owner(found.value)
 
-    def examine(self, export: Export) -> None:
-        check_export(export)
+    def examine(self, exports: Sequence[Export]) -> None:
+        for export in exports:
+            check_export(export)
 
     async def write(self, export: Export) -> None:
-        self.examine(export)
+        self.examine((export,))
         if export.address.holder is not Holder.SECRET:
             return
         manifest = _manifest(export)
@@ -67,11 +67,12 @@ class SopsSink:
         encrypted = await self._encrypt(manifest, file, file.parent)
         try:
             with locked(file.parent):
+                expect_own(export, await self.owner(export.address), self._top)
                 replace(file, encrypted, _FILE_MODE)
         except OSError as error:
             raise _unwritable(file, error) from error
 
-    async def remove(self, address: Address, owner: Key) -> None:
+    async def remove(self, address: Address, owner: Owner) -> None:
         """Who exported a Secret is readable, so this takes no key."""
         check_names(address)
         file = self._file(address)
@@ -109,16 +110,21 @@ class SopsSink:
 
     async def _decrypted(self, found: Document) -> Mapping[str, Any]:
         plain = await self._sops.decrypt(found.text, form="yaml", where=found.path)
-        value = read_documents(found.path, plain).documents[0].value
+        value = _first(found.path, plain)
         return value if isinstance(value, dict) else {}
 
     async def _encrypt(self, manifest: Mapping[str, Any], file: Path, folder: Path) -> bytes:
         """Encrypt, and look at the result: rules that leave a value plain must not be found out in git."""
         encrypted = await self._sops.encrypt(json.dumps(manifest).encode(), file, folder)
-        shown = read_documents(str(file), encrypted).documents[0].value
+        shown = _first(str(file), encrypted)
         if not _hides(shown, manifest):
             raise VaultError(f"sops left values of {file} plain.", hint="Look at the rules of .sops.yaml.")
         return encrypted
+
+
+def _first(path: str, text: bytes) -> Any:
+    """What the program answered; None where that is no document."""
+    return next((one.value for one in read_documents(path, text).documents), None)
 
 
 def _manifest(export: Export) -> Mapping[str, Any]:

@@ -46,9 +46,11 @@ class RunValues:
         self._roots[key] = root
 
     async def gather(self, namespace: str, holes: Iterable[Hole]) -> None:
-        """Ask the sources for what holes need and this run has not exported. VaultError where it cannot be told."""
+        """Ask the sources for what holes need and this run neither exported nor, in a plan, will. VaultError where it
+        cannot be told.
+        """
         for address, key in _needs(namespace, holes):
-            if not self._has_exported(address, key):
+            if not (self._has_exported(address, key) or self._is_to_come(address, key)):
                 await self._lookup.ask(address, key)
 
     def _has_exported(self, address: Address, key: str | None) -> bool:

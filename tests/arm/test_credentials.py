@@ -18,7 +18,7 @@ from gitsync.arm.conversation import Conversation
 from gitsync.arm.failures import TransportError
 from gitsync.arm.principal import Principal
 from gitsync.errors import ArmError, ConfigError
-from gitsync.model.secret import Secret
+from gitsync.model.secret import MASKED, Secret
 from gitsync.model.signin import Method, SignIn
 
 TOKEN = jwt(tid=TENANT, appid=CLIENT, oid=OBJECT)
@@ -84,6 +84,7 @@ def test_a_client_secret(private_ca: PrivateCa):
         assert asked.body["scope"] == "https://arm.example/.default"
         assert entra.azure.seen[0].headers["authorization"] == f"Bearer {TOKEN}"
         assert "s3cret" not in repr(access)
+        assert access.redactions.mask(f"with {TOKEN}.") == f"with {MASKED}.", "the token shows nowhere"
 
     run(private_ca, test)
 
@@ -167,6 +168,7 @@ def test_a_github_job_vouches_and_its_token_is_asked_for_again_when_it_is_old(pr
         assert asked.query == "x=1&audience=api://AzureADTokenExchange"
         assert asked.headers["authorization"] == "Bearer job-secret"
         assert "job-secret" not in repr(access)
+        assert [access.redactions.mask(token) for token in tokens] == [MASKED] * 2
 
     run(private_ca, test)
 

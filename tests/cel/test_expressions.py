@@ -152,6 +152,13 @@ def test_what_is_wrong_with_an_expression(entry, field, code, message, hint):
     assert problem.level is (Level.WARNING if code == "SecretNotNamed" else Level.ERROR)
 
 
+@pytest.mark.parametrize("text", [f"'a' '{'b' * 50_000}'", f"string({'1,' * 30_000}1)"])
+def test_a_mistake_is_told_in_a_few_words_however_long_the_expression(text):
+    with pytest.raises(ExpressionError) as caught:
+        compiled(text, UNTYPED)
+    assert len(str(caught.value)) < 1500
+
+
 @pytest.mark.parametrize("field", ["annotations", "labels"])
 @pytest.mark.parametrize("text", ["secret.primaryKey", "base64.encode(bytes(secret['primaryKey']))"])
 def test_metadata_may_show_no_secret(field, text):
@@ -264,6 +271,16 @@ def test_what_has_no_value_is_an_error_that_only_the_manifest_mends(entry, messa
     with pytest.raises(ExportError) as caught:
         outcome(exporting([{"name": "n", **entry}]), {"principalId": 7})
     assert message in caught.value.message
+    assert caught.value.is_fatal
+
+
+def test_all_expressions_of_a_manifest_have_one_budget():
+    """One of them may take half a second, a manifest holds thousands, and nothing else goes on meanwhile."""
+    costly = f"{'[1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map(x, ' * 4}string(x){')' * 4}.size() > 0 ? 'a' : 'b'"
+    rows = [{"name": "n", "key": f"k{number}", "value": costly} for number in range(20)]
+    assert len(outcome(exporting(rows[:2]))) == 2
+    with pytest.raises(ExportError, match="the expression takes too many steps") as caught:
+        outcome(exporting(rows))
     assert caught.value.is_fatal
 
 

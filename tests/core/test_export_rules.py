@@ -15,7 +15,7 @@ from gitsync.core.exports import (
     merged,
     not_owned,
 )
-from gitsync.model.export import Address, Holder
+from gitsync.model.export import Address, Holder, Owner
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.problem import Source
 from gitsync.model.resource import Resource
@@ -83,11 +83,12 @@ def test_a_field_without_a_value_is_passed_over_and_an_empty_one_is_told():
 
 def test_entries_of_one_object_come_together_sorted():
     found = merged(
-        OWNER, [entry("b", labels={"l": "1"}), entry("a", annotations={"x": "y"}), entry("z", "w", a_secret("a"))]
+        Owner(OWNER),
+        [entry("b", labels={"l": "1"}), entry("a", annotations={"x": "y"}), entry("z", "w", a_secret("a"))],
     )
     assert [export.address for export in found] == [a_secret("a"), a_secret()]
     assert list(found[1].data) == ["a", "b"]
-    assert (found[1].annotations, found[1].labels, found[1].owner) == ({"x": "y"}, {"l": "1"}, OWNER)
+    assert (found[1].annotations, found[1].labels, found[1].owner) == ({"x": "y"}, {"l": "1"}, Owner(OWNER))
 
 
 COLLISIONS = [
@@ -123,19 +124,19 @@ COLLISIONS = [
 @pytest.mark.parametrize("entries, says, why", COLLISIONS)
 def test_what_cannot_be_one_object_is_refused(entries, says, why):
     with pytest.raises(ExportError, match=says) as failure:
-        merged(OWNER, entries)
+        merged(Owner(OWNER), entries)
     assert failure.value.is_fatal, why
 
 
 def test_every_collision_is_told_and_no_value():
     with pytest.raises(ExportError) as failure:
-        merged(OWNER, [entry(key, "hunter2") for key in "abab"])
+        merged(Owner(OWNER), [entry(key, "hunter2") for key in "abab"])
     assert failure.value.message.count("key collision") == 2
     assert "hunter2" not in str(failure.value)
 
 
 def test_the_same_metadata_twice_is_fine():
-    assert merged(OWNER, [entry("a", labels={"l": "1"}), entry("b", labels={"l": "1"})])[0].labels == {"l": "1"}
+    assert merged(Owner(OWNER), [entry("a", labels={"l": "1"}), entry("b", labels={"l": "1"})])[0].labels == {"l": "1"}
 
 
 names = st.text("abc", min_size=1, max_size=2)
@@ -144,9 +145,9 @@ names = st.text("abc", min_size=1, max_size=2)
 @given(st.dictionaries(st.tuples(names, names), names, max_size=8))
 def test_nothing_is_lost_and_nothing_is_added(values):
     entries = [entry(key, value, a_secret(name)) for (name, key), value in values.items()]
-    found = {(e.address.name, key): v.reveal() for e in merged(OWNER, entries) for key, v in e.data.items()}
+    found = {(e.address.name, key): v.reveal() for e in merged(Owner(OWNER), entries) for key, v in e.data.items()}
     assert found == values
-    assert merged(OWNER, entries) == merged(OWNER, list(reversed(entries)))
+    assert merged(Owner(OWNER), entries) == merged(Owner(OWNER), list(reversed(entries)))
 
 
 def test_of_several_that_want_an_object_the_recorded_owner_has_it_and_else_the_first():
@@ -162,3 +163,10 @@ def test_the_sentence_on_what_is_not_ours_is_aso_s():
     assert not_owned(a_secret(), OWNER) == (
         "cannot overwrite Secret ns/keys which is not owned by StorageAccount.storage.azure.com ns/lake"
     )
+
+
+@pytest.mark.parametrize("agent", ["gitsync", "shop", "team of two"])
+def test_an_owner_is_written_down_with_its_agent_and_read_again(agent):
+    text = str(Owner(OWNER, agent))
+    assert Owner.parse(text) == Owner(OWNER, agent)
+    assert (text == str(OWNER)) is (agent == "gitsync"), "an agent without a name of its own is not named"

@@ -34,7 +34,7 @@ class Told:
             raise MissingValueError("ConfigMapNotFound", "it is not there")
         if name == "placeholder":
             return Secret("<later>")
-        return "" if name == "empty" else f"{namespace}/{name}/{key}"
+        return {"empty": "", "path": key}.get(name, f"{namespace}-{name}-{key}")
 
     def arm_id(self, key):
         return f"/{key.name}"
@@ -54,10 +54,10 @@ def filled(body, arm_id="/x"):
         ({"a": [ReferenceHole(KEY)]}, {"a": ["/n"]}, "an id"),
         ({"a": {"b": SecretHole("s", "k")}}, {"a": {"b": Secret("team/s/k")}}, "a secret stays one"),
         ({"a": SecretMapHole("s")}, {"a": {"a": Secret("team/s")}}, "all of a secret"),
-        ({"a": ConfigMapHole("c", "k")}, {"a": "team/c/k"}, "a value of a ConfigMap"),
+        ({"a": ConfigMapHole("c", "k")}, {"a": "team-c-k"}, "a value of a ConfigMap"),
         ({"a": ConfigMapHole("placeholder", "k")}, {"a": Secret("<later>")}, "a value that is yet to come"),
         ({"a": ReferenceKeys(("/y", ReferenceHole(KEY)))}, {"a": {"/y": {}, "/n": {}}}, "ids as keys"),
-        ({"a": Text(("x-", ConfigMapHole("c", "k")))}, {"a": "x-team/c/k"}, "text with a hole"),
+        ({"a": Text(("x-", ConfigMapHole("c", "k")))}, {"a": "x-team-c-k"}, "text with a hole"),
     ],
 )
 def test_a_body(body, expected, why):
@@ -66,7 +66,7 @@ def test_a_body(body, expected, why):
 
 def test_an_id_with_a_hole():
     hole = ConfigMapHole("c", "k")
-    assert filled({}, Text(("/a/", hole, "/b"))).arm_id == "/a/team/c/k/b"
+    assert filled({}, Text(("/a/", hole, "/b"))).arm_id == "/a/team-c-k/b"
 
 
 def test_a_placeholder_shows_in_an_id():
@@ -78,6 +78,15 @@ def test_an_empty_value_is_no_name():
         filled({}, Text(("/a/", ConfigMapHole("empty", "k"))))
     assert caught.value.reason == "ConfigMapNotFound"
     assert "empty" in caught.value.message
+
+
+@pytest.mark.parametrize(
+    "told", ["a/providers/Microsoft.Authorization/locks/b", "..", "a?b=c", "a#b", "a%2Fb", "a\\b", "a\nb"]
+)
+def test_a_config_map_cannot_lead_an_id_elsewhere(told):
+    with pytest.raises(MissingValueError, match=r"(?s)resolved azureNameFromConfig path/.* is no name") as refused:
+        filled({}, Text(("/a/", ConfigMapHole("path", told))))
+    assert refused.value.reason == "Failed"
 
 
 def test_a_value_that_is_missing_is_told_as_it_is():

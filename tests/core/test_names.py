@@ -158,6 +158,11 @@ def test_a_name_that_is_given(spec, kind, expected, why):
     [
         ({"name": "c", "key": "known"}, "from-git", "a ConfigMap that a manifest declares"),
         ({"name": "c", "key": "empty"}, ConfigMapHole("c", "empty"), "an empty value is no name"),
+        (
+            {"name": "c", "key": "path"},
+            ConfigMapHole("c", "path"),
+            "a path is none either: it would name something else",
+        ),
         ({"name": "c", "key": "later"}, ConfigMapHole("c", "later"), "a key that only a run can know"),
         ({"name": "other", "key": "k"}, ConfigMapHole("other", "k"), "a ConfigMap that only a run can know"),
         ({"name": "c"}, None, "half of a reference"),
@@ -165,7 +170,10 @@ def test_a_name_that_is_given(spec, kind, expected, why):
     ],
 )
 def test_a_name_from_a_config_map(source, expected, why):
-    maps = {("default", "c"): {"known": "from-git", "empty": ""}, ("elsewhere", "other"): {"k": "not ours"}}
+    maps = {
+        ("default", "c"): {"known": "from-git", "empty": "", "path": "a/locks/b"},
+        ("elsewhere", "other"): {"k": "not ours"},
+    }
     assert name_of(a_resource({"azureNameFromConfig": source}), a_kind(), None, maps) == expected, why
 
 

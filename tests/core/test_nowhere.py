@@ -3,6 +3,7 @@
 import pytest
 from handmade import a_resource
 
+from gitsync.core.choose import Choice
 from gitsync.core.nowhere import exported_nowhere, needed_secrets
 from gitsync.model.export import Address, Holder
 from gitsync.model.policy import Policy
@@ -51,6 +52,13 @@ def test_many_are_one_warning():
         "Secrets are exported to no place, so their values are not asked for: "
         "keys of Thing/a, keys of Thing/b, keys of Thing/c and 1 more."
     )
+
+
+def test_a_run_for_others_says_nothing_of_it():
+    resources = [prepared(EXPORTS, name=name) for name in ("a", "b")]
+    (problem,) = exported_nowhere(resources, Choice(only=("Thing/a",)))
+    assert problem.message.endswith(": keys of Thing/a.")
+    assert exported_nowhere(resources, Choice(only=("Other/*",))) == ()
 
 
 def test_what_requests_draw_on():

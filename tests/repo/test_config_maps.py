@@ -6,7 +6,7 @@ import pytest
 from remembered import a_record, an_update
 
 from gitsync.errors import StateError
-from gitsync.model.export import Address, Export, Holder
+from gitsync.model.export import Address, Export, Holder, Owner
 from gitsync.model.record import State
 from gitsync.model.secret import Secret
 from gitsync.repo.config_maps import decode, encode
@@ -18,7 +18,7 @@ OWNER = a_record("one").key
 ADDRESS = Address(Holder.CONFIG_MAP, "default", "endpoints")
 EXPORT = Export(
     address=ADDRESS,
-    owner=OWNER,
+    owner=Owner(OWNER),
     data={"blob": Secret("https://x.blob/"), "port": Secret("443")},
     annotations={"note": "by us"},
     labels={"app": "web"},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from gitsync.model.export import Address, Export
+from gitsync.model.export import Address, Export, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Secret
 from gitsync.vault.points import VaultError
@@ -48,9 +48,9 @@ class MemorySink:
         self.refuses: VaultError | None = None
 
     def has(self, address: Address, *, owner: str, **values: str) -> None:
-        key = Key.parse(owner) if owner else Key("", "", "", "")
+        whose = Owner.parse(owner) if owner else Owner(Key("", "", "", ""))
         self.nobodys |= {address} if not owner else set()
-        self.objects[address] = Export(address=address, owner=key, data={k: Secret(v) for k, v in values.items()})
+        self.objects[address] = Export(address=address, owner=whose, data={k: Secret(v) for k, v in values.items()})
 
     async def check(self) -> None:
         """It can always be written to."""
@@ -64,6 +64,6 @@ class MemorySink:
     async def write(self, export: Export) -> None:
         self.objects[export.address] = export
 
-    async def remove(self, address: Address, owner: Key) -> None:
+    async def remove(self, address: Address, owner: Owner) -> None:
         if await self.owner(address) == str(owner):
             del self.objects[address]

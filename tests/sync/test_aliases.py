@@ -150,9 +150,13 @@ def test_an_alias_that_left_git_is_cancelled_and_deleted_after_its_children(worl
     assert world.writes == [f"DELETE {child_id(made)}", cancel_of(made), f"DELETE {ALIAS_ID}"]
 
 
-def test_a_plan_cancels_nothing(world):
+def test_a_plan_cancels_nothing_and_says_what_a_sync_would_cancel(world):
     world.says(alias=ALIAS).sync()
-    assert of(world.says().plan(prune=True, max_deletes=5), "Alias").verdict is Verdict.DELETE
+    found = of(world.says().plan(prune=True, max_deletes=5), "Alias")
+    assert (found.verdict, found.condition.message) == (
+        Verdict.DELETE,
+        "Would cancel the subscription that the alias made.",
+    )
     assert world.writes == []
 
 

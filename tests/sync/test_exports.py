@@ -9,7 +9,7 @@ from world import GROUP, GROUP_ID, World, annotated, of
 
 from gitsync.emulator.settings import Settings
 from gitsync.model.condition import Severity, Status
-from gitsync.model.export import Address, Holder
+from gitsync.model.export import Address, Holder, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.secret import MASKED
 from gitsync.model.verdict import Action, Verdict
@@ -106,6 +106,14 @@ def test_a_key_goes_to_its_secret_and_feeds_another_resource_of_the_same_run(wor
     assert world.writes[-1] == f"PUT {SERVER_ID}"
     assert world.sent("POST") == [f"{ACCOUNT_ID}/listKeys"]
     assert world.redactions.mask(key) == MASKED, "logs are told what to mask"
+
+
+def test_what_an_expression_makes_of_a_key_is_a_secret_too(world, sink):
+    made = "{key: first, value: secret.key1.reverse()}, {key: second, value: self.status.primaryEndpoints.blob}"
+    world.says(group=GROUP, account=account(f"secretExpressions: [{made.replace('key:', 'name: lake, key:')}]")).sync()
+    values = revealed(sink, secret_at("lake"))
+    assert world.redactions.mask(values["first"]) == MASKED
+    assert world.redactions.mask(values["second"]) == values["second"], "an address is none, wherever it is kept"
 
 
 def test_nothing_is_asked_where_nothing_is_exported(world, sink):
@@ -266,11 +274,23 @@ def test_28_of_two_resources_that_export_to_one_secret_the_first_wins(world, sin
     report = world.says(group=GROUP, account=account(KEY_1), other=other).sync()
     assert said(of(report, "StorageAccount", "lake")) == READY
     assert said(of(report, "StorageAccount", "pond")) == UNWRITABLE
-    assert sink.objects[secret_at("lake")].owner == OWNER
+    assert sink.objects[secret_at("lake")].owner == Owner(OWNER)
     early = account(KEY_1).replace("name: lake\n    spec", "name: brook\n    spec")
     report = world.says(group=GROUP, account=account(KEY_1), other=early).sync()
     assert said(of(report, "StorageAccount", "lake")) == READY, "who had it keeps it"
     assert said(of(report, "StorageAccount", "brook")) == UNWRITABLE
+
+
+def test_a_resource_of_another_agent_is_another_owner_whatever_its_key(world, sink, tmp_path):
+    world.says(group=GROUP, account=account(KEY_1)).sync(agent="one")
+    (tmp_path / "other").mkdir()
+    other = World(tmp_path / "other")
+    other.places = Places(sinks=(sink,))
+    found = of(other.says(group=GROUP, account=account(KEY_1)).sync(agent="two"), "StorageAccount")
+    assert said(found) == UNWRITABLE
+    assert sink.objects[secret_at("lake")].owner == Owner(OWNER, "one")
+    other.says(group=GROUP).sync(agent="two", prune=True, max_deletes=5)
+    assert secret_at("lake") in sink.objects, "what another agent exported stays"
 
 
 def test_30_two_maps_that_meet_in_a_key(world, sink):
@@ -291,7 +311,7 @@ def test_33_annotations_and_labels_of_a_destination(world, sink):
     exports = "secrets: {key1: {name: lake, key: first, annotations: {note: ours}, labels: {app: web}}}"
     world.says(group=GROUP, account=account(exports)).sync()
     found = sink.objects[secret_at("lake")]
-    assert (found.annotations, found.labels, found.owner) == ({"note": "ours"}, {"app": "web"}, OWNER)
+    assert (found.annotations, found.labels, found.owner) == ({"note": "ours"}, {"app": "web"}, Owner(OWNER))
 
 
 def test_what_is_no_longer_exported_vanishes_from_the_secret(world, sink):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from world import GROUP, VNET, World, annotated, of
+from world import GROUP, SUBNET, VNET, World, annotated, of
 
 from gitsync.model.verdict import Action, Verdict
 
@@ -29,3 +29,16 @@ def test_a_run_over_uncommitted_changes_says_so(tmp_path):
     (problem,) = report.problems
     assert (problem.code, report.exit_code) == ("Uncommitted", 0)
     assert revision[:12] in problem.message
+
+
+def test_a_plan_for_a_child_alone_says_what_the_sync_will_say(tmp_path):
+    """Its owner is not there, and a run that is not about the owner does not make it."""
+    world = World(tmp_path).says(group=GROUP, vnet=VNET, subnet=SUBNET)
+    only = ("VirtualNetworksSubnet/*",)
+    planned, synced = world.plan(only=only), world.sync(only=only)
+    for report in (planned, synced):
+        (found,) = report.results
+        assert (found.verdict, report.exit_code) == (Verdict.BLOCKED, 1)
+        assert "cannot be found. Progress is blocked until the owner is created" in found.condition.message
+    world.sync(only=("ResourceGroup/*", "VirtualNetwork/*"))
+    assert world.plan(only=only).results[0].action is Action.CREATE

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from gitsync.model.export import Address, Export, Holder
+from gitsync.model.export import Address, Export, Holder, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Secret
 
@@ -15,7 +15,7 @@ def address(name="db", namespace="default", holder=Holder.SECRET):
 
 
 def export(data, at=None, owner=ONE, **more):
-    return Export(address=at or address(), owner=owner, data={k: Secret(v) for k, v in data.items()}, **more)
+    return Export(address=at or address(), owner=Owner(owner), data={k: Secret(v) for k, v in data.items()}, **more)
 
 
 def write(sink, *exports):
@@ -42,8 +42,9 @@ def check(sink):
 
 
 def tree(top):
-    """Every file below a folder, with its content."""
-    return {str(f.relative_to(top)): f.read_bytes() for f in sorted(top.rglob("*")) if f.is_file()}
+    """Every file below a folder, with its content, but for those that keep the folder out of a repository."""
+    files = (f for f in sorted(top.rglob("*")) if f.is_file() and f.name not in {".gitignore", ".gitsyncignore"})
+    return {str(f.relative_to(top)): f.read_bytes() for f in files}
 
 
 def times(top):

@@ -111,6 +111,10 @@ class FakeKeyVault:
         """Answer the next requests so, one after the other."""
         self._faults[method, path.casefold()].extend(faults)
 
+    def forgive(self) -> None:
+        """Answer as one should from now on."""
+        self._faults.clear()
+
     @property
     def values(self) -> dict[str, str]:
         return {kept.name: kept.value for kept in self._secrets.values()}

@@ -94,6 +94,9 @@ class FakeKubernetes:
     def there(self, resource: str, namespace: str, name: str) -> dict[str, Any]:
         return self._objects[resource, namespace, name]
 
+    def has(self, resource: str, namespace: str, name: str) -> bool:
+        return (resource, namespace, name) in self._objects
+
     def data(self, resource: str, namespace: str, name: str) -> dict[str, str]:
         data = self.there(resource, namespace, name).get("data") or {}
         if resource == "configmaps":

@@ -1,6 +1,7 @@
 """An object that one place cannot hold is written to none."""
 
 import asyncio
+import re
 
 import pytest
 from exported import address, export, tree
@@ -9,16 +10,32 @@ from gitsync.vault.dotenv import DotenvSink
 from gitsync.vault.folder_sink import FolderSink
 from gitsync.vault.kept import KeptConfigMaps
 from gitsync.vault.outlets import Outlets
+from gitsync.vault.pipeline import PipelineSink
 from gitsync.vault.points import VaultError
 
+SEVERAL = (export({"a": "1"}), export({"a": "hidden\nhidden"}, address("other")))
+ALIKE = (export({"b-c": "1"}, address("a")), export({"c": "2"}, address("a-b")))
 
-def test_nothing_is_half_exported(tmp_path):
-    outlets = Outlets((FolderSink(tmp_path / "out"), DotenvSink(tmp_path / ".env")), {}, KeptConfigMaps({}))
+
+@pytest.mark.parametrize(
+    ("sink", "exports", "said", "why"),
+    [
+        ("dotenv", SEVERAL, "a of Secret default/other has several lines", "no line of such a file"),
+        ("dotenv", ALIKE, "would be DEFAULT_A_B_C", "two objects of one resource that meet in a variable"),
+        ("ci", ALIKE, "would be the output DEFAULT_A_B_C", "two that meet in an output"),
+        ("ci", SEVERAL, "Azure Pipelines takes no such secret", "no output of such a host"),
+    ],
+)
+def test_nothing_is_half_exported(tmp_path, sink, exports, said, why):
+    told = []
+    last = {"dotenv": DotenvSink(tmp_path / ".env"), "ci": PipelineSink({"TF_BUILD": "True"}, told.append)}[sink]
+    outlets = Outlets((FolderSink(tmp_path / "out"), last), {}, KeptConfigMaps({}))
 
     async def run():
         await outlets.check()
-        await outlets.write([export({"a": "1"}), export({"a": "hidden\nhidden"}, address("other"))])
+        before = tree(tmp_path)
+        with pytest.raises(VaultError, match=re.escape(said)):
+            await outlets.write(exports)
+        assert (tree(tmp_path), told) == (before, []), why
 
-    with pytest.raises(VaultError, match="a of Secret default/other has several lines"):
-        asyncio.run(run())
-    assert tree(tmp_path) == {}
+    asyncio.run(run())

@@ -41,12 +41,25 @@ class Place:
         return found or None
 
 
-def find(*places: Place, writes: bool = True, redacted: list[Secret] | None = None):
+class Silent(Place):
+    """A source that never answers."""
+
+    async def read(self, _address: Address, _keys: Sequence[str]) -> Mapping[str, Secret] | None:
+        self.asked += 1
+        await asyncio.Event().wait()
+        raise AssertionError("nobody sets it")
+
+
+def find(
+    *places: Place, writes: bool = True, redacted: list[Secret] | None = None, patience: float = 60, stops: bool = False
+):
     hidden = [] if redacted is None else redacted
 
     async def main():
-        lookup = Lookup(places, asks_remote=writes, redact=hidden.append)
-        return (await find_credentials([PLACE], lookup))[PLACE]
+        lookup, stop = Lookup(places, asks_remote=writes, redact=hidden.append), asyncio.Event()
+        if stops:
+            asyncio.get_running_loop().call_later(0.01, stop.set)
+        return (await find_credentials([PLACE], lookup, patience=patience, stop=stop))[PLACE]
 
     return asyncio.run(main())
 
@@ -85,3 +98,11 @@ def test_what_is_found_is_masked_but_for_the_ids():
     hidden: list[Secret] = []
     find(Place({**IDS, **SECRET}), redacted=hidden)
     assert {one.reveal() for one in hidden} == {"s3cret"}
+
+
+@pytest.mark.parametrize("how, why", [({"patience": 0.01}, "its time is up"), ({"stops": True}, "the run is stopped")])
+def test_a_source_that_never_answers_is_not_waited_for_for_ever(how, why):
+    silent = Silent(None)
+    found = find(silent, **how)
+    assert isinstance(found, Unknown), why
+    assert silent.asked == 1

@@ -47,6 +47,16 @@ def test_nobody_else_may_read_it(tmp_path, umask):
     assert {stat.S_IMODE(each.stat().st_mode) for each in made if each.is_file()} == {0o600}
 
 
+def test_neither_git_nor_gitsync_takes_it_for_a_part_of_the_repository(tmp_path):
+    sink = FolderSink(tmp_path / "out")
+    check(sink)
+    names = (".gitignore", ".gitsyncignore")
+    assert [(tmp_path / "out" / name).read_text() for name in names] == ["*\n", "*\n"]
+    (tmp_path / "out" / ".gitignore").write_text("mine\n")
+    check(sink)
+    assert (tmp_path / "out" / ".gitignore").read_text() == "mine\n", "a person's own word stays"
+
+
 def test_an_object_is_replaced_as_a_whole(tmp_path):
     sink = FolderSink(tmp_path / "out")
     write(sink, export({"a": "1", "b": "2"}, labels={"l": "m"}), export({"a": "3"}))
@@ -279,6 +289,7 @@ def test_what_a_forgotten_resource_exported_is_taken_away(tmp_path):
 
 
 def another_owner(folder):
+    remove(FolderSink(folder.parents[2]))
     write(FolderSink(folder.parents[2]), export({"a": "1"}, owner=TWO))
 
 

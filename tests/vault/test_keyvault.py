@@ -19,7 +19,7 @@ from gitsync.arm.cloud import cloud_of
 from gitsync.arm.credentials import open_credential
 from gitsync.arm.network import open_way
 from gitsync.errors import ArmError, ConfigError
-from gitsync.model.export import Address, Export, Holder
+from gitsync.model.export import Address, Export, Holder, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Secret
 from gitsync.model.signin import Method, SignIn
@@ -61,7 +61,7 @@ def run(ca, test, **options):
 
 
 def export(address=DB, owner=REDIS, **data):
-    return Export(address=address, owner=owner, data={key: Secret(value) for key, value in data.items()})
+    return Export(address=address, owner=Owner(owner), data={key: Secret(value) for key, value in data.items()})
 
 
 def plain(found):
@@ -364,6 +364,22 @@ def test_a_vault_that_asks_for_another_audience_gets_no_token(ca):
 # writing
 
 
+@pytest.mark.parametrize(
+    ("later", "said", "why"),
+    [
+        (export(db="\ud800"), "The value of db of Secret default/db is not text", "half of a pair of surrogates"),
+        (export(owner=REDIS._replace(name="r" * 250), db="x"), "takes tags of 256 characters", "its owner is a tag"),
+    ],
+)
+def test_what_it_cannot_hold_is_told_before_anything_is_written(ca, later, said, why):
+    async def test(rig):
+        with pytest.raises(VaultError, match=said):
+            rig.vault.examine([export(password="hunter2"), later])
+        assert rig.fake.lines() == [], why
+
+    run(ca, test)
+
+
 def test_what_is_exported_is_tagged_and_read_back(ca):
     async def test(rig):
         await rig.vault.write(export(password="p", primaryKey="k"))
@@ -592,7 +608,7 @@ def test_a_config_map_is_not_for_key_vault(ca):
 def test_an_owner_too_long_for_a_tag_is_told_before_anything_is_written(ca):
     async def test(rig):
         with pytest.raises(VaultError, match="gitsync-owner"):
-            await rig.vault.write(export(owner=replace(REDIS, name="x" * 250), password="p"))
+            await rig.vault.write(export(owner=REDIS._replace(name="x" * 250), password="p"))
         assert rig.fake.lines("PUT") == []
 
     run(ca, test)

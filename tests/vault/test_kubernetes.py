@@ -13,7 +13,7 @@ from fake_key_vault import Fault
 from fake_kubernetes import FakeKubernetes
 
 from gitsync.errors import ConfigError
-from gitsync.model.export import OWNER, Address, Export, Holder
+from gitsync.model.export import OWNER, Address, Export, Holder, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Secret
 from gitsync.vault.kubernetes import open_kubernetes
@@ -60,7 +60,7 @@ def run(ca, tmp_path):
 
 def export(address=DB, owner=REDIS, annotations=None, labels=None, **data):
     values = {key: Secret(value) for key, value in data.items()}
-    return Export(address=address, owner=owner, data=values, annotations=annotations or {}, labels=labels or {})
+    return Export(address=address, owner=Owner(owner), data=values, annotations=annotations or {}, labels=labels or {})
 
 
 def plain(found):
@@ -105,6 +105,17 @@ def test_a_name_that_would_lead_elsewhere_is_not_asked_for(run):
             await rig.cluster.read(replace(DB, name="../../kube-system/secrets/root"), ["key"])
         with pytest.raises(VaultError):
             await rig.cluster.write(export(**{"a/b": "value"}))
+        assert rig.fake.requests == []
+
+    run(test)
+
+
+def test_what_is_no_text_is_told_before_anything_is_written(run):
+    async def test(rig):
+        with pytest.raises(VaultError, match="The value of key of Secret default/db is not text"):
+            rig.cluster.examine([export(user="sa"), export(key="half of a pair: \ud800")])
+        with pytest.raises(VaultError, match="is not text"):
+            await rig.cluster.write(export(key="\ud800"))
         assert rig.fake.requests == []
 
     run(test)

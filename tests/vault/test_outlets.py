@@ -6,7 +6,7 @@ import pytest
 from memory_places import MemorySink
 
 from gitsync.core.exports import ExportError
-from gitsync.model.export import Address, Export, Holder
+from gitsync.model.export import NAMELESS, Address, Export, Holder, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Secret
 from gitsync.vault.kept import KeptConfigMaps
@@ -20,7 +20,7 @@ URLS = Address(Holder.CONFIG_MAP, "ns", "urls")
 
 
 def an_export(address=KEYS, owner=LAKE, **data):
-    return Export(address=address, owner=owner, data={key: Secret(value) for key, value in data.items()})
+    return Export(address=address, owner=Owner(owner), data={key: Secret(value) for key, value in data.items()})
 
 
 def outlets(*sinks, claims=None):
@@ -80,7 +80,7 @@ def test_what_a_forgotten_resource_exported_leaves_every_sink_and_the_status():
     for sink in (one, two):
         sink.has(KEYS, owner=str(LAKE), k="v")
         sink.has(URLS, owner=str(LAKE), blob="u")
-    assert asyncio.run(Outlets([one, two], {}, kept).collect(GONE)) == ()
+    assert asyncio.run(Outlets([one, two], {}, kept).collect(GONE, NAMELESS)) == ()
     assert (one.objects, two.objects, kept.written) == ({}, {}, {URLS: None})
     assert asyncio.run(kept.owner(URLS)) is None, "another resource may have it"
 
@@ -90,7 +90,7 @@ def test_what_is_somebody_elses_by_now_stays(owner, why):
     sink = MemorySink()
     sink.has(KEYS, owner=owner, k="theirs")
     kept = KeptConfigMaps({URLS: an_export(URLS, POND, blob="theirs")})
-    assert asyncio.run(Outlets([sink, kept], {}, kept).collect(GONE)) == (), why
+    assert asyncio.run(Outlets([sink, kept], {}, kept).collect(GONE, NAMELESS)) == (), why
     assert (list(sink.objects), kept.written) == ([KEYS], {}), why
 
 
@@ -98,7 +98,7 @@ def test_what_another_resource_has_just_taken_over_stays():
     kept = KeptConfigMaps({URLS: an_export(URLS, blob="old")})
     theirs = an_export(URLS, POND, blob="new")
     asyncio.run(kept.write(theirs))
-    asyncio.run(Outlets([kept], {}, kept).collect(GONE))
+    asyncio.run(Outlets([kept], {}, kept).collect(GONE, NAMELESS))
     assert kept.written == {URLS: theirs}
 
 
@@ -106,7 +106,7 @@ def test_a_sink_that_cannot_remove_stops_no_other_and_is_told():
     first, second = MemorySink(), MemorySink()
     second.has(KEYS, owner=str(LAKE), k="v")
     first.name, first.refuses = "kubernetes", VaultError("The API server is gone.", hint="Bring it back.")
-    problems = asyncio.run(outlets(first, second).collect({LAKE: [KEYS], POND: [URLS]}))
+    problems = asyncio.run(outlets(first, second).collect({LAKE: [KEYS], POND: [URLS]}, NAMELESS))
     assert second.objects == {}
     assert [(problem.code, problem.is_error) for problem in problems] == [("ExportNotRemoved", False)] * 2
     assert problems[0].message == (
@@ -121,5 +121,5 @@ def test_a_sink_that_cannot_remove_stops_no_other_and_is_told():
 def test_every_sink_that_may_refuse_says_how_a_person_removes_it(name):
     sink = MemorySink()
     sink.name, sink.refuses = name, VaultError("It is closed.")
-    (problem,) = asyncio.run(outlets(sink).collect({LAKE: [KEYS]}))
+    (problem,) = asyncio.run(outlets(sink).collect({LAKE: [KEYS]}, NAMELESS))
     assert problem.hint

@@ -75,8 +75,15 @@ def test_what_the_settings_do_not_name_is_not_opened(tmp_path):
 
 
 def test_a_plan_has_sources_that_are_not_asked():
-    config = Config(secret_sources=("manifests", "kubernetes"), export_to=("key-vault",))
+    config = Config(
+        secret_sources=("manifests", "kubernetes"), export_to=("key-vault",), key_vault="https://vault.example"
+    )
     (source,) = unopened(config).values()
     assert (source.name, source.is_remote) == ("kubernetes", True)
     with pytest.raises(VaultError, match="A plan does not ask kubernetes"):
         asyncio.run(source.read(DB, ["key"]))
+
+
+def test_a_plan_tells_what_the_sync_would_lack():
+    with pytest.raises(ConfigError, match="Give --key-vault"):
+        unopened(Config(export_to=("key-vault",)))

@@ -63,7 +63,7 @@ def test_what_did_not_change_is_not_written(sops):
 
 @pytest.mark.parametrize(
     "other",
-    [export({"a": "2"}), export({"b": "1"}), export({"a": "1"}, labels={"l": "m"}), export({"a": "1"}, owner=TWO)],
+    [export({"a": "2"}), export({"b": "1"}), export({"a": "1"}, labels={"l": "m"})],
 )
 def test_what_changed_replaces_it_whole(sops, other):
     write(sink(sops), export({"a": "1"}))
@@ -110,6 +110,13 @@ def test_without_the_program_the_run_is_refused(tmp_path):
 
 def test_a_program_that_leaves_a_value_plain_is_found_out(tmp_path):
     path = put_on_path(tmp_path / "bin", "sops", "#!/bin/sh\nexec cat /dev/stdin\n")
+    with pytest.raises(ConfigError, match=r"sops left values of .*check\.yaml plain"):
+        check(SopsSink(tmp_path / "out", Sops(environment={"PATH": path})))
+
+
+@pytest.mark.parametrize("answer", ["true", "echo '- ]'", "echo 7"])
+def test_a_program_that_answers_no_document_is_found_out(tmp_path, answer):
+    path = put_on_path(tmp_path / "bin", "sops", f"#!/bin/sh\n{answer}\n")
     with pytest.raises(ConfigError, match=r"sops left values of .*check\.yaml plain"):
         check(SopsSink(tmp_path / "out", Sops(environment={"PATH": path})))
 

@@ -6,7 +6,7 @@ import pytest
 from memory_places import MemorySource
 
 from gitsync.core.fill import MissingValueError
-from gitsync.model.export import Address, Export, Holder
+from gitsync.model.export import Address, Export, Holder, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Placeholder, Secret
 from gitsync.model.template import ConfigMapHole, SecretHole, SecretMapHole
@@ -60,7 +60,7 @@ def test_a_source_is_asked_once():
 def test_what_this_run_exported_comes_first_and_asks_nobody():
     only = source(db={"password": "old"})
     made = values(only)
-    made.export([Export(address=DB, owner=OWNER, data={"password": Secret("new")})])
+    made.export([Export(address=DB, owner=Owner(OWNER), data={"password": Secret("new")})])
     gathered(made, SecretHole("db", "password"))
     assert made.secret("ns", "db", "password").reveal() == "new"
     assert only.asked == []
@@ -79,6 +79,14 @@ def test_a_missing_secret_is_told_in_aso_s_words(only, says, why):
         made.secret("ns", "db", "password")
     assert failure.value.reason == "SecretNotFound"
     assert says in failure.value.message, why
+
+
+def test_a_plan_asks_no_source_for_what_the_run_will_export():
+    """It might not even be able to: the export of an earlier run may be encrypted."""
+    only = source(refuses=VaultError("It cannot be decrypted."))
+    made = gathered(values(only, promised={DB: frozenset({"password"})}, foresees=True), SecretHole("db", "password"))
+    assert isinstance(made.secret("ns", "db", "password"), Placeholder)
+    assert only.asked == []
 
 
 @pytest.mark.parametrize("foresees", [False, True])

@@ -1,0 +1,90 @@
+"""Looks for secret values in whatever was written, in every spelling that a leak may take, and for parts of them.
+
+Apart from the register, and knowing nothing of it: whoever looks with the same eyes overlooks the same things.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from urllib.parse import quote, unquote
+
+PART = 10
+"""Characters; a leak of fewer is no use to anybody."""
+
+
+class Hunt:
+    """Secret values by a name each."""
+
+    def __init__(self, **values: str) -> None:
+        self.needles = {
+            needle: name for name, value in sorted(values.items()) for needle in sorted(_needles(value), key=len)
+        }
+
+    def found(self, text: str) -> set[str]:
+        """Names of the values that a text shows."""
+        return {name for looked in _decoded(text) for needle, name in self.needles.items() if needle in looked}
+
+    def everywhere(self, places: Mapping[str, str]) -> dict[str, set[str]]:
+        """The same for many texts; those that show nothing are left out."""
+        return {place: found for place, text in places.items() if (found := self.found(text))}
+
+
+def _needles(value: str) -> Iterator[str]:
+    """The value's beginning, middle and end: a value that was cut in two, wrapped or escaped shows one of them."""
+    for line in value.splitlines() or [value]:
+        if len(line) < PART or line.startswith("-----"):
+            continue
+        middle = (len(line) - PART) // 2
+        yield from {line[:PART], line[middle : middle + PART], line[-PART:]}
+    for before in range(3):
+        text = base64.b64encode(b"\0" * before + value.encode()).decode()
+        own = text[-(-before * 8 // 6) : (before + len(value.encode())) * 8 // 6]
+        yield own[:PART]
+        yield own[-PART:]
+    yield value.encode().hex()[: 2 * PART]
+    yield value[::-1][:PART]
+
+
+def _decoded(text: str) -> set[str]:
+    """The text, and what is left of it once its escapes are undone."""
+    plain = text.replace("\\u0026", "&").replace("\\u002b", "+").replace("\\u002B", "+").replace("\\/", "/")
+    return {text, plain, plain.replace('\\"', '"').replace("\\\\", "\\"), html.unescape(text), unquote(text)}
+
+
+def files(folder: Path, *, but: Iterable[Path] = ()) -> dict[str, str]:
+    """Every file below a folder by its path, but for some folders and files; git's objects are unpacked."""
+    left_out = tuple(but)
+    texts = {}
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and not any(path == other or other in path.parents for other in left_out):
+            texts[str(path)] = path.read_bytes().decode(errors="replace")
+    return texts
+
+
+def objects(repository: Path, branch: str) -> dict[str, str]:
+    """Every object that a branch holds, in all of its history, and what its commits say."""
+
+    def git(*words: str) -> str:
+        done = subprocess.run(["git", "-C", repository, *words], check=True, capture_output=True)
+        return done.stdout.decode(errors="replace")
+
+    names = [line.split()[0] for line in git("rev-list", "--objects", branch).splitlines()]
+    return {f"{branch}:{name}": git("cat-file", "-p", name) for name in names}
+
+
+def spellings(value: str) -> dict[str, str]:
+    """A value as somebody else may write it: what a test puts in somebody's mouth."""
+    return {
+        "plain": value,
+        "json": json.dumps(value)[1:-1],
+        "python": repr(value)[1:-1],
+        "url": quote(value, safe=""),
+        "html": html.escape(value),
+        "base64": base64.b64encode(value.encode()).decode(),
+        "basic": base64.b64encode(f"user:{value}".encode()).decode(),
+    }

@@ -1,0 +1,187 @@
+"""A report without its secrets: what is masked in it, and what stays whole because programs and people need it."""
+
+from dataclasses import fields, is_dataclass, replace
+
+import pytest
+from report_builders import DRIFTED, NET, REFUSED, failed, key, record, report, result
+
+from gitsync.model.problem import Problem
+from gitsync.model.record import Claim
+from gitsync.model.result import Attempt, Stage
+from gitsync.model.review import Reviewed
+from gitsync.model.verdict import Difference, Verdict
+from gitsync.report.masked import masked
+from gitsync.report.masked_fault import masked_exception
+from gitsync.report.masked_value import masked_value
+
+VALUE = "hunter2-value"
+
+
+def mask(text: str) -> str:
+    return text.replace(VALUE, "<secret>")
+
+
+SAID = f"You sent {VALUE}."
+KEPT = record(
+    key("VirtualNetwork", VALUE, NET),
+    condition=failed(VALUE, SAID, request_id="1"),
+    claim=Claim.CREATED,
+    applied={"tags": {"note": VALUE}},
+    baseline={"tags": {"note": VALUE}},
+)
+TOLD = replace(
+    DRIFTED,
+    key=key("VirtualNetwork", VALUE, NET),
+    arm_id=f"/subscriptions/1/resourceGroups/{VALUE}",
+    condition=failed(VALUE, SAID),
+    differences=(
+        Difference(f"/tags/{VALUE}", [VALUE, {"a": VALUE, VALUE: 1}], VALUE, "changed in Azure"),
+        Difference("/x", 1, None, "changed in Azure"),
+    ),
+    unverified=(f"/{VALUE}",),
+    because={f"/{VALUE}": SAID},
+    attempts=(Attempt(at="2026", stage=Stage.ACT, status=400, code=VALUE, message=SAID),),
+    reviewed=Reviewed(action=DRIFTED.action, desired=VALUE, live=VALUE, etag=VALUE),
+    record=KEPT,
+)
+PROBLEM = Problem(code="Unknown", message=SAID, hint=SAID, path=f"{VALUE}.yaml", line=1, field=f"spec.{VALUE}")
+
+
+def test_what_is_told_is_masked():
+    told = masked(report(TOLD, problems=(PROBLEM,)), mask)
+    one, hidden = told.results[0], "You sent <secret>."
+    assert (told.problems[0].message, told.problems[0].hint) == (hidden, hidden)
+    assert (one.condition.reason, one.condition.message) == ("<secret>", hidden)
+    assert (one.attempts[0].code, one.attempts[0].message) == ("<secret>", hidden)
+    assert one.differences[0].live == "<secret>"
+    assert one.differences[0].desired == ["<secret>", {"a": "<secret>", VALUE: 1}]
+    assert one.differences[1] == TOLD.differences[1]
+    assert one.because == {f"/{VALUE}": hidden}
+    assert (one.record.condition.reason, one.record.condition.message) == ("<secret>", hidden)
+
+
+def test_what_names_things_stays_whole():
+    """A broken id is no id, and a broken body would be sent again."""
+    told = masked(report(TOLD, problems=(PROBLEM,)), mask)
+    one = told.results[0]
+    for name in ("key", "arm_id", "unverified", "reviewed", "source", "policy", "verdict", "action"):
+        assert getattr(one, name) == getattr(TOLD, name), name
+    assert one.differences[0].path == f"/tags/{VALUE}"
+    assert replace(one.record, condition=None) == replace(KEPT, condition=None)
+    assert (told.problems[0].path, told.problems[0].field) == (PROBLEM.path, PROBLEM.field)
+
+
+def test_a_report_without_secrets_is_the_same_report():
+    whole = report(TOLD, REFUSED, problems=(PROBLEM,))
+    assert masked(whole, str) == whole
+
+
+def texts(value, at=""):
+    """Every text in a report, by where it stands."""
+    if isinstance(value, str):
+        yield at, value
+    elif named := members(value):
+        for name, member in named.items():
+            yield from texts(member, f"{at}.{name}")
+    elif isinstance(value, dict):
+        for name, member in value.items():
+            yield from texts(member, f"{at}.*")
+            yield from texts(name, f"{at}.name")
+    elif isinstance(value, list | tuple):
+        for member in value:
+            yield from texts(member, at)
+
+
+def members(value):
+    """What has names inside of a noun; empty for anything else."""
+    if is_dataclass(value):
+        return {field.name: getattr(value, field.name) for field in fields(value)}
+    return value._asdict() if hasattr(value, "_asdict") else {}
+
+
+STAYS = {
+    ".problems.path",
+    ".problems.field",
+    ".results.key.name",
+    ".results.arm_id",
+    ".results.differences.path",
+    ".results.differences.desired.name",
+    ".results.unverified",
+    ".results.because.name",
+    ".results.record.key.name",
+    ".results.record.arm_id",
+    ".results.record.applied.*.*",
+    ".results.record.baseline.*.*",
+    ".results.reviewed.desired",
+    ".results.reviewed.live",
+    ".results.reviewed.etag",
+}
+
+
+def test_every_text_is_either_masked_or_stays_for_a_reason():
+    told = masked(report(TOLD, problems=(PROBLEM,)), mask)
+    assert {at for at, text in texts(told) if VALUE in text} == STAYS
+
+
+def fail(error: Exception, cause: Exception | None = None):
+    raise error from cause
+
+
+def raised(error: Exception) -> Exception:
+    try:
+        fail(error)
+    except Exception as caught:  # noqa: BLE001 - any, to have its traceback
+        return caught
+
+
+class StubbornError(Exception):
+    """One that makes its text anew each time."""
+
+    def __str__(self):
+        return SAID
+
+
+FAULTS = [
+    (KeyError(VALUE), KeyError, "arguments"),
+    (ValueError({"deep": [VALUE]}, (VALUE,)), ValueError, "values inside of arguments"),
+    (OSError(5, SAID, f"/{VALUE}"), OSError, "what the language keeps apart"),
+    (UnicodeDecodeError("utf-8", VALUE.encode(), 0, 1, SAID), UnicodeDecodeError, "bytes"),
+    (SyntaxError(SAID), SyntaxError, "its message"),
+    (StubbornError(), RuntimeError, "one that cannot be changed has another in its place"),
+    (ExceptionGroup(SAID, [KeyError(VALUE)]), ExceptionGroup, "a group, whose message cannot be changed"),
+    (ExceptionGroup("Two", [StubbornError(), KeyError(1)]), ExceptionGroup, "its members"),
+]
+
+
+@pytest.mark.parametrize(("fault", "kind", "why"), FAULTS, ids=[row[-1] for row in FAULTS])
+def test_a_fault_says_no_secret(fault, kind, why):
+    found = masked_exception(raised(fault), mask)
+    assert type(found) is kind, why
+    assert VALUE not in f"{found} {found!r} {found.args} {vars(found)}", why
+    assert "<secret>" in f"{found!r}{getattr(found, 'exceptions', '')!r}", why
+    assert found.__traceback__ is not None, "where it was raised"
+
+
+def test_a_fault_without_secrets_is_the_same_object_with_the_same_past():
+    try:
+        try:
+            fail(KeyError("x"))
+        except KeyError as error:
+            fail(ValueError("y"), error)
+    except ValueError as error:
+        before = (error.__cause__, error.__context__, error.__suppress_context__)
+        assert masked_exception(error, mask) is error
+        assert (error.__cause__, error.__context__, error.__suppress_context__) == before
+
+
+def test_faults_that_lead_to_each_other_come_to_an_end():
+    one, other = KeyError(VALUE), KeyError(VALUE)
+    one.__context__, other.__context__ = other, one
+    assert masked_exception(one, mask).args == ("<secret>",)
+    assert other.args == ("<secret>",)
+
+
+def test_values_that_hold_none_keep_their_types():
+    value = {"a": [1, 2.5, True, None], "b": ("x",)}
+    assert masked_value(value, mask) == value
+    assert result(key("K", "n"), Verdict.IN_SYNC).fault is None

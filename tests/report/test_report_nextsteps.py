@@ -1,0 +1,55 @@
+"""What a person is told to do next about secrets and credentials; all else is in the golden texts."""
+
+from dataclasses import replace
+
+import pytest
+from report_builders import IN_SYNC, report
+
+from gitsync.core.digest import NO_KEY, TO_COME
+from gitsync.model.problem import Level, Problem
+from gitsync.model.verdict import Action, Verdict
+from gitsync.report.nextsteps import next_steps
+
+PASSWORD = "/properties/password"
+A_PLAN = replace(report(replace(IN_SYNC, because={PASSWORD: TO_COME})), command="plan")
+INVALID = replace(IN_SYNC, verdict=Verdict.INVALID)
+
+
+def problem(code):
+    return Problem(code=code, level=Level.ERROR, message="It is wrong.", path="a.yaml", line=1)
+
+
+def steps(value, words):
+    return [step for step in next_steps(value) if words in step]
+
+
+@pytest.mark.parametrize(
+    ("value", "count", "why"),
+    [
+        (A_PLAN, 1, "it is in sync as far as that can be told"),
+        (replace(A_PLAN, command="sync"), 0, "a sync asked"),
+        (replace(A_PLAN, results=(replace(A_PLAN.results[0], because={PASSWORD: NO_KEY}),)), 0, "another reason"),
+        (
+            replace(A_PLAN, results=(replace(A_PLAN.results[0], action=Action.UPDATE, verdict=Verdict.PENDING),)),
+            0,
+            "it is written in any case",
+        ),
+    ],
+)
+def test_what_a_plan_did_not_ask_for_is_not_passed_over(value, count, why):
+    assert len(steps(value, "A plan asks for no secret")) == count, why
+
+
+@pytest.mark.parametrize(
+    ("codes", "credentials", "manifests", "why"),
+    [
+        (["CredentialNotUsable"], 1, 0, "no manifest is wrong"),
+        (["CredentialNotUsable", "MissingField"], 1, 1, "both"),
+        (["MissingField"], 0, 1, "the manifest alone"),
+        ([], 0, 1, "it is invalid, for whatever reason"),
+    ],
+)
+def test_who_lacks_a_credential_is_not_sent_to_the_manifests(codes, credentials, manifests, why):
+    value = replace(report(INVALID), problems=tuple(problem(code) for code in codes))
+    assert len(steps(value, "mend their credentials")) == credentials, why
+    assert len(steps(value, "Mend the manifests")) == manifests, why

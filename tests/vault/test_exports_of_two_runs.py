@@ -1,0 +1,50 @@
+"""Two runs that export to one place at once: both saw that nothing is there, and one of them comes second."""
+
+import asyncio
+
+import pytest
+from exported import ONE, TWO, check, export, owner, write
+from sops_rig import rig
+
+from gitsync.vault.dotenv import DotenvSink
+from gitsync.vault.folder_sink import FolderSink
+from gitsync.vault.points import VaultError
+from gitsync.vault.sops_sink import SopsSink
+
+
+def a_sops_sink(folder):
+    program = rig("double", folder)
+    (folder / "out").mkdir()
+    program.rules(folder / "out")
+    return SopsSink(folder / "out", program.sops())
+
+
+SINKS = {
+    "folder": lambda folder: FolderSink(folder / "out"),
+    "dotenv": lambda folder: DotenvSink(folder / ".env"),
+    "sops": a_sops_sink,
+}
+
+
+@pytest.mark.parametrize("name", SINKS)
+def test_who_comes_second_writes_nothing(tmp_path, name):
+    sink = SINKS[name](tmp_path)
+    check(sink)
+    assert owner(sink) is None
+    write(sink, export({"a": "of-the-first"}))
+    with pytest.raises(VaultError, match=f"is not {TWO}'s own, so it is not written") as refused:
+        asyncio.run(sink.write(export({"a": "of-the-second"}, owner=TWO)))
+    assert owner(sink) == str(ONE)
+    assert "of-the" not in str(refused.value)
+
+
+def test_what_a_person_put_into_a_folder_meanwhile_stays(tmp_path):
+    sink = FolderSink(tmp_path / "out")
+    check(sink)
+    theirs = tmp_path / "out" / "secrets" / "default" / "db"
+    theirs.mkdir(parents=True, mode=0o700)
+    theirs.parent.chmod(0o700)
+    (theirs / "a").write_text("theirs")
+    with pytest.raises(VaultError, match="own, so it is not written"):
+        asyncio.run(sink.write(export({"a": "ours"})))
+    assert (theirs / "a").read_text() == "theirs"
