@@ -4,40 +4,26 @@ from __future__ import annotations
 
 import pytest
 from exported import tree
+from exporters import account, config_map_at, secret_at, world_with
 from memory_places import MemorySink
 from scripts import rules
-from world import GROUP, SUBNET, VNET, World, annotated, of
+from world import GROUP, SUBNET, VNET, annotated, of
 
 from gitsync.emulator.settings import Settings
 from gitsync.extensions.built_in import BUILT_IN
 from gitsync.extensions.points import Extension
-from gitsync.model.export import Address, Export, Holder
+from gitsync.model.export import Export
 from gitsync.model.gvk import Key
 from gitsync.model.verdict import Action
 from gitsync.vault.folder_sink import FolderSink
 from gitsync.vault.places import Places
 from gitsync.vault.points import VaultError
 
-ACCOUNT = """\
-    apiVersion: storage.azure.com/v1api20230101
-    kind: StorageAccount
-    metadata:
-      name: {name}
-    spec:
-      location: westeurope
-      owner:
-        name: core
-      kind: StorageV2
-      sku:
-        name: Standard_LRS
-      operatorSpec:
-        secrets: {{key1: {{name: keys, key: first}}}}
-        configMaps: {{blobEndpoint: {{name: where, key: blob}}}}
-    """
-LAKE, POND = ACCOUNT.format(name="lake"), ACCOUNT.format(name="pond")
+EXPORTS = "secrets: {key1: {name: keys, key: first}}\n        configMaps: {blobEndpoint: {name: where, key: blob}}"
+LAKE = account(EXPORTS)
+POND = LAKE.replace("name: lake", "name: pond")
 PLAIN = LAKE.partition("      operatorSpec")[0]
-KEYS = Address(Holder.SECRET, "default", "keys")
-WHERE = Address(Holder.CONFIG_MAP, "default", "where")
+KEYS, WHERE = secret_at("keys"), config_map_at("where")
 PRUNE = {"prune": True, "max_deletes": 5}
 
 
@@ -52,9 +38,7 @@ def sinks():
 
 @pytest.fixture
 def world(tmp_path, sinks):
-    world = World(tmp_path)
-    world.places = Places(sinks=sinks)
-    return world
+    return world_with(tmp_path, *sinks)
 
 
 def config_map(world):

@@ -3,75 +3,34 @@
 from __future__ import annotations
 
 import pytest
+from exporters import (
+    ACCOUNT_ID,
+    BOTH,
+    ENDPOINT,
+    KEY_1,
+    OWNER,
+    READY,
+    SERVER_ID,
+    UNWRITABLE,
+    account,
+    config_map_at,
+    revealed,
+    said,
+    secret_at,
+    server,
+    world_with,
+)
 from memory_places import MemorySink, MemorySource
 from scripts import rules
 from world import GROUP, GROUP_ID, World, annotated, of
 
 from gitsync.emulator.settings import Settings
 from gitsync.model.condition import Severity, Status
-from gitsync.model.export import Address, Holder, Owner
-from gitsync.model.gvk import Key
+from gitsync.model.export import Owner
 from gitsync.model.secret import MASKED
 from gitsync.model.verdict import Action, Verdict
 from gitsync.vault.places import Places
 from gitsync.vault.points import VaultError
-
-ACCOUNT_ID = f"{GROUP_ID}/providers/Microsoft.Storage/storageAccounts/lake"
-ACCOUNT = """\
-    apiVersion: storage.azure.com/v1api20230101
-    kind: StorageAccount
-    metadata:
-      name: lake
-    spec:
-      location: westeurope
-      owner:
-        name: core
-      kind: StorageV2
-      sku:
-        name: Standard_LRS
-      operatorSpec:
-        {exports}
-    """
-SERVER_ID = f"{GROUP_ID}/providers/Microsoft.DBforPostgreSQL/flexibleServers/books"
-SERVER = """\
-    apiVersion: dbforpostgresql.azure.com/v1api20221201
-    kind: FlexibleServer
-    metadata:
-      name: books
-    spec:
-      location: westeurope
-      owner:
-        name: core
-      administratorLogin: boss
-      administratorLoginPassword:
-        name: {secret}
-        key: {key}
-    """
-OWNER = Key("storage.azure.com", "StorageAccount", "default", "lake")
-
-
-def account(exports: str) -> str:
-    """The storage account with its operatorSpec, in YAML's flow style."""
-    return ACCOUNT.format(exports=exports)
-
-
-def server(secret: str = "lake", key: str = "first") -> str:
-    return SERVER.format(secret=secret, key=key)
-
-
-KEY_1 = "secrets: {key1: {name: lake, key: first}}"
-ENDPOINT = "configMaps: {blobEndpoint: {name: where, key: blob}}"
-
-
-BOTH = f"{KEY_1}\n        {ENDPOINT}"
-
-
-def secret_at(name: str, namespace: str = "default") -> Address:
-    return Address(Holder.SECRET, namespace, name)
-
-
-def config_map_at(name: str) -> Address:
-    return Address(Holder.CONFIG_MAP, "default", name)
 
 
 @pytest.fixture
@@ -81,21 +40,7 @@ def sink():
 
 @pytest.fixture
 def world(tmp_path, sink):
-    world = World(tmp_path)
-    world.places = Places(sinks=(sink,))
-    return world
-
-
-def said(result):
-    return (result.condition.status, result.condition.severity, result.condition.reason)
-
-
-READY = (Status.TRUE, Severity.NONE, "Succeeded")
-UNWRITABLE = (Status.FALSE, Severity.ERROR, "FailedWritingAdditionalKubernetesObjects")
-
-
-def revealed(sink, address):
-    return {key: value.reveal() for key, value in sink.objects[address].data.items()}
+    return world_with(tmp_path, sink)
 
 
 def test_a_key_goes_to_its_secret_and_feeds_another_resource_of_the_same_run(world, sink):

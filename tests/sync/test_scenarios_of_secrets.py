@@ -6,14 +6,13 @@ Those of credentials (11, 35) and the first ones of exports (13, 14, 26 to 28, 3
 from __future__ import annotations
 
 import pytest
+from exporters import ACCOUNT_ID, READY, account, config_map_at, revealed, said, secret_at, world_with
 from memory_places import MemorySink
-from test_exports import ACCOUNT_ID, READY, account, config_map_at, revealed, said, secret_at
 from test_secret_digests import KEY, SERVER, SERVER_ID, secret
-from world import GROUP, GROUP_ID, World, of
+from world import GROUP, GROUP_ID, of
 
 from gitsync.model.condition import Severity, Status
 from gitsync.model.verdict import Action, Verdict
-from gitsync.vault.places import Places
 
 IDENTITY_ID = f"{GROUP_ID}/providers/Microsoft.ManagedIdentity/userAssignedIdentities/who"
 FEDERATION_ID = f"{IDENTITY_ID}/federatedIdentityCredentials/jobs"
@@ -60,9 +59,7 @@ def sink():
 
 @pytest.fixture
 def world(tmp_path, sink):
-    world = World(tmp_path)
-    world.places = Places(sinks=(sink,))
-    return world
+    return world_with(tmp_path, sink)
 
 
 def config_map(issuer: str, namespace: str = "default") -> str:
