@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager
 
 import private_ca
 import pytest
+from exporters import BOTH, ENDPOINT, KEY_1, READY, account, said, server
 from fake_kubernetes import FakeKubernetes
-from test_exports import BOTH, ENDPOINT, KEY_1, READY, account, said, server
 from world import GROUP, GROUP_ID, World, of
 
 from gitsync.model.condition import Severity, Status

@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Mapping, Sequence
 
 import pytest
+from exporters import secret_at, server
 from memory_places import MemorySource
-from test_exports import secret_at, server
 from world import GROUP, World, of
 
 from gitsync.model.export import Address
