@@ -40,7 +40,10 @@ async def open_key_vault(url: str, credential: Any, way: Way, clock: Clock) -> A
     """
     is_here = _is_here(url)
     if credential is None and not is_here:
-        raise ConfigError(f"Nobody in particular may not ask {url}.", hint="Choose another --credential.")
+        raise ConfigError(
+            f"{url} is not asked, since nobody signs in.",
+            hint="Choose another --credential; with --emulator, name a vault on this machine or leave it out.",
+        )
     try:
         from gitsync.vault.keyvault_requests import open_requests  # noqa: PLC0415 - an extra; it brings the SDK
     except ImportError as error:
