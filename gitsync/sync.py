@@ -21,6 +21,7 @@ from gitsync.edges import Edges
 from gitsync.errors import ArmError
 from gitsync.given import read
 from gitsync.model.clock import rfc3339
+from gitsync.model.export import Address
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Node, Plan
 from gitsync.model.problem import Problem
@@ -91,16 +92,17 @@ async def _walked(
         edges.progress.expect(len(plan.applies) + len(prunes))
         applied = await walk(plan.applies, one, no_turn, edges.stop)
         pruned = await walk(hold_back(prunes, plan.applies, applied.values()), one, no_turn, edges.stop)
-        left = (
-            await run.outlets.collect(forgotten(records, {**applied, **pruned}), run.rules.agent)
-            if run.rules.writes
-            else ()
-        )
+        left = await _collected(run, forgotten(records, {**applied, **pruned}))
         again = _second_tries(plan, applied, pruned) if run.rules.writes else {}
         retried = await walk(again, one, no_turn, edges.stop, known=applied)
     finally:
         stopping.cancel()
     return {**applied, **pruned, **retried}, left
+
+
+async def _collected(run: Run, exported: Mapping[Key, Sequence[Address]]) -> tuple[Problem, ...]:
+    """Clear away what forgotten resources exported. A plan clears nothing."""
+    return await run.outlets.collect(exported, run.rules.agent) if run.rules.writes else ()
 
 
 async def _end_waits(edges: Edges, run: Run) -> None:
