@@ -39,17 +39,12 @@ def check_export(export: Export) -> None:
         as_bytes(value, export.address, key)
 
 
-def owner_of(export: Export) -> str:
-    """The text by which sinks remember who exported an object."""
-    return str(export.owner)
-
-
-def expect_own(export: Export, owner: str | None, where: object) -> None:
-    """Raise VaultError where what stands there (None: nothing) is another's: a run beside this one may have come
-    first. So a sink looks once more while it holds the place.
+def expect_own(export: Export, owner: str | None, what: str) -> None:
+    """Raise VaultError where `what` stands there (its owner None: nothing does) is another's: a run beside this one
+    may have come first. So a sink looks once more right before it writes.
     """
-    if owner not in {None, owner_of(export)}:
+    if owner not in {None, str(export.owner)}:
         raise VaultError(
-            f"{export.address} in {where} is not {export.owner}'s own, so it is not written.",
+            f"{what} is not {export.owner}'s own, so it is not written.",
             hint="Delete it, or export under another name.",
         )

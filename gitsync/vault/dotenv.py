@@ -15,7 +15,7 @@ from pathlib import Path
 
 from gitsync.errors import ConfigError
 from gitsync.model.export import Address, Export, Holder, Owner
-from gitsync.vault.content import check_export, expect_own, owner_of
+from gitsync.vault.content import check_export, expect_own
 from gitsync.vault.naming import check_names, variable
 from gitsync.vault.points import VaultError
 from gitsync.vault.private import UnfitError, judge_file, locked, replace
@@ -81,7 +81,7 @@ class DotenvSink:
             check_export(export)
             self._refuse_collisions(contents, export)
             self._refuse_lines(export)
-            contents.blocks[export.address] = Block(owner_of(export), _lines(export))
+            contents.blocks[export.address] = Block(str(export.owner), _lines(export))
 
     def _refuse_lines(self, export: Export) -> None:
         several = sorted(key for key, value in export.data.items() if _ENDS_A_LINE.search(value.reveal()))
@@ -94,11 +94,11 @@ class DotenvSink:
 
     async def write(self, export: Export) -> None:
         self.examine((export,))
-        block = Block(owner_of(export), _lines(export))
+        block = Block(str(export.owner), _lines(export))
         with self._as_vault_error(), locked(self._file.parent):
             contents = self._read()
             there = contents.blocks.get(export.address)
-            expect_own(export, there.owner if there else None, self._file)
+            expect_own(export, there.owner if there else None, f"{export.address} in {self._file}")
             if there != block:
                 self._refuse_collisions(contents, export)
                 contents.blocks[export.address] = block

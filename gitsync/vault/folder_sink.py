@@ -21,7 +21,7 @@ from typing import Any
 
 from gitsync.errors import ConfigError
 from gitsync.model.export import Address, Export, Holder, Owner
-from gitsync.vault.content import as_bytes, check_export, expect_own, owner_of
+from gitsync.vault.content import as_bytes, check_export, expect_own
 from gitsync.vault.folder import NOTE
 from gitsync.vault.naming import check_names
 from gitsync.vault.points import VaultError
@@ -83,7 +83,7 @@ class FolderSink:
         files = _files(export)
         with _as_vault_error(self._top), locked(self._top):
             folder = self._place(export.address)
-            expect_own(export, _owner(_note(folder)), self._top)
+            expect_own(export, _owner(_note(folder)), f"{export.address} in {self._top}")
             if _present(folder) != files:
                 private_folder(folder.parent)
                 _swap(folder, files)
@@ -140,7 +140,7 @@ def _files(export: Export) -> Mapping[str, bytes]:
     """What the folder of an object holds."""
     note = {
         "name": export.address.name,
-        "owner": owner_of(export),
+        "owner": str(export.owner),
         "annotations": dict(export.annotations),
         "labels": dict(export.labels),
     }

@@ -18,7 +18,7 @@ from gitsync.errors import ConfigError
 from gitsync.model.clock import Clock
 from gitsync.model.export import Address, Export, Holder, Owner
 from gitsync.model.secret import Secret
-from gitsync.vault.content import check_export
+from gitsync.vault.content import check_export, expect_own
 from gitsync.vault.keyvault_index import Index, Stored
 from gitsync.vault.keyvault_names import LONGEST_TAG, Place, name_of, place_in, place_of, tags_of
 from gitsync.vault.naming import check_names
@@ -184,7 +184,7 @@ class KeyVault:
         if stored is None:
             return None
         self._expect(stored, place)
-        self._expect_owner(stored, export)
+        expect_own(export, stored.owner, f"Secret {stored.name} of {self._requests.vault}")
         return stored
 
     async def _newest(self, name: str) -> Stored | None:
@@ -192,13 +192,6 @@ class KeyVault:
         listed = (await self._known()).named(name)
         is_disabled = listed is not None and not listed.enabled
         return listed if is_disabled else await self._requests.get(name)
-
-    def _expect_owner(self, stored: Stored, export: Export) -> None:
-        if stored.owner != str(export.owner):
-            raise VaultError(
-                f"Secret {stored.name} of {self._requests.vault} is not {export.owner}'s own, so it is not written.",
-                hint="Delete it, or export under another name.",
-            )
 
     async def _put(self, name: str, value: Secret, tags: Mapping[str, str]) -> None:
         """Write a secret; one of this name that is deleted is recovered first, if it was exported for the same key.

@@ -15,7 +15,7 @@ from gitsync.errors import ConfigError
 from gitsync.model.clock import Clock
 from gitsync.model.export import Address, Export, Owner
 from gitsync.model.secret import Secret
-from gitsync.vault.content import check_export
+from gitsync.vault.content import check_export, expect_own
 from gitsync.vault.kubernetes_account import FOLDER, account_in
 from gitsync.vault.kubernetes_object import Held, wanted
 from gitsync.vault.naming import check_names
@@ -89,11 +89,7 @@ class Kubernetes:
         if there is None:
             await self._requests.create(wants)
             return
-        if there.owner != str(export.owner):
-            raise VaultError(
-                f"{export.address} of the cluster is not {export.owner}'s own, so it is not written.",
-                hint="Delete it, or export under another name.",
-            )
+        expect_own(export, there.owner, f"{export.address} of the cluster")
         if there.is_as(wants):
             return
         if there.is_immutable:

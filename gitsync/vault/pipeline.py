@@ -14,7 +14,7 @@ from pathlib import Path
 
 from gitsync.errors import ConfigError
 from gitsync.model.export import Address, Export, Holder, Owner
-from gitsync.vault.content import check_export, owner_of
+from gitsync.vault.content import check_export
 from gitsync.vault.naming import check_names, variable
 from gitsync.vault.points import VaultError
 
@@ -54,7 +54,7 @@ class PipelineSink:
 
     async def owner(self, address: Address) -> str | None:
         check_names(address)
-        return owner_of(self._written[address]) if address in self._written else None
+        return str(self._written[address].owner) if address in self._written else None
 
     def examine(self, exports: Sequence[Export]) -> None:
         """VaultError where two keys would be one output, or the host takes no such value."""

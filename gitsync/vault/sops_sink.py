@@ -15,7 +15,7 @@ from typing import Any
 from gitsync.core.documents import Document, read_documents
 from gitsync.errors import ConfigError
 from gitsync.model.export import Address, Export, Holder, Owner
-from gitsync.vault.content import check_export, expect_own, owner_of
+from gitsync.vault.content import check_export, expect_own
 from gitsync.vault.naming import check_names
 from gitsync.vault.points import VaultError
 from gitsync.vault.private import locked, replace, settle
@@ -67,7 +67,7 @@ class SopsSink:
         encrypted = await self._encrypt(manifest, file, file.parent)
         try:
             with locked(file.parent):
-                expect_own(export, await self.owner(export.address), self._top)
+                expect_own(export, await self.owner(export.address), f"{export.address} in {self._top}")
                 replace(file, encrypted, _FILE_MODE)
         except OSError as error:
             raise _unwritable(file, error) from error
@@ -135,7 +135,7 @@ def _manifest(export: Export) -> Mapping[str, Any]:
         "metadata": {
             "name": export.address.name,
             "namespace": export.address.namespace,
-            "annotations": dict(sorted({**export.annotations, OWNER: owner_of(export)}.items())),
+            "annotations": dict(sorted({**export.annotations, OWNER: str(export.owner)}.items())),
             **labels,
         },
         "stringData": {key: export.data[key].reveal() for key in sorted(export.data)},
