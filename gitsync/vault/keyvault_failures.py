@@ -10,13 +10,12 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from gitsync.model.secret import MASKED, Secret
-from gitsync.redactions import cut
+from gitsync.model.secret import Secret
+from gitsync.vault.complaint import complaint
 from gitsync.vault.patience import PassingError, retry_after
 from gitsync.vault.points import VaultError
 
 DELETED = "ObjectIsDeletedButRecoverable"
-_LONGEST = 500  # characters of what Key Vault says
 
 _PASSING = frozenset({408, 429, 500, 502, 503, 504})
 _IN_BETWEEN = frozenset({"ObjectIsBeingRecovered", "ObjectIsBeingDeleted"})
@@ -95,7 +94,5 @@ def _said(body: Any, hidden: Secret | None) -> tuple[str, str]:
         return "without a reason", ""
     inner = error.get("innererror") or error.get("innerError")
     code = (inner.get("code") if isinstance(inner, dict) else None) or error.get("code") or "without a code"
-    said = " ".join(str(error.get("message") or "").split())
-    if hidden is not None and hidden.reveal():
-        said = said.replace(hidden.reveal(), MASKED)
-    return str(code), f"{cut(said, _LONGEST).rstrip('.')}." if said else ""
+    said = complaint(error.get("message"), [hidden] if hidden else [])
+    return str(code), f"{said}." if said else ""

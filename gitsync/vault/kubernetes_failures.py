@@ -10,15 +10,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from gitsync.model.export import Address, Holder
-from gitsync.model.secret import MASKED, Secret
-from gitsync.redactions import cut
+from gitsync.model.secret import Secret
+from gitsync.vault.complaint import complaint
 from gitsync.vault.patience import PassingError, retry_after
 from gitsync.vault.points import VaultError
 
 RESOURCES = {Holder.SECRET: "secrets", Holder.CONFIG_MAP: "configmaps"}
 """As a Role names them."""
 
-_LONGEST = 500  # characters of what the API server says
 _ATTEMPTS = 6
 _CONNECTIONS = 3
 _PASSING = frozenset({408, 409, 429, 500, 502, 503, 504})
@@ -74,9 +73,4 @@ def _hint(doing: Doing, status: int) -> str:
 
 def _said(body: Any, hidden: Iterable[Secret]) -> str:
     """The message of a Status object."""
-    said = body.get("message") if isinstance(body, dict) else None
-    text = " ".join(str(said or "").split())
-    for secret in hidden:
-        if secret.reveal():
-            text = text.replace(secret.reveal(), MASKED)
-    return cut(text, _LONGEST).rstrip(".")
+    return complaint(body.get("message") if isinstance(body, dict) else None, hidden)

@@ -1,0 +1,19 @@
+"""What a place says when it refuses, fit to be told: on one line, bounded, and without the values that it was sent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from gitsync.model.secret import MASKED, Secret
+from gitsync.redactions import cut
+
+_LONGEST = 500  # characters
+
+
+def complaint(said: object, hides: Iterable[Secret]) -> str:
+    """The text of a refusal without its full stop; "" where nothing was said."""
+    text = " ".join(str(said or "").split())
+    for secret in hides:
+        if secret.reveal():
+            text = text.replace(secret.reveal(), MASKED)
+    return cut(text, _LONGEST).rstrip(".")
