@@ -20,6 +20,7 @@ from gitsync.cel.tree import Node
 from gitsync.cel.types import DYN, STRING, Type, map_of
 from gitsync.errors import ExpressionError
 from gitsync.model.facts import Kind
+from gitsync.redactions import cut
 
 TEXTS: Final = map_of(STRING, STRING)
 """The type of `secret`, and of an expression that gives many keys."""
@@ -82,9 +83,9 @@ def compiled(text: str, environment: Environment) -> Program:
 
 def quoted(text: str) -> str:
     """An expression as messages show it; cut where it is long."""
-    return json.dumps(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…", ensure_ascii=False)
+    return json.dumps(cut(text, _SHOWN), ensure_ascii=False)
 
 
 def _refused(text: str, said: str, hint: str) -> ExpressionError:
-    told = said if len(said) <= _LONGEST_COMPLAINT else f"{said[:_LONGEST_COMPLAINT]}…"
+    told = cut(said, _LONGEST_COMPLAINT)
     return ExpressionError(f"failed to compile CEL expression: {quoted(text)}: {told}", hint=hint)

@@ -61,7 +61,6 @@ NOT_YET_THERE = frozenset(
 )
 """Codes that mean "I do not know that resource": a run waits where it created what is missed."""
 
-NOT_REGISTERED = frozenset({"MissingSubscriptionRegistration"})
 
 NOT_ALLOWED = frozenset({"AuthorizationFailed", "LinkedAuthorizationFailed"})
 """Codes that a run waits for after it wrote a role assignment itself."""

@@ -55,10 +55,6 @@ class Registry:
         """Tell whether an extension of this kind wants the owner read."""
         return any(extension.owner_check for extension in self._by_kind.get((group, kind), []))
 
-    def exports_secrets(self, group: str, kind: str) -> bool:
-        """Tell whether an extension of this kind can give secrets."""
-        return any(extension.export_secrets for extension in self._by_kind.get((group, kind), []))
-
     async def owner_check(self, subject: Subject, azure: ReadsAzure) -> CheckResult:
         return await _chain([e.owner_check for e in self.of(subject) if e.owner_check])(subject, azure)
 

@@ -91,12 +91,6 @@ def test_who_is_not_needed_is_not_asked():
     assert pair[0].asked == [["a"]]
 
 
-def test_which_kinds_can_give_secrets():
-    known = registry(export_secrets=(None, secrets()))
-    assert known.exports_secrets("g", "K")
-    assert not known.exports_secrets("g", "Other")
-
-
 def test_config_maps_are_exported_the_same_way():
     def knows(**given):
         async def export(about, azure, wanted):

@@ -13,6 +13,7 @@ from itertools import takewhile
 from typing import Any
 
 from gitsync.model.verdict import Difference
+from gitsync.redactions import cut
 from gitsync.report.escape import value as one_line
 from gitsync.report.headline import plural
 from gitsync.report.html.markup import BREAK, NOTHING, Markup, code, element, joined, table, text
@@ -65,7 +66,7 @@ def _block(live: Sequence[str], desired: Sequence[str], before: str) -> Markup:
 
 
 def _line(line: str) -> Markup:
-    shown = text(line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]}…")
+    shown = text(cut(line, _LONGEST_LINE))
     name = {"-": "del", "+": "ins", "@": "i"}.get(line[:1])
     return element(name, shown) if name else shown
 
