@@ -7,11 +7,11 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import AsyncExitStack, contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import aiohttp
 from aiohttp import web
@@ -20,6 +20,7 @@ from gitsync.emulator.server import Emulator
 from gitsync.emulator.settings import Settings
 from gitsync.emulator.store import MemoryStore
 
+T = TypeVar("T")
 SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
 LONG = 60
 """Seconds after which a command that hangs is given up: far more than any takes."""
@@ -136,27 +137,37 @@ class Azure:
 @contextmanager
 def azure(store: MemoryStore | None = None, clock: Any = None, **settings: Any) -> Iterator[Azure]:
     """Serve an emulator from a thread of its own. `settings` are the emulator's."""
+    with in_background(_served(Emulator(Settings(limits=None, **settings), store, clock))) as served:
+        yield served
+        assert served.broken == []
+
+
+@contextmanager
+def in_background(manager: AbstractAsyncContextManager[T]) -> Iterator[T]:
+    """Hold an asynchronous context open in a thread of its own, as long as a test speaks to it over a socket."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
 
-    def wait(work: Awaitable[Any]) -> Any:
-        return asyncio.run_coroutine_threadsafe(_awaited(work), loop).result(LONG)
+    def wait(work: Any) -> Any:
+        return asyncio.run_coroutine_threadsafe(work, loop).result(LONG)
 
-    stack = AsyncExitStack()
     try:
-        served = wait(_serve(stack, Emulator(Settings(limits=None, **settings), store, clock)))
-        yield served
-        assert served.broken == []
+        opened = wait(manager.__aenter__())
+        try:
+            yield opened
+        finally:
+            wait(manager.__aexit__(None, None, None))
     finally:
-        wait(stack.aclose())
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()
 
 
-async def _awaited(work: Awaitable[Any]) -> Any:
-    return await work
+@asynccontextmanager
+async def _served(emulator: Emulator) -> AsyncIterator[Azure]:
+    async with AsyncExitStack() as stack:
+        yield await _serve(stack, emulator)
 
 
 async def _serve(stack: AsyncExitStack, emulator: Emulator) -> Azure:

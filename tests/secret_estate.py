@@ -8,18 +8,13 @@ with azure() as served:
 
 from __future__ import annotations
 
-import asyncio
 import shutil
 import subprocess
 import textwrap
-import threading
-from collections.abc import Iterator
-from contextlib import AbstractAsyncContextManager, contextmanager
 from pathlib import Path
-from typing import Any
 
 import command_line
-from command_line import LONG, SUBSCRIPTION, Azure, Ended
+from command_line import SUBSCRIPTION, Azure, Ended
 from sops_rig import Rig, rig
 
 from gitsync.emulator.settings import Timing
@@ -144,25 +139,3 @@ class Estate:
         """Every file below a folder beside the repository, with its content."""
         found = sorted(file for file in (self.outside / top).rglob("*") if file.is_file())
         return {str(file.relative_to(self.outside / top)): file.read_text() for file in found}
-
-
-@contextmanager
-def in_background(manager: AbstractAsyncContextManager[Any]) -> Iterator[Any]:
-    """Hold an asynchronous context open in a thread of its own, as long as a test speaks to it over a socket."""
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever, daemon=True)
-    thread.start()
-
-    def wait(work: Any) -> Any:
-        return asyncio.run_coroutine_threadsafe(work, loop).result(LONG)
-
-    try:
-        opened = wait(manager.__aenter__())
-        try:
-            yield opened
-        finally:
-            wait(manager.__aexit__(None, None, None))
-    finally:
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        loop.close()

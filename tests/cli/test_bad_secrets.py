@@ -10,9 +10,9 @@ import re
 
 import private_ca
 import pytest
-from command_line import azure
+from command_line import azure, in_background
 from fake_key_vault import FakeKeyVault, Fault
-from secret_estate import AT_ONCE, GROUP, Estate, account, account_id, in_background, secret, server, server_id
+from secret_estate import AT_ONCE, GROUP, Estate, account, account_id, secret, server, server_id
 
 KEY_1 = "secrets: {key1: {name: lake, key: first}}"
 FOLDER = ("--export-to", "status,folder", "--export-folder", "../out")

@@ -9,9 +9,9 @@ import re
 
 import private_ca
 import pytest
-from command_line import azure
+from command_line import azure, in_background
 from fake_key_vault import FakeKeyVault
-from secret_estate import AT_ONCE, GROUP, Estate, account, in_background, secret, server
+from secret_estate import AT_ONCE, GROUP, Estate, account, secret, server
 
 KEY_1 = "secrets: {key1: {name: lake, key: first}}"
 DIGEST_KEY = {"GITSYNC_DIGEST_KEY": "d" * 40}

@@ -11,7 +11,7 @@ import stat
 
 import private_ca
 import pytest
-from command_line import azure
+from command_line import azure, in_background
 from fake_key_vault import FakeKeyVault
 from secret_estate import (
     AT_ONCE,
@@ -19,7 +19,6 @@ from secret_estate import (
     Estate,
     account,
     account_id,
-    in_background,
     secret,
     server,
     server_id,

@@ -6,19 +6,16 @@ way; what Azure and the extensions say of them are all of these spellings.
 
 from __future__ import annotations
 
-import asyncio
 import json
-import threading
-from collections.abc import Coroutine, Iterator
-from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import sops_rig
 from command_line import SUBSCRIPTION, Ended, gitsync
 from hunting import spellings
 from scripts import rules
+from secret_estate import GROUP
 
 from gitsync.emulator.faults import Rule
 
@@ -40,12 +37,6 @@ SETTINGS = {
 }
 CREDENTIAL = "cred3ntial-secret-marked-value"
 
-GROUP = """\
-apiVersion: resources.azure.com/v1api20200601
-kind: ResourceGroup
-metadata: {name: core}
-spec: {location: westeurope}
-"""
 SERVER = """\
 apiVersion: dbforpostgresql.azure.com/v1api20221201
 kind: FlexibleServer
@@ -261,28 +252,3 @@ def _package(folder: Path) -> None:
 
 
 T = TypeVar("T")
-
-
-@contextmanager
-def in_a_thread(opened: AbstractAsyncContextManager[T]) -> Iterator[T]:
-    """Serve something from a thread of its own, while the command runs."""
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever, daemon=True)
-    thread.start()
-
-    def wait(work: Coroutine[Any, Any, Any]) -> Any:
-        return asyncio.run_coroutine_threadsafe(work, loop).result(60)
-
-    async def enter() -> T:
-        return await opened.__aenter__()
-
-    async def leave() -> None:
-        await opened.__aexit__(None, None, None)
-
-    try:
-        yield wait(enter())
-    finally:
-        wait(leave())
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        loop.close()

@@ -14,24 +14,23 @@ from dataclasses import dataclass, field
 
 import private_ca
 import pytest
-from command_line import SUBSCRIPTION, Azure, Ended, azure
+from command_line import SUBSCRIPTION, Azure, Ended, azure, in_background
 from fake_key_vault import FakeKeyVault, Fault
 from hunting import Hunt, files, objects, spellings
 from leak_estate import (
     ACCOUNT,
     ACCOUNT_ID,
     CREDENTIAL,
-    GROUP,
     INPUTS,
     KNOWN_EARLY,
     SETTINGS,
     SINKS,
     Estate,
     faults,
-    in_a_thread,
     make,
     said,
 )
+from secret_estate import GROUP
 
 from gitsync.emulator.keys import key
 from gitsync.emulator.settings import Timing
@@ -79,7 +78,7 @@ def told(tmp_path_factory):
     ca, told = private_ca.make(root), Told(make(root))
     where = ("--status-dir", str(root / "status"))
     plan = str(root / "plan.json")
-    with azure(operations=Timing(polls=0), rules=faults()) as served, in_a_thread(FakeKeyVault(ca.tls)) as vault:
+    with azure(operations=Timing(polls=0), rules=faults()) as served, in_background(FakeKeyVault(ca.tls)) as vault:
         vault.make("default--vault--password", INPUTS["vault"])
         told.estate.environment |= served.variables
         told.estate.environment |= {"GITSYNC_CA_BUNDLE": str(ca.bundle), "GITSYNC_KEY_VAULT": vault.url}
@@ -249,7 +248,7 @@ def test_a_sink_that_repeats_what_it_is_given_as_it_fails(tmp_path, sink):
     repeating.mkdir()
     (repeating / "sops").write_text(REPEATING_SOPS)
     (repeating / "sops").chmod(0o755)
-    with azure(operations=Timing(polls=0)) as served, in_a_thread(FakeKeyVault(ca.tls)) as vault:
+    with azure(operations=Timing(polls=0)) as served, in_background(FakeKeyVault(ca.tls)) as vault:
         value = key(ACCOUNT_ID, "key1")
         vault.fail("PUT", "/secrets/default--lake--first", *[Fault(403, "Forbidden", message=said(value))] * 9)
         estate.environment |= served.variables | {

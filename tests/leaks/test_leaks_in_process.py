@@ -11,11 +11,13 @@ from pathlib import Path
 
 import private_ca
 import pytest
+from command_line import in_background
 from fake_clock import FakeClock
 from fake_key_vault import Fault
 from fake_kubernetes import FakeKubernetes
 from hunting import Hunt, files
-from leak_estate import ACCOUNT, ACCOUNT_ID, GROUP, SERVER, in_a_thread, said
+from leak_estate import ACCOUNT, ACCOUNT_ID, SERVER, said
+from secret_estate import GROUP
 from world import World, of
 
 from gitsync import api
@@ -179,7 +181,7 @@ def test_the_cluster_as_source_and_sink_repeats_what_it_is_given(tmp_path):
     world = World(tmp_path / "world").says(group=GROUP, server=SERVER.replace("NAME", "books"), lake=ACCOUNT)
     values = {"first": key(ACCOUNT_ID, "key1"), "second": key(ACCOUNT_ID, "key2"), "input": OTHER}
     hunt = Hunt(**values)
-    with in_a_thread(FakeKubernetes(private_ca.make(tmp_path), tmp_path / "account")) as cluster:
+    with in_background(FakeKubernetes(private_ca.make(tmp_path), tmp_path / "account")) as cluster:
         cluster.make("secrets", "default", "books", {"password": OTHER})
         place = Cluster(cluster)
         world.places = Places(order=("manifests", "kubernetes"), sources={"kubernetes": place}, sinks=(place,))
