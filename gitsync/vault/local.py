@@ -19,6 +19,9 @@ from gitsync.vault.points import Sink, Source
 from gitsync.vault.sops import Sops
 from gitsync.vault.sops_sink import SopsSink
 
+SINKS = ("folder", "sops", "dotenv", "ci")
+"""Words of `export_to` that `local_sink` knows."""
+
 
 def local_source(word: str, config: Config, environment: Mapping[str, str]) -> Source | None:
     """The source `folder` or `environment`; None for another word. ConfigError where its folder is not given, or is
@@ -41,8 +44,7 @@ def local_source(word: str, config: Config, environment: Mapping[str, str]) -> S
 
 
 def local_sink(word: str, config: Config, environment: Mapping[str, str], tell: Tell) -> Sink | None:
-    """The sink `folder`, `sops`, `dotenv` or `ci`; None for another word. `tell` shows a line to the host of a
-    pipeline, and is not to be masked.
+    """One of `SINKS`; None for another word. `tell` shows a line to the host of a pipeline, and is not to be masked.
 
     ConfigError where its folder or file is not given.
     """
