@@ -25,12 +25,29 @@ class Encrypted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UnreadDocument:
+    """A document that did not become a resource: of a kind that is not for gitsync, or rejected with a problem.
+
+    Texts are as written, "" where the document has none. `is_rejected` says that a problem was reported of it, so that
+    it may have been meant as a resource of ours; a file or document that does not parse is one without any text.
+    """
+
+    source: Source
+    api_version: str = ""
+    kind: str = ""
+    name: str = ""
+    azure_name: str = ""
+    is_rejected: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Manifests:
     """What was read. ConfigMaps and Secrets by (namespace, name), each a mapping of its keys; `namespaces` has the
     annotations of Namespace manifests by name. What is encrypted is in `encrypted`, and in neither of the others.
 
     `problems` are those that belong to no resource, in the order of the files; a resource that was read has its own.
-    `passed_over` counts the documents that are not for gitsync.
+    `passed_over` counts the documents that are not for gitsync, and `unread` names these and the rejected ones, in the
+    order of the files.
     """
 
     resources: tuple[Resource, ...] = ()
@@ -40,3 +57,4 @@ class Manifests:
     namespaces: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
     passed_over: int = 0
+    unread: tuple[UnreadDocument, ...] = ()
