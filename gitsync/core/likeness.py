@@ -47,7 +47,7 @@ def _distance(one: str, other: str) -> int | None:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Likeness:
     """What a mapping says of itself; texts are as written, "" where there is none. `keys` has the key that stands for
-    each field of the header that is there, `owner` and `azure_name` are those of its spec.
+    each field of the header that is there; `has_azure_name` and `has_owner` say whether its spec has these as ASO has.
     """
 
     keys: Mapping[str, str]
@@ -55,7 +55,8 @@ class Likeness:
     kind: str = ""
     name: str = ""
     azure_name: str = ""
-    owner: Any = None
+    has_azure_name: bool = False
+    has_owner: bool = False
 
     @classmethod
     def of(cls, value: Any) -> Likeness:
@@ -64,13 +65,16 @@ class Likeness:
             return cls(keys={})
         found = {word: key for word in HEADER if (key := key_for(word, value)) is not None}
         header = {word: value[key] for word, key in found.items()}
+        spec = header.get("spec")
+        owner = _member(spec, "owner")
         return cls(
             keys=found,
             api_version=_text(header.get("apiVersion")),
             kind=_text(header.get("kind")),
             name=_text(_member(header.get("metadata"), "name")),
-            azure_name=_text(_member(header.get("spec"), "azureName")),
-            owner=_member(header.get("spec"), "owner"),
+            azure_name=_text(_member(spec, "azureName")),
+            has_azure_name=isinstance(spec, Mapping) and key_for("azureName", spec) is not None,
+            has_owner=isinstance(owner, Mapping) and bool({"name", "armId"} & owner.keys()),  # others write a text
         )
 
     @property
@@ -86,11 +90,6 @@ class Likeness:
     @property
     def version(self) -> str:
         return self.api_version.rpartition("/")[2]
-
-    @property
-    def has_owner(self) -> bool:
-        """Whether it names an owner as ASO's resources do: a mapping, while others write a text."""
-        return isinstance(self.owner, Mapping) and bool({"name", "armId"} & self.owner.keys())
 
     def unread(self, source: Source, *, is_rejected: bool) -> UnreadDocument:
         """The document as one that did not become a resource."""
