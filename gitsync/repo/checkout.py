@@ -38,7 +38,8 @@ from gitsync.repo.worktree import (
 class Checkout:
     """The manifests of one revision.
 
-    `files` maps a path from the root of SOURCE to its bytes, sorted. `revision` is a commit id, None for a folder that
+    `files` maps a path from the root of SOURCE to its bytes, sorted; `ignored` are the paths of files that could hold
+    manifests and are left out. `revision` is a commit id, None for a folder that
     is no git work tree (or has no commit). `ref` is the branch or tag, where it is one. `dirty` says that what was read
     differs from the revision. `folder` is set where SOURCE is a folder of this machine, `top` where that lies in a work
     tree. `remote` is the repository elsewhere that it came from or has, and `remote_refused` tells why one that there
@@ -51,6 +52,7 @@ class Checkout:
     ref: str | None = None
     files: Mapping[str, bytes] = field(repr=False)  # a Secret may be among them
     problems: tuple[Problem, ...] = ()
+    ignored: tuple[str, ...] = ()
     dirty: bool = False
     folder: Path | None = None
     top: Path | None = None
@@ -133,6 +135,7 @@ def _from_url(url: Url, ref: str | None, wanted: Wanted, access: Access) -> Chec
         ref=tip.ref,
         files=contents.files,
         problems=contents.problems,
+        ignored=contents.ignored,
         remote=remote,
         wanted=wanted,
         history=History(clone.repository, tip.commit, root="", remote=remote, clone=clone),
@@ -144,7 +147,12 @@ def _from_plain_folder(source: Folder, ref: str | None, wanted: Wanted) -> Check
         raise SourceError(f"{source.path} is not in a git repository, so it has no {ref}.", hint="Leave --ref out.")
     contents = read_contents(FolderListing(root=source.path, follow_links=True), wanted)
     return Checkout(
-        name=str(source.path), files=contents.files, problems=contents.problems, folder=source.path, wanted=wanted
+        name=str(source.path),
+        files=contents.files,
+        problems=contents.problems,
+        ignored=contents.ignored,
+        folder=source.path,
+        wanted=wanted,
     )
 
 
@@ -163,6 +171,7 @@ def _from_work_tree(source: Folder, tree: WorkTree, ref: str | None, wanted: Wan
         ref=ref or branch,
         files=contents.files,
         problems=contents.problems,
+        ignored=contents.ignored,
         dirty=dirty,
         folder=source.path,
         top=tree.top,

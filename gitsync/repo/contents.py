@@ -14,7 +14,7 @@ from gitsync.repo.ignore import IGNORE_FILE, IgnoreRules, read_rules
 from gitsync.repo.kustomization import find_kustomizations, folder_of, is_below, reach
 from gitsync.repo.kustomize import build_kustomizations
 from gitsync.repo.listing import Entry, EntryKind, Listing
-from gitsync.repo.selection import Budget, check_budget, in_dot_folder, manifests_of, passed_over, visible
+from gitsync.repo.selection import Budget, check_budget, ignored, in_dot_folder, manifests_of, passed_over, visible
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,13 +28,15 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contents:
-    """Manifest files by path from the root of the source, sorted; and a warning for what was passed over.
+    """Manifest files by path from the root of the source, sorted; a warning for what was passed over; and the paths of
+    files that are ignored.
 
     A kustomization stands for all of its folder: its own path leads to what it was built to.
     """
 
     files: Mapping[str, bytes] = field(repr=False)  # a Secret may be among them
     problems: tuple[Problem, ...]
+    ignored: tuple[str, ...] = ()
 
 
 def read_contents(listing: Listing, wanted: Wanted) -> Contents:
@@ -45,7 +47,7 @@ def read_contents(listing: Listing, wanted: Wanted) -> Contents:
         everything = _Everything.of(listing, wanted.budget)
         built = build_kustomizations(choice.units, everything.entries, everything.read)
         files = dict(sorted({**files, **built}.items()))
-    return Contents(files=files, problems=choice.problems)
+    return Contents(files=files, problems=choice.problems, ignored=choice.ignored)
 
 
 def inputs_of(listing: Listing, wanted: Wanted) -> Mapping[str, str]:
@@ -67,6 +69,7 @@ class _Choice:
     manifests: tuple[Entry, ...]
     units: tuple[str, ...]
     problems: tuple[Problem, ...]
+    ignored: tuple[str, ...]
 
 
 def _choose(listing: Listing, wanted: Wanted) -> _Choice:
@@ -76,7 +79,8 @@ def _choose(listing: Listing, wanted: Wanted) -> _Choice:
     folders = [folder_of(unit) for unit in units]
     manifests = manifests_of(e for e in seen if not any(is_below(e.path, folder) for folder in folders))
     check_budget(manifests, wanted.budget)
-    return _Choice(manifests=manifests, units=units, problems=passed_over(seen))
+    left_out = ignored(entries, seen, wanted.without)
+    return _Choice(manifests=manifests, units=units, problems=passed_over(seen), ignored=left_out)
 
 
 @dataclass(frozen=True, slots=True)
