@@ -26,5 +26,6 @@ def list_left_out(options: argparse.Namespace, config: Config, coverage: Coverag
     if not options.verbose:
         return
     stream = sys.stdout if config.output == "text" else sys.stderr
-    stream.writelines(f"{inert(line)}\n" for line in listing(coverage))
+    lines = [inert(line) for line in listing(coverage)]
+    stream.writelines(f"{line}\n" for line in (["", *lines] if lines else []))
     stream.flush()

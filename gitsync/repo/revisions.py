@@ -30,7 +30,7 @@ _DEEPENED = "refs/gitsync/deepened"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """The manifests of one revision. `commit` is its id, None for a folder that has none; the rest is as in a checkout."""
+    """The manifests of one revision. `commit` is its id, None for a folder that has none; the rest as in a checkout."""
 
     commit: str | None
     files: Mapping[str, bytes] = field(repr=False)  # a Secret may be among them

@@ -41,6 +41,8 @@ def listing(coverage: Coverage) -> Iterator[str]:
 
 
 def _said(document: UnreadDocument) -> str:
+    if document.is_rejected and not (document.kind or document.name):
+        return "rejected"
     what = f"{title_of(document)} {visible(document.name)}".rstrip()
     return f"{'rejected' if document.is_rejected else 'passed over'}: {what}"
 

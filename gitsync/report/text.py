@@ -48,7 +48,7 @@ def _summary(report: Report, paint: Paint) -> list[str]:
         f"{ready if report.command == 'sync' else ''}{done(report)}; {against(report) or cost(report)}",
     ]
     if report.coverage.files or report.coverage.ignored:
-        lines.append(f"read {sentence(report.coverage)}.")
+        lines.append(f"read {sentence(report.coverage)}")
     if report.interrupted:
         lines.append(paint.bad("Interrupted: what was not reached is left to the next run."))
     return lines
