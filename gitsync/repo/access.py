@@ -44,7 +44,7 @@ _FIXED = {
     "GCM_INTERACTIVE": "never",
     "SSH_ASKPASS_REQUIRE": "never",
 }
-_LOCAL_TIMEOUT = 60.0
+_SHORTEST_SECRET = 8  # what is shorter would be masked in the middle of words
 _NO_REPOSITORY = Path(os.devnull)
 
 
@@ -83,9 +83,11 @@ def local_environment() -> Mapping[str, str]:
     return _FIXED | {"GIT_ALLOW_PROTOCOL": "none"} | _as_variables(_ALWAYS)
 
 
-def no_repository() -> Repository:
+def no_repository(access: Access) -> Repository:
     """For commands of git that need no repository, and are to find none."""
-    return Repository(folder=_NO_REPOSITORY, environment=local_environment(), timeout=_LOCAL_TIMEOUT)
+    return Repository(
+        folder=_NO_REPOSITORY, environment=local_environment(), timeout=access.timeout, grace=access.grace
+    )
 
 
 def open_remote(url: Url, access: Access, headers: Settings = (), label: str = "") -> Remote:
@@ -97,18 +99,19 @@ def open_remote(url: Url, access: Access, headers: Settings = (), label: str = "
     secret = access.token or url.password
     user = access.username if access.token else url.user
     credentials, secrets = _credentials(url, user, secret)
+    left = tuple(Secret(word) for _, value in headers if len(word := value.rpartition(" ")[2]) >= _SHORTEST_SECRET)
     environment = (
         _FIXED
         | {"GIT_ALLOW_PROTOCOL": "https:ssh:file" + (":http" if url.scheme == "http" else "")}
         | {"GIT_ASKPASS": os.environ.get("GIT_ASKPASS", "")}  # without it git would open a window where it can
-        | _ssh(url)
+        | _ssh(url, access)
         | _as_variables((*headers, *_ALWAYS, *credentials, *_straight(url, (*headers, *credentials))))
     )
     return Remote(
         url=url.text,
         environment=environment,
         timeout=access.timeout,
-        secrets=secrets,
+        secrets=(*secrets, *left),
         grace=access.grace,
         label=label,
     )
@@ -131,11 +134,11 @@ def _straight(url: Url, settings: Settings) -> Settings:
     return ((f"http.{url.text}.followRedirects", "false"),) if has_header else ()
 
 
-def _ssh(url: Url) -> dict[str, str]:
+def _ssh(url: Url, access: Access) -> dict[str, str]:
     """The ssh command that the environment or the person's own settings of git name, else one that asks nothing."""
     if url.scheme == "file" or "GIT_SSH_COMMAND" in os.environ or "GIT_SSH" in os.environ:
         return {}
-    if no_repository().succeeds("config", "--get", "core.sshCommand"):
+    if no_repository(access).succeeds("config", "--get", "core.sshCommand"):
         return {}
     return {"GIT_SSH_COMMAND": "ssh -o BatchMode=yes"}
 

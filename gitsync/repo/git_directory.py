@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gitsync.errors import SourceError
-from gitsync.repo.access import no_repository
+from gitsync.repo.access import Access, no_repository
 from gitsync.repo.repository import GitFailedError
 
 _LONGEST_POINTER = 4096  # bytes of a path
@@ -45,7 +45,7 @@ def refuse_look_alike(folder: Path) -> None:
             )
 
 
-def find_git_directory(folder: Path) -> GitDirectory | None:
+def find_git_directory(folder: Path, access: Access) -> GitDirectory | None:
     """The git directory of the work tree around `folder`; None where there is none.
 
     SourceError where the nearest `.git` is no git directory, or belongs to another user whom git does not trust.
@@ -54,7 +54,7 @@ def find_git_directory(folder: Path) -> GitDirectory | None:
     if top is None:
         return None
     found = _pointed_to(top) if (top / ".git").is_file() else _own(top)
-    _check_owner(found)
+    _check_owner(found, access)
     return found
 
 
@@ -112,12 +112,12 @@ def _unfit(top: Path, why: str) -> SourceError:
     return SourceError(f"{top / '.git'} cannot be used: {why}.", hint="Clone the repository again.")
 
 
-def _check_owner(found: GitDirectory) -> None:
+def _check_owner(found: GitDirectory, access: Access) -> None:
     """Trust what git would trust (safe.directory in git-config(1)): whoever owns it chooses where tokens are sent."""
     paths = (found.top, found.top / ".git", found.path, found.common)
     if is_owned_by({path.lstat().st_uid for path in paths}, os.geteuid(), os.environ.get("SUDO_UID", "")):
         return
-    if not is_listed(found.top, _safe_directories()):
+    if not is_listed(found.top, _safe_directories(access)):
         raise SourceError(
             f"git cannot read {found.top}: it belongs to another user (dubious ownership).",
             hint=f"Trust the folder: git config --global --add safe.directory {found.top}",
@@ -140,10 +140,12 @@ def is_listed(top: Path, listed: Collection[str]) -> bool:
     return named
 
 
-def _safe_directories() -> list[str]:
+def _safe_directories(access: Access) -> list[str]:
     """The values in the settings of the machine and of the person, and no others."""
     try:
-        listed = no_repository().run("config", "--null", "--type=path", "--get-all", "safe.directory")
-    except GitFailedError:  # there are none
-        return []
+        listed = no_repository(access).run("config", "--null", "--type=path", "--get-all", "safe.directory")
+    except GitFailedError as error:
+        if error.timed_out:
+            raise SourceError(f"git cannot read its settings: {error.message}", hint=error.hint) from error
+        return []  # there are none
     return os.fsdecode(listed).split("\0")[:-1]

@@ -17,7 +17,7 @@ from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
 from gitsync.errors import SourceError
-from gitsync.repo.access import Settings, no_repository
+from gitsync.repo.access import Access, Settings, no_repository
 from gitsync.repo.git_directory import GitDirectory
 from gitsync.repo.location import Url
 from gitsync.repo.repository import GitFailedError
@@ -30,13 +30,13 @@ _INCLUDE = re.compile(r"include(?:if\.gitdir(?P<any_case>/i)?:(?P<pattern>.+))?\
 _PORTS = {"http": 80, "https": 443}
 
 
-def read_local_config(found: GitDirectory) -> Settings:
+def read_local_config(found: GitDirectory, access: Access) -> Settings:
     """The settings in the repository's own file that are used, in order; those of a remote's host from files that it
     includes as well, as long as they lie outside of the work tree. SourceError where git cannot read them.
     """
-    settings = list(_listed(found.common / "config"))
+    settings = list(_listed(found.common / "config", access))
     kept = [each for each in settings if _FORMAT.fullmatch(each[0]) or _REMOTE.fullmatch(each[0])]
-    return (*kept, *_headers(settings, found))
+    return (*kept, *_headers(settings, found, access))
 
 
 def headers_for(url: Url, settings: Settings) -> Settings:
@@ -48,13 +48,13 @@ def headers_for(url: Url, settings: Settings) -> Settings:
     return tuple((key, value) for key, value, header in found if header and _origin(header["url"]) == origin)
 
 
-def _headers(settings: list[tuple[str, str]], found: GitDirectory) -> Iterator[tuple[str, str]]:
+def _headers(settings: list[tuple[str, str]], found: GitDirectory, access: Access) -> Iterator[tuple[str, str]]:
     """Headers in the order in which git would read them: an included file stands where it is included."""
     for key, value in settings:
         if _HEADER.fullmatch(key) and value.isprintable():
             yield key, value
         elif (include := _INCLUDE.fullmatch(key)) and _applies(include, found) and (file := _outside(value, found)):
-            yield from ((k, v) for k, v in _listed(file) if _HEADER.fullmatch(k) and v.isprintable())
+            yield from ((k, v) for k, v in _listed(file, access) if _HEADER.fullmatch(k) and v.isprintable())
 
 
 def _applies(include: re.Match[str], found: GitDirectory) -> bool:
@@ -80,12 +80,12 @@ def _outside(value: str, found: GitDirectory) -> Path | None:
     return file if stat.S_ISREG(facts.st_mode) else None
 
 
-def _listed(file: Path) -> Iterator[tuple[str, str]]:
+def _listed(file: Path, access: Access) -> Iterator[tuple[str, str]]:
     """What a file of settings says; git parses and prints it, and follows nothing in it."""
     try:
         if file.stat().st_size > _LARGEST:
             raise SourceError(f"{file} is too large for settings of git.")
-        listed = no_repository().run("config", "--file", str(file), "--no-includes", "--null", "--list")
+        listed = no_repository(access).run("config", "--file", str(file), "--no-includes", "--null", "--list")
     except FileNotFoundError:
         return
     except OSError as error:

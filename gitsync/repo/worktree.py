@@ -116,10 +116,10 @@ class WorkTree:
 
 def find_work_tree(folder: Path, access: Access) -> WorkTree | None:
     """The work tree around `folder`, None where there is none. SourceError where its repository cannot be used."""
-    found = find_git_directory(folder)
+    found = find_git_directory(folder, access)
     if found is None:
         return None
-    settings = read_local_config(found)
+    settings = read_local_config(found, access)
     mirror = make_mirror(found, settings)
     repository = Repository(folder=mirror, environment=local_environment(), timeout=access.timeout, grace=access.grace)
     prefix = Path(os.path.realpath(folder)).relative_to(found.top).as_posix()
