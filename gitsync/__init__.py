@@ -35,6 +35,8 @@ The map of the package, in the order in which it is best read:
     report/         a report as text, JSON, Markdown, HTML, JUnit and SARIF, and progress
     emulator/       an Azure Resource Manager of its own, with faults
     cli/            one module a command; main.py is the frame
+    programs.py     starts git, kustomize and sops: what each gets of the environment, and how long it may run
+    grace.py        how long they may still run once the run is told to end
     logs.py         where logs go
     redactions.py   the secret values that nothing may show
     data/           the packed facts of all kinds

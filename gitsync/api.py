@@ -11,6 +11,7 @@ from typing import Any
 
 from gitsync.config import Config
 from gitsync.edges import open_edges
+from gitsync.grace import Grace
 from gitsync.model.report import Report
 from gitsync.redactions import Redactions, tell_settings
 from gitsync.report.masked_fault import masked_exception
@@ -38,16 +39,18 @@ async def execute(
     stop: asyncio.Event | None = None,
     progress: Progress | None = None,
     redactions: Redactions | None = None,
+    grace: Grace | None = None,
 ) -> Report:
     """Open the edges, run once, and close them.
 
     Once `stop` is set the run begins nothing more and ends in order. `redactions` learns every secret value that the
-    run meets, for whoever writes logs; neither the report nor what is raised shows one.
+    run meets, for whoever writes logs; neither the report nor what is raised shows one. Once `grace` begins, programs
+    that the run started end with it.
     """
     known = redactions or Redactions()
     tell_settings(known, config, os.environ)
     try:
-        async with open_edges(config, stop or asyncio.Event(), progress, known, writes=writes) as edges:
+        async with open_edges(config, stop or asyncio.Event(), progress, known, grace, writes=writes) as edges:
             return await run(config, edges, writes=writes)
     except Exception as error:
         failure = masked_exception(error, known.mask)

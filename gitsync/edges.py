@@ -21,6 +21,7 @@ from gitsync.arm.cloud import Cloud, cloud_of
 from gitsync.config import Config
 from gitsync.core.catalog import Catalog, open_catalog
 from gitsync.extensions.registry import Registry
+from gitsync.grace import Grace
 from gitsync.model.clock import Clock
 from gitsync.model.secret import Secret
 from gitsync.model.signin import Identity, Method, SignIn
@@ -83,19 +84,22 @@ async def open_edges(
     stop: asyncio.Event,
     progress: Progress | None = None,
     redactions: Redactions | None = None,
+    grace: Grace | None = None,
     *,
     writes: bool,
 ) -> AsyncIterator[Edges]:
     """Open what a run of these settings works with, and close it afterwards. A plan (not `writes`) opens less.
 
+    Programs that the run starts end with `grace`.
+
     Raises ConfigError, SourceError or StateError where one of them cannot be opened.
     """
-    clock, known = StoppableClock(stop), redactions or Redactions()
-    with _checkout(config) as source, _store(config, source, clock) as store:
+    clock, known, grace = StoppableClock(stop), redactions or Redactions(), grace or Grace()
+    with _checkout(config, grace) as source, _store(config, source, clock) as store:
         async with (
             _azure(config, known) as access,
             open_arms(access, clock) as arms,
-            open_places(config, access, clock, writes=writes) as places,
+            open_places(config, access, clock, grace, writes=writes) as places,
         ):
             for secret in source.remote.secrets if source.remote else ():
                 known.add(secret)
@@ -143,8 +147,8 @@ def opener(config: Config, access: Access, arms: Arms) -> OpenAs | None:
     return open_as
 
 
-def _checkout(config: Config) -> Checkout:
-    access = GitAccess(token=config.git_token, username=config.git_username, timeout=config.git_timeout)
+def _checkout(config: Config, grace: Grace) -> Checkout:
+    access = GitAccess(token=config.git_token, username=config.git_username, timeout=config.git_timeout, grace=grace)
     status = Path(config.status_dir) if config.status_dir else None
     return checkout(config.source, ref=config.ref, path=config.path, access=access, status_dir=status)
 

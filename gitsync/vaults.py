@@ -14,6 +14,7 @@ from typing import Any
 
 from gitsync.arm.access import Access
 from gitsync.config import Config
+from gitsync.grace import Grace
 from gitsync.model.clock import Clock
 from gitsync.vault.kept import KeptConfigMaps
 from gitsync.vault.local import local_sink, local_source
@@ -24,21 +25,25 @@ from gitsync.vault.way import Way
 
 
 @asynccontextmanager
-async def open_places(config: Config, access: Access, clock: Clock, *, writes: bool) -> AsyncIterator[Places]:
+async def open_places(
+    config: Config, access: Access, clock: Clock, grace: Grace | None = None, *, writes: bool
+) -> AsyncIterator[Places]:
     """The sources and sinks that the settings name. ConfigError where one of them cannot be opened, or lacks a setting:
-    whoever reviews a plan is told before the sync.
+    whoever reviews a plan is told before the sync. Programs that they start end with `grace`.
     """
+    grace = grace or Grace()
     sinks = [word for word in config.export_to if word != KeptConfigMaps.name]
     if not writes:
         for word in sinks:
             local_sink(word, config, os.environ, _tell_on(config))
-        yield _places(config, unopened(config), ())
+        yield _places(config, unopened(config), (), grace)
         return
     async with open_remote(config, _identity(access, clock), clock, os.environ) as elsewhere:
-        yield _places(config, elsewhere, tuple(elsewhere.get(word) or _local_sink(word, config) for word in sinks))
+        opened = tuple(elsewhere.get(word) or _local_sink(word, config, grace) for word in sinks)
+        yield _places(config, elsewhere, opened, grace)
 
 
-def _places(config: Config, elsewhere: Mapping[str, Source], sinks: tuple[Sink, ...]) -> Places:
+def _places(config: Config, elsewhere: Mapping[str, Source], sinks: tuple[Sink, ...], grace: Grace) -> Places:
     sources = [word for word in config.secret_sources if word != MANIFESTS]
     return Places(
         order=config.secret_sources,
@@ -46,6 +51,7 @@ def _places(config: Config, elsewhere: Mapping[str, Source], sinks: tuple[Sink, 
         sinks=sinks,
         keeps_config_maps=KeptConfigMaps.name in config.export_to,
         environment=os.environ,
+        grace=grace,
     )
 
 
@@ -70,8 +76,8 @@ def _local_source(word: str, config: Config) -> Source:
     return source
 
 
-def _local_sink(word: str, config: Config) -> Sink:
-    sink = local_sink(word, config, os.environ, _tell_on(config))
+def _local_sink(word: str, config: Config, grace: Grace) -> Sink:
+    sink = local_sink(word, config, os.environ, _tell_on(config), grace)
     if sink is None:
         raise AssertionError(f"{word} is a sink of the settings")
     return sink

@@ -27,7 +27,7 @@ NOBODY_READS = 141
 _PRINTING = frozenset({errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 """How stdout fails; what is written elsewhere is told by name where that is done."""
 
-_NAMED_PACKAGES = ("aiohttp", "azure-core", "azure-identity", "azure-mgmt-resource", "GitPython", "PyYAML")
+_NAMED_PACKAGES = ("aiohttp", "azure-core", "azure-identity", "azure-mgmt-resource", "PyYAML")
 
 
 def guarded(body: Callable[[], int], mask: Callable[[str], str]) -> int:

@@ -16,6 +16,7 @@ from types import FrameType
 from loguru import logger
 
 from gitsync.core.exitcode import INTERRUPTED, NOT_READY
+from gitsync.grace import Grace
 from gitsync.model.gvk import Key
 from gitsync.model.report import Report
 from gitsync.model.result import Result, Stage
@@ -25,9 +26,10 @@ _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 class Interruption:
-    """Which signal ended the run, if one did."""
+    """Which signal ended the run, if one did. `grace` begins with it: what the run started ends in time."""
 
     def __init__(self) -> None:
+        self.grace = Grace()
         self.by: signal.Signals | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop: asyncio.Event | None = None
@@ -66,6 +68,7 @@ class Interruption:
                 raise KeyboardInterrupt
             raise SystemExit(f"gitsync: broken off by {signal.Signals(number).name}.")
         self.by = signal.Signals(number)
+        self.grace.begin()
         self._loop.call_soon_threadsafe(self._end)
 
     def _end(self) -> None:

@@ -95,4 +95,6 @@ async def _run(config: Config, redactions: Redactions, interruption: Interruptio
     stop = asyncio.Event()
     with interruption.heard(), show_progress() as progress:
         begins = Begins(progress, interruption, stop)
-        return await api.execute(config, writes=writes, stop=stop, progress=begins, redactions=redactions)
+        return await api.execute(
+            config, writes=writes, stop=stop, progress=begins, redactions=redactions, grace=interruption.grace
+        )

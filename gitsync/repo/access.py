@@ -2,7 +2,8 @@
 
 Settings are handed over as variables (GIT_CONFIG_COUNT and so on), never on the command line, which everybody on the
 machine can read, and never in a file. Settings of the person or the machine stay in force (credential helpers,
-proxies, private authorities, the ssh command): they are how git works there.
+proxies, private authorities, the ssh command): they are how git works there. Of a work tree's own settings, only the
+headers for its remote's host are used: whoever can write there must not choose what runs here.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from gitsync.grace import Grace
 from gitsync.model.secret import Secret
 from gitsync.repo.location import Url
 from gitsync.repo.repository import Repository
@@ -23,6 +25,7 @@ Settings = tuple[tuple[str, str], ...]
 _ALWAYS: Settings = (
     ("core.hooksPath", "/dev/null"),
     ("core.fsmonitor", "false"),
+    ("safe.bareRepository", "explicit"),
     ("gc.auto", "0"),
     ("maintenance.auto", "false"),
     ("submodule.recurse", "false"),
@@ -32,6 +35,8 @@ _ALWAYS: Settings = (
     ("push.followTags", "false"),
 )
 _FIXED = {
+    "LC_ALL": "C",  # causes are told in English text alone
+    "LANGUAGE": "C",
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_NO_REPLACE_OBJECTS": "1",  # a revision is what its id says
@@ -39,28 +44,38 @@ _FIXED = {
     "GCM_INTERACTIVE": "never",
     "SSH_ASKPASS_REQUIRE": "never",
 }
-_LOCAL_TIMEOUT = 60.0
+_SHORTEST_SECRET = 8  # what is shorter would be masked in the middle of words
+_NO_REPOSITORY = Path(os.devnull)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Access:
     """How to reach remote repositories. `timeout` is in seconds for each git command; `username` goes with the token
-    over https, where hosts want one.
+    over https, where hosts want one. Once `grace` has begun, commands end with it.
     """
 
     token: Secret | None = None
     username: str = "x-access-token"
     timeout: float = 300.0
+    grace: Grace = field(default_factory=Grace)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remote:
-    """A repository elsewhere, ready to be spoken with. `url` holds no password and may be printed."""
+    """A repository elsewhere, ready to be spoken with. `url` holds no password and may be printed; `label` is how
+    messages call it, if not by its URL.
+    """
 
     url: str
     environment: Mapping[str, str] = field(repr=False)
     timeout: float
     secrets: tuple[Secret, ...] = ()
+    grace: Grace = field(default_factory=Grace)
+    label: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.label or self.url
 
 
 def local_environment() -> Mapping[str, str]:
@@ -68,23 +83,38 @@ def local_environment() -> Mapping[str, str]:
     return _FIXED | {"GIT_ALLOW_PROTOCOL": "none"} | _as_variables(_ALWAYS)
 
 
-def open_remote(url: Url, access: Access, inherited: Settings = ()) -> Remote:
+def no_repository(access: Access) -> Repository:
+    """For commands of git that need no repository, and are to find none."""
+    return Repository(
+        folder=_NO_REPOSITORY, environment=local_environment(), timeout=access.timeout, grace=access.grace
+    )
+
+
+def open_remote(url: Url, access: Access, headers: Settings = (), label: str = "") -> Remote:
     """Join a URL with the credentials for it.
 
-    The token of `access` goes before a password that the URL held. `inherited` are settings of a work tree whose
-    remote this is.
+    The token of `access` goes before a password that the URL held. `headers` are those that a work tree, whose remote
+    this is, has for the URL's host.
     """
     secret = access.token or url.password
     user = access.username if access.token else url.user
     credentials, secrets = _credentials(url, user, secret)
+    left = tuple(Secret(word) for _, value in headers if len(word := value.rpartition(" ")[2]) >= _SHORTEST_SECRET)
     environment = (
         _FIXED
         | {"GIT_ALLOW_PROTOCOL": "https:ssh:file" + (":http" if url.scheme == "http" else "")}
         | {"GIT_ASKPASS": os.environ.get("GIT_ASKPASS", "")}  # without it git would open a window where it can
-        | _ssh(url, inherited)
-        | _as_variables((*inherited, *_ALWAYS, *credentials))
+        | _ssh(url, access)
+        | _as_variables((*headers, *_ALWAYS, *credentials, *_straight(url, (*headers, *credentials))))
     )
-    return Remote(url=url.text, environment=environment, timeout=access.timeout, secrets=secrets)
+    return Remote(
+        url=url.text,
+        environment=environment,
+        timeout=access.timeout,
+        secrets=(*secrets, *left),
+        grace=access.grace,
+        label=label,
+    )
 
 
 def _credentials(url: Url, user: str, secret: Secret | None) -> tuple[Settings, tuple[Secret, ...]]:
@@ -98,12 +128,17 @@ def _credentials(url: Url, user: str, secret: Secret | None) -> tuple[Settings, 
     return ((header, ""), (header, f"Authorization: Basic {basic.reveal()}")), (secret, basic)
 
 
-def _ssh(url: Url, inherited: Settings) -> dict[str, str]:
-    """The ssh command that the environment or git's settings name, else one that asks nothing."""
+def _straight(url: Url, settings: Settings) -> Settings:
+    """Follow no redirect with a header: git would send it to whichever host the server names."""
+    has_header = any(key.casefold().endswith(".extraheader") and value for key, value in settings)
+    return ((f"http.{url.text}.followRedirects", "false"),) if has_header else ()
+
+
+def _ssh(url: Url, access: Access) -> dict[str, str]:
+    """The ssh command that the environment or the person's own settings of git name, else one that asks nothing."""
     if url.scheme == "file" or "GIT_SSH_COMMAND" in os.environ or "GIT_SSH" in os.environ:
         return {}
-    anywhere = Repository(folder=Path("/"), environment=local_environment(), timeout=_LOCAL_TIMEOUT)
-    if "core.sshcommand" in dict(inherited) or anywhere.succeeds("config", "--get", "core.sshCommand"):
+    if no_repository(access).succeeds("config", "--get", "core.sshCommand"):
         return {}
     return {"GIT_SSH_COMMAND": "ssh -o BatchMode=yes"}
 

@@ -7,10 +7,8 @@ the push is tried again; so two runs never lose what the other recorded. All of 
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from types import TracebackType
 from typing import Self
-from urllib.parse import unquote, urlsplit
 
 from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_random_exponential
 
@@ -20,6 +18,7 @@ from gitsync.model.record import State
 from gitsync.repo.access import Remote
 from gitsync.repo.clone import Clone, advertised, open_clone
 from gitsync.repo.commit import Author, Commit, status_message, write_commit
+from gitsync.repo.location import Url, folder_of
 from gitsync.repo.merging import Changes, changes_of, merge
 from gitsync.repo.repository import GitFailedError
 from gitsync.repo.revision import Revision
@@ -49,7 +48,7 @@ class StatusBranch:
 
     @property
     def name(self) -> str:
-        return f"branch {self._branch} of {self._remote.url}"
+        return f"branch {self._branch} of {self._remote.name}"
 
     def load(self) -> State:
         try:
@@ -138,11 +137,12 @@ class StatusBranch:
 
     def _check_folder(self) -> None:
         """A repository on this machine has no server that refuses: whether it can be written to is up to its files."""
-        parts = urlsplit(self._remote.url)
-        folder = Path(unquote(parts.path) if parts.scheme == "file" else self._remote.url)
+        folder = folder_of(Url(self._remote.url, "file"))
         for objects in (folder / "objects", folder / ".git" / "objects"):
             if objects.is_dir() and not os.access(objects, os.W_OK):
-                raise GitFailedError(f"{objects} cannot be written to.", hint="Let this user write to the repository.")
+                raise GitFailedError(
+                    f"{objects.resolve()} cannot be written to.", hint="Let this user write to the repository."
+                )
 
     def _refusal(self, error: GitsyncError) -> PublishError:
         return PublishError(

@@ -6,6 +6,7 @@ needs no work tree. Symbolic links out of the source and submodules are passed o
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,10 +16,13 @@ from typing import Self
 from gitsync.errors import SourceError
 from gitsync.model.problem import Problem
 from gitsync.repo.access import Access, Remote, open_remote
+from gitsync.repo.blob import is_content_of
 from gitsync.repo.clone import fetch_ref, open_clone
 from gitsync.repo.contents import Wanted, inputs_of, read_contents
+from gitsync.repo.git_directory import refuse_look_alike
 from gitsync.repo.history import History
 from gitsync.repo.listing import Listing
+from gitsync.repo.local_config import headers_for
 from gitsync.repo.location import Folder, Url, check_path, check_ref, parse_location
 from gitsync.repo.repository import GitFailedError
 from gitsync.repo.revision import Revision
@@ -28,9 +32,7 @@ from gitsync.repo.worktree import (
     branch_of,
     find_work_tree,
     head_of,
-    ids_of,
     remote_of,
-    settings_of,
 )
 
 
@@ -41,9 +43,9 @@ class Checkout:
     `files` maps a path from the root of SOURCE to its bytes, sorted; `ignored` are the paths of files that could hold
     manifests and are left out. `revision` is a commit id, None for a folder that
     is no git work tree (or has no commit). `ref` is the branch or tag, where it is one. `dirty` says that what was read
-    differs from the revision. `folder` is set where SOURCE is a folder of this machine, `top` where that lies in a work
-    tree. `remote` is the repository elsewhere that it came from or has, and `remote_refused` tells why one that there
-    is may not be spoken with.
+    differs from the revision. `folder` is set where SOURCE is a folder of this machine, `tree` where that lies in a
+    work tree. `remote` is the repository elsewhere that it came from or has, and `remote_refused` tells why one that
+    there is may not be spoken with.
     It is a context manager: leaving it throws away what was fetched.
     """
 
@@ -55,7 +57,7 @@ class Checkout:
     ignored: tuple[str, ...] = ()
     dirty: bool = False
     folder: Path | None = None
-    top: Path | None = None
+    tree: WorkTree | None = field(default=None, repr=False)
     remote: Remote | None = None
     remote_refused: str = ""
     wanted: Wanted = field(default_factory=Wanted)
@@ -64,10 +66,7 @@ class Checkout:
     @property
     def root(self) -> str:
         """The folder that paths of files count from, inside the repository; "" for its top."""
-        if self.folder is None or self.top is None:
-            return ""
-        inside = self.folder.relative_to(self.top.resolve()).as_posix()
-        return "" if inside == "." else inside
+        return self.tree.prefix if self.tree else ""
 
     def files_at(self, revision: str) -> Mapping[str, bytes] | None:
         """The manifests of another revision of the same source; None where it cannot be read."""
@@ -80,6 +79,8 @@ class Checkout:
     def close(self) -> None:
         if self.history is not None:
             self.history.close()
+        if self.tree is not None:
+            self.tree.close()
 
     def __enter__(self) -> Self:
         return self
@@ -107,16 +108,21 @@ def checkout(
     wanted = Wanted(path=check_path(path))
     if isinstance(source, Url):
         return _from_url(source, ref, wanted, access)
+    refuse_look_alike(source.path / wanted.path)
     wanted = replace(wanted, without=inside(source.path, status_dir))
-    tree = None if offline and ref is None else find_work_tree(source.path, access.timeout)
+    tree = None if offline and ref is None else find_work_tree(source.path, access)
     if tree is None:
         return _from_plain_folder(source, ref, wanted)
-    return _from_work_tree(source, tree, ref, wanted, access)
+    try:
+        return _from_work_tree(source, tree, ref, wanted, access)
+    except BaseException:
+        tree.close()
+        raise
 
 
 def inside(root: Path, folder: Path | None) -> tuple[str, ...]:
     """The path of a folder below `root`, as what is to be left out; nothing where it lies elsewhere."""
-    where = folder.resolve() if folder else root
+    where = Path(os.path.realpath(folder)) if folder else root
     return (where.relative_to(root).as_posix(),) if where != root and where.is_relative_to(root) else ()
 
 
@@ -174,7 +180,7 @@ def _from_work_tree(source: Folder, tree: WorkTree, ref: str | None, wanted: Wan
         ignored=contents.ignored,
         dirty=dirty,
         folder=source.path,
-        top=tree.top,
+        tree=tree,
         remote=remote,
         remote_refused=refused,
         wanted=wanted,
@@ -204,27 +210,29 @@ def _commit_of(tree: WorkTree, ref: str) -> str:
 
 
 def _is_dirty(source: Folder, tree: WorkTree, commit: str | None, wanted: Wanted) -> bool:
-    """Whether what is read of the folder differs from the commit, by what git would store of it: a manifest that git
-    ignores counts, a file that is not read does not.
+    """Whether what is read of the folder differs from the commit: a manifest that git ignores counts, a file that is
+    not read does not, and neither do line ends.
     """
-    lying = inputs_of(FolderListing(root=source.path), wanted)
+    folder = FolderListing(root=source.path)
+    lying = inputs_of(folder, wanted)
     if commit is None:
         return bool(lying)
     try:
         committed = inputs_of(_revision(tree, commit), wanted)
     except SourceError:  # the commit does not have the folder, or another kustomization
         return bool(lying)
-    return committed != ids_of(tree, lying)
+    if committed.keys() != lying.keys():
+        return True
+    contents = folder.read(folder.find(lying))
+    return not all(path in contents and is_content_of(blob, contents[path]) for path, blob in committed.items())
 
 
 def remote_or_refusal(tree: WorkTree, access: Access) -> tuple[Remote | None, str]:
     """The remote of a work tree, or why it may not be spoken with."""
     try:
-        address = remote_of(tree)
-        location = parse_location(address) if address is not None else None
+        url = remote_of(tree)
     except SourceError as error:
         return None, str(error)
-    if location is None:
+    if url is None:
         return None, ""
-    url = location if isinstance(location, Url) else Url(str(location.path), "file")
-    return open_remote(url, access, settings_of(tree)), ""
+    return open_remote(url, access, headers_for(url, tree.settings)), ""

@@ -1,7 +1,6 @@
 """A temporary bare repository that holds what was fetched from a remote, and nothing else.
 
-It is initialised and fetched into, never cloned: GitPython's clone has no time limit, and a clone takes more than is
-read (spec: deps §4). Nothing in it outlives the run.
+It is initialised and fetched into, never cloned: a clone takes more than is read. Nothing in it outlives the run.
 """
 
 from __future__ import annotations
@@ -40,10 +39,14 @@ def open_clone(remote: Remote) -> Clone:
     """Make an empty one. Close it when done."""
     folder = Path(tempfile.mkdtemp(prefix="gitsync-"))
     repository = Repository(
-        folder=folder, environment=remote.environment, timeout=remote.timeout, secrets=remote.secrets, is_bare=True
+        folder=folder,
+        environment=remote.environment,
+        timeout=remote.timeout,
+        secrets=remote.secrets,
+        grace=remote.grace,
     )
     try:
-        repository.run("init", "--quiet", "--bare", "--template=", "--initial-branch=none", ".")
+        repository.run("init", "--quiet", "--bare", "--template=", "--initial-branch=none", str(folder))
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise

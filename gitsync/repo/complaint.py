@@ -11,6 +11,10 @@ import re
 _CONTROL = re.compile(r"\x1b\[[0-9;]*[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _NO_NEWS = ("hint:", "To ")
 _LINES = 6
+_REDIRECTED = (
+    "The server redirects, and a token is not sent after a redirect: give the address that it redirects to, often the "
+    "same with .git at its end."
+)
 
 _HINTS: tuple[tuple[str, str], ...] = (
     ("dubious ownership", "Trust the folder: git config --global --add safe.directory FOLDER."),
@@ -20,6 +24,10 @@ _HINTS: tuple[tuple[str, str], ...] = (
     ("Authentication failed", "The token was not accepted: check GITSYNC_GIT_TOKEN, its scopes and its expiry."),
     ("returned error: 401", "The token was not accepted: check GITSYNC_GIT_TOKEN, its scopes and its expiry."),
     ("returned error: 403", "The token may not do this: give it read, and for status also write, on the contents."),
+    ("returned error: 301", _REDIRECTED),
+    ("returned error: 302", _REDIRECTED),
+    ("returned error: 307", _REDIRECTED),
+    ("returned error: 308", _REDIRECTED),
     ("marked as read only", "The key may only read: allow write access for it, or use --status-dir."),
     ("Permission denied (", "The ssh key was not accepted: check the agent, or GIT_SSH_COMMAND."),
     ("Host key verification failed", "Add the host to known_hosts (ssh-keyscan), after checking its fingerprint."),

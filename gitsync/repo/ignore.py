@@ -7,9 +7,12 @@ tree.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from gitsync.errors import SourceError
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -38,14 +41,31 @@ class IgnoreRules:
 
 
 def read_rules(files: Mapping[str, bytes]) -> IgnoreRules:
-    """Compile ignore files, given by their path."""
-    if not files:
-        return IgnoreRules({})
+    """Compile ignore files, given by their path. SourceError (file, line) for a line that is no pattern: to pass over
+    it would read what somebody wants ignored.
+    """
+    return IgnoreRules({path.rpartition("/")[0]: _compile(path, content) for path, content in files.items()})
+
+
+def _compile(path: str, content: bytes) -> GitIgnoreSpec:
     from pathspec import GitIgnoreSpec  # noqa: PLC0415 - most sources have no such file
 
-    return IgnoreRules(
-        {
-            path.rpartition("/")[0]: GitIgnoreSpec.from_lines(content.decode("utf-8", "replace").splitlines())
-            for path, content in files.items()
-        }
+    lines = content.decode("utf-8", "replace").splitlines()
+    try:
+        return GitIgnoreSpec.from_lines(lines)
+    except (ValueError, re.error):
+        number = next(number for number, line in enumerate(lines, 1) if not _is_pattern(line))
+    raise SourceError(
+        f"{path}:{number}: {lines[number - 1][:100]!r} is not a pattern.",
+        hint="Write it as in .gitignore: a range runs upwards ([a-z]), and ! or \\ needs a name after it.",
     )
+
+
+def _is_pattern(line: str) -> bool:
+    from pathspec import GitIgnoreSpec  # noqa: PLC0415 - as above
+
+    try:
+        GitIgnoreSpec.from_lines([line])
+    except (ValueError, re.error):
+        return False
+    return True

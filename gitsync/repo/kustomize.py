@@ -9,13 +9,12 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import signal
-import subprocess
 import tempfile
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from gitsync.errors import SourceError
+from gitsync.programs import Call, Ended, Program, environment_of, run
 from gitsync.redactions import cut
 from gitsync.repo.kustomization import Read, folder_of, is_component, reach
 
@@ -63,13 +62,32 @@ def _build(unit: str, files: Mapping[str, bytes], command: Sequence[str], timeou
         home.mkdir()
         write_files(root, files)
         folder = root / folder_of(unit)
-        code, output, complaint = _run([*command, str(folder)], folder, _environment(home), timeout)
-    if code is None:
-        raise SourceError(f"{unit} was not built within {timeout:g} seconds.", hint="Build less in one kustomization.")
-    if code != 0:
+        call = Call(
+            program=Program.KUSTOMIZE,
+            command=[*command, str(folder)],
+            environment=_environment(home),
+            timeout=timeout,
+            folder=folder,
+        )
+        ended = _run(unit, call)
+    if ended.code != 0:
+        complaint = ended.complaint.decode("utf-8", "replace")
         said = _plain(complaint.replace(str(root) + "/", "").replace(str(root), "."))
         raise SourceError(f"{unit} cannot be built: {said}", hint=f"Try `kustomize build {folder_of(unit) or '.'}`.")
-    return output
+    return ended.output
+
+
+def _run(unit: str, call: Call) -> Ended:
+    try:
+        return run(call)
+    except TimeoutError:
+        raise SourceError(
+            f"{unit} was not built within {call.timeout:g} seconds.", hint="Build less in one kustomization."
+        ) from None
+    except OSError as error:
+        raise SourceError(
+            f"{call.command[0]} cannot be started: {error.strerror}.", hint="Install it again."
+        ) from error
 
 
 def write_files(root: Path, files: Mapping[str, bytes]) -> None:
@@ -90,42 +108,20 @@ def write_files(root: Path, files: Mapping[str, bytes]) -> None:
 def _environment(home: Path) -> Mapping[str, str]:
     """Nothing of ours but the search path; no home with plugins, no proxy, no transport for git."""
     proxies = {name: _NOWHERE for low in ("http_proxy", "https_proxy", "all_proxy") for name in (low, low.upper())}
-    return proxies | {
-        "PATH": os.environ.get("PATH", os.defpath),
-        "HOME": str(home),
-        "XDG_CONFIG_HOME": str(home),
-        "KUSTOMIZE_PLUGIN_HOME": str(home),
-        "KUBECONFIG": os.devnull,
-        "TMPDIR": str(home),
-        "GIT_ALLOW_PROTOCOL": "none",
-        "GIT_TERMINAL_PROMPT": "0",
-        "LC_ALL": "C",
-    }
-
-
-def _run(
-    command: Sequence[str], folder: Path, environment: Mapping[str, str], timeout: float
-) -> tuple[int | None, bytes, str]:
-    """Exit code (None when the time was over), output, complaint. All that the tool started ends with it."""
-    try:
-        process = subprocess.Popen(
-            command,
-            cwd=folder,
-            env=dict(environment),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
-    except OSError as error:
-        return error.errno or 1, b"", f"{command[0]} cannot be started: {error.strerror}."
-    try:
-        output, complaint = process.communicate(timeout=timeout)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-        return None, b"", ""
-    return process.returncode, output, complaint.decode("utf-8", "replace")
+    return (
+        environment_of(Program.KUSTOMIZE, os.environ)
+        | proxies
+        | {
+            "HOME": str(home),
+            "XDG_CONFIG_HOME": str(home),
+            "KUSTOMIZE_PLUGIN_HOME": str(home),
+            "KUBECONFIG": os.devnull,
+            "TMPDIR": str(home),
+            "GIT_ALLOW_PROTOCOL": "none",
+            "GIT_TERMINAL_PROMPT": "0",
+            "LC_ALL": "C",
+        }
+    )
 
 
 def _plain(complaint: str) -> str:

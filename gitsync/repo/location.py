@@ -8,6 +8,7 @@ out of it, since command lines can be read by everybody on the machine.
 from __future__ import annotations
 
 import ipaddress
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -52,14 +53,44 @@ def parse_location(text: str) -> Folder | Url:
         return _parse_url(text)
     folder = Path(text).expanduser()
     if folder.is_dir():
-        return Url(str(folder.resolve()), "file") if is_bare_repository(folder) else Folder(folder.resolve())
+        return Folder(Path(os.path.realpath(folder)))
+    if url := _parse_without_scheme(text):
+        return url
+    what = "is not a folder" if os.path.lexists(folder) else "does not exist"
+    raise SourceError(f"SOURCE {text!r} {what}.", hint="Give a folder, or the URL of a git repository.")
+
+
+def parse_remote(text: str, top: Path) -> Url:
+    """The address of a remote as git's settings name it; a path is relative to `top`, the work tree.
+
+    SourceError for another transport, and for what lies inside the work tree: it may come from a commit.
+    """
+    if _CONTROL.search(text):
+        raise SourceError(f"{text!r} is not the address of a git repository.")
+    url = _parse_url(text) if "://" in text else _parse_without_scheme(text)
+    if url is None:
+        url = Url(os.path.normpath(top / text), "file")
+    if url.scheme == "file" and Path(os.path.realpath(folder_of(url))).is_relative_to(os.path.realpath(top)):
+        raise SourceError(
+            f"The remote {url.text} lies inside the work tree {top}.", hint="Give the remote a folder outside of it."
+        )
+    return url
+
+
+def folder_of(url: Url) -> Path:
+    """The folder that a URL of the scheme file names."""
+    parts = urlsplit(url.text)
+    return Path(unquote(parts.path) if parts.scheme == "file" else url.text)
+
+
+def _parse_without_scheme(text: str) -> Url | None:
+    """An address as scp writes it; None for a path."""
     if found := _SCP_LIKE.fullmatch(text):
         _check_host(found["host"], text)
         return Url(text, "ssh")
     if "::" in text:
         raise SourceError(f"{text!r} asks for a transport that is not allowed.", hint=_TRANSPORTS)
-    what = "is not a folder" if folder.exists() else "does not exist"
-    raise SourceError(f"SOURCE {text!r} {what}.", hint="Give a folder, or the URL of a git repository.")
+    return None
 
 
 _TRANSPORTS = "Use https://, ssh:// or file://."
@@ -125,11 +156,6 @@ def _is_address(host: str) -> bool:
 def is_loopback(host: str) -> bool:
     """Whether `host` can only be this machine."""
     return host == "localhost" or (_is_address(host) and ipaddress.ip_address(host).is_loopback)
-
-
-def is_bare_repository(folder: Path) -> bool:
-    """Whether `folder` is a git repository without a work tree, by the files that every one has."""
-    return (folder / "HEAD").is_file() and (folder / "objects").is_dir() and (folder / "refs").is_dir()
 
 
 def is_commit_id(ref: str) -> bool:

@@ -1,38 +1,21 @@
-"""Run git in one repository: the only place that starts it.
+"""Run git in one repository: the only place that does.
 
-git runs with arguments that gitsync made, no terminal, no controlling session, and a time limit after which it and
-all that it started (ssh, the https helper) are killed; killing git alone would leave us waiting for its children.
-What it prints on failure becomes a sentence for people here, once.
+The repository is always named (GIT_DIR), so git never looks for one, and what lies in a folder cannot pass itself off
+as one. The arguments are gitsync's. What git prints on failure becomes a sentence for people here, once.
 """
 
 from __future__ import annotations
 
 import os
-import signal
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from gitsync.errors import GitsyncError, SourceError
+from gitsync.grace import Grace
 from gitsync.model.secret import Secret
+from gitsync.programs import Call, Program, environment_of, run
 from gitsync.repo.complaint import explain
-
-# A hook that runs gitsync sets these; they would lead git to another repository than the one it is run in.
-_LEADING_ELSEWHERE = (
-    "GIT_DIR",
-    "GIT_WORK_TREE",
-    "GIT_INDEX_FILE",
-    "GIT_OBJECT_DIRECTORY",
-    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-    "GIT_COMMON_DIR",
-    "GIT_NAMESPACE",
-    "GIT_SHALLOW_FILE",
-    "GIT_GRAFT_FILE",
-    "GIT_REPLACE_REF_BASE",
-    "GIT_PREFIX",
-)
 
 
 class GitFailedError(GitsyncError):
@@ -48,34 +31,28 @@ class GitFailedError(GitsyncError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repository:
-    """A folder that git runs in. `environment` is added to that of the process, `timeout` is in seconds for each
-    command, `secrets` are kept out of every message. `is_bare` says that the folder is the repository itself: git then
-    need not look for one, which a person's settings may forbid (safe.bareRepository).
+    """A git directory that gitsync made. `environment` is added to what git gets of the process's own, `timeout` is in
+    seconds for each command, `secrets` are kept out of every message. Once `grace` has begun, git ends with it.
     """
 
     folder: Path
     environment: Mapping[str, str] = field(repr=False)
     timeout: float
     secrets: tuple[Secret, ...] = ()
-    is_bare: bool = False
+    grace: Grace = field(default_factory=Grace)
 
     def run(self, *arguments: str, stdin: bytes = b"") -> bytes:
         """Run `git ARGUMENTS` to its end and return what it printed; GitFailedError otherwise."""
-        guard = self._start(arguments)  # GitPython's: it ends the process when it is thrown away
-        process = guard.proc
+        call = self._call(arguments, stdin)
         try:
-            output, complaint = process.communicate(stdin, timeout=self.timeout)
-        except subprocess.TimeoutExpired:
-            raise GitFailedError(
-                f"git {arguments[0]} did not end within {self.timeout:g} seconds.",
-                hint="Is the host reachable? --git-timeout gives it longer.",
-                timed_out=True,
-            ) from None
-        finally:
-            _end(process)
-        if process.returncode:
-            raise self._failure(arguments[0], complaint)
-        return bytes(output)
+            ended = run(call)
+        except TimeoutError:
+            raise self._overtime(arguments[0], call) from None
+        except OSError as error:
+            raise _not_installed() from error
+        if ended.code:
+            raise self._failure(arguments[0], ended.complaint)
+        return ended.output
 
     def succeeds(self, *arguments: str) -> bool:
         """Whether `git ARGUMENTS` ends well, for questions that git answers so."""
@@ -89,25 +66,28 @@ class Repository:
         """Run git and return the one line that it prints."""
         return self.run(*arguments).decode("utf-8", "replace").rstrip("\n")
 
-    def _start(self, arguments: tuple[str, ...]) -> Any:
-        """Start git with GitPython. That refuses to be imported where git is not installed, and takes 80 ms to be
-        imported: a plain folder is read without it.
-        """
-        try:
-            from git import Git, GitCommandNotFound  # noqa: PLC0415 - see above
-        except ImportError as error:
-            raise _not_installed() from error
-        unset = [word for name in _LEADING_ELSEWHERE if name in os.environ for word in ("-u", name)]
-        try:
-            return Git(self.folder).execute(
-                [*(["env", *unset] if unset else []), "git", *(["--git-dir=."] if self.is_bare else []), *arguments],
-                istream=subprocess.PIPE,
-                as_process=True,
-                env=self.environment,
-                start_new_session=True,  # no terminal to ask on, and a group of its own to kill
+    def _call(self, arguments: tuple[str, ...], stdin: bytes) -> Call:
+        named = {"GIT_DIR": str(self.folder), "GIT_CEILING_DIRECTORIES": str(self.folder.parent)}
+        return Call(
+            program=Program.GIT,
+            command=("git", *arguments),
+            environment={**environment_of(Program.GIT, os.environ), **self.environment, **named},
+            timeout=self.timeout,
+            grace=self.grace,
+            folder=self.folder if self.folder.is_dir() else Path("/"),
+            stdin=stdin,
+        )
+
+    def _overtime(self, command: str, call: Call) -> GitFailedError:
+        if call.was_told_to_end:
+            return GitFailedError(
+                f"git {command} was ended because the run was told to end.", hint="Run gitsync again.", timed_out=True
             )
-        except (GitCommandNotFound, OSError) as error:
-            raise _not_installed() from error
+        return GitFailedError(
+            f"git {command} did not end within {self.timeout:g} seconds.",
+            hint="Is the host reachable? --git-timeout gives it longer.",
+            timed_out=True,
+        )
 
     def _failure(self, command: str, complaint: bytes) -> GitFailedError:
         text = complaint.decode("utf-8", "replace").strip()
@@ -119,13 +99,3 @@ class Repository:
 
 def _not_installed() -> SourceError:
     return SourceError("git cannot be started.", hint="Install git 2.31 or newer, and have it on the PATH.")
-
-
-def _end(process: Any) -> None:
-    """Kill what is left of the process and its children, and close its pipes."""
-    if process.poll() is None:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-    for stream in (process.stdin, process.stdout, process.stderr):
-        if not stream.closed:
-            stream.close()

@@ -19,6 +19,7 @@ from gitsync.repo.access import Access, Remote, open_remote
 from gitsync.repo.checkout import inside, remote_or_refusal
 from gitsync.repo.clone import Clone, bring_commit, fetch_ref, open_clone
 from gitsync.repo.contents import Wanted, read_contents
+from gitsync.repo.git_directory import refuse_look_alike
 from gitsync.repo.location import Url, check_path, check_ref, parse_location
 from gitsync.repo.repository import GitFailedError
 from gitsync.repo.revision import Revision
@@ -65,13 +66,18 @@ def read_revision(location: str, name: str, *, path: str, access: Access, status
     parsed, wanted, source = _parse(name), Wanted(path=check_path(path)), parse_location(location)
     if isinstance(source, Url):
         return _fetch(open_remote(source, access), parsed, wanted, None)
-    wanted = Wanted(path=wanted.path, without=inside(source.path, status_dir))
-    tree = find_work_tree(source.path, access.timeout)
+    refuse_look_alike(source.path / wanted.path)
+    tree = find_work_tree(source.path, access)
     if tree is None:
         raise SourceError(
             f"{source.path} is not in a git repository, so it has no revision {name}.",
             hint="Give a SOURCE that is a git repository.",
         )
+    with tree:
+        return _read_from(tree, parsed, Wanted(path=wanted.path, without=inside(source.path, status_dir)), access)
+
+
+def _read_from(tree: WorkTree, parsed: _Name, wanted: Wanted, access: Access) -> Reading:
     here = _commit_here(tree, parsed.text)
     if here is not None:
         return _read(Revision(repository=tree.repository, commit=here, root=tree.prefix), wanted)

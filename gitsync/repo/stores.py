@@ -60,9 +60,12 @@ def _remote_of(source: Checkout) -> Remote:
         return source.remote
     if source.remote_refused:
         raise ConfigError(f"The status branch cannot be used: {source.remote_refused}", hint="Use --status-dir.")
-    if source.top is None:
+    if source.tree is None:
         raise ConfigError(f"{source.name} is in no git repository, so it has no branches.", hint="Use --status-dir.")
-    return open_remote(Url(str(source.top), "file"), Access())
+    own = source.tree.repository  # the mirror: settings and hooks of the repository itself run no program
+    return open_remote(
+        Url(str(own.folder), "file"), Access(timeout=own.timeout, grace=own.grace), label=str(source.tree.top)
+    )
 
 
 def _author(environment: Mapping[str, str]) -> Author:

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from types import TracebackType
+from typing import Self
 
 from gitsync.errors import SourceError
-from gitsync.repo.access import Settings, local_environment
+from gitsync.repo.access import Access, Settings, local_environment
+from gitsync.repo.git_directory import find_git_directory
 from gitsync.repo.listing import Entry, EntryKind, is_printable
+from gitsync.repo.local_config import read_local_config
+from gitsync.repo.location import Url, parse_remote
+from gitsync.repo.mirror import make_mirror
 from gitsync.repo.repository import GitFailedError, Repository
-
-_INHERITED = ("http.", "credential.", "url.", "ssh.", "core.sshcommand", "core.gitproxy")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +36,7 @@ class FolderListing:
 
     def entries(self, folder: str) -> tuple[Entry, ...]:
         top = self.root / folder
-        if not top.resolve().is_relative_to(self.root.resolve()) or not top.is_dir():
+        if not _real(top).is_relative_to(_real(self.root)) or not top.is_dir():
             raise SourceError(f"There is no folder {folder or '.'} in {self.root}.", hint="Check --path.")
         return tuple(sorted(self._walk(top, top.relative_to(self.root).as_posix()), key=lambda entry: entry.path))
 
@@ -64,7 +69,7 @@ class FolderListing:
     def _enter(self, folder: os.DirEntry[str], path: str) -> Iterator[Entry]:
         if folder.name.startswith("."):
             return
-        if Path(folder.path, ".git").exists():
+        if os.path.lexists(Path(folder.path, ".git")):
             yield Entry(path, EntryKind.REPOSITORY)
             return
         yield from self._walk(folder.path, path)
@@ -78,38 +83,56 @@ class FolderListing:
             yield Entry(path, EntryKind.FILE, facts.st_size)
 
     def _leads_to_a_file_inside(self, link: os.DirEntry[str]) -> bool:
-        target = Path(link.path).resolve()
-        return self.follow_links and target.is_file() and target.is_relative_to(self.root.resolve())
+        target = _real(link.path)
+        return self.follow_links and target.is_file() and target.is_relative_to(_real(self.root))
+
+
+def _real(path: str | Path) -> Path:
+    """A path without links. Path.resolve() would raise for links that lead in a circle."""
+    return Path(os.path.realpath(path))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkTree:
-    """The git work tree that a folder lies in. `prefix` is the folder's path inside it, "" for its top."""
+    """The git work tree that a folder lies in. `repository` is the mirror that git works in, `prefix` the folder's path
+    inside the work tree ("" for its top), `settings` are the repository's own as far as they are used.
+    It is a context manager: leaving it removes the mirror.
+    """
 
     repository: Repository
     top: Path
     prefix: str
+    settings: Settings = field(repr=False)  # a token may be among them
+
+    def close(self) -> None:
+        shutil.rmtree(self.repository.folder, ignore_errors=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
 
 
-def find_work_tree(folder: Path, timeout: float) -> WorkTree | None:
-    """The work tree around `folder`, None where there is none. SourceError where git refuses to look at it."""
-    if not any((each / ".git").exists() for each in (folder, *folder.parents)):
+def find_work_tree(folder: Path, access: Access) -> WorkTree | None:
+    """The work tree around `folder`, None where there is none. SourceError where its repository cannot be used."""
+    found = find_git_directory(folder, access)
+    if found is None:
         return None
-    inside = Repository(folder=folder, environment=local_environment(), timeout=timeout)
-    try:
-        top = Path(inside.line("rev-parse", "--show-toplevel"))
-    except GitFailedError as error:
-        raise SourceError(f"git cannot read {folder}: {error.message}", hint=error.hint) from error
-    repository = Repository(folder=top, environment=inside.environment, timeout=timeout)
-    prefix = folder.relative_to(top.resolve()).as_posix()
-    return WorkTree(repository=repository, top=top, prefix="" if prefix == "." else prefix)
+    settings = read_local_config(found, access)
+    mirror = make_mirror(found, settings)
+    repository = Repository(folder=mirror, environment=local_environment(), timeout=access.timeout, grace=access.grace)
+    prefix = Path(os.path.realpath(folder)).relative_to(found.top).as_posix()
+    return WorkTree(repository=repository, top=found.top, prefix="" if prefix == "." else prefix, settings=settings)
 
 
 def head_of(tree: WorkTree) -> str | None:
     """The commit that is checked out, None before the first commit."""
     try:
         return tree.repository.line("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
-    except GitFailedError:
+    except GitFailedError as error:
+        if error.timed_out:
+            raise
         return None
 
 
@@ -121,40 +144,15 @@ def branch_of(tree: WorkTree) -> str | None:
         return None
 
 
-def remote_of(tree: WorkTree) -> str | None:
-    """The push URL of `origin`, or of the only remote; None where there is none. A relative path is made absolute.
+def remote_of(tree: WorkTree) -> Url | None:
+    """The push URL of `origin`, or of the only remote; None where there is none.
 
-    SourceError where there are several, and nobody knows which is meant.
+    SourceError where there are several and none is origin, or where it may not be used.
     """
-    names = tree.repository.line("remote").split()
-    if not names:
+    names = tree.repository.line("remote").split("\n")
+    if names == [""]:
         return None
     if "origin" not in names and len(names) > 1:
         raise SourceError(f"The repository has the remotes {', '.join(names)}, and none of them is origin.")
-    url = tree.repository.line("remote", "get-url", "--push", "origin" if "origin" in names else names[0])
-    if "://" in url or ":" in url.split("/")[0]:
-        return url
-    return str(tree.top / url)
-
-
-def settings_of(tree: WorkTree) -> Settings:
-    """The work tree's own settings that say how to reach a remote: CI systems leave credentials there."""
-    listed = tree.repository.run("config", "--local", "--includes", "--list", "-z").decode("utf-8", "replace")
-    pairs = (line.partition("\n") for line in listed.split("\0")[:-1])
-    # A key that stands without a value means true, while an empty value means false.
-    return tuple((key, value if equals else "true") for key, equals, value in pairs if key.startswith(_INHERITED))
-
-
-def ids_of(tree: WorkTree, paths: Iterable[str]) -> Mapping[str, str]:
-    """The ids that the files would have in a commit, by path below `prefix`: after git's own filters for them."""
-    wanted = tuple(paths)
-    names = "".join(f"{_quoted('/'.join(filter(None, (tree.prefix, path))))}\n" for path in wanted)
-    ids = tree.repository.run("hash-object", "--stdin-paths", stdin=names.encode()).decode().split()
-    return dict(zip(wanted, ids, strict=True))
-
-
-def _quoted(name: str) -> str:
-    """A name as git reads it from a line: one that begins with a quote would be taken for a quoted one."""
-    if not name.startswith('"'):
-        return name
-    return '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    name = "origin" if "origin" in names else names[0]
+    return parse_remote(tree.repository.line("remote", "get-url", "--push", name), tree.top)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from gitsync.config import Config
 from gitsync.errors import ConfigError
+from gitsync.grace import Grace
 from gitsync.vault.dotenv import DotenvSink
 from gitsync.vault.environment import EnvironmentSource
 from gitsync.vault.folder import FolderSource
@@ -43,8 +44,11 @@ def local_source(word: str, config: Config, environment: Mapping[str, str]) -> S
     )
 
 
-def local_sink(word: str, config: Config, environment: Mapping[str, str], tell: Tell) -> Sink | None:
+def local_sink(
+    word: str, config: Config, environment: Mapping[str, str], tell: Tell, grace: Grace | None = None
+) -> Sink | None:
     """One of `SINKS`; None for another word. `tell` shows a line to the host of a pipeline, and is not to be masked.
+    Programs end with `grace`.
 
     ConfigError where its folder or file is not given.
     """
@@ -53,7 +57,7 @@ def local_sink(word: str, config: Config, environment: Mapping[str, str], tell: 
             return FolderSink(_given(config.export_folder, word, "--export-folder"))
         case "sops":
             folder = _given(config.export_sops_folder, word, "--export-sops-folder")
-            return SopsSink(folder, Sops(environment=environment))
+            return SopsSink(folder, Sops(environment=environment, grace=grace or Grace()))
         case "dotenv":
             return DotenvSink(_given(config.export_dotenv, word, "--export-dotenv"))
         case "ci":

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from gitsync.grace import Grace
 from gitsync.model.manifests import Manifests
 from gitsync.vault.encrypted import EncryptedSource
 from gitsync.vault.manifests import ManifestSource
@@ -17,7 +18,8 @@ MANIFESTS = "manifests"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Places:
-    """`order` names the sources; all but the manifests are in `sources`. `environment` is what `sops` runs with.
+    """`order` names the sources; all but the manifests are in `sources`. `environment` is what `sops` runs with, and
+    ends with `grace`.
     `keeps_config_maps`: they are written to the status besides.
     """
 
@@ -26,10 +28,11 @@ class Places:
     sinks: tuple[Sink, ...] = ()
     keeps_config_maps: bool = True
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+    grace: Grace = field(default_factory=Grace)
 
     def sources_with(self, manifests: Manifests, namespace: str) -> tuple[Source, ...]:
         """Every source, the manifests among them, in order. `namespace` is that of manifests which name none."""
-        sops = Sops(environment=self.environment)
+        sops = Sops(environment=self.environment, grace=self.grace)
         read = EncryptedSource(ManifestSource(manifests), manifests.encrypted, sops, namespace=namespace)
         known = {**self.sources, MANIFESTS: read}
         return tuple(known[name] for name in self.order)

@@ -8,19 +8,18 @@ Azure's own hosts. Names are compared as `sops` reads them, which does not tell 
 
 from __future__ import annotations
 
-import asyncio
 import os
 import re
 import shutil
-import signal
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from gitsync.core.documents import read_documents
+from gitsync.grace import Grace
 from gitsync.model.secret import MASKED
+from gitsync.programs import Call, Program, environment_of, run_beside
 from gitsync.redactions import cut
 from gitsync.vault.points import VaultError
 
@@ -38,10 +37,13 @@ _SENSITIVE = re.compile(r"AGE-SECRET-KEY-[A-Z0-9-]+|ENC\[[^\]]*\]?|`[^`]*`?|\b[0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sops:
-    """The program `sops`, looked for on the PATH of `environment`, with which it runs. `timeout` is in seconds."""
+    """The program `sops`, looked for on the PATH of `environment`, of which it gets what it needs. `timeout` is in
+    seconds; once `grace` has begun, it ends with that.
+    """
 
-    environment: Mapping[str, str]
+    environment: Mapping[str, str] = field(repr=False)
     timeout: float = TIMEOUT
+    grace: Grace = field(default_factory=Grace)
 
     def require(self, reason: str) -> str:
         """Where the program is. VaultError, with the reason that it is needed for, where it is not installed."""
@@ -107,35 +109,27 @@ class Sops:
         self, command: Sequence[str], given: bytes, environment: Mapping[str, str], folder: Path | None = None
     ) -> tuple[int, bytes, str]:
         """Exit code, output and complaint. All that the program started ends with it."""
+        call = Call(
+            program=Program.SOPS,
+            command=command,
+            environment=environment_of(Program.SOPS, environment),
+            timeout=self.timeout,
+            grace=self.grace,
+            folder=folder,
+            stdin=given,
+        )
         try:
-            process = await asyncio.create_subprocess_exec(
-                *command,
-                cwd=folder,
-                env=dict(environment),
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE,
-                start_new_session=True,
-            )
-        except OSError as error:
-            raise VaultError(f"{command[0]} cannot be started: {error.strerror}.") from error
-        try:
-            output, complaint = await asyncio.wait_for(process.communicate(given), self.timeout)
+            ended = await run_beside(call)
         except TimeoutError:
             raise VaultError(
-                f"sops did not end within {self.timeout:g} seconds.", hint="Look whether its key service answers."
+                "sops was ended because the run was told to end."
+                if call.was_told_to_end
+                else f"sops did not end within {self.timeout:g} seconds.",
+                hint="Look whether its key service answers.",
             ) from None
-        finally:
-            await _end(process)
-        return process.returncode or 0, output, complaint.decode("utf-8", "replace")
-
-
-async def _end(process: asyncio.subprocess.Process) -> None:
-    """End a program that still runs, as when the run was told to stop."""
-    if process.returncode is None:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        await process.wait()
+        except OSError as error:
+            raise VaultError(f"{command[0]} cannot be started: {error.strerror}.") from error
+        return ended.code, ended.output, ended.complaint.decode("utf-8", "replace")
 
 
 def _first_line(complaint: str) -> str:

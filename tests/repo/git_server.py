@@ -31,6 +31,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     readers: tuple[str, ...]
     writers: tuple[str, ...]
     seen: Seen
+    redirect: str
 
     def do_GET(self) -> None:
         self.answer()
@@ -43,7 +44,12 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         given = self.headers.get_all("Authorization", [])
         self.seen.authorizations.append(given)
         self.seen.command_lines |= _command_lines()
-        if len(given) != 1 or given[0] not in self.readers + self.writers:
+        if self.redirect:
+            self.send_response(302)
+            self.send_header("Location", self.redirect + self.path)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+        elif len(given) != 1 or given[0] not in self.readers + self.writers:
             self.refuse(401)
         elif "git-receive-pack" in self.path and given[0] not in self.writers:
             self.refuse(403)
@@ -99,11 +105,19 @@ def _command_lines() -> set[str]:
 
 @contextmanager
 def serve(
-    root: Path, *, readers: tuple[str, ...], writers: tuple[str, ...] = (), tls: tuple[Path, Path] | None = None
+    root: Path,
+    *,
+    readers: tuple[str, ...],
+    writers: tuple[str, ...] = (),
+    tls: tuple[Path, Path] | None = None,
+    redirect: str = "",
 ) -> Iterator[tuple[str, Seen]]:
-    """Serve the repositories below `root`; yields (URL, what is seen). `tls` is (certificate, key)."""
+    """Serve the repositories below `root`; yields (URL, what is seen). `tls` is (certificate, key).
+    With `redirect`, another server is named for everything.
+    """
     seen = Seen()
-    handler = type("Handler", (_Handler,), {"root": root, "readers": readers, "writers": writers, "seen": seen})
+    facts = {"root": root, "readers": readers, "writers": writers, "seen": seen, "redirect": redirect}
+    handler = type("Handler", (_Handler,), facts)
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         if tls is not None:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

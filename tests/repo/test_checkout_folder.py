@@ -278,12 +278,18 @@ def test_variables_that_a_hook_sets_do_not_lead_elsewhere(work, tmp_path: Path, 
         assert (found.revision, found.dirty) == (commit, False)
 
 
-def test_a_repository_that_git_does_not_trust_is_told_how_to_trust_it(work, tmp_path: Path, monkeypatch):
+def test_a_repository_of_another_user_is_used_only_where_git_trusts_it(work, tmp_path: Path):
+    if os.geteuid():
+        pytest.skip("only root may give a folder to another user")
     work.put("a.yaml", "x")
-    work.commit()
-    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
-    with pytest.raises(SourceError, match=r"safe\.directory"):
+    commit = work.commit()
+    os.chown(work.path / ".git", 12345, 12345)
+    with pytest.raises(SourceError, match=r"dubious ownership.*safe\.directory"):
         checkout(str(work.path))
+    with (tmp_path / "home" / ".gitconfig").open("a") as settings:
+        settings.write(f"[safe]\n\tdirectory = {work.path}\n")
+    with checkout(str(work.path)) as found:
+        assert found.revision == commit
 
 
 def test_a_git_that_hangs_is_ended(work, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -291,7 +297,7 @@ def test_a_git_that_hangs_is_ended(work, tmp_path: Path, monkeypatch: pytest.Mon
     work.commit()
     slow = tmp_path / "bin"
     slow.mkdir()
-    (slow / "git").write_text('#!/bin/sh\n[ "$1" = version ] && exec /usr/bin/env -i git version\nsleep 300\n')
+    (slow / "git").write_text("#!/bin/sh\nsleep 300\n")
     (slow / "git").chmod(0o755)
     monkeypatch.setenv("PATH", str(slow), prepend=os.pathsep)
     with pytest.raises(SourceError, match=r"did not end within 0\.2 seconds"):
@@ -331,14 +337,13 @@ def test_a_remote_that_may_not_be_spoken_with_is_told_later(work):
         assert "transport" in found.remote_refused
 
 
-@pytest.mark.parametrize("imported", [True, False])
-def test_without_git_a_work_tree_cannot_be_read_and_a_plain_folder_can(work, tmp_path: Path, imported):
+def test_without_git_a_work_tree_cannot_be_read_and_a_plain_folder_can(work, tmp_path: Path):
     work.put("a.yaml", "x")
     plain = tmp_path / "plain"
     plain.mkdir()
     (plain / "a.yaml").write_text("x")
     program = (
-        f"import sys{', git' if imported else ''}, os\n"
+        "import sys, os\n"
         "from gitsync.errors import SourceError\n"
         "from gitsync.repo.checkout import checkout\n"
         "os.environ['PATH'] = '/nowhere'\n"

@@ -63,10 +63,12 @@ def test_a_ref_is_a_branch_or_a_tag(published, bare, ref, kind, short):
         assert found.revision == published.git("rev-parse", f"{ref}^{{commit}}")
 
 
-def test_a_plain_path_to_a_bare_repository_is_a_repository(published, bare):
-    with checkout(str(bare.path)) as found:
+def test_a_bare_repository_is_a_source_by_its_url_alone(published, bare):
+    with checkout(f"file://{bare.path}") as found:
         assert found.files == {"apps/rg.yaml": b"kind: Third\n"}
         assert found.folder is None
+    with pytest.raises(SourceError, match=rf"looks like a bare git repository.*file://{bare.path}"):
+        checkout(str(bare.path))
 
 
 @pytest.mark.parametrize("protocol", ["0", "2"])

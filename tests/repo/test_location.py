@@ -1,11 +1,12 @@
 """What may be said of a source, and that nothing reaches git as an option, a transport or a password."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from gitsync.errors import SourceError
-from gitsync.repo.location import Folder, Url, check_path, check_ref, is_loopback, parse_location
+from gitsync.repo.location import Folder, Url, check_path, check_ref, is_loopback, parse_location, parse_remote
 
 
 @pytest.mark.parametrize(
@@ -86,8 +87,31 @@ def test_a_link_to_a_folder_is_the_folder(tmp_path: Path):
     assert parse_location(str(tmp_path / "current")) == Folder(tmp_path / "real")
 
 
-def test_a_bare_repository_is_fetched_from_like_any_other(bare):
-    assert parse_location(str(bare.path)) == Url(str(bare.path), "file")
+@pytest.mark.parametrize(
+    ("address", "url", "why"),
+    [
+        ("https://example.com/a", Url("https://example.com/a", "https"), "a URL"),
+        ("git@example.com:o/a.git", Url("git@example.com:o/a.git", "ssh"), "ssh as scp writes it"),
+        ("../remote.git", Url("{above}/remote.git", "file"), "a path is relative to the work tree"),
+        ("/srv/a.git", Url("/srv/a.git", "file"), "a path from the root"),
+    ],
+)
+def test_the_address_of_a_remote(tmp_path: Path, address, url, why):
+    top = tmp_path / "work"
+    top.mkdir()
+    assert parse_remote(address, top) == replace(url, text=url.text.format(above=tmp_path)), why
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["server.git", ".", "./a/../server.git", "{top}/server.git", "file://{top}/server%2egit", "../link/server.git"],
+)
+def test_a_remote_inside_the_work_tree_may_come_from_a_commit_and_is_refused(tmp_path: Path, address):
+    top = tmp_path / "work"
+    (top / "server.git").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(top)
+    with pytest.raises(SourceError, match="inside the work tree"):
+        parse_remote(address.format(top=top), top)
 
 
 @pytest.mark.parametrize("ref", ["main", "v1.2.3", "release/2024-06", "refs/heads/main", "0123abc", "a@b", "x.y"])

@@ -114,7 +114,7 @@ def test_without_the_program():
 
 def scripted(tmp_path, script, **more):
     path = put_on_path(tmp_path / "bin", "sops", f"#!/bin/sh\n{script}\n")
-    return Sops(environment={"PATH": path, "LOG": str(tmp_path / "log")}, **more)
+    return Sops(environment={"PATH": path, "SOPS_LOG": str(tmp_path / "log")}, **more)
 
 
 SEALED = f"{SECRET}sops: {{mac: x}}\n".encode()
@@ -126,7 +126,7 @@ def test_an_older_program_has_flags_in_place_of_commands(tmp_path):
 
 
 def test_a_text_is_decrypted_once_for_all_who_ask(tmp_path):
-    program = scripted(tmp_path, f'echo ran >> "$LOG"\ncat <<END\n{SECRET}---\n{OTHER}END')
+    program = scripted(tmp_path, f'echo ran >> "$SOPS_LOG"\ncat <<END\n{SECRET}---\n{OTHER}END')
     text = SEALED + b"---\n" + f"{OTHER}sops: {{mac: x}}\n".encode()
     found = source({"db.yaml": text}, program)
 
@@ -156,7 +156,7 @@ def test_what_is_told_of_a_program_that_fails(tmp_path, script, expected, why):
 
 
 def test_a_program_that_hangs_is_ended_with_all_that_it_started(tmp_path):
-    program = scripted(tmp_path, 'sleep 1000 & echo $! > "$LOG"; wait', timeout=2)
+    program = scripted(tmp_path, 'sleep 1000 & echo $! > "$SOPS_LOG"; wait', timeout=2)
     assert "sops did not end within 2 seconds." in said(source({"db.yaml": SEALED}, program))
     started = Path("/proc", (tmp_path / "log").read_text().strip(), "stat")
     while started.exists() and started.read_text().split()[2] != "Z":  # a signal takes its time
@@ -217,7 +217,7 @@ def test_a_manifest_does_not_choose_who_gets_the_token_of_a_vault(tmp_path, text
     ],
 )
 def test_a_manifest_does_not_choose_whom_sops_asks(tmp_path, seal, expected, why):
-    program = scripted(tmp_path, 'echo ran > "$LOG"; echo {}')
+    program = scripted(tmp_path, 'echo ran > "$SOPS_LOG"; echo {}')
     text = json.dumps({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "db"}, "sops": seal})
     assert expected in said(source({"db.json": text.encode()}, program)), why
     assert not (tmp_path / "log").exists(), why
@@ -233,7 +233,7 @@ def test_a_key_vault_of_azure_may_be_asked(tmp_path, url):
 
 def test_what_names_a_key_twice_is_not_handed_to_sops(tmp_path):
     """Of two, this reader and that of sops need not take the same one."""
-    program = scripted(tmp_path, 'echo ran > "$LOG"; echo {}')
+    program = scripted(tmp_path, 'echo ran > "$SOPS_LOG"; echo {}')
     vaults = '"hc_vault": [{"vault_address": "https://evil.example"}], "hc_vault": [{}]'
     text = f'{{"apiVersion": "v1", "kind": "Secret", "metadata": {{"name": "db"}}, "sops": {{{vaults}}}}}'
     assert "The key 'hc_vault' stands twice" in said(source({"db.json": text.encode()}, program))
@@ -241,6 +241,8 @@ def test_what_names_a_key_twice_is_not_handed_to_sops(tmp_path):
 
 
 def test_the_token_of_a_vault_is_not_handed_out_where_none_is_named(tmp_path):
-    program = scripted(tmp_path, f'[ -z "$VAULT_TOKEN" ] || exit 1\n[ "$KEPT" = 1 ] || exit 1\ncat <<END\n{SECRET}END')
-    program = Sops(environment={**program.environment, "VAULT_TOKEN": "hidden", "KEPT": "1"})
+    program = scripted(
+        tmp_path, f'[ -z "$VAULT_TOKEN" ] || exit 1\n[ "$AWS_REGION" = 1 ] || exit 1\ncat <<END\n{SECRET}END'
+    )
+    program = Sops(environment={**program.environment, "VAULT_TOKEN": "hidden", "AWS_REGION": "1"})
     assert read(source({"db.yaml": SEALED}, program), DB)["password"] == "hidden-one"

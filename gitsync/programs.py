@@ -1,0 +1,185 @@
+"""Start programs (git, kustomize, sops): the only place that does.
+
+Each program gets the variables that its row allows and no others. A credential of gitsync, of Azure or of the pipeline
+thus reaches no program that does not need it, and no program that such a program starts. Each runs without a terminal,
+in a process group of its own, and never longer than its limits; what it started ends with it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import NamedTuple
+
+from gitsync.grace import Grace
+
+_MACHINE = ("PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "TZ", "LANG", "LANGUAGE", "LC_*", "XDG_*", "LD_LIBRARY_PATH")
+_PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
+_AUTHORITIES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE")
+_SLICE = 0.25
+"""Seconds after which a wait looks again whether the run was told to end."""
+
+
+class Program(StrEnum):
+    GIT = "git"
+    KUSTOMIZE = "kustomize"
+    SOPS = "sops"
+
+
+class _Row(NamedTuple):
+    """`variables` are names or patterns. `grace` is in seconds after the run is told to end: by then it has ended."""
+
+    variables: tuple[str, ...]
+    grace: float
+
+
+_TABLE: Mapping[Program, _Row] = {
+    Program.GIT: _Row(
+        (
+            *_MACHINE,
+            *_PROXIES,
+            *_AUTHORITIES,
+            # how the person who runs gitsync signs in to git servers
+            *("SSH_AUTH_SOCK", "SSH_AGENT_PID", "SSH_ASKPASS", "GNUPGHOME", "KRB5CCNAME", "KRB5_CONFIG"),
+            *("DBUS_SESSION_BUS_ADDRESS", "GIT_ASKPASS", "GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT"),
+            *("GIT_SSL_*", "GIT_PROXY_COMMAND", "GIT_HTTP_PROXY_AUTHMETHOD", "GIT_EXEC_PATH"),
+            # that person's settings of git
+            *("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"),
+            *("GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_*", "GIT_CONFIG_VALUE_*"),
+        ),
+        grace=20.0,  # the last push of the status
+    ),
+    Program.KUSTOMIZE: _Row(("PATH",), grace=10.0),
+    Program.SOPS: _Row(
+        (
+            *_MACHINE,
+            *_PROXIES,
+            *_AUTHORITIES,
+            *("SOPS_*", "GNUPGHOME", "GPG_TTY", "GPG_AGENT_INFO", "SSH_AUTH_SOCK", "DBUS_SESSION_BUS_ADDRESS"),
+            # the clouds that it asks for keys, each by its own names
+            *("AWS_*", "GOOGLE_*", "CLOUDSDK_*", "VAULT_*", "AZURE_*", "HUAWEICLOUD_*"),
+            *("IDENTITY_ENDPOINT", "IDENTITY_HEADER", "MSI_ENDPOINT", "MSI_SECRET", "IMDS_ENDPOINT"),
+        ),
+        grace=10.0,
+    ),
+}
+
+
+def environment_of(program: Program, given: Mapping[str, str]) -> dict[str, str]:
+    """The variables of `given` that a program gets."""
+    allowed = _TABLE[program].variables
+    return {name: value for name, value in given.items() if any(fnmatchcase(name, each) for each in allowed)}
+
+
+class Ended(NamedTuple):
+    """How a program ended: its exit code, and what it wrote to stdout and to stderr."""
+
+    code: int
+    output: bytes
+    complaint: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """A program to run. `command` begins with its name or path. `environment` is all of its environment, made with
+    `environment_of`. `timeout` is in seconds; once `grace` has begun, the program's row may end it earlier.
+    """
+
+    program: Program
+    command: Sequence[str]
+    environment: Mapping[str, str] = field(repr=False)
+    timeout: float
+    grace: Grace = field(default_factory=Grace)
+    folder: Path | None = None
+    stdin: bytes = field(default=b"", repr=False)
+
+    @property
+    def was_told_to_end(self) -> bool:
+        """Whether no time is left because the run was told to end."""
+        return self.grace.left(_TABLE[self.program].grace) <= 0
+
+
+def run(call: Call) -> Ended:
+    """Run a program to its end. TimeoutError where its time is over, OSError where it cannot be started."""
+    left = _countdown(call)
+    with _process(call) as process:
+        given: bytes | None = call.stdin
+        for seconds in left:
+            try:
+                output, complaint = process.communicate(given, timeout=seconds)
+            except subprocess.TimeoutExpired:
+                given = None  # it was taken over by the first call
+            else:
+                return Ended(process.returncode, output, complaint)
+    raise TimeoutError
+
+
+async def run_beside(call: Call) -> Ended:
+    """The same, while the event loop goes on."""
+    process = await asyncio.create_subprocess_exec(
+        *call.command,
+        cwd=call.folder,
+        env=dict(call.environment),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        start_new_session=True,
+    )
+    talk = asyncio.create_task(process.communicate(call.stdin))
+    try:
+        for seconds in _countdown(call):
+            done, _ = await asyncio.wait({talk}, timeout=seconds)
+            if done:
+                output, complaint = talk.result()
+                return Ended(process.returncode or 0, output, complaint)
+    finally:
+        talk.cancel()
+        if process.returncode is None:
+            _kill_group(process.pid)
+            await process.wait()
+    raise TimeoutError
+
+
+def _countdown(call: Call) -> Iterator[float]:
+    """How long to wait next, again and again until the time is over."""
+    end = time.monotonic() + call.timeout
+    while (left := min(end - time.monotonic(), call.grace.left(_TABLE[call.program].grace))) > 0:
+        yield min(left, _SLICE)
+
+
+@contextmanager
+def _process(call: Call) -> Iterator[subprocess.Popen[bytes]]:
+    """The process while it runs; whatever ends the context, a signal as well, ends the process and all it started."""
+    process = subprocess.Popen(
+        call.command,
+        cwd=call.folder,
+        env=dict(call.environment),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    try:
+        yield process
+    finally:
+        if process.returncode is None:  # not waited for yet, so its group is still there
+            _kill_group(process.pid)
+            process.wait()
+        for stream in (process.stdin, process.stdout, process.stderr):
+            if stream is not None:
+                with suppress(OSError):  # what the program did not read of its input
+                    stream.close()
+
+
+def _kill_group(leader: int) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(leader, signal.SIGKILL)

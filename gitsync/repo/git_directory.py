@@ -1,0 +1,151 @@
+"""Find the git directory of a folder: exactly the `.git` of the folder or of the nearest folder above it.
+
+git itself would take any folder for a repository that has the right names in it. A commit can hold such names, but
+never one that is called `.git`. So a look-alike is refused, and git is only ever pointed at what is found here.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from gitsync.errors import SourceError
+from gitsync.repo.access import Access, no_repository
+from gitsync.repo.repository import GitFailedError
+
+_LONGEST_POINTER = 4096  # bytes of a path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GitDirectory:
+    """`top` is the folder of the work tree. `path` holds its HEAD; `common` holds objects, refs and settings, and is
+    another folder only in a linked work tree.
+    """
+
+    top: Path
+    path: Path
+    common: Path
+
+
+def looks_like_a_repository(folder: Path) -> bool:
+    """Whether git could take `folder` itself for a repository, by the names in it and whatever they are."""
+    has = {name for name in ("HEAD", "objects", "refs", "commondir") if os.path.lexists(folder / name)}
+    return "HEAD" in has and ("commondir" in has or {"objects", "refs"} <= has)
+
+
+def refuse_look_alike(folder: Path) -> None:
+    """SourceError where a folder is a git repository by the names in it, or lies inside of one."""
+    for each in _upwards(folder):
+        if looks_like_a_repository(each):
+            raise SourceError(
+                f"{each} looks like a bare git repository (it has HEAD, objects and refs), not like a folder.",
+                hint=f"Give a folder without these files, or the repository by its URL: file://{each}",
+            )
+
+
+def find_git_directory(folder: Path, access: Access) -> GitDirectory | None:
+    """The git directory of the work tree around `folder`; None where there is none.
+
+    SourceError where the nearest `.git` is no git directory, or belongs to another user whom git does not trust.
+    """
+    top = next((each for each in _upwards(folder) if os.path.lexists(each / ".git")), None)
+    if top is None:
+        return None
+    found = _pointed_to(top) if (top / ".git").is_file() else _own(top)
+    _check_owner(found, access)
+    return found
+
+
+def _upwards(folder: Path) -> Iterator[Path]:
+    real = Path(os.path.realpath(folder))
+    return iter((real, *real.parents))
+
+
+def _own(top: Path) -> GitDirectory:
+    path = Path(os.path.realpath(top / ".git"))
+    if not _has_objects(path):
+        raise _unfit(top, "it is not a git directory")
+    if path != top / ".git" and path.is_relative_to(top):
+        raise _unfit(top, f"it leads to {path}, which lies inside the work tree")
+    return GitDirectory(top=top, path=path, common=path)
+
+
+def _pointed_to(top: Path) -> GitDirectory:
+    """Follow a `.git` file, as linked work trees and submodules have one. It may not lead into the work tree: what lies
+    there may come from a commit.
+    """
+    path = _follow(top / ".git", "gitdir: ")
+    common = _follow(path / "commondir") if os.path.lexists(path / "commondir") else path
+    if path.is_relative_to(top) or common.is_relative_to(top):
+        raise _unfit(top, f"it leads to {path}, which lies inside the work tree")
+    if not _has_objects(common) or not (path / "HEAD").is_file():
+        raise _unfit(top, f"it leads to {path}, which is not a git directory")
+    if common != path and not _is_linked(top, path, common):
+        raise _unfit(top, f"it leads to {path}, which belongs to another work tree")
+    return GitDirectory(top=top, path=path, common=common)
+
+
+def _is_linked(top: Path, path: Path, common: Path) -> bool:
+    """Whether a linked work tree is one of the repository's, by its place and by the file that leads back."""
+    return path.parent == common / "worktrees" and _follow(path / "gitdir") == top / ".git"
+
+
+def _follow(file: Path, prefix: str = "") -> Path:
+    """The path that a file of git's names, relative to its folder."""
+    try:
+        with file.open("rb") as stream:
+            text = os.fsdecode(stream.read(_LONGEST_POINTER)).rstrip("\r\n")
+    except OSError as error:
+        raise SourceError(f"Cannot read {file}: {error.strerror}.") from error
+    if not text.startswith(prefix) or "\0" in text:
+        raise SourceError(f"{file} does not name a git directory.", hint="Clone the repository again.")
+    return Path(os.path.realpath(file.parent / text.removeprefix(prefix)))
+
+
+def _has_objects(folder: Path) -> bool:
+    return (folder / "HEAD").is_file() and (folder / "objects").is_dir() and (folder / "refs").is_dir()
+
+
+def _unfit(top: Path, why: str) -> SourceError:
+    return SourceError(f"{top / '.git'} cannot be used: {why}.", hint="Clone the repository again.")
+
+
+def _check_owner(found: GitDirectory, access: Access) -> None:
+    """Trust what git would trust (safe.directory in git-config(1)): whoever owns it chooses where tokens are sent."""
+    paths = (found.top, found.top / ".git", found.path, found.common)
+    if is_owned_by({path.lstat().st_uid for path in paths}, os.geteuid(), os.environ.get("SUDO_UID", "")):
+        return
+    if not is_listed(found.top, _safe_directories(access)):
+        raise SourceError(
+            f"git cannot read {found.top}: it belongs to another user (dubious ownership).",
+            hint=f"Trust the folder: git config --global --add safe.directory {found.top}",
+        )
+
+
+def is_owned_by(owners: Collection[int], user: int, sudo_user: str) -> bool:
+    """Whether all owners are the user or, for root, the one who called sudo."""
+    trusted = {user, int(sudo_user)} if user == 0 and sudo_user.isascii() and sudo_user.isdigit() else {user}
+    return trusted.issuperset(owners)
+
+
+def is_listed(top: Path, listed: Collection[str]) -> bool:
+    """Whether values of safe.directory name a folder. An empty value takes back those before it."""
+    named = False
+    for value in listed:
+        folder = os.path.realpath(value.removesuffix("/*")) if value else ""
+        covers = value == "*" or folder == str(top) or (value.endswith("/*") and top.is_relative_to(folder))
+        named = bool(value) and (named or covers)
+    return named
+
+
+def _safe_directories(access: Access) -> list[str]:
+    """The values in the settings of the machine and of the person, and no others."""
+    try:
+        listed = no_repository(access).run("config", "--null", "--type=path", "--get-all", "safe.directory")
+    except GitFailedError as error:
+        if error.timed_out:
+            raise SourceError(f"git cannot read its settings: {error.message}", hint=error.hint) from error
+        return []  # there are none
+    return os.fsdecode(listed).split("\0")[:-1]
