@@ -6,6 +6,9 @@ The map of the package, in the order in which it is best read:
     errors.py       the exceptions, drawn as a tree
     config.py       every setting
     setting.py      what is to be known of one
+    values.py       the text of a setting as its value
+    configfile.py   gitsync.yaml: which settings it may give
+    source_settings.py  what a source gives for itself
     api.py          the runs as functions: sync() and plan()
     sync.py         the run: checkout, parse, prepare, plan, refuse, walk, record
     rehearsal.py    a plan of two revisions, which asks Azure nothing

@@ -13,14 +13,17 @@ from dataclasses import dataclass, fields
 
 from gitsync.model.secret import Secret
 from gitsync.model.verdict import DRIFT_WORD, Verdict
-from gitsync.setting import Form, Setting, describe, setting
+from gitsync.setting import Authority, Form, Setting, describe, setting
 
 _ID = r"[A-Za-z0-9][A-Za-z0-9.-]*"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
-    """All settings of one run, checked. Durations are in seconds; a `None` means "not given"."""
+    """All settings of one run, checked. Durations are in seconds; a `None` means "not given".
+
+    Source settings are read through `gitsync.source_settings`, which knows what the source gives.
+    """
 
     # what is read
     source: str = setting(".", "A folder, or the URL of a git repository.", metavar="SOURCE", flag="")
@@ -44,7 +47,11 @@ class Config:
         form=Form.LIST,
         metavar="KEY-OR-GLOB",
     )
-    namespace: str = setting("default", "Namespace of manifests that name none. It is part of names made from UUIDs.")
+    namespace: str | None = setting(
+        "default",
+        "Namespace of manifests that name none. It is part of names made from UUIDs.",
+        authority=Authority.SOURCE,
+    )
     target_namespaces: tuple[str, ...] = setting(
         (),
         "Only resources of these namespaces. All where it is absent.",
@@ -66,9 +73,10 @@ class Config:
     )
 
     # how it is read
-    unknown_fields: str = setting(
+    unknown_fields: str | None = setting(
         "error",
         "A field that the kind does not have: an error, or a warning (it is dropped, as an API server would do).",
+        authority=Authority.SOURCE,
         choices=("error", "warn"),
     )
     default_policy: str = setting(
@@ -295,5 +303,5 @@ class Config:
     )
 
 
-SETTINGS: Mapping[str, Setting] = {f.name: describe(f.name, f.default, f.metadata) for f in fields(Config)}
+SETTINGS: Mapping[str, Setting] = {f.name: describe(f.name, f.metadata) for f in fields(Config)}
 """Every setting by the name of its field, in the order in which people are shown them."""

@@ -31,6 +31,7 @@ from gitsync.repo.checkout import Checkout, checkout
 from gitsync.repo.store import StateStore
 from gitsync.repo.stores import open_store
 from gitsync.report.progress import Progress, Silent
+from gitsync.source_settings import SourceSettings, find_source_settings
 from gitsync.vault.places import Places
 from gitsync.vaults import open_places
 
@@ -47,6 +48,7 @@ class Edges:
     """
 
     source: Checkout
+    settings: SourceSettings
     store: StateStore
     arm: Arm
     clock: Clock
@@ -96,6 +98,8 @@ async def open_edges(
     """
     clock, known, grace = StoppableClock(stop), redactions or Redactions(), grace or Grace()
     with _checkout(config, grace) as source, _store(config, source, clock) as store:
+        settings = find_source_settings(config, source.settings)
+        config = replace(config, namespace=settings.namespace, unknown_fields=settings.unknown_fields)
         async with (
             _azure(config, known) as access,
             open_arms(access, clock) as arms,
@@ -105,6 +109,7 @@ async def open_edges(
                 known.add(secret)
             yield Edges(
                 source=source,
+                settings=settings,
                 store=store,
                 arm=await arms.open(access.sign_in),
                 open_as=opener(config, access, arms),

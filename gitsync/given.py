@@ -41,11 +41,13 @@ async def read(config: Config, edges: Edges, state: State, *, writes: bool) -> G
 
     Raises ConfigError where there is neither a global credential nor any other.
     """
-    manifests = manifests_of(config, edges.source.files)
+    manifests = manifests_of(config, edges.settings, edges.source.files)
     for secret in (value for values in manifests.secrets.values() for value in hidden(values)):
         edges.redact(secret)
     edges.redactions.spare(name for one in manifests.resources for name in (one.key.name, one.key.namespace))
-    lookup = Lookup(edges.places.sources_with(manifests, config.namespace), asks_remote=writes, redact=edges.redact)
+    lookup = Lookup(
+        edges.places.sources_with(manifests, edges.settings.namespace), asks_remote=writes, redact=edges.redact
+    )
     records = _of_namespaces(state, config)
     places = wanted(manifests.resources, records)
     found = await find_credentials(places, lookup, patience=config.resource_timeout, stop=edges.stop)
@@ -55,7 +57,8 @@ async def read(config: Config, edges: Edges, state: State, *, writes: bool) -> G
             "No subscription is given, so ARM ids cannot be built.",
             hint="Set AZURE_SUBSCRIPTION_ID, or give --subscription.",
         )
-    prepared = prepared_of(config, manifests, edges.catalog, credentials.of, edges.clock.now().date())
+    today = edges.clock.now().date()
+    prepared = prepared_of(config, edges.settings, manifests, edges.catalog, credentials.of, today)
     nowhere = () if takes_secrets(config) else exported_nowhere(prepared, Choice(only=config.only))
     manifests = replace(manifests, problems=(*manifests.problems, *credentials.warnings(records), *nowhere))
     return Given(manifests=manifests, prepared=prepared, lookup=lookup, credentials=credentials)

@@ -19,7 +19,9 @@ FURTHEST = 50
 """Revisions that are looked at, newest first; beyond them the recorded policy counts."""
 
 
-def last_policies(source: Checkout, gone: Collection[Key], since: str | None, config: Config) -> dict[Key, Policy]:
+def last_policies(
+    source: Checkout, gone: Collection[Key], since: str | None, config: Config, namespace: str
+) -> dict[Key, Policy]:
     """Return the policy that the last manifest of each resource states, as far as history can be read.
 
     `since` is the revision that the records speak of. What is not found keeps its recorded policy.
@@ -32,12 +34,12 @@ def last_policies(source: Checkout, gone: Collection[Key], since: str | None, co
             break
         files = source.files_at(revision)
         if files is not None:
-            found = {**_policies(files, gone, config), **found}
+            found = {**_policies(files, gone, config, namespace), **found}
     return found
 
 
-def _policies(files: Mapping[str, bytes], gone: Collection[Key], config: Config) -> dict[Key, Policy]:
-    manifests = read_manifests(files, namespace=config.namespace)
+def _policies(files: Mapping[str, bytes], gone: Collection[Key], config: Config, namespace: str) -> dict[Key, Policy]:
+    manifests = read_manifests(files, namespace=namespace)
     stated = {
         resource.key: policy_of(resource, manifests.namespaces, Policy(config.default_policy))
         for resource in manifests.resources

@@ -38,7 +38,7 @@ def plan_run(config: Config, edges: Edges, given: Given, state: State) -> Plan:
         chosen(given.prepared, choice),
         {**kept, **gone},
         (*edges.source.problems, *given.manifests.problems, *_uncommitted(edges)),
-        last_policies(edges.source, gone, state.revision, config),
+        last_policies(edges.source, gone, state.revision, config, edges.settings.namespace),
         undeletable={key for key, record in gone.items() if not _can_delete(edges, record)},
     )
 

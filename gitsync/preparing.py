@@ -17,11 +17,12 @@ from gitsync.model.coverage import Coverage
 from gitsync.model.manifests import Manifests
 from gitsync.model.policy import Policy
 from gitsync.model.resource import Prepared
+from gitsync.source_settings import SourceSettings
 
 
-def manifests_of(config: Config, files: Mapping[str, bytes]) -> Manifests:
+def manifests_of(config: Config, settings: SourceSettings, files: Mapping[str, bytes]) -> Manifests:
     """What files say of the namespaces that the settings choose."""
-    return of_namespaces(read_manifests(files, namespace=config.namespace), config.target_namespaces)
+    return of_namespaces(read_manifests(files, namespace=settings.namespace), config.target_namespaces)
 
 
 def coverage_of(files: Sized, ignored: tuple[str, ...], manifests: Manifests) -> Coverage:
@@ -30,7 +31,12 @@ def coverage_of(files: Sized, ignored: tuple[str, ...], manifests: Manifests) ->
 
 
 def prepared_of(
-    config: Config, manifests: Manifests, catalog: Catalog, subscription: str | CredentialOf, today: date
+    config: Config,
+    settings: SourceSettings,
+    manifests: Manifests,
+    catalog: Catalog,
+    subscription: str | CredentialOf,
+    today: date,
 ) -> tuple[Prepared, ...]:
     """Every resource made ready for ARM, with every problem of it, those of its expressions included."""
     prepared = prepare(
@@ -38,7 +44,7 @@ def prepared_of(
         catalog=catalog,
         subscription=subscription,
         default_policy=Policy(config.default_policy),
-        unknown_fields="warn" if config.unknown_fields == "warn" else "error",
+        unknown_fields="warn" if settings.unknown_fields == "warn" else "error",
         today=today,
     )
     return tuple(_with_expressions(one, catalog) for one in prepared)

@@ -34,6 +34,7 @@ from gitsync.repo.access import Access
 from gitsync.repo.checkout import checkout
 from gitsync.repo.revisions import Reading, read_revision
 from gitsync.report.masked import masked
+from gitsync.source_settings import find_source_settings
 
 
 def run(config: Config, clock: Clock, redactions: Redactions) -> Report:
@@ -87,6 +88,7 @@ def _read_both(config: Config) -> tuple[Reading, Reading]:
             files=found.files,
             problems=found.problems,
             ignored=found.ignored,
+            settings=found.settings,
             root=found.root,
         )
     return before, replace(after, commit=None) if found.dirty else after
@@ -95,11 +97,12 @@ def _read_both(config: Config) -> tuple[Reading, Reading]:
 def _revised(
     config: Config, clock: Clock, reading: Reading, name: str, redactions: Redactions
 ) -> tuple[Revised, Manifests]:
-    manifests = manifests_of(config, reading.files)
+    settings = find_source_settings(config, reading.settings)
+    manifests = manifests_of(config, settings, reading.files)
     for secret in (value for values in manifests.secrets.values() for value in hidden(values)):
         redactions.add(secret)
     subscription = as_far_as_known(manifests.secrets, config.subscription or NOBODYS_SUBSCRIPTION)
-    prepared = prepared_of(config, manifests, open_catalog(), subscription, clock.now().date())
+    prepared = prepared_of(config, settings, manifests, open_catalog(), subscription, clock.now().date())
     secrets = {**_sealed(manifests), **manifests.secrets}
     return Revised(name=name, prepared=prepared, config_maps=manifests.config_maps, secrets=secrets), manifests
 

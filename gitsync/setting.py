@@ -23,12 +23,20 @@ class Form(StrEnum):
     SECRET = "secret"  # noqa: S105 - the name of a form; a variable only, and the value is a model.secret.Secret
 
 
+class Authority(StrEnum):
+    """Who may give a setting."""
+
+    OPERATOR = "operator"  # whoever starts the run: it decides where requests and secrets go, what runs, what may go
+    SOURCE = "source"  # the repository too: it describes the manifests and nothing else
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
     """What is to be known of one setting. `switches` are variables whose truth stands for a value of the setting."""
 
     name: str
     form: Form
+    authority: Authority
     default: Any
     help: str
     variables: tuple[str, ...]
@@ -43,12 +51,19 @@ class Setting:
         """The key in gitsync.yaml: the flag without its dashes; "" for a secret, which no file holds."""
         return "" if self.form is Form.SECRET else self.flag.removeprefix("--") or self.name
 
+    @property
+    def ways(self) -> str:
+        """How an operator gives it, as an order."""
+        given = ", ".join(word for word in (self.flag or self.metavar, f"the variable {self.variables[0]}") if word)
+        return f"Use {given}, or a file that --config names."
+
 
 def setting(  # noqa: PLR0913 - one row of a table
     default: Any,
     help: str,  # noqa: A002 - as argparse calls it
     *,
     form: Form = Form.TEXT,
+    authority: Authority = Authority.OPERATOR,
     variables: tuple[str, ...] = (),
     switches: Mapping[str, str] | None = None,
     choices: tuple[str, ...] = (),
@@ -56,8 +71,14 @@ def setting(  # noqa: PLR0913 - one row of a table
     metavar: str = "",
     flag: str | None = None,
 ) -> Any:
-    """Declare a field of `Config`; `variables` replaces the one made from its name, `flag` the flag."""
+    """Declare a field of `Config`; `variables` replaces the one made from its name, `flag` the flag.
+
+    The field of a source setting is None until the settings of a source are read: only so is it known whether the
+    operator gave it.
+    """
     row = {
+        "default": default,
+        "authority": authority,
         "form": Form.CHOICE if choices and form is Form.TEXT else form,
         "help": help,
         "variables": variables,
@@ -67,11 +88,12 @@ def setting(  # noqa: PLR0913 - one row of a table
         "metavar": metavar,
         "flag": flag,
     }
-    return field(default=default, metadata=row, repr=form is not Form.SECRET)
+    unset = None if authority is Authority.SOURCE else default
+    return field(default=unset, metadata=row, repr=form is not Form.SECRET)
 
 
-def describe(name: str, default: Any, row: Mapping[str, Any]) -> Setting:
+def describe(name: str, row: Mapping[str, Any]) -> Setting:
     given = dict(row)
     flag = f"--{name.replace('_', '-')}" if given["flag"] is None else given["flag"]
     variables = given["variables"] or ("GITSYNC_" + (flag.removeprefix("--").replace("-", "_") or name).upper(),)
-    return Setting(**given | {"name": name, "default": default, "flag": flag, "variables": variables})
+    return Setting(**given | {"name": name, "flag": flag, "variables": variables})

@@ -8,11 +8,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gitsync.cli.settings import add_flags, misspelt, resolve, show_default
-from gitsync.cli.values import parse_value
 from gitsync.config import SETTINGS, Config
 from gitsync.errors import ConfigError
 from gitsync.model.secret import Secret
 from gitsync.setting import Form
+from gitsync.values import parse_value
 
 OUTPUTS = ("text", "json", "markdown")
 FILE_SETTINGS = [s for s in SETTINGS.values() if s.key]

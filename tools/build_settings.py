@@ -21,8 +21,17 @@ Every setting can be given by a flag, a variable, or a key in `gitsync.yaml`. Th
 default. An empty variable counts as not given. A command has the flags that concern it (`gitsync COMMAND --help`), and
 {everywhere} in any case.
 
-`gitsync.yaml` is read from the working folder, or from the file that `--config` or `GITSYNC_CONFIG` names; never from
-a SOURCE that was fetched. It is flat:
+There are two classes of settings. An **operator** setting decides where requests and secrets go, what runs, and what
+may be deleted. Whoever starts the run gives it: by flag, by variable, or in a file that `--config` or `GITSYNC_CONFIG`
+names. A **source** setting describes the manifests; the repository may give it too.
+
+- `--config FILE` may give every setting, and so may a `gitsync.yaml` in a working folder that is in no git repository.
+- A `gitsync.yaml` at the root of SOURCE gives source settings alone. It is read at the revision whose manifests are
+  read, from a folder as from a URL, and for each of the two revisions of `plan --from`.
+- A `gitsync.yaml` in a working folder that is in a git repository is such a file. An operator setting in it ends the
+  command with exit code 2, with its line and the other ways to give it.
+
+What the operator gives goes first, then SOURCE's file, then the default. The file is flat:
 
 ```yaml
 subscription: 00000000-0000-0000-0000-000000000000
@@ -35,8 +44,8 @@ Lists are separated by commas, or are lists in the file; a flag may stand severa
 `30m` or `1h30m`. Switches are `true` or `false`; as flags they are `--x` and `--no-x`. Secrets are given by variables
 alone: a command line shows in process lists, and a file ends up in git.
 
-| flag | variable | key | default | what it does |
-|---|---|---|---|---|
+| flag | variable | key | class | default | what it does |
+|---|---|---|---|---|---|
 """
 
 
@@ -47,7 +56,14 @@ def page() -> str:
 
 
 def _row(setting: Setting) -> str:
-    cells = (_flag(setting), "<br>".join(_variables(setting)), _code(setting.key), _default(setting), _help(setting))
+    cells = (
+        _flag(setting),
+        "<br>".join(_variables(setting)),
+        _code(setting.key),
+        setting.authority.value,
+        _default(setting),
+        _help(setting),
+    )
     return f"| {' | '.join(cells)} |"
 
 

@@ -22,6 +22,7 @@ from gitsync.redactions import Redactions
 from gitsync.repo.access import Access
 from gitsync.repo.checkout import checkout
 from gitsync.report.masked import masked_problem
+from gitsync.source_settings import find_source_settings
 
 READING = (
     "source",
@@ -72,12 +73,13 @@ def read_offline(config: Config, redactions: Redactions) -> Offline:
     with checkout(
         config.source, ref=config.ref, path=config.path, access=access, status_dir=status_dir, offline=True
     ) as source:
-        manifests = manifests_of(config, source.files)
+        settings = find_source_settings(config, source.settings)
+        manifests = manifests_of(config, settings, source.files)
     for secret in (value for values in manifests.secrets.values() for value in hidden(values)):
         redactions.add(secret)
     catalog = open_catalog()
     subscription = as_far_as_known(manifests.secrets, config.subscription or ANY_SUBSCRIPTION)
-    everything = prepared_of(config, manifests, catalog, subscription, SystemClock().now().date())
+    everything = prepared_of(config, settings, manifests, catalog, subscription, SystemClock().now().date())
     everything = tuple(replace(one, problems=_masked(one.problems, redactions)) for one in everything)
     chosen = _chosen(everything, config)
     of_files = _masked((*source.problems, *manifests.problems), redactions)

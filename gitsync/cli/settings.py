@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from gitsync.cli.configfile import FILE_NAME, read_config_file
-from gitsync.cli.values import OFF, is_loopback, parse_value
 from gitsync.config import SETTINGS, Config
+from gitsync.configfile import FILE_NAME, check_source_file, is_in_repository, read_config_file
 from gitsync.errors import ConfigError
 from gitsync.setting import Form, Setting
+from gitsync.values import OFF, is_loopback, parse_value
 
 EVERYWHERE = ("log_level", "log_format", "color")
 """Settings that every command takes as flags."""
@@ -132,7 +132,12 @@ def _config_file(chosen: Mapping[str, Any], variables: Mapping[str, str], folder
     if named:
         return read_config_file(Path(named) if Path(named).is_absolute() else folder / named)
     usual = folder / FILE_NAME
-    return read_config_file(usual) if usual.is_file() else {}
+    if not usual.is_file():
+        return {}
+    if is_in_repository(folder) or is_in_repository(usual.resolve().parent):
+        check_source_file(usual)  # it describes the source in that folder, and is read with it
+        return {}
+    return read_config_file(usual)
 
 
 def _nearest(

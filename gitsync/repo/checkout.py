@@ -13,6 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from gitsync.configfile import is_in_repository
 from gitsync.errors import SourceError
 from gitsync.model.problem import Problem
 from gitsync.repo.access import Access, Remote, open_remote
@@ -34,6 +35,7 @@ from gitsync.repo.worktree import (
     head_of,
     remote_of,
 )
+from gitsync.source_settings import SourceFile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,11 +43,11 @@ class Checkout:
     """The manifests of one revision.
 
     `files` maps a path from the root of SOURCE to its bytes, sorted; `ignored` are the paths of files that could hold
-    manifests and are left out. `revision` is a commit id, None for a folder that
-    is no git work tree (or has no commit). `ref` is the branch or tag, where it is one. `dirty` says that what was read
-    differs from the revision. `folder` is set where SOURCE is a folder of this machine, `tree` where that lies in a
-    work tree. `remote` is the repository elsewhere that it came from or has, and `remote_refused` tells why one that
-    there is may not be spoken with.
+    manifests and are left out; `settings` is the source's own gitsync.yaml. `revision` is a commit id, None for a
+    folder that is no git work tree (or has no commit). `ref` is the branch or tag, where it is one. `dirty` says that
+    what was read differs from the revision. `folder` is set where SOURCE is a folder of this machine, `tree` where that
+    lies in a work tree. `remote` is the repository elsewhere that it came from or has, and `remote_refused` tells why
+    one that there is may not be spoken with.
     It is a context manager: leaving it throws away what was fetched.
     """
 
@@ -55,6 +57,7 @@ class Checkout:
     files: Mapping[str, bytes] = field(repr=False)  # a Secret may be among them
     problems: tuple[Problem, ...] = ()
     ignored: tuple[str, ...] = ()
+    settings: SourceFile | None = None
     dirty: bool = False
     folder: Path | None = None
     tree: WorkTree | None = field(default=None, repr=False)
@@ -109,7 +112,8 @@ def checkout(
     if isinstance(source, Url):
         return _from_url(source, ref, wanted, access)
     refuse_look_alike(source.path / wanted.path)
-    wanted = replace(wanted, without=inside(source.path, status_dir))
+    without = inside(source.path, status_dir)
+    wanted = replace(wanted, without=without, has_settings=not _is_operators(source.path))
     tree = None if offline and ref is None else find_work_tree(source.path, access)
     if tree is None:
         return _from_plain_folder(source, ref, wanted)
@@ -118,6 +122,11 @@ def checkout(
     except BaseException:
         tree.close()
         raise
+
+
+def _is_operators(folder: Path) -> bool:
+    """Whether the gitsync.yaml of a folder is the operator's: that of the working folder, outside of git."""
+    return folder == Path.cwd().resolve() and not is_in_repository(folder)
 
 
 def inside(root: Path, folder: Path | None) -> tuple[str, ...]:
@@ -142,6 +151,7 @@ def _from_url(url: Url, ref: str | None, wanted: Wanted, access: Access) -> Chec
         files=contents.files,
         problems=contents.problems,
         ignored=contents.ignored,
+        settings=contents.settings,
         remote=remote,
         wanted=wanted,
         history=History(clone.repository, tip.commit, root="", remote=remote, clone=clone),
@@ -157,6 +167,7 @@ def _from_plain_folder(source: Folder, ref: str | None, wanted: Wanted) -> Check
         files=contents.files,
         problems=contents.problems,
         ignored=contents.ignored,
+        settings=contents.settings,
         folder=source.path,
         wanted=wanted,
     )
@@ -178,6 +189,7 @@ def _from_work_tree(source: Folder, tree: WorkTree, ref: str | None, wanted: Wan
         files=contents.files,
         problems=contents.problems,
         ignored=contents.ignored,
+        settings=contents.settings,
         dirty=dirty,
         folder=source.path,
         tree=tree,

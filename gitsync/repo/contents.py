@@ -9,27 +9,32 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
+from gitsync.configfile import FILE_NAME
 from gitsync.model.problem import Problem
 from gitsync.repo.ignore import IGNORE_FILE, IgnoreRules, read_rules
 from gitsync.repo.kustomization import find_kustomizations, folder_of, is_below, reach
 from gitsync.repo.kustomize import build_kustomizations
 from gitsync.repo.listing import Entry, EntryKind, Listing
 from gitsync.repo.selection import Budget, check_budget, ignored, in_dot_folder, manifests_of, passed_over, visible
+from gitsync.source_settings import SourceFile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """What is asked of a source: the manifests below `path` ("" for all), but for those below folders in `without`."""
+    """What is asked of a source: the manifests below `path` ("" for all), but for those below folders in `without`,
+    and its own settings, if it `has_settings`.
+    """
 
     path: str = ""
     without: tuple[str, ...] = ()
+    has_settings: bool = True
     budget: Budget = field(default_factory=Budget)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contents:
-    """Manifest files by path from the root of the source, sorted; a warning for what was passed over; and the paths of
-    files that are ignored.
+    """Manifest files by path from the root of the source, sorted; a warning for what was passed over; the paths of
+    files that are ignored; and the source's settings, None if it has none.
 
     A kustomization stands for all of its folder: its own path leads to what it was built to.
     """
@@ -37,6 +42,7 @@ class Contents:
     files: Mapping[str, bytes] = field(repr=False)  # a Secret may be among them
     problems: tuple[Problem, ...]
     ignored: tuple[str, ...] = ()
+    settings: SourceFile | None = None
 
 
 def read_contents(listing: Listing, wanted: Wanted) -> Contents:
@@ -47,19 +53,32 @@ def read_contents(listing: Listing, wanted: Wanted) -> Contents:
         everything = _Everything.of(listing, wanted.budget)
         built = build_kustomizations(choice.units, everything.entries, everything.read)
         files = dict(sorted({**files, **built}.items()))
-    return Contents(files=files, problems=choice.problems, ignored=choice.ignored)
+    settings = _read_settings(listing, wanted)
+    return Contents(files=files, problems=choice.problems, ignored=choice.ignored, settings=settings)
 
 
 def inputs_of(listing: Listing, wanted: Wanted) -> Mapping[str, str]:
     """Every file that `read_contents` reads of a listing, by path, with its id ("" in a folder)."""
     choice = _choose(listing, wanted)
-    read = {entry.path: entry.id for entry in choice.manifests}
+    read = {entry.path: entry.id for entry in (*choice.manifests, *_settings_of(listing, wanted))}
     if choice.units:
         everything = _Everything.of(listing, wanted.budget)
         for unit in choice.units:
             needed = reach(unit, everything.entries, everything.read)
             read |= {path: everything.entries[path].id for path in needed}
     return read
+
+
+def _settings_of(listing: Listing, wanted: Wanted) -> tuple[Entry, ...]:
+    """The gitsync.yaml at the root of the source, wherever the manifests are."""
+    return listing.find([FILE_NAME]) if wanted.has_settings else ()
+
+
+def _read_settings(listing: Listing, wanted: Wanted) -> SourceFile | None:
+    entries = _settings_of(listing, wanted)
+    check_budget(entries, wanted.budget)
+    content = listing.read(entries).get(FILE_NAME)
+    return None if content is None else SourceFile(path=f"{listing.name}: {FILE_NAME}", content=content)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +96,9 @@ def _choose(listing: Listing, wanted: Wanted) -> _Choice:
     seen = visible(entries, _rules(listing, entries, wanted), wanted.without)
     units = find_kustomizations([entry.path for entry in seen if entry.kind is EntryKind.FILE], wanted.path)
     folders = [folder_of(unit) for unit in units]
-    manifests = manifests_of(e for e in seen if not any(is_below(e.path, folder) for folder in folders))
+    manifests = manifests_of(
+        e for e in seen if e.path != FILE_NAME and not any(is_below(e.path, folder) for folder in folders)
+    )
     check_budget(manifests, wanted.budget)
     left_out = ignored(entries, seen, wanted.without)
     return _Choice(manifests=manifests, units=units, problems=passed_over(seen), ignored=left_out)

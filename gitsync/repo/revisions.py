@@ -24,6 +24,7 @@ from gitsync.repo.location import Url, check_path, check_ref, parse_location
 from gitsync.repo.repository import GitFailedError
 from gitsync.repo.revision import Revision
 from gitsync.repo.worktree import WorkTree, find_work_tree
+from gitsync.source_settings import SourceFile
 
 _STEPS = re.compile(r"(?:[~^][0-9]{0,4})+\Z")
 _DEEPENED = "refs/gitsync/deepened"
@@ -37,6 +38,7 @@ class Reading:
     files: Mapping[str, bytes] = field(repr=False)  # a Secret may be among them
     problems: tuple[Problem, ...] = ()
     ignored: tuple[str, ...] = ()
+    settings: SourceFile | None = None
     root: str = ""
 
 
@@ -108,6 +110,7 @@ def _read(revision: Revision, wanted: Wanted) -> Reading:
         files=contents.files,
         problems=contents.problems,
         ignored=contents.ignored,
+        settings=contents.settings,
         root=revision.root,
     )
 

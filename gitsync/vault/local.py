@@ -11,6 +11,7 @@ from pathlib import Path
 from gitsync.config import Config
 from gitsync.errors import ConfigError
 from gitsync.grace import Grace
+from gitsync.source_settings import find_source_settings
 from gitsync.vault.dotenv import DotenvSink
 from gitsync.vault.environment import EnvironmentSource
 from gitsync.vault.folder import FolderSource
@@ -40,7 +41,7 @@ def local_source(word: str, config: Config, environment: Mapping[str, str]) -> S
     return FolderSource(
         secrets=_there(config.secrets_folder, "--secrets-folder"),
         config_maps=_there(config.config_maps_folder, "--config-maps-folder"),
-        namespace=config.namespace,
+        namespace=find_source_settings(config, None).namespace,
     )
 
 

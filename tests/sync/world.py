@@ -31,6 +31,7 @@ from gitsync.redactions import Redactions
 from gitsync.repo.checkout import checkout
 from gitsync.repo.folder import StatusFolder
 from gitsync.report.progress import Silent
+from gitsync.source_settings import find_source_settings
 from gitsync.sync import run
 from gitsync.vault.places import Places
 
@@ -97,6 +98,7 @@ class World:
                 async with open_arms(access, self.clock) as arms:
                     edges = Edges(
                         source=source,
+                        settings=find_source_settings(config, source.settings),
                         store=store,
                         arm=await arms.open(access.sign_in),
                         open_as=opener(config, access, arms),

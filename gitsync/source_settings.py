@@ -1,0 +1,55 @@
+"""The settings that a source may give for itself, in the gitsync.yaml at its root.
+
+They are read at the revision whose manifests are read, so two revisions may have different ones. What the operator
+gives goes first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gitsync.config import SETTINGS, Config
+from gitsync.configfile import read_source_settings
+from gitsync.errors import ConfigError
+from gitsync.setting import Authority
+from gitsync.values import parse_value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceSettings:
+    """One field for each source setting of `Config`, with the default filled in."""
+
+    namespace: str
+    unknown_fields: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceFile:
+    """The gitsync.yaml of a source: how messages call it, and its bytes."""
+
+    path: str
+    content: bytes
+
+
+def find_source_settings(config: Config, file: SourceFile | None) -> SourceSettings:
+    """The operator's settings, then those of the source's file, then the defaults.
+
+    Raises ConfigError, which names every line, if the file gives anything else or a value does not fit.
+    """
+    found = read_source_settings(file.content, file.path) if file else {}
+    values, wrong = {}, []
+    for name, setting in SETTINGS.items():
+        if setting.authority is not Authority.SOURCE:
+            continue
+        values[name] = setting.default
+        if name in found:
+            texts, place = found[name]
+            try:
+                values[name] = parse_value(setting, texts)
+            except ValueError as error:
+                wrong.append(f"{place}: {setting.key}: {error}.")
+        if getattr(config, name) is not None:
+            values[name] = getattr(config, name)
+    if wrong:
+        raise ConfigError("\n".join(wrong))
+    return SourceSettings(**values)
