@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from gitsync.core.nearest import distance
@@ -18,14 +19,20 @@ HEADER = ("apiVersion", "kind", "metadata", "spec")
 """The top fields of a manifest that a person writes."""
 
 LETTERS = 2  # as many may be wrong
+MOST_KEYS = 200  # a mapping with more is no part of a manifest, and comparing every key would take long
 _OTHERS = frozenset({*HEADER, "id", "data", "items", "namespace", "status", "type", "uid"})
 """Keys that say something else, however near they are to another."""
 
 
 def key_for(word: str, mapping: Mapping[str, Any]) -> str | None:
-    """The key that stands for `word`: itself, else in another case, else the nearest within two letters; or None."""
+    """The key that stands for `word`: itself, else in another case, else the nearest within two letters; or None.
+
+    Of a mapping with more than `MOST_KEYS` keys only the word itself counts.
+    """
     if word in mapping:
         return word
+    if len(mapping) > MOST_KEYS:
+        return None
     ranked = sorted((edits, key) for key in mapping if (edits := _edits(key, word)) is not None)
     return ranked[0][1] if ranked else None
 
@@ -41,6 +48,12 @@ def _edits(key: str, word: str) -> int | None:
 
 
 def _distance(one: str, other: str) -> int | None:
+    return _compared(one, other) if abs(len(one) - len(other)) <= LETTERS else None
+
+
+@lru_cache(maxsize=4096)
+def _compared(one: str, other: str) -> int | None:
+    """Kept, since the same keys stand in thousands of documents."""
     return distance(one.casefold(), other.casefold(), LETTERS)
 
 

@@ -3,6 +3,7 @@
 import json
 import random
 from pathlib import Path
+from time import perf_counter
 
 import pytest
 
@@ -292,3 +293,11 @@ def test_no_wrong_letter_makes_a_manifest_vanish(path):
             mutated = header_mutated(text, draw)
             found = read(mutated)
             assert found.resources or any(one.is_rejected for one in found.unread), mutated
+
+
+def test_a_mapping_of_many_keys_takes_no_time():
+    text = json.dumps({f"apiVers{number}": "x" for number in range(100_000)})
+    began = perf_counter()
+    (one,) = read(text, "a.json").unread
+    assert (one.api_version, one.is_rejected) == ("", False)
+    assert perf_counter() - began < 20
