@@ -142,10 +142,9 @@ async def run_beside(call: Call) -> Ended:
                 output, complaint = talk.result()
                 return Ended(process.returncode or 0, output, complaint)
     finally:
-        talk.cancel()
-        if process.returncode is None:
-            _kill_group(process.pid)
-            await process.wait()
+        if not talk.done():
+            _kill_group(process.pid)  # the program may have ended, and what it started hold its output open
+            await asyncio.wait({talk})
     raise TimeoutError
 
 

@@ -8,6 +8,7 @@ tree.
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -51,10 +52,12 @@ def _compile(path: str, content: bytes) -> GitIgnoreSpec:
     from pathspec import GitIgnoreSpec  # noqa: PLC0415 - most sources have no such file
 
     lines = content.decode("utf-8", "replace").splitlines()
-    try:
-        return GitIgnoreSpec.from_lines(lines)
-    except (ValueError, re.error):
-        number = next(number for number, line in enumerate(lines, 1) if not _is_pattern(line))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # of the module re, about brackets that mean themselves
+        try:
+            return GitIgnoreSpec.from_lines(lines)
+        except (ValueError, re.error):
+            number = next(number for number, line in enumerate(lines, 1) if not _is_pattern(line))
     raise SourceError(
         f"{path}:{number}: {lines[number - 1][:100]!r} is not a pattern.",
         hint="Write it as in .gitignore: a range runs upwards ([a-z]), and ! or \\ needs a name after it.",

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import signal
 import socket
 import subprocess
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -156,6 +159,42 @@ def silence() -> Iterator[tuple[str, Callable[[], None]]]:
             assert connection.recv(1)
 
         yield f"http://127.0.0.1:{server.getsockname()[1]}", asked
+
+
+def test_a_push_of_the_status_that_hangs_does_not_hold_the_run_up(folder, tmp_path):
+    """Schedulers kill what does not end within half a minute."""
+    hangs, first = tmp_path / "hangs", tmp_path / "first"
+    program = tmp_path / "bin" / "git"
+    program.parent.mkdir()
+    program.write_text(
+        f"""#!/bin/sh
+if [ "$1" = push ] && [ "$3" != --dry-run ]; then
+  if [ -e {first} ]; then touch {hangs}; sleep 300; fi
+  touch {first}
+fi
+exec {shutil.which("git")} "$@"
+"""
+    )
+    program.chmod(0o755)
+    for arguments in (
+        ("init", "-q", "-b", "main"),
+        ("add", "."),
+        ("-c", "user.name=x", "-c", "user.email=x@y", "commit", "-q", "-m", "x"),
+        ("init", "-q", "--bare", str(tmp_path / "remote.git")),
+        ("remote", "add", "origin", str(tmp_path / "remote.git")),
+    ):
+        subprocess.run(["git", *arguments], cwd=folder, check=True)
+    with azure(operations=Timing(style=Style.DONE)) as served:
+        path = f"{program.parent}{os.pathsep}{os.environ['PATH']}"
+        process = start("sync", "--output", "json", folder=folder, PATH=path, **served.variables)
+        while not hangs.exists() and process.poll() is None:
+            os.sched_yield()
+        process.send_signal(signal.SIGTERM)
+        began = time.monotonic()
+        end = ended(process)
+        took = time.monotonic() - began
+    assert (end.code, "was ended because the run was told to end" in end.out) == (1, True)
+    assert 15 < took < 25, "a slow server has some time to answer"
 
 
 @pytest.mark.parametrize(("by", "code"), SIGNALS)

@@ -1,16 +1,20 @@
 """A folder is read as it lies, and told apart from its revision."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from gitsync.errors import SourceError
 from gitsync.model.problem import Level
 from gitsync.repo.access import Access
 from gitsync.repo.checkout import checkout
+from gitsync.repo.ignore import read_rules
 from gitsync.repo.listing import Entry, EntryKind
 from gitsync.repo.selection import Budget, check_budget
 
@@ -89,6 +93,80 @@ def test_ignore_files_speak_for_what_lies_below_them(work, ref):
     work.commit()
     assert names(work.path, ref=ref) == ["apps/keep.tmpl.yaml", "apps/only-here.yaml", "secret1.yaml"]
     assert names(work.path, ref=ref, path="apps") == ["apps/keep.tmpl.yaml", "apps/only-here.yaml"]
+
+
+@pytest.mark.parametrize("ref", [None, "main"])
+@pytest.mark.parametrize("line", ["\\", "!", "[z-a]", "a[z-a]b/", "!\\", "x\\", "/", "[[:nope:]z-a]"])
+def test_a_line_of_an_ignore_file_that_is_no_pattern_is_told(work, ref, line):
+    """It is not passed over: what somebody wants ignored would be read."""
+    work.put("apps/.gitsyncignore", f"# comment\n\n*.txt\n{line}\nb.yaml\n")
+    work.put("apps/a.yaml", "x")
+    work.commit()
+    try:
+        assert names(work.path, ref=ref) == ["apps/a.yaml"]
+    except SourceError as error:
+        assert error.message == f"apps/.gitsyncignore:4: {line!r} is not a pattern."
+        assert ".gitignore" in error.hint
+
+
+@pytest.mark.parametrize("line", ["\\", "!", "[z-a]"])
+def test_these_lines_are_no_patterns(work, line):
+    work.put(".gitsyncignore", line)
+    with pytest.raises(SourceError, match=r"\.gitsyncignore:1: .* is not a pattern"):
+        names(work.path)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text(alphabet="ab/*?[]!\\-^ #\t{}().+$|:z\u00e9\0", max_size=12))
+def test_whatever_stands_in_an_ignore_file_is_a_pattern_or_told(line):
+    try:
+        read_rules({".gitsyncignore": line.encode()}).ignores("a/b.yaml")
+    except SourceError as error:
+        assert error.message.startswith(".gitsyncignore:")
+
+
+@pytest.mark.parametrize("ref", [None, "main"])
+@pytest.mark.parametrize(
+    "links",
+    [
+        {"a.yaml": "a.yaml"},
+        {"a.yaml": "b.yaml", "b.yaml": "a.yaml"},
+        {"apps/self": "."},
+        {"apps/up": ".."},
+        {"apps/one": "two", "apps/two": "one"},
+        {".gitsyncignore": ".gitsyncignore"},
+        {"kustomization.yaml": "kustomization.yaml"},
+        {"apps/.git": ".git"},
+    ],
+)
+def test_links_that_lead_in_a_circle_are_passed_over(work, tmp_path, links, ref):
+    work.put("real.yaml", "x")
+    work.put("apps/real.yaml", "x")
+    work.commit()
+    for name, target in links.items():
+        (work.path / name).symlink_to(target)
+    if ".git" not in "".join(links):
+        work.commit()
+    assert {"real.yaml"} <= set(names(work.path, ref=ref))
+    plain = tmp_path / "plain"
+    shutil.copytree(
+        work.path, plain, symlinks=True, ignore=lambda folder, _: [".git"] if folder == str(work.path) else []
+    )
+    assert {"real.yaml"} <= set(names(plain))
+
+
+@pytest.mark.parametrize("where", ["SOURCE", "--path", "--status-dir", "an outer .git"])
+def test_a_circle_in_what_is_named_is_told(work, where):
+    work.put("apps/real.yaml", "x")
+    work.commit()
+    (work.path / "circle").symlink_to("circle")
+    if where == "--status-dir":
+        assert names(work.path, status_dir=work.path / "circle") == ["apps/real.yaml"]
+        return
+    (work.path / "apps" / ".git").symlink_to(".git")
+    source = {"SOURCE": "circle", "--path": ".", "an outer .git": "apps"}[where]
+    with pytest.raises(SourceError):
+        names(work.path / source, path="circle" if where == "--path" else ".")
 
 
 def test_the_status_folder_is_not_read(work):

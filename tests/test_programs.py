@@ -1,0 +1,189 @@
+"""Programs get their own variables and no others, and end in time."""
+
+import ast
+import asyncio
+import os
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+import gitsync
+from gitsync.grace import Grace
+from gitsync.programs import Call, Program, environment_of, run, run_beside
+
+PACKAGE = Path(gitsync.__file__).parent
+STARTING = {"subprocess", "pty", "multiprocessing", "git"}
+STARTING_NAMES = {"create_subprocess_exec", "create_subprocess_shell", "subprocess_exec", "popen", "system"}
+
+OURS = {
+    "GITSYNC_GIT_TOKEN": "x",
+    "GITSYNC_DIGEST_KEY": "x",
+    "GITSYNC_SECRET_DEFAULT_DB_PASSWORD": "x",
+    "SYSTEM_ACCESSTOKEN": "x",
+    "ACTIONS_ID_TOKEN_REQUEST_TOKEN": "x",
+    "GITHUB_TOKEN": "x",
+    "CI_JOB_TOKEN": "x",
+    "LD_PRELOAD": "x",
+    "PYTHONPATH": "x",
+    "GIT_DIR": "x",
+    "GIT_WORK_TREE": "x",
+    "GIT_EXTERNAL_DIFF": "x",
+    "GIT_TRACE_CURL": "x",
+    "GIT_CONFIG_PARAMETERS": "x",
+    "GIT_CONFIG": "x",
+}
+CLOUDS = {"AZURE_CLIENT_SECRET": "x", "AWS_SECRET_ACCESS_KEY": "x", "SOPS_AGE_KEY": "x", "VAULT_TOKEN": "x"}
+PERSON = {"HOME": "x", "HTTPS_PROXY": "x", "no_proxy": "x", "SSL_CERT_FILE": "x", "LC_ALL": "x", "XDG_CONFIG_HOME": "x"}
+GIT = {
+    "SSH_AUTH_SOCK": "x",
+    "GIT_SSH_COMMAND": "x",
+    "GIT_ASKPASS": "x",
+    "GIT_SSL_CAINFO": "x",
+    "GIT_CONFIG_GLOBAL": "x",
+    "GIT_CONFIG_NOSYSTEM": "x",
+    "GIT_CONFIG_COUNT": "x",
+    "GIT_CONFIG_KEY_12": "x",
+    "GIT_CONFIG_VALUE_12": "x",
+}
+PATH = {"PATH": "x"}
+
+
+@pytest.mark.parametrize(
+    ("program", "expected"),
+    [
+        (Program.GIT, {**PATH, **PERSON, **GIT}),
+        (Program.KUSTOMIZE, PATH),
+        (Program.SOPS, {**PATH, **PERSON, **CLOUDS, "SSH_AUTH_SOCK": "x"}),
+    ],
+)
+def test_what_a_program_gets(program, expected):
+    assert environment_of(program, {**OURS, **CLOUDS, **PERSON, **GIT, **PATH}) == expected
+
+
+def test_programs_are_started_in_one_place():
+    """Of the libraries, azure-identity alone starts one: `az`, with its own time limit."""
+    found = {}
+    for path in PACKAGE.rglob("*.py"):
+        names = {name for node in ast.walk(ast.parse(path.read_text("utf-8"))) for name in starters(node)}
+        if names:
+            found[path.relative_to(PACKAGE).as_posix()] = names
+    assert found == {"programs.py": {"subprocess", "create_subprocess_exec"}}
+
+
+def starters(node):
+    if isinstance(node, ast.Import):
+        return {alias.name for alias in node.names if alias.name.split(".")[0] in STARTING}
+    if isinstance(node, ast.ImportFrom):
+        return {node.module} if (node.module or "").split(".")[0] in STARTING else set()
+    if isinstance(node, ast.Attribute):
+        of_os = ast.unparse(node).startswith(("os.exec", "os.spawn", "os.posix_spawn", "os.fork"))
+        return {node.attr} if of_os or node.attr in STARTING_NAMES else set()
+    return set()
+
+
+def a_call(script, **options):
+    options = {"timeout": 30.0, **options}
+    return Call(program=Program.GIT, command=["sh", "-c", script], environment={"PATH": os.environ["PATH"]}, **options)
+
+
+def by_waiting(call):
+    return run(call)
+
+
+def beside(call):
+    return asyncio.run(run_beside(call))
+
+
+WAYS = [by_waiting, beside]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_how_a_program_ends_is_told(way, tmp_path):
+    ended = way(a_call("cat; echo told >&2; pwd >&2; exit 3", stdin=b"given" * 100_000, folder=tmp_path))
+    assert ended == (3, b"given" * 100_000, f"told\n{tmp_path}\n".encode())
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_program_that_reads_nothing_may_end(way):
+    assert way(a_call("exit 0", stdin=b"x" * 1_000_000)).code == 0
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_program_that_is_not_there(way):
+    call = Call(program=Program.GIT, command=["/nowhere/git"], environment={}, timeout=1.0)
+    with pytest.raises(OSError, match="No such file"):
+        way(call)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("script", ["sleep 300", "trap '' TERM; sleep 300 & wait", "sleep 300 & exit 0"])
+def test_a_program_ends_with_its_time_and_all_that_it_started(way, script, tmp_path):
+    began = time.monotonic()
+    with pytest.raises(TimeoutError):
+        way(a_call(f"echo $$ > {tmp_path}/leader; {script}", timeout=0.6))
+    assert time.monotonic() - began < 5
+    assert not remain((tmp_path / "leader").read_text().strip())
+
+
+def remain(group):
+    """Whether processes of a group still run; a signal takes its time."""
+    end = time.monotonic() + 5
+    while alive(group) and time.monotonic() < end:
+        os.sched_yield()
+    return bool(alive(group))
+
+
+def alive(group):
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, _, in_group = stat.read_text().rpartition(")")[2].split()[:3]
+        except OSError:  # it has ended
+            continue
+        if in_group == group and state not in "ZX":
+            found.append(stat)
+    return found
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_program_that_runs_when_the_run_is_told_to_end_has_a_little_time(way):
+    grace = SetGrace()
+    timer = threading.Timer(0.5, grace.begin)
+    timer.start()
+    call = a_call("sleep 300", grace=grace)
+    began = time.monotonic()
+    with pytest.raises(TimeoutError):
+        way(call)
+    assert 0.5 < time.monotonic() - began < 5
+    assert call.was_told_to_end
+
+
+class SetGrace(Grace):
+    """One that runs twenty times as fast."""
+
+    def left(self, seconds):
+        return super().left(seconds / 20)
+
+
+def test_a_grace_counts_down_from_its_beginning():
+    grace = Grace()
+    assert grace.left(20) == float("inf")
+    grace.begin()
+    assert 19 < grace.left(20) <= 20
+    time.sleep(0.1)  # noqa: TID251 - the real clock is what is tested
+    grace.begin()
+    assert grace.left(20) <= 19.9
+    assert grace.left(0.05) == 0
+
+
+def test_what_waits_for_a_program_can_be_broken_off(tmp_path):
+    """As a second signal does; nothing stays behind."""
+
+    async def broken_off():
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(run_beside(a_call(f"echo $$ > {tmp_path}/leader; sleep 300")), 0.6)
+
+    asyncio.run(broken_off())
+    assert not remain((tmp_path / "leader").read_text().strip())
