@@ -14,6 +14,7 @@ from typing import Self
 from gitsync.errors import SourceError
 from gitsync.repo.access import Access, Settings, local_environment
 from gitsync.repo.git_directory import find_git_directory
+from gitsync.repo.gitpython import read_branch
 from gitsync.repo.listing import Entry, EntryKind, is_printable
 from gitsync.repo.local_config import read_local_config
 from gitsync.repo.location import Url, parse_remote
@@ -138,10 +139,7 @@ def head_of(tree: WorkTree) -> str | None:
 
 def branch_of(tree: WorkTree) -> str | None:
     """The branch that is checked out, None for a detached HEAD."""
-    try:
-        return tree.repository.line("symbolic-ref", "--quiet", "--short", "HEAD")
-    except GitFailedError:
-        return None
+    return read_branch(tree.repository.folder)
 
 
 def remote_of(tree: WorkTree) -> Url | None:

@@ -1,0 +1,49 @@
+"""GitPython, for what needs no program: refs of a git directory, and the author of a commit.
+
+GitPython starts git with all variables of the process, so gitsync starts git itself (`gitsync.repo.repository`). Its
+first import runs `git version` too; it gets the variables that git may have.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+
+from gitsync.errors import SourceError
+from gitsync.programs import Program, environment_of
+
+
+@cache
+def load_gitpython() -> ModuleType:
+    """Import GitPython. SourceError if git is not installed."""
+    with _only_variables_of_git():
+        try:
+            import git  # noqa: PLC0415 - it takes 80 ms, and a plain folder is read without it
+        except ImportError as error:
+            raise SourceError(
+                "git cannot be started.", hint="Install git 2.31 or newer, and have it on the PATH."
+            ) from error
+    return git
+
+
+def read_branch(folder: Path) -> str | None:
+    """The branch that the HEAD of a git directory names; None if it names a commit."""
+    git = load_gitpython()
+    with git.Repo(folder, expand_vars=False) as repository:
+        return None if repository.head.is_detached else str(repository.head.reference.name)
+
+
+@contextmanager
+def _only_variables_of_git() -> Iterator[None]:
+    """Take all other variables out of the environment meanwhile. Runs before the process has another thread."""
+    everything = dict(os.environ)
+    for name in everything.keys() - environment_of(Program.GIT, everything).keys():
+        del os.environ[name]
+    try:
+        yield
+    finally:
+        os.environ.update(everything)

@@ -1,0 +1,41 @@
+"""GitPython is loaded with the variables that git may have, and starts no program for what it is used for."""
+
+import json
+import os
+import subprocess
+import sys
+
+from gitsync.repo.gitpython import read_branch
+
+SCRIPT = """
+import json, os
+from gitsync.repo.gitpython import load_gitpython
+load_gitpython()
+print(json.dumps({name: os.environ.get(name) for name in ("AZURE_CLIENT_SECRET", "GITSYNC_DIGEST_KEY")}))
+"""
+
+
+def test_the_first_import_shows_git_no_secret_and_gives_the_process_its_variables_back(tmp_path):
+    seen = tmp_path / "seen"
+    program = tmp_path / "bin" / "git"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\nenv >> {seen}\necho git version 2.39.5\n")
+    program.chmod(0o755)
+    secrets = {"AZURE_CLIENT_SECRET": "s3cret", "GITSYNC_DIGEST_KEY": "k" * 32}
+    path = f"{program.parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT], env={**os.environ, **secrets, "PATH": path}, capture_output=True, check=True
+    )
+    assert json.loads(done.stdout) == secrets
+    shown = seen.read_text()
+    assert "PATH=" in shown
+    assert [secret for secret in secrets.values() if secret in shown] == []
+
+
+def test_the_branch_is_read_without_a_program(work):
+    folder = work.path / ".git"
+    work.put("a.yaml", "n: 1")
+    work.commit()
+    assert read_branch(folder) == "main"
+    work.git("checkout", "--quiet", "--detach")
+    assert read_branch(folder) is None
