@@ -33,7 +33,7 @@ class Memory:
         """Let a stop of the run reach a node that begins."""
         self._conversations.append(conversation)
         if self._stopped_at is not None:
-            conversation.deadline = self._stopped_at
+            conversation.end(self._stopped_at)
 
     def stop(self, now: float) -> None:
         """End every wait: what is under way is left to the next run. `now` is in monotonic seconds."""

@@ -58,7 +58,8 @@ async def run(config: Config, edges: Edges, *, writes: bool) -> Report:
     accounts = await open_accounts(nodes, given.credentials, edges.arm, edges.open_as)
     shared = share(config, edges, given, state, rules, accounts)
     if any_global(accounts):
-        await edges.arm.sign_in()
+        await edges.arm.reach(rules.deadline)
+        await edges.arm.sign_in(rules.deadline)
     if writes:
         await shared.outlets.check()
         expect(edges, state, expected(plan.applies.values(), config.agent))

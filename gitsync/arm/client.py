@@ -5,10 +5,10 @@ Extensions and plans are handed readers, so that nothing there can write.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, TypeVar
 
 from gitsync.arm.access import Access, Credential
 from gitsync.arm.address import target
@@ -42,8 +42,13 @@ _ACCEPTS = {
     "DELETE": frozenset({200, 202, 204, 404}),
     "POST": frozenset({200, 201, 202, 204}),
 }
-SIGN_IN_PATIENCE = 60.0
-"""Seconds that a run waits for an authority that does not answer, before it is refused."""
+FIRST_PATIENCE = 60.0
+"""Seconds that a run waits for an authority or an endpoint that does not answer, before it is refused."""
+
+LARGEST_PAGE = 100 << 20
+"""Bytes of one page of a list."""
+
+T = TypeVar("T")
 
 _JSON = {"Content-Type": "application/json"}
 
@@ -67,8 +72,8 @@ class Arm:
         self._carrier = carrier
         self._clock = clock
         self._traffic = traffic = traffic or Traffic(clock, access.network.in_flight, access.limits)
-        pace, timeout = Pace(clock, access.interval), access.network.read_timeout
-        exchange = Exchange(carrier, traffic.throttle(access), clock, traffic=traffic, read_timeout=timeout)
+        pace = Pace(clock, access.interval)
+        exchange = Exchange(carrier, access, clock, traffic=traffic)
         self._parts = _Parts(
             cloud=access.cloud,
             exchange=exchange,
@@ -76,14 +81,24 @@ class Arm:
             registrations=Registrations(exchange, pace),
         )
 
-    async def sign_in(self) -> Principal | None:
+    async def sign_in(self, deadline: float = float("inf")) -> Principal | None:
         """Get a token now, so that a run without one is refused before it begins. None when anonymous.
 
-        Raises ConfigError: which credential failed, why, and how to mend it.
+        Raises ConfigError: which credential failed, why, and how to fix it.
         """
-        conversation = Conversation(deadline=self._clock.monotonic() + SIGN_IN_PATIENCE)
+        return await self._first(self._carrier.sign_in, "to sign in", deadline)
+
+    async def reach(self, deadline: float = float("inf")) -> None:
+        """Connect to the endpoint now, so that a run with a wrong one is refused before it begins. Nothing is asked.
+
+        Raises ConfigError: at once where the host cannot be resolved or trusted, after some seconds where it refuses.
+        """
+        await self._first(self._carrier.connect, "to connect", deadline)
+
+    async def _first(self, ask: Callable[[], Awaitable[T]], doing: str, deadline: float) -> T:
+        conversation = Conversation(deadline=min(deadline, self._clock.monotonic() + FIRST_PATIENCE))
         try:
-            return await self._parts.exchange.patiently(self._carrier.sign_in, conversation)
+            return await self._parts.exchange.patiently(ask, doing, conversation)
         except ArmError as error:
             raise ConfigError(error.message, hint=error.hint) from error
 
@@ -110,6 +125,8 @@ class SignedCarrier(Carrier, Protocol):
     """A carrier that has a credential."""
 
     async def sign_in(self) -> Principal | None: ...
+
+    async def connect(self) -> None: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,6 +184,7 @@ class Reader:
         self, path: str, at: str, accepts: frozenset[int], *, method: str = "GET", is_private: bool = False
     ) -> Answer:
         call = Call(method=method, path=path, target=at, resource_id=path, accepts=accepts, is_private=is_private)
+        call = replace(call, most=LARGEST_PAGE) if accepts is _LIST else call
         return await self._parts.exchange.read(call, self._conversation)
 
     def _next(self, link: object, path: str) -> str | None:

@@ -20,6 +20,7 @@ from azure.core.pipeline.policies import AsyncRedirectPolicy, AsyncRetryPolicy
 from azure.core.rest import HttpRequest
 from azure.keyvault.secrets.aio import SecretClient
 
+from gitsync.core.strict_json import read_json
 from gitsync.errors import ArmError
 from gitsync.model.clock import Clock
 from gitsync.model.secret import Secret
@@ -197,7 +198,7 @@ def _escaped(path: str) -> str:
 
 def _read(text: str) -> Any:
     try:
-        return json.loads(text)
+        return read_json(text)
     except ValueError:
         return None
 

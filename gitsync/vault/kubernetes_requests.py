@@ -7,7 +7,6 @@ the token anew when it is refused.
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from typing import Any
@@ -22,6 +21,7 @@ from lightkube.models.meta_v1 import DeleteOptions, ObjectMeta, Preconditions
 from lightkube.resources.authorization_v1 import SelfSubjectAccessReview
 from lightkube.resources.core_v1 import ConfigMap, Secret
 
+from gitsync.core.strict_json import read_json
 from gitsync.errors import ConfigError
 from gitsync.model.export import Address, Holder
 from gitsync.model.secret import Secret as Value
@@ -171,6 +171,6 @@ def _values(held: Held) -> tuple[Value, ...]:
 
 def _read(content: bytes) -> Any:
     try:
-        return json.loads(content)
+        return read_json(content)
     except ValueError:
         return None
