@@ -26,8 +26,8 @@ from gitsync.arm.cloud import Cloud
 from gitsync.arm.credentials import open_credential
 from gitsync.arm.failures import CredentialError, TransportError
 from gitsync.arm.network import Way, open_way
-from gitsync.arm.reach import connect, no_way
 from gitsync.arm.principal import Principal, principal_of
+from gitsync.arm.reach import connect, no_way
 from gitsync.errors import ArmError, GitsyncError
 from gitsync.model.clock import Clock
 
@@ -109,7 +109,7 @@ class SdkCarrier:
         try:
             await connect(self._way, self._cloud.endpoint, is_direct=self._cloud.is_loopback)
         except (aiohttp.ClientError, OSError) as error:
-            raise no_way(f"{self._cloud.endpoint} cannot be reached", error) from error
+            raise no_way(f"{self._cloud.endpoint} cannot be reached: {error}", error) from error
 
     async def sign_in(self) -> Principal | None:
         """Get a token; CredentialError where there is none. None for nobody in particular."""
@@ -143,7 +143,8 @@ async def _content(response: Any, call: Call) -> bytes:
 
 
 def _transport_error(error: AzureError, call: Call) -> TransportError:
-    lost = no_way("Azure Resource Manager did not answer", error.inner_exception or error)
+    cause = error.inner_exception or error
+    lost = no_way(f"Azure Resource Manager did not answer: {cause}", cause)
     lost.method, lost.resource_id = call.method, call.resource_id
     lost.outcome_unknown = lost.was_sent and call.is_write
     return lost

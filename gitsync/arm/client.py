@@ -94,6 +94,7 @@ class Arm:
         Raises ConfigError: at once where the host cannot be resolved or trusted, after some seconds where it refuses.
         """
         await self._first(self._carrier.connect, "to connect", deadline)
+        self._parts.exchange.host.answered()
 
     async def _first(self, ask: Callable[[], Awaitable[T]], doing: str, deadline: float) -> T:
         conversation = Conversation(deadline=min(deadline, self._clock.monotonic() + FIRST_PATIENCE))

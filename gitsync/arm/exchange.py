@@ -18,7 +18,8 @@ from gitsync.arm.access import Access
 from gitsync.arm.answer import Answer
 from gitsync.arm.call import Call
 from gitsync.arm.conversation import DEADLINE, Conversation
-from gitsync.arm.failures import DeadlineError, TransportError, failure_of, read_error
+from gitsync.arm.failures import AuthorityError, DeadlineError, TransportError, failure_of, read_error
+from gitsync.arm.host import Host
 from gitsync.arm.throttle import kind_of
 from gitsync.arm.traffic import Traffic
 from gitsync.errors import ArmError
@@ -44,12 +45,11 @@ class Carrier(Protocol):
 class Exchange:
     """Sends the calls of all nodes of one credential. What is limited is requests in flight, not nodes."""
 
-    def __init__(
-        self, carrier: Carrier, access: Access, clock: Clock, *, traffic: Traffic
-    ) -> None:
+    def __init__(self, carrier: Carrier, access: Access, clock: Clock, *, traffic: Traffic) -> None:
         self._carrier = carrier
         self._throttle = traffic.throttle(access)
-        self._host = traffic.host(access)
+        self.host = traffic.host(access)
+        self._authority = Host(clock)
         self._clock = clock
         self._slots = traffic.slots
         self._counts = traffic.counts
@@ -83,7 +83,8 @@ class Exchange:
         try:
             async with self._turn(call, conversation):
                 answer = await self._send(call, conversation)
-            self._host.answered()
+            self.host.answered()
+            self._authority.answered()
             self._throttle.learn(call.method, call.path, answer)
             self._raise_for(answer, call)
         except ArmError as error:
@@ -97,11 +98,13 @@ class Exchange:
         """Wait for the request's turn, and keep it; DeadlineError where that would be too late."""
         try:
             async with conversation.in_time(self._clock):
-                if not await self._throttle.admit(call.method, call.path, conversation):
-                    raise TimeoutError
-                await self._slots.acquire()
-        except TimeoutError as error:
-            raise DeadlineError(_too_late(_asking(call), conversation), **self._known(call)) from error
+                is_my_turn = await self._throttle.admit(call.method, call.path, conversation)
+                if is_my_turn:
+                    await self._slots.acquire()
+        except TimeoutError:
+            is_my_turn = False
+        if not is_my_turn:
+            raise DeadlineError(_too_late(_asking(call), conversation), **self._known(call))
         try:
             yield
         finally:
@@ -156,10 +159,15 @@ class Exchange:
 
     async def _try(self, ask: Callable[[], Awaitable[T]], may_try_again: MayTryAgain, conversation: Conversation) -> T:
         """Once, and then as tenacity says; only after a failure, for it costs a quarter of what a request does."""
+
+        def is_worth_it(error: BaseException) -> bool:
+            host = self._authority if isinstance(error, AuthorityError) else self.host
+            return may_try_again(error) and host.may_answer(error)
+
         try:
             return await ask()
         except ArmError as error:
-            if not (may_try_again(error) and self._host.may_answer(error)):
+            if not is_worth_it(error):
                 raise
             failed = [error]
 
@@ -170,9 +178,6 @@ class Exchange:
 
         def is_too_late(state: RetryCallState) -> bool:
             return self._clock.monotonic() + state.upcoming_sleep > conversation.deadline
-
-        def is_worth_it(error: BaseException) -> bool:
-            return may_try_again(error) and self._host.may_answer(error)
 
         return await AsyncRetrying(
             retry=retry_if_exception(is_worth_it),

@@ -49,6 +49,10 @@ class TransportError(ArmError):
         self.is_wrong_host = is_wrong_host
 
 
+class AuthorityError(TransportError):
+    """Whoever issues tokens did not answer; nothing was sent to Azure Resource Manager."""
+
+
 class DeadlineError(ArmError):
     """The conversation's deadline came before the question was answered; nothing was changed by it."""
 

@@ -93,7 +93,7 @@ def _asker(way: Way, method: str, url: str, headers: dict[str, str], member: str
             ) as response:
                 status, body = response.status, await response.read()
         except aiohttp.ClientError as error:
-            raise ServiceRequestError(f"the CI system did not answer for its token: {error}") from error
+            raise ServiceRequestError(f"the CI system did not answer for its token: {error}", error=error) from error
         return _token(status, body, member)
 
     return ask

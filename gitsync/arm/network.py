@@ -20,7 +20,6 @@ from azure.core.pipeline.transport import AioHttpTransport
 from gitsync.arm.access import Network
 from gitsync.errors import ConfigError
 
-
 MOST_BYTES = 16 << 20
 """Of an answer that is read whole: that of an authority, a CI system or a vault."""
 

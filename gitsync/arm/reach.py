@@ -8,7 +8,7 @@ import ssl
 import aiohttp
 from yarl import URL
 
-from gitsync.arm.failures import TransportError, scrubbed
+from gitsync.arm.failures import AuthorityError, TransportError, scrubbed
 from gitsync.arm.host import PATIENCE
 from gitsync.arm.network import Way
 
@@ -39,11 +39,25 @@ async def connect(way: Way, url: str, *, is_direct: bool) -> None:
     connection.release()
 
 
-def no_way(what: str, cause: BaseException) -> TransportError:
+def no_way(message: str, cause: BaseException) -> TransportError:
     """The error for a request that got no answer, by what aiohttp says of it."""
     return TransportError(
-        scrubbed(f"{what}: {cause}"),
+        scrubbed(message),
         was_sent=not isinstance(cause, _NEVER_SENT),
-        is_wrong_host=isinstance(cause, (aiohttp.ClientConnectorDNSError, *_UNTRUSTED)),
-        hint=next((hint for kinds, hint in _HINTS if isinstance(cause, kinds)), ""),
+        is_wrong_host=_is_wrong_host(cause),
+        hint=_hint(cause),
     )
+
+
+def no_authority(message: str, cause: BaseException) -> AuthorityError:
+    """The same for a request for a token."""
+    hint = _hint(cause) or "Check AZURE_AUTHORITY_HOST, the network, and HTTPS_PROXY."
+    return AuthorityError(scrubbed(message), was_sent=False, is_wrong_host=_is_wrong_host(cause), hint=hint)
+
+
+def _is_wrong_host(cause: BaseException) -> bool:
+    return isinstance(cause, (aiohttp.ClientConnectorDNSError, *_UNTRUSTED))
+
+
+def _hint(cause: BaseException) -> str:
+    return next((hint for kinds, hint in _HINTS if isinstance(cause, kinds)), "")
