@@ -5,18 +5,19 @@ Extensions and plans are handed readers, so that nothing there can write.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 from gitsync.arm.access import Access, Credential
 from gitsync.arm.address import target
 from gitsync.arm.answer import Answer
 from gitsync.arm.call import Call
 from gitsync.arm.cloud import Cloud
+from gitsync.arm.contact import FIRST_PATIENCE, SignedCarrier, first
 from gitsync.arm.conversation import Conversation
-from gitsync.arm.exchange import Carrier, Exchange
+from gitsync.arm.exchange import Exchange
 from gitsync.arm.operations import Operations
 from gitsync.arm.pacing import Pace
 from gitsync.arm.payload import to_payload
@@ -24,7 +25,7 @@ from gitsync.arm.principal import Principal
 from gitsync.arm.registration import Registrations
 from gitsync.arm.reply import Reply, live_of
 from gitsync.arm.traffic import Traffic
-from gitsync.errors import ArmError, ConfigError
+from gitsync.errors import ArmError
 from gitsync.model.clock import Clock
 from gitsync.model.live import Live
 from gitsync.model.report import Requests
@@ -42,13 +43,8 @@ _ACCEPTS = {
     "DELETE": frozenset({200, 202, 204, 404}),
     "POST": frozenset({200, 201, 202, 204}),
 }
-FIRST_PATIENCE = 60.0
-"""Seconds that a run waits for an authority or an endpoint that does not answer, before it is refused."""
-
 LARGEST_PAGE = 100 << 20
 """Bytes of one page of a list."""
-
-T = TypeVar("T")
 
 _JSON = {"Content-Type": "application/json"}
 
@@ -86,22 +82,18 @@ class Arm:
 
         Raises ConfigError: which credential failed, why, and how to fix it.
         """
-        return await self._first(self._carrier.sign_in, "to sign in", deadline)
+        return await first(self._carrier.sign_in, "to sign in", self._parts.exchange, self._until(deadline))
 
     async def reach(self, deadline: float = float("inf")) -> None:
         """Connect to the endpoint now, so that a run with a wrong one is refused before it begins. Nothing is asked.
 
         Raises ConfigError: at once where the host cannot be resolved or trusted, after some seconds where it refuses.
         """
-        await self._first(self._carrier.connect, "to connect", deadline)
+        await first(self._carrier.connect, "to connect", self._parts.exchange, self._until(deadline))
         self._parts.exchange.host.answered()
 
-    async def _first(self, ask: Callable[[], Awaitable[T]], doing: str, deadline: float) -> T:
-        conversation = Conversation(deadline=min(deadline, self._clock.monotonic() + FIRST_PATIENCE))
-        try:
-            return await self._parts.exchange.patiently(ask, doing, conversation)
-        except ArmError as error:
-            raise ConfigError(error.message, hint=error.hint) from error
+    def _until(self, deadline: float) -> float:
+        return min(deadline, self._clock.monotonic() + FIRST_PATIENCE)
 
     def reader(self, conversation: Conversation) -> Reader:
         return Reader(self._parts, conversation)
@@ -122,14 +114,6 @@ class Arm:
         return self._traffic.requests
 
 
-class SignedCarrier(Carrier, Protocol):
-    """A carrier that has a credential."""
-
-    async def sign_in(self) -> Principal | None: ...
-
-    async def connect(self) -> None: ...
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Parts:
     cloud: Cloud
@@ -144,6 +128,11 @@ class Reader:
     def __init__(self, parts: _Parts, conversation: Conversation) -> None:
         self._parts = parts
         self._conversation = conversation
+
+    @property
+    def last_error(self) -> str:
+        """The last thing that went wrong, as a sentence; "" where nothing did."""
+        return self._conversation.last_error()
 
     async def get(self, arm_id: str, api_version: str) -> Live | None:
         """The resource; None where Azure says that it is not there."""

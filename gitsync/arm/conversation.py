@@ -56,11 +56,13 @@ class Conversation:
             if not limit.expired() and (limit.when() or soon) >= soon:
                 limit.reschedule(soon)
 
-    @property
-    def last_error(self) -> str:
-        """The last thing that went wrong, as a sentence for the message of a deadline; "" where nothing did."""
-        causes = (attempt for attempt in reversed(self.attempts) if attempt.code != DEADLINE)
-        cause = next(causes, None)
+    def last_error(self, stage: Stage | None = None) -> str:
+        """The last thing that went wrong (in one stage), as a sentence for the message of a deadline; "" where nothing
+        did.
+        """
+        stages = {stage} if stage else set(Stage)
+        tries = (attempt for attempt in reversed(self.attempts) if attempt.stage in stages)
+        cause = next((attempt for attempt in tries if attempt.code != DEADLINE), None)
         if cause is None:
             return ""
         named = f"{cause.status} {cause.code}: " if cause.status else ""

@@ -218,4 +218,4 @@ def _asking(call: Call) -> str:
 def _too_late(doing: str, conversation: Conversation) -> str:
     """The message of a deadline, with the last cause."""
     ended = "The run was told to end" if conversation.is_ended else "The time was up"
-    return f"{ended} before Azure answered the request {doing}. {conversation.last_error}".rstrip()
+    return f"{ended} before Azure answered the request {doing}. {conversation.last_error()}".rstrip()
