@@ -15,7 +15,7 @@ from gitsync.arm.address import target
 from gitsync.arm.answer import Answer
 from gitsync.arm.call import Call
 from gitsync.arm.cloud import Cloud
-from gitsync.arm.contact import FIRST_PATIENCE, SignedCarrier, first
+from gitsync.arm.contact import SignedCarrier, first
 from gitsync.arm.conversation import Conversation
 from gitsync.arm.exchange import Exchange
 from gitsync.arm.operations import Operations
@@ -82,18 +82,15 @@ class Arm:
 
         Raises ConfigError: which credential failed, why, and how to fix it.
         """
-        return await first(self._carrier.sign_in, "to sign in", self._parts.exchange, self._until(deadline))
+        return await first(self._carrier.sign_in, "to sign in", self._parts.exchange, deadline)
 
     async def reach(self, deadline: float = float("inf")) -> None:
         """Connect to the endpoint now, so that a run with a wrong one is refused before it begins. Nothing is asked.
 
         Raises ConfigError: at once where the host cannot be resolved or trusted, after some seconds where it refuses.
         """
-        await first(self._carrier.connect, "to connect", self._parts.exchange, self._until(deadline))
+        await first(self._carrier.connect, "to connect", self._parts.exchange, deadline)
         self._parts.exchange.host.answered()
-
-    def _until(self, deadline: float) -> float:
-        return min(deadline, self._clock.monotonic() + FIRST_PATIENCE)
 
     def reader(self, conversation: Conversation) -> Reader:
         return Reader(self._parts, conversation)

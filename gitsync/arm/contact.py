@@ -25,8 +25,12 @@ class SignedCarrier(Carrier, Protocol):
 
 
 async def first(ask: Callable[[], Awaitable[T]], doing: str, exchange: Exchange, deadline: float) -> T:
-    """Do what makes contact, again where it may pass, until the deadline. Raises ConfigError where it fails."""
+    """Do what makes contact, again where it may pass, until the deadline or the patience ends.
+
+    Raises ConfigError where it fails.
+    """
+    conversation = Conversation(deadline=min(deadline, exchange.clock.monotonic() + FIRST_PATIENCE))
     try:
-        return await exchange.patiently(ask, doing, Conversation(deadline=deadline))
+        return await exchange.patiently(ask, doing, conversation)
     except ArmError as error:
         raise ConfigError(error.message, hint=error.hint) from error

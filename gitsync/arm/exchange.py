@@ -50,7 +50,7 @@ class Exchange:
         self._throttle = traffic.throttle(access)
         self.host = traffic.host(access)
         self._authority = Host(clock)
-        self._clock = clock
+        self.clock = clock
         self._slots = traffic.slots
         self._counts = traffic.counts
         self._read_timeout = access.network.read_timeout
@@ -68,7 +68,7 @@ class Exchange:
 
         async def once() -> T:
             try:
-                async with conversation.in_time(self._clock):
+                async with conversation.in_time(self.clock):
                     return await ask()
             except TimeoutError as error:
                 raise DeadlineError(_too_late(doing, conversation), **self._known(None)) from error
@@ -88,7 +88,7 @@ class Exchange:
             self._throttle.learn(call.method, call.path, answer)
             self._raise_for(answer, call)
         except ArmError as error:
-            error.at = error.at or rfc3339(self._clock.now())
+            error.at = error.at or rfc3339(self.clock.now())
             self.remember(error, conversation)
             raise
         return answer
@@ -97,7 +97,7 @@ class Exchange:
     async def _turn(self, call: Call, conversation: Conversation) -> AsyncIterator[None]:
         """Wait for the request's turn, and keep it; DeadlineError where that would be too late."""
         try:
-            async with conversation.in_time(self._clock):
+            async with conversation.in_time(self.clock):
                 is_my_turn = await self._throttle.admit(call.method, call.path, conversation)
                 if is_my_turn:
                     await self._slots.acquire()
@@ -114,7 +114,7 @@ class Exchange:
         """Send, and wait for the answer until the deadline. Whether a write was done that it cut off is not known."""
         may_be_done = False
         try:
-            async with conversation.in_time(self._clock):
+            async with conversation.in_time(self.clock):
                 may_be_done = call.is_write
                 self._counts["polls" if call.is_poll else kind_of(call.method)] += 1
                 conversation.requests += 1
@@ -128,13 +128,13 @@ class Exchange:
     def _known(self, call: Call | None) -> dict[str, Any]:
         """What an error of a deadline tells besides its message."""
         about = {"resource_id": call.resource_id, "method": call.method} if call else {}
-        return {"code": DEADLINE, "at": rfc3339(self._clock.now()), **about}
+        return {"code": DEADLINE, "at": rfc3339(self.clock.now()), **about}
 
     def _raise_for(self, answer: Answer, call: Call) -> None:
         code, _, _ = read_error(answer) if answer.status >= 400 else ("", "", ())
         if call.takes(answer, code):
             return
-        now = self._clock.now()
+        now = self.clock.now()
         retry_after = answer.retry_after(now)
         if answer.status == 429 and retry_after:
             self._throttle.hold(call.method, call.path, answer, code, retry_after)
@@ -177,13 +177,13 @@ class Exchange:
             return await ask()
 
         def is_too_late(state: RetryCallState) -> bool:
-            return self._clock.monotonic() + state.upcoming_sleep > conversation.deadline
+            return self.clock.monotonic() + state.upcoming_sleep > conversation.deadline
 
         return await AsyncRetrying(
             retry=retry_if_exception(is_worth_it),
             wait=_wait,
             stop=is_too_late,
-            sleep=self._clock.sleep,
+            sleep=self.clock.sleep,
             reraise=True,
         )(again)
 
