@@ -136,7 +136,7 @@ class _Explained:
 
     def _no_token(self, why: str) -> CredentialError:
         message = f"No token could be had with {self._named}: {why}"
-        return CredentialError(message, status=401, code="AuthenticationFailed", hint=_MEND[self._method])
+        return CredentialError(message, status=401, code="AuthenticationFailed", hint=_MEND.get(self._method, ""))
 
 
 def _client_secret(desk: _Desk) -> Any:

@@ -7,6 +7,7 @@ None of these may reach a comparison, a record or a report.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Any, NoReturn
 
 DEEPEST = 100
@@ -33,15 +34,16 @@ def read_json(content: bytes | str) -> Any:
 
 
 def _measure(value: Any) -> None:
-    level = [value]
-    for _ in range(DEEPEST + 1):
-        level = [child for one in level if isinstance(one, (dict, list)) for child in _children(one)]
+    level = [value] if isinstance(value, (dict, list)) else []
+    for _ in range(DEEPEST):
         if not level:
             return
-    raise _too_deep()
+        level = [child for one in level for child in _children(one) if isinstance(child, (dict, list))]
+    if level:
+        raise _too_deep()
 
 
-def _children(value: dict[str, Any] | list[Any]) -> Any:
+def _children(value: dict[str, Any] | list[Any]) -> Iterable[Any]:
     return value.values() if isinstance(value, dict) else value
 
 
