@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable
 
 from gitsync.arm.address import lane_of
-from gitsync.arm.conversation import Conversation
+from gitsync.arm.conversation import LAST_ANSWER, Conversation
 from gitsync.core.armpath import upwards
 from gitsync.extensions.points import Answer, Question
 from gitsync.model.live import Live
@@ -33,7 +33,17 @@ class Memory:
         """Let a stop of the run reach a node that begins."""
         self._conversations.append(conversation)
         if self._stopped_at is not None:
-            conversation.deadline = self._stopped_at
+            conversation.end(self._stopped_at)
+
+    def last_words(self, deadline: float, now: float) -> Conversation:
+        """A conversation for what is left to do after the nodes: some seconds remain for it even when the time is up
+        or the run was stopped.
+        """
+        if self._stopped_at is not None:
+            return Conversation(deadline=now + LAST_ANSWER)
+        conversation = Conversation(deadline=max(deadline, now + LAST_ANSWER))
+        self._conversations.append(conversation)
+        return conversation
 
     def stop(self, now: float) -> None:
         """End every wait: what is under way is left to the next run. `now` is in monotonic seconds."""

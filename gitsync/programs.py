@@ -56,7 +56,7 @@ _TABLE: Mapping[Program, _Row] = {
             *("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"),
             *("GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_*", "GIT_CONFIG_VALUE_*"),
         ),
-        grace=20.0,  # the last push of the status
+        grace=18.0,  # the last push of the status; the run breaks off at 20
     ),
     Program.KUSTOMIZE: _Row(("PATH",), grace=10.0),
     Program.SOPS: _Row(

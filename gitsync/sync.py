@@ -7,10 +7,12 @@ with a walk that does not act, and nothing to record.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from gitsync.accounts import any_global, open_accounts
+from gitsync.arm.conversation import Conversation
 from gitsync.config import Config
 from gitsync.core.exitcode import exit_code
 from gitsync.core.expected import expected
@@ -18,7 +20,7 @@ from gitsync.core.groups import absorbed, doomed_groups
 from gitsync.core.plan import hold_back
 from gitsync.core.untold import untold_secrets
 from gitsync.edges import Edges
-from gitsync.errors import ArmError
+from gitsync.errors import ArmError, ConfigError
 from gitsync.given import read
 from gitsync.model.clock import rfc3339
 from gitsync.model.export import Address
@@ -41,6 +43,8 @@ from gitsync.stages.pruning import RESOURCES_API_VERSION
 from gitsync.turn import begin
 from gitsync.walk import walk
 
+T = TypeVar("T")
+
 
 async def run(config: Config, edges: Edges, *, writes: bool) -> Report:
     """Bring Azure to what one revision says, and write back what came of it; a plan tells what that would take.
@@ -49,7 +53,8 @@ async def run(config: Config, edges: Edges, *, writes: bool) -> Report:
     """
     started = rfc3339(edges.clock.now())
     state = edges.store.load()
-    given = await read(config, edges, state, writes=writes)
+    deadline = edges.clock.monotonic() + config.run_timeout
+    given = await _in_time(read(config, edges, state, writes=writes), deadline, edges, "read what git says")
     review = review_of(config, edges) if writes else None
     plan = narrowed(plan_run(config, edges, given, state), review)
     refuse(config, edges, plan, state, writes=writes)
@@ -59,9 +64,10 @@ async def run(config: Config, edges: Edges, *, writes: bool) -> Report:
     accounts = await open_accounts(nodes, given.credentials, edges.arm, edges.open_as)
     shared = share(config, edges, given, state, rules, accounts)
     if any_global(accounts):
-        await edges.arm.sign_in()
+        await edges.arm.reach(rules.deadline)
+        await edges.arm.sign_in(rules.deadline)
     if writes:
-        await shared.outlets.check()
+        await _in_time(shared.outlets.check(), rules.deadline, edges, "check the places that exports go to")
         expect(edges, state, expected(plan.applies.values(), config.agent))
     results, left = await _walked(edges, shared, plan, state.records)
 
@@ -73,6 +79,16 @@ async def run(config: Config, edges: Edges, *, writes: bool) -> Report:
         return report
     whole = all(map(choice_of(config).has, state.records))
     return publish(edges, state, report, shared.outlets.kept.written, whole=whole)
+
+
+async def _in_time(work: Awaitable[T], deadline: float, edges: Edges, doing: str) -> T:
+    """Do something before the walk. ConfigError where the time of the run is up first: nothing was touched."""
+    try:
+        async with Conversation(deadline=deadline).in_time(edges.clock):
+            return await work
+    except TimeoutError as error:
+        hint = "Check whether the places of secrets can be reached, or set a longer --run-timeout."
+        raise ConfigError(f"The time of the run was up before it could {doing}.", hint=hint) from error
 
 
 async def _walked(
@@ -104,7 +120,10 @@ async def _walked(
 
 async def _collected(run: Run, exported: Mapping[Key, Sequence[Address]]) -> tuple[Problem, ...]:
     """Clear away what forgotten resources exported. A plan clears nothing."""
-    return await run.outlets.collect(exported, run.rules.agent) if run.rules.writes else ()
+    if not run.rules.writes:
+        return ()
+    conversation = run.memory.last_words(run.rules.deadline, run.clock.monotonic())
+    return await run.outlets.collect(exported, run.rules.agent, lambda: conversation.in_time(run.clock))
 
 
 async def _end_waits(edges: Edges, run: Run) -> None:

@@ -13,7 +13,7 @@ from gitsync.accounts import Account
 from gitsync.arm.client import Reader, Writer
 from gitsync.arm.conversation import Conversation
 from gitsync.core.compare import Remembered
-from gitsync.core.conditions import FAILED, other_subscription, warning
+from gitsync.core.conditions import FAILED, RECONCILING, other_subscription, warning
 from gitsync.core.decide import remembered_of
 from gitsync.core.digest import sealed
 from gitsync.core.ignore import Paths, without
@@ -203,6 +203,11 @@ class Turn:
     def stopped(self, condition: Condition, verdict: Verdict | None = None, **more: Any) -> Turn:
         """The turn with a reason to end it; `more` are further members of `Stop`."""
         return replace(self, stop=Stop(condition=condition, verdict=verdict, **more))
+
+    def still_moving(self) -> Condition:
+        """The condition of what Azure still works at when the time is up, with the last cause of failed looks."""
+        cause = self.conversation.last_error(self.conversation.stage)
+        return replace(RECONCILING, message=f"{RECONCILING.message}. {cause}") if cause else RECONCILING
 
     def again(self) -> Turn:
         """The same turn, to be taken from its first stage; what was sent and told is kept."""

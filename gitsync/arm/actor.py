@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gitsync.arm.client import Entries, Writer
+from gitsync.arm.conversation import DEADLINE
 from gitsync.errors import ArmError
 from gitsync.model.live import Live
 
@@ -41,7 +42,7 @@ class Actor:
         self.has_acted = True
         answer = await self._writer.result(await self._writer.post(path, api_version, body, query=query))
         if answer is None:
-            raise _too_late("POST", path)
+            raise self._too_late("POST", path)
         if answer.content and not isinstance(answer.body, dict):
             raise ArmError(
                 f"What {path} answers is no JSON object, so something between here and Azure said it.",
@@ -62,15 +63,15 @@ class Actor:
         self.has_acted = True
         reply = await self._writer.delete(arm_id, api_version, if_match=if_match, query=query)
         if not await self._writer.wait(reply):
-            raise _too_late("DELETE", arm_id)
+            raise self._too_late("DELETE", arm_id)
 
-
-def _too_late(method: str, path: str) -> ArmError:
-    return ArmError(
-        f"{method} {path} had not ended when the time for this resource was up.",
-        code="DeadlineExceeded",
-        resource_id=path,
-        method=method,
-        outcome_unknown=True,
-        hint="Another run goes on from there, or give it longer with --resource-timeout.",
-    )
+    def _too_late(self, method: str, path: str) -> ArmError:
+        text = f"{method} {path} had not ended when the time for this resource was up. {self._writer.last_error}"
+        return ArmError(
+            text.rstrip(),
+            code=DEADLINE,
+            resource_id=path,
+            method=method,
+            outcome_unknown=True,
+            hint="Run again: the next run goes on from there. Or give it longer with --resource-timeout.",
+        )

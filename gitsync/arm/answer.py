@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,8 +10,11 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 from gitsync.arm.principal import Principal
+from gitsync.core.strict_json import read_json
 
-_SECONDS = re.compile(r"\d+(\.\d+)?")
+_SECONDS = re.compile(r"[0-9]{1,15}(\.[0-9]{1,15})?")
+_LONGEST_WAIT = 86400.0  # seconds; more is a mistake, and further than any deadline
+_LONGEST_DATE = 64  # characters; those of RFC 9110 have 29
 _MILLISECONDS = ("retry-after-ms", "x-ms-retry-after-ms")
 
 
@@ -21,7 +23,7 @@ class Answer:
     """One HTTP answer. Header names are asked for in lower case. Neither they nor the content are shown: secrets.
 
     `principal` is whom the refused token spoke for; only read where the status is 401 or 403. `body` is the content as
-    JSON, None where there is none or it is not JSON; read once, since some are megabytes.
+    JSON, None where there is none or it is malformed; read once, since some are megabytes.
     """
 
     status: int
@@ -45,28 +47,33 @@ class Answer:
     def retry_after(self, now: datetime) -> float | None:
         """Seconds to wait, from `Retry-After` (RFC 9110 §10.2.3: seconds or a date) or Azure's in milliseconds.
 
-        None where nothing, nonsense, or no time at all is asked for: then the caller's own back-off applies.
+        None where nothing, nonsense, or no time at all is asked for: then the caller's own back-off applies. At most a
+        day.
         """
         for name in _MILLISECONDS:
             if _SECONDS.fullmatch(self.headers.get(name, "")):
-                return float(self.headers[name]) / 1000 or None
+                return _bounded(float(self.headers[name]) / 1000)
         value = self.headers.get("retry-after", "").strip()
-        if _SECONDS.fullmatch(value):
-            return float(value) or None
-        return _until(value, now)
+        return _bounded(float(value) if _SECONDS.fullmatch(value) else _until(value, now))
 
 
 def _json(content: bytes) -> Any:
     try:
-        return json.loads(content) if content else None
+        return read_json(content) if content else None
     except ValueError:
         return None
 
 
-def _until(date: str, now: datetime) -> float | None:
+def _bounded(seconds: float) -> float | None:
+    return min(seconds, _LONGEST_WAIT) if seconds > 0 else None
+
+
+def _until(date: str, now: datetime) -> float:
+    """Seconds until an HTTP date; 0 for what is no date. Python's parser fails in several ways on odd ones."""
+    if len(date) > _LONGEST_DATE:
+        return 0.0
     try:
         moment = parsedate_to_datetime(date)
-    except ValueError:
-        return None
-    seconds = (moment.replace(tzinfo=moment.tzinfo or UTC) - now).total_seconds()
-    return seconds if seconds > 0 else None
+        return (moment.replace(tzinfo=moment.tzinfo or UTC) - now).total_seconds()
+    except (ValueError, TypeError, OverflowError, IndexError):
+        return 0.0

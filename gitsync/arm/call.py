@@ -19,7 +19,8 @@ class Call:
     """`path` is the ARM path as it is meant, `target` path and query as they are sent (relative to the endpoint).
 
     `target` is not shown: that of a poll may be signed. `resource_id` is what messages name. Where it `is_private`, the
-    answer may hold keys: of a failure, only the code and the message that ARM gives are taken.
+    answer may hold keys: of a failure, only the code and the message that ARM gives are taken. `most` is the largest
+    answer that is read, in bytes.
     """
 
     method: str
@@ -31,6 +32,7 @@ class Call:
     payload: Payload | None = None
     is_poll: bool = False
     is_private: bool = False
+    most: int = 16 << 20
 
     @property
     def is_write(self) -> bool:

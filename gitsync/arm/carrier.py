@@ -24,12 +24,13 @@ from gitsync.arm.answer import Answer
 from gitsync.arm.call import Call
 from gitsync.arm.cloud import Cloud
 from gitsync.arm.credentials import open_credential
-from gitsync.arm.failures import CredentialError, TransportError, scrubbed
+from gitsync.arm.failures import CredentialError, TransportError
 from gitsync.arm.network import Way, open_way
 from gitsync.arm.principal import Principal, principal_of
+from gitsync.arm.reach import connect, no_way
+from gitsync.errors import ArmError, GitsyncError
 from gitsync.model.clock import Clock
 
-_NEVER_SENT = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError, aiohttp.ClientHttpProxyError)
 _REFUSED = frozenset({401, 403})
 
 
@@ -67,6 +68,7 @@ class SdkCarrier:
         self._client = client
         self._credential = credential
         self._cloud = cloud = access.cloud
+        self._way = way
         agent = f"gitsync/{version('gitsync')} {access.user_agent_suffix}".strip()
         self._headers = {"Accept": "application/json", "User-Agent": agent}
         self._options: dict[str, Any] = {"proxies": {} if cloud.is_loopback else way.proxies(cloud.endpoint)}
@@ -74,25 +76,40 @@ class SdkCarrier:
             self._options["enforce_https"] = not cloud.is_loopback
 
     async def send(self, call: Call, *, read_timeout: float) -> Answer:
-        """Raises TransportError where no answer came, CredentialError where there is no token."""
+        """Raises TransportError where no answer came, CredentialError where there is no token, ArmError for an answer
+        that is too large.
+        """
         try:
             response = await self._client.send_request(
                 self._request(call),
+                stream=True,
                 read_timeout=read_timeout,
                 **self._options,
             )
-        except CredentialError as error:
-            error.method, error.resource_id = call.method, call.resource_id
+            async with response:
+                content = await _content(response, call)
+        except GitsyncError as error:
+            if isinstance(error, CredentialError):
+                error.method, error.resource_id = call.method, call.resource_id
             raise
         except AzureError as error:
             raise _transport_error(error, call) from error
+        except (ValueError, TypeError, LookupError, RecursionError) as error:
+            raise _unreadable(error, call) from error
         refused = response.status_code in _REFUSED
         return Answer(
             status=response.status_code,
             headers=response.headers,
-            content=response.content,
+            content=content,
             principal=principal_of(response.request.headers.get("Authorization", "")) if refused else None,
         )
+
+    async def connect(self) -> None:
+        """Open a connection to the endpoint, which the first request takes then. TransportError where that fails."""
+        try:
+            await connect(self._way, self._cloud.endpoint, is_direct=self._cloud.is_loopback)
+        except (aiohttp.ClientError, OSError) as error:
+            raise no_way(f"{self._cloud.endpoint} cannot be reached: {error}", error) from error
 
     async def sign_in(self) -> Principal | None:
         """Get a token; CredentialError where there is none. None for nobody in particular."""
@@ -108,16 +125,37 @@ class SdkCarrier:
         return HttpRequest(call.method, f"{self._cloud.endpoint}{at}", headers=headers, content=content)
 
 
+async def _content(response: Any, call: Call) -> bytes:
+    """The whole answer, decompressed. Raises ArmError where it is larger than the call allows."""
+    content = bytearray()
+    async for piece in response.iter_raw():  # which the session has decompressed; iter_bytes would do so again
+        content += piece
+        if len(content) > call.most:
+            raise ArmError(
+                f"The answer of Azure Resource Manager has more than {call.most >> 20} MB, so it was not read.",
+                status=response.status_code,
+                code="AnswerTooLarge",
+                resource_id=call.resource_id,
+                method=call.method,
+                outcome_unknown=call.is_write,
+            )
+    return bytes(content)
+
+
 def _transport_error(error: AzureError, call: Call) -> TransportError:
-    cause = error.inner_exception
-    was_sent = not isinstance(cause, _NEVER_SENT)
-    distrusted = isinstance(cause, aiohttp.ClientSSLError)
+    cause = error.inner_exception or error
+    lost = no_way(f"Azure Resource Manager did not answer: {cause}", cause)
+    lost.method, lost.resource_id = call.method, call.resource_id
+    lost.outcome_unknown = lost.was_sent and call.is_write
+    return lost
+
+
+def _unreadable(error: Exception, call: Call) -> TransportError:
+    """The SDK stumbled over an answer, such as a challenge in a header that is none."""
     return TransportError(
-        scrubbed(f"Azure Resource Manager did not answer: {cause or error}"),
-        was_sent=was_sent,
-        may_mend=not distrusted,
+        f"The answer of Azure Resource Manager cannot be read ({type(error).__name__}).",
+        was_sent=True,
         resource_id=call.resource_id,
         method=call.method,
-        outcome_unknown=was_sent and call.is_write,
-        hint="Where its certificate is of a private authority, name that with --ca-bundle." if distrusted else "",
+        outcome_unknown=call.is_write,
     )

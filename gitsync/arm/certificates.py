@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from azure.identity.aio import CertificateCredential, ClientAssertionCredential
 
 from gitsync.arm.assertions import assertions
 from gitsync.arm.cloud import origin_of
+from gitsync.core.strict_json import read_json
 from gitsync.errors import ConfigError
 from gitsync.model.clock import Clock
 from gitsync.model.secret import Secret
@@ -90,7 +90,7 @@ def _allowed(sign_in: SignIn) -> Path:
 
 def _fields(path: Path, sign_in: SignIn) -> dict[str, str]:
     try:
-        document = json.loads(_read(path))
+        document = read_json(_read(path))
     except ValueError as error:
         raise _no_identity(sign_in) from error
     members = document if isinstance(document, dict) else {}

@@ -7,16 +7,17 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, replace
+from typing import Any
 
 from gitsync.arm.access import Access, Credential
 from gitsync.arm.address import target
 from gitsync.arm.answer import Answer
 from gitsync.arm.call import Call
 from gitsync.arm.cloud import Cloud
+from gitsync.arm.contact import SignedCarrier, first
 from gitsync.arm.conversation import Conversation
-from gitsync.arm.exchange import Carrier, Exchange
+from gitsync.arm.exchange import Exchange
 from gitsync.arm.operations import Operations
 from gitsync.arm.pacing import Pace
 from gitsync.arm.payload import to_payload
@@ -24,7 +25,7 @@ from gitsync.arm.principal import Principal
 from gitsync.arm.registration import Registrations
 from gitsync.arm.reply import Reply, live_of
 from gitsync.arm.traffic import Traffic
-from gitsync.errors import ArmError, ConfigError
+from gitsync.errors import ArmError
 from gitsync.model.clock import Clock
 from gitsync.model.live import Live
 from gitsync.model.report import Requests
@@ -42,8 +43,8 @@ _ACCEPTS = {
     "DELETE": frozenset({200, 202, 204, 404}),
     "POST": frozenset({200, 201, 202, 204}),
 }
-SIGN_IN_PATIENCE = 60.0
-"""Seconds that a run waits for an authority that does not answer, before it is refused."""
+LARGEST_PAGE = 100 << 20
+"""Bytes of one page of a list."""
 
 _JSON = {"Content-Type": "application/json"}
 
@@ -67,8 +68,8 @@ class Arm:
         self._carrier = carrier
         self._clock = clock
         self._traffic = traffic = traffic or Traffic(clock, access.network.in_flight, access.limits)
-        pace, timeout = Pace(clock, access.interval), access.network.read_timeout
-        exchange = Exchange(carrier, traffic.throttle(access), clock, traffic=traffic, read_timeout=timeout)
+        pace = Pace(clock, access.interval)
+        exchange = Exchange(carrier, access, clock, traffic=traffic)
         self._parts = _Parts(
             cloud=access.cloud,
             exchange=exchange,
@@ -76,16 +77,20 @@ class Arm:
             registrations=Registrations(exchange, pace),
         )
 
-    async def sign_in(self) -> Principal | None:
+    async def sign_in(self, deadline: float = float("inf")) -> Principal | None:
         """Get a token now, so that a run without one is refused before it begins. None when anonymous.
 
-        Raises ConfigError: which credential failed, why, and how to mend it.
+        Raises ConfigError: which credential failed, why, and how to fix it.
         """
-        conversation = Conversation(deadline=self._clock.monotonic() + SIGN_IN_PATIENCE)
-        try:
-            return await self._parts.exchange.patiently(self._carrier.sign_in, conversation)
-        except ArmError as error:
-            raise ConfigError(error.message, hint=error.hint) from error
+        return await first(self._carrier.sign_in, "to sign in", self._parts.exchange, deadline)
+
+    async def reach(self, deadline: float = float("inf")) -> None:
+        """Connect to the endpoint now, so that a run with a wrong one is refused before it begins. Nothing is asked.
+
+        Raises ConfigError: at once where the host cannot be resolved or trusted, after some seconds where it refuses.
+        """
+        await first(self._carrier.connect, "to connect", self._parts.exchange, deadline)
+        self._parts.exchange.host.answered()
 
     def reader(self, conversation: Conversation) -> Reader:
         return Reader(self._parts, conversation)
@@ -106,12 +111,6 @@ class Arm:
         return self._traffic.requests
 
 
-class SignedCarrier(Carrier, Protocol):
-    """A carrier that has a credential."""
-
-    async def sign_in(self) -> Principal | None: ...
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Parts:
     cloud: Cloud
@@ -126,6 +125,11 @@ class Reader:
     def __init__(self, parts: _Parts, conversation: Conversation) -> None:
         self._parts = parts
         self._conversation = conversation
+
+    @property
+    def last_error(self) -> str:
+        """The last thing that went wrong, as a sentence; "" where nothing did."""
+        return self._conversation.last_error()
 
     async def get(self, arm_id: str, api_version: str) -> Live | None:
         """The resource; None where Azure says that it is not there."""
@@ -167,6 +171,7 @@ class Reader:
         self, path: str, at: str, accepts: frozenset[int], *, method: str = "GET", is_private: bool = False
     ) -> Answer:
         call = Call(method=method, path=path, target=at, resource_id=path, accepts=accepts, is_private=is_private)
+        call = replace(call, most=LARGEST_PAGE) if accepts is _LIST else call
         return await self._parts.exchange.read(call, self._conversation)
 
     def _next(self, link: object, path: str) -> str | None:

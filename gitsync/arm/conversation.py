@@ -6,28 +6,64 @@ The one mutable value of this package that the driver shares: it sets the stage,
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
+from gitsync.model.clock import Clock
 from gitsync.model.result import Attempt, Stage
 
 LAST_ANSWER = 5.0
-"""Seconds that the answer to a request under way is waited for where the conversation is ended."""
+"""Seconds that whatever is under way may still take where the conversation is ended."""
+
+DEADLINE = "DeadlineExceeded"
+"""Code of what was not answered in time."""
 
 
 @dataclass(slots=True)
 class Conversation:
     """`deadline` is in the clock's monotonic seconds. `requests` counts what was sent, polls and failed tries too.
-    `limit` is that of the request under way.
+    `is_ended` tells that the run was stopped before the deadline came.
     """
 
     deadline: float
     stage: Stage = Stage.OBSERVE
     attempts: list[Attempt] = field(default_factory=list)
     requests: int = 0
-    limit: asyncio.Timeout | None = None
+    is_ended: bool = False
+    _limits: list[asyncio.Timeout] = field(default_factory=list)
+
+    @asynccontextmanager
+    async def in_time(self, clock: Clock) -> AsyncIterator[None]:
+        """Bound all that is done in the context by the deadline. Raises TimeoutError where it comes first, at once
+        where it came already.
+        """
+        left = self.deadline - clock.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        async with asyncio.timeout(left) as limit:
+            self._limits.append(limit)
+            try:
+                yield
+            finally:
+                self._limits.remove(limit)
 
     def end(self, now: float) -> None:
-        """Bring the deadline forward: nothing more is asked, and what was asked has a few seconds to be answered."""
-        self.deadline = now
-        if self.limit is not None:
-            self.limit.reschedule(asyncio.get_running_loop().time() + LAST_ANSWER)
+        """Bring the deadline forward: nothing more is begun, and what is under way has a few seconds to end."""
+        self.deadline, self.is_ended = now, True
+        soon = asyncio.get_running_loop().time() + LAST_ANSWER
+        for limit in self._limits:
+            if not limit.expired() and (limit.when() or soon) >= soon:
+                limit.reschedule(soon)
+
+    def last_error(self, stage: Stage | None = None) -> str:
+        """The last thing that went wrong (in one stage), as a sentence for the message of a deadline; "" where nothing
+        did.
+        """
+        stages = {stage} if stage else set(Stage)
+        tries = (attempt for attempt in reversed(self.attempts) if attempt.stage in stages)
+        cause = next((attempt for attempt in tries if attempt.code != DEADLINE), None)
+        if cause is None:
+            return ""
+        named = f"{cause.status} {cause.code}: " if cause.status else ""
+        return f"Last error: {named}{cause.message}"

@@ -6,6 +6,7 @@ the method and how to mend it.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -26,16 +27,20 @@ from azure.identity.aio import (
 from gitsync.arm.access import Access, Credential
 from gitsync.arm.certificates import from_certificate, from_identity_file
 from gitsync.arm.cloud import Cloud
-from gitsync.arm.failures import CredentialError, TransportError, scrubbed
+from gitsync.arm.failures import CredentialError, scrubbed
 from gitsync.arm.federation import FederatedCredential, JobTokens, job_tokens
 from gitsync.arm.network import Way
-from gitsync.errors import ConfigError
+from gitsync.arm.reach import no_authority
+from gitsync.errors import ConfigError, GitsyncError
 from gitsync.model.clock import Clock
 from gitsync.model.secret import Secret
 from gitsync.model.signin import Method, SignIn
 from gitsync.redactions import Redactions
 
 _ASO_TOKEN_FILE = "/var/run/secrets/tokens/azure-identity"  # noqa: S105 - a path; spec: semantics §10.2
+
+TOKEN_PATIENCE = 60.0
+"""Seconds for one token, the retries of azure-identity included."""
 
 _MEND = {
     Method.DEFAULT: "Sign in with `az login`, or set AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_CLIENT_SECRET.",
@@ -63,6 +68,7 @@ class _Desk:
             "authority": self.cloud.authority,
             "disable_instance_discovery": not self.cloud.knows_authority,
             "additionally_allowed_tenants": list(self.sign_in.additional_tenants),
+            "retry_connect": 0,  # we try again, and not where the host cannot be right
             "transport": self.way.transport,
             "proxies": self.way.proxies(self.cloud.authority),
         }
@@ -109,23 +115,28 @@ class _Explained:
         self._redactions = access.redactions
 
     async def get_token_info(self, *scopes: str, options: Any = None) -> Any:
+        """Raises CredentialError where there is no token, AuthorityError where nobody answered."""
         try:
-            info = await self._credential.get_token_info(*scopes, options=options)
+            async with asyncio.timeout(TOKEN_PATIENCE):
+                info = await self._credential.get_token_info(*scopes, options=options)
+            self._redactions.add(Secret(info.token))
+        except GitsyncError:
+            raise
         except ClientAuthenticationError as error:
-            raise CredentialError(
-                f"No token could be had with {self._named}: {scrubbed(str(error.message))}",
-                status=401,
-                code="AuthenticationFailed",
-                hint=_MEND[self._method],
-            ) from error
+            raise self._no_token(scrubbed(str(error.message))) from error
         except AzureError as error:
-            raise TransportError(
-                f"Who issues tokens did not answer: {scrubbed(str(error.message))}",
-                was_sent=False,
-                hint="Check AZURE_AUTHORITY_HOST, the network and the proxy.",
-            ) from error
-        self._redactions.add(Secret(info.token))
+            message = f"No token could be had with {self._named}: {error.message}"
+            raise no_authority(message, error.inner_exception or error) from error
+        except TimeoutError as error:
+            text = f"No token could be had with {self._named} within {TOKEN_PATIENCE:g} seconds."
+            raise no_authority(text, error) from error
+        except Exception as error:  # azure-identity stumbles in many ways over an answer that is no authority's
+            raise self._no_token(f"the answer is not one of an authority ({type(error).__name__})") from error
         return info
+
+    def _no_token(self, why: str) -> CredentialError:
+        message = f"No token could be had with {self._named}: {why}"
+        return CredentialError(message, status=401, code="AuthenticationFailed", hint=_MEND.get(self._method, ""))
 
 
 def _client_secret(desk: _Desk) -> Any:

@@ -1,23 +1,26 @@
 """One question to Azure with everything that belongs to it: its turn, its count, its tries, its failure.
 
 The only place that retries (DESIGN §4, Requests: one retry owner). Reads are tried until the deadline; a write is sent
-again only where it surely was not done: a 429, or a connection that never stood.
+again only where it surely was not done: a 429, or a connection that never stood. The deadline bounds each try as a
+whole, from its turn and its token to the last byte of its answer.
 """
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable
-from typing import Protocol, TypeVar
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any, Protocol, TypeVar
 
 from loguru import logger
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_exponential_jitter
 
+from gitsync.arm.access import Access
 from gitsync.arm.answer import Answer
 from gitsync.arm.call import Call
-from gitsync.arm.conversation import Conversation
-from gitsync.arm.failures import DeadlineError, TransportError, failure_of, read_error
-from gitsync.arm.throttle import Throttle, kind_of
+from gitsync.arm.conversation import DEADLINE, Conversation
+from gitsync.arm.failures import AuthorityError, DeadlineError, TransportError, failure_of, read_error
+from gitsync.arm.host import Host
+from gitsync.arm.throttle import kind_of
 from gitsync.arm.traffic import Traffic
 from gitsync.errors import ArmError
 from gitsync.model.clock import Clock, rfc3339
@@ -33,22 +36,24 @@ class Carrier(Protocol):
     """Whatever brings one request over the wire."""
 
     async def send(self, call: Call, *, read_timeout: float) -> Answer:
-        """Raises TransportError where no answer came, CredentialError where there is no token."""
+        """Raises TransportError where no answer came, CredentialError where there is no token, ArmError for an answer
+        that is too large.
+        """
         ...
 
 
 class Exchange:
     """Sends the calls of all nodes of one credential. What is limited is requests in flight, not nodes."""
 
-    def __init__(
-        self, carrier: Carrier, throttle: Throttle, clock: Clock, *, traffic: Traffic, read_timeout: float
-    ) -> None:
+    def __init__(self, carrier: Carrier, access: Access, clock: Clock, *, traffic: Traffic) -> None:
         self._carrier = carrier
-        self._throttle = throttle
-        self._clock = clock
+        self._throttle = traffic.throttle(access)
+        self.host = traffic.host(access)
+        self._authority = Host(clock)
+        self.clock = clock
         self._slots = traffic.slots
         self._counts = traffic.counts
-        self._read_timeout = read_timeout
+        self._read_timeout = access.network.read_timeout
 
     async def read(self, call: Call, conversation: Conversation) -> Answer:
         """Ask until there is an answer that was asked for, the failure is final, or the deadline is too near."""
@@ -58,69 +63,78 @@ class Exchange:
         """Send, and again only if it surely was not done. `ArmError.outcome_unknown`: read before writing again."""
         return await self._try(lambda: self.once(call, conversation), may_write_again, conversation)
 
-    async def patiently(self, ask: Callable[[], Awaitable[T]], conversation: Conversation) -> T:
-        """Do something else that changes nothing, with the patience of a read."""
-        return await self._try(ask, may_read_again, conversation)
+    async def patiently(self, ask: Callable[[], Awaitable[T]], doing: str, conversation: Conversation) -> T:
+        """Do something else that changes nothing, with the patience of a read. `doing` names it: "to sign in"."""
+
+        async def once() -> T:
+            try:
+                async with conversation.in_time(self.clock):
+                    return await ask()
+            except TimeoutError as error:
+                raise DeadlineError(_too_late(doing, conversation), **self._known(None)) from error
+            except ArmError as error:
+                self.remember(error, conversation)
+                raise
+
+        return await self._try(once, may_read_again, conversation)
 
     async def once(self, call: Call, conversation: Conversation) -> Answer:
         """One try. A failed one is kept in the conversation, and raised."""
-        await self._admit(call, conversation)
         try:
-            answer = await self._send(call, conversation)
+            async with self._turn(call, conversation):
+                answer = await self._send(call, conversation)
+            self.host.answered()
+            self._authority.answered()
+            self._throttle.learn(call.method, call.path, answer)
             self._raise_for(answer, call)
         except ArmError as error:
+            error.at = error.at or rfc3339(self.clock.now())
             self.remember(error, conversation)
             raise
         return answer
 
-    async def _admit(self, call: Call, conversation: Conversation) -> None:
-        """Wait for the request's turn; DeadlineError where that would be too late."""
-        if conversation.deadline > self._clock.monotonic() and await self._throttle.admit(
-            call.method, call.path, conversation
-        ):
-            return
-        raise DeadlineError(
-            f"No time was left to ask Azure about {call.resource_id}.",
-            code="DeadlineExceeded",
-            resource_id=call.resource_id,
-            method=call.method,
-            at=rfc3339(self._clock.now()),
-        )
+    @asynccontextmanager
+    async def _turn(self, call: Call, conversation: Conversation) -> AsyncIterator[None]:
+        """Wait for the request's turn, and keep it; DeadlineError where that would be too late."""
+        try:
+            async with conversation.in_time(self.clock):
+                is_my_turn = await self._throttle.admit(call.method, call.path, conversation)
+                if is_my_turn:
+                    await self._slots.acquire()
+        except TimeoutError:
+            is_my_turn = False
+        if not is_my_turn:
+            raise DeadlineError(_too_late(_asking(call), conversation), **self._known(call))
+        try:
+            yield
+        finally:
+            self._slots.release()
 
     async def _send(self, call: Call, conversation: Conversation) -> Answer:
-        async with self._slots:
-            self._counts["polls" if call.is_poll else kind_of(call.method)] += 1
-            conversation.requests += 1
-            timeout = min(self._read_timeout, max(1.0, conversation.deadline - self._clock.monotonic()))
-            try:
-                answer = await self._answer(call, conversation, timeout)
-            except ArmError as error:
-                error.at = rfc3339(self._clock.now())
-                raise
-        self._throttle.learn(call.method, call.path, answer)
-        return answer
-
-    async def _answer(self, call: Call, conversation: Conversation, read_timeout: float) -> Answer:
-        """Wait for the answer, until the conversation is ended."""
+        """Send, and wait for the answer until the deadline. Whether a write was done that it cut off is not known."""
+        may_be_done = False
         try:
-            async with asyncio.timeout(None) as conversation.limit:
-                return await self._carrier.send(call, read_timeout=read_timeout)
+            async with conversation.in_time(self.clock):
+                may_be_done = call.is_write
+                self._counts["polls" if call.is_poll else kind_of(call.method)] += 1
+                conversation.requests += 1
+                return await self._carrier.send(call, read_timeout=self._read_timeout)
         except TimeoutError as error:
-            raise TransportError(
-                "The run was told to end before Azure answered.",
-                was_sent=True,
-                resource_id=call.resource_id,
-                method=call.method,
-                outcome_unknown=call.is_write,
-            ) from error
-        finally:
-            conversation.limit = None
+            message, known = _too_late(_asking(call), conversation), self._known(call)
+            if not may_be_done:
+                raise DeadlineError(message, **known) from error
+            raise TransportError(message, was_sent=True, outcome_unknown=True, **known) from error
+
+    def _known(self, call: Call | None) -> dict[str, Any]:
+        """What an error of a deadline tells besides its message."""
+        about = {"resource_id": call.resource_id, "method": call.method} if call else {}
+        return {"code": DEADLINE, "at": rfc3339(self.clock.now()), **about}
 
     def _raise_for(self, answer: Answer, call: Call) -> None:
         code, _, _ = read_error(answer) if answer.status >= 400 else ("", "", ())
         if call.takes(answer, code):
             return
-        now = self._clock.now()
+        now = self.clock.now()
         retry_after = answer.retry_after(now)
         if answer.status == 429 and retry_after:
             self._throttle.hold(call.method, call.path, answer, code, retry_after)
@@ -145,10 +159,15 @@ class Exchange:
 
     async def _try(self, ask: Callable[[], Awaitable[T]], may_try_again: MayTryAgain, conversation: Conversation) -> T:
         """Once, and then as tenacity says; only after a failure, for it costs a quarter of what a request does."""
+
+        def is_worth_it(error: BaseException) -> bool:
+            host = self._authority if isinstance(error, AuthorityError) else self.host
+            return may_try_again(error) and host.may_answer(error)
+
         try:
             return await ask()
         except ArmError as error:
-            if not may_try_again(error):
+            if not is_worth_it(error):
                 raise
             failed = [error]
 
@@ -158,13 +177,13 @@ class Exchange:
             return await ask()
 
         def is_too_late(state: RetryCallState) -> bool:
-            return self._clock.monotonic() + state.upcoming_sleep > conversation.deadline
+            return self.clock.monotonic() + state.upcoming_sleep > conversation.deadline
 
         return await AsyncRetrying(
-            retry=retry_if_exception(may_try_again),
+            retry=retry_if_exception(is_worth_it),
             wait=_wait,
             stop=is_too_late,
-            sleep=self._clock.sleep,
+            sleep=self.clock.sleep,
             reraise=True,
         )(again)
 
@@ -173,16 +192,16 @@ MayTryAgain = Callable[[BaseException], bool]
 
 
 def may_read_again(error: BaseException) -> bool:
-    """Transport, 408, 429 and 5xx mend by themselves; a wrong certificate or a refusal does not."""
+    """Transport, 408, 429 and 5xx may pass; a refusal does not."""
     if isinstance(error, TransportError):
-        return error.may_mend
+        return True
     return isinstance(error, ArmError) and (error.status in {408, 429} or error.status >= 500)
 
 
 def may_write_again(error: BaseException) -> bool:
     """Only what surely was not done. Not every 429 is a quota; all of them say that nothing was begun."""
     if isinstance(error, TransportError):
-        return error.may_mend and not error.was_sent
+        return not error.was_sent
     return isinstance(error, ArmError) and error.status == 429
 
 
@@ -190,3 +209,13 @@ def _wait(state: RetryCallState) -> float:
     error = state.outcome.exception() if state.outcome else None
     asked = error.retry_after if isinstance(error, ArmError) else None
     return asked or _BACK_OFF(state)
+
+
+def _asking(call: Call) -> str:
+    return f"to {'send' if call.is_write else 'read'} {call.resource_id}"
+
+
+def _too_late(doing: str, conversation: Conversation) -> str:
+    """The message of a deadline, with the last cause."""
+    ended = "The run was told to end" if conversation.is_ended else "The time was up"
+    return f"{ended} before Azure answered the request {doing}. {conversation.last_error()}".rstrip()

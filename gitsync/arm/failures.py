@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any
 
 from gitsync.arm.address import action_of
@@ -28,22 +29,32 @@ goes on."""
 
 _LONGEST_PLAIN = 500  # of one that is no error of ARM's
 _LONGEST = 4000  # of one text; ARM's longest real ones have some 2,000 characters
+_LONGEST_CODE = 200
 _MOST_DETAILS = 20
+_DEEPEST_DETAIL = 8  # levels; Azure's own go to four
 _TOKEN = re.compile(r"eyJ[\w-]{8,}\.[\w-]+(\.[\w-]*)?|(?<=://)[^/@\s]+(?=@)|(?i:bearer\s+[\w.~+/-]{16,}=*)")
 _DENIED = re.compile(r"perform action '(?P<action>[^']+)' over scope '(?P<scope>[^']+)'")
 
 
 class TransportError(ArmError):
-    """No answer came. `was_sent` is False where the request surely never left; `may_mend` where a retry makes sense."""
+    """No answer came.
 
-    def __init__(self, message: str, *, was_sent: bool, may_mend: bool = True, **known: Any) -> None:
+    `was_sent` is False where the request surely never left. `is_wrong_host` tells that the host's name cannot be
+    resolved or its certificate is not trusted: a retry makes sense only where that host answered before.
+    """
+
+    def __init__(self, message: str, *, was_sent: bool, is_wrong_host: bool = False, **known: Any) -> None:
         super().__init__(message, **known)
         self.was_sent = was_sent
-        self.may_mend = may_mend
+        self.is_wrong_host = is_wrong_host
+
+
+class AuthorityError(TransportError):
+    """Whoever issues tokens did not answer; nothing was sent to Azure Resource Manager."""
 
 
 class DeadlineError(ArmError):
-    """The conversation's deadline left no time to ask; nothing was sent."""
+    """The conversation's deadline came before the question was answered; nothing was changed by it."""
 
 
 class CredentialError(ArmError):
@@ -82,7 +93,7 @@ def read_error(answer: Answer, secrets: tuple[str, ...] = ()) -> tuple[str, str,
     error = outer | (_folded(inner) if isinstance(inner, dict) else {})
     details = error.get("details")
     return (
-        _text(error.get("code")) or UNKNOWN_CODE,
+        cut(_text(error.get("code")), _LONGEST_CODE) or UNKNOWN_CODE,
         _text(error.get("message")) or UNKNOWN_MESSAGE,
         _details(details) if isinstance(details, list) else (),
     )
@@ -124,14 +135,18 @@ def _plain(answer: Answer, secrets: tuple[str, ...]) -> str:
     return f"HTTP {answer.status}: {cut(text, _LONGEST_PLAIN)}" if text else f"HTTP {answer.status} without a body"
 
 
-def _bounded(value: Any) -> Any:
+def _bounded(value: Any, levels: int = _DEEPEST_DETAIL) -> Any:
+    """A detail fit to be shown: short texts, few members, few levels."""
     if isinstance(value, str):
         return scrubbed(value)
+    if not isinstance(value, (dict, list)):
+        return value
+    if not levels:
+        return "…"
     if isinstance(value, dict):
-        return {key: _bounded(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_bounded(item) for item in value[:_MOST_DETAILS]]
-    return value
+        members = islice(value.items(), _MOST_DETAILS)
+        return {cut(key, _LONGEST_CODE): _bounded(item, levels - 1) for key, item in members}
+    return [_bounded(item, levels - 1) for item in value[:_MOST_DETAILS]]
 
 
 def _hint(answer: Answer, call: Call, message: str) -> str:

@@ -8,7 +8,6 @@ own environment.
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 from urllib.parse import quote
@@ -19,6 +18,7 @@ from azure.identity.aio import ClientAssertionCredential
 
 from gitsync.arm.cloud import is_safe
 from gitsync.arm.network import Way
+from gitsync.core.strict_json import read_json
 from gitsync.errors import ConfigError
 from gitsync.model.clock import Clock
 
@@ -93,7 +93,7 @@ def _asker(way: Way, method: str, url: str, headers: dict[str, str], member: str
             ) as response:
                 status, body = response.status, await response.read()
         except aiohttp.ClientError as error:
-            raise ServiceRequestError(f"the CI system did not answer for its token: {error}") from error
+            raise ServiceRequestError(f"the CI system did not answer for its token: {error}", error=error) from error
         return _token(status, body, member)
 
     return ask
@@ -101,7 +101,7 @@ def _asker(way: Way, method: str, url: str, headers: dict[str, str], member: str
 
 def _token(status: int, body: bytes, member: str) -> str:
     try:
-        answer = json.loads(body)
+        answer = read_json(body)
     except ValueError:
         answer = None
     token = answer.get(member) if isinstance(answer, dict) else None
@@ -114,7 +114,7 @@ def _expiry(token: str) -> float:
     """The claim `exp` of a JWT (RFC 7519), seconds since 1970; 0 where there is none."""
     try:
         payload = token.split(".")[1]
-        expiry = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))["exp"]
+        expiry = read_json(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))["exp"]
     except (IndexError, KeyError, TypeError, ValueError):
         return 0
     return float(expiry) if isinstance(expiry, (int, float)) else 0

@@ -20,9 +20,30 @@ from azure.core.pipeline.transport import AioHttpTransport
 from gitsync.arm.access import Network
 from gitsync.errors import ConfigError
 
+MOST_BYTES = 16 << 20
+"""Of an answer that is read whole: that of an authority, a CI system or a vault."""
+
+_BLOCK = 1 << 16
+
 
 class ConnectionLostError(aiohttp.ClientError):
     """The connection broke after the request was sent: whether it was done is not known."""
+
+
+class BoundedResponse(aiohttp.ClientResponse):
+    """An answer that is not read whole where it is too large. aiohttp decompresses piece by piece, as it is read."""
+
+    async def read(self) -> bytes:
+        """Raises ClientPayloadError where the answer is too large."""
+        if self._body is None:
+            pieces = bytearray()
+            async for piece in self.content.iter_chunked(_BLOCK):
+                pieces += piece
+                if len(pieces) > MOST_BYTES:
+                    self.close()
+                    raise aiohttp.ClientPayloadError(f"the answer has more than {MOST_BYTES >> 20} MB")
+            self._body = bytes(pieces)
+        return await super().read()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,13 +65,17 @@ async def open_way(network: Network) -> AsyncIterator[Way]:
     """Raises ConfigError for a CA bundle that cannot be read."""
     connector = aiohttp.TCPConnector(limit=0, ssl=_trust(network.ca_bundle))  # the exchange limits what is in flight
     async with aiohttp.ClientSession(
-        connector=connector, cookie_jar=aiohttp.DummyCookieJar(), middlewares=(_never_twice,)
+        connector=connector,
+        cookie_jar=aiohttp.DummyCookieJar(),
+        middlewares=(_never_twice,),
+        response_class=BoundedResponse,
     ) as session:
         transport = AioHttpTransport(
             session=session,
             session_owner=False,
             connection_timeout=network.connect_timeout,
             read_timeout=network.read_timeout,
+            connection_data_block_size=_BLOCK,
         )
         yield Way(session=session, transport=transport, environment=network.environment)
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import base64
 import binascii
-import json
 from dataclasses import dataclass
+
+from gitsync.core.strict_json import read_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,7 @@ def principal_of(token: str) -> Principal | None:
     """The claims `tid`, `appid` or `azp`, and `oid` of a JWT (RFC 7519); None for anything else."""
     try:
         payload = token.removeprefix("Bearer ").split(".")[1]
-        claims = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
+        claims = read_json(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
     except (IndexError, ValueError, binascii.Error):
         return None
     if not isinstance(claims, dict):

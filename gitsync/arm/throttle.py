@@ -8,6 +8,7 @@ back, or those to one provider where the provider alone is tired. Waiting is fir
 from __future__ import annotations
 
 import asyncio
+import re
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,6 +21,10 @@ from gitsync.model.clock import Clock
 
 _ANOTHER_OPERATION = "retryableerror"
 """Begins the codes of 429s that speak of one resource's other operation and not of a limit: nobody else need wait."""
+
+
+_COUNT = re.compile(r"[0-9]{1,6}")
+"""What a header may say is left; ARM's largest are some 12,000."""
 
 
 class Kind(StrEnum):
@@ -88,7 +93,7 @@ class Throttle:
         scope = "subscription" if subscription_of(path) else "tenant"
         for middle, is_ours in ((scope, True), (f"{scope}-global", False)):
             left = answer.headers.get(f"x-ms-ratelimit-remaining-{middle}-{kind}", "")
-            if left.isdecimal():
+            if _COUNT.fullmatch(left):
                 bucket.correct(int(left), is_ours=is_ours)
 
     def hold(self, method: str, path: str, answer: Answer, code: str, seconds: float) -> None:

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from gitsync.arm.access import Access
+from gitsync.arm.host import Host
 from gitsync.arm.lanes import Lanes
 from gitsync.arm.throttle import Kind, Limit, Throttle
 from gitsync.model.clock import Clock
@@ -29,6 +30,7 @@ class Traffic:
         self._clock = clock
         self._limits = limits
         self._throttles: dict[_Principal, Throttle] = {}
+        self._hosts: dict[str, Host] = {}
 
     @property
     def requests(self) -> Requests:
@@ -41,6 +43,10 @@ class Traffic:
         if who not in self._throttles:
             self._throttles[who] = Throttle(self._clock, self._limits)
         return self._throttles[who]
+
+    def host(self, access: Access) -> Host:
+        """What is known of the endpoint, whoever signs in there."""
+        return self._hosts.setdefault(access.cloud.endpoint, Host(self._clock))
 
 
 def _principal(access: Access) -> _Principal:

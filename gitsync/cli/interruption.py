@@ -2,7 +2,7 @@
 
 A signal is heard wherever the process is, in the middle of a git command that hangs, too. So it breaks off at once what
 has not touched anything yet; and a second one breaks off what takes too long to end, which the next run puts right as
-it does after a kill.
+it does after a kill. So does a timer, since schedulers kill what has not ended half a minute after SIGTERM.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import NoReturn
 
 from loguru import logger
 
@@ -25,8 +26,17 @@ from gitsync.report.progress import Progress
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
+ORDERLY_END = 20.0
+"""Seconds that a run may take to end in order, its status included."""
+
+BROKEN_END = 4.0
+"""Seconds after which the system ends what does not even end when it is broken off, such as a look-up of a name."""
+
+
 class Interruption:
-    """Which signal ended the run, if one did. `grace` begins with it: what the run started ends in time."""
+    """Which signal ended the run, if one did. `grace` begins with it: programs that the run started end in time. `close`
+    it when all is told.
+    """
 
     def __init__(self) -> None:
         self.grace = Grace()
@@ -37,6 +47,10 @@ class Interruption:
     def ends(self, stop: asyncio.Event) -> None:
         """From now on there is something to end in order: by setting `stop`, in the loop that is running."""
         self._loop, self._stop = asyncio.get_running_loop(), stop
+
+    def close(self) -> None:
+        """Stop the timer."""
+        signal.setitimer(signal.ITIMER_REAL, 0)
 
     def exit_code(self, report: Report) -> int:
         """130 for Ctrl-C; at least 1 where the run was told to stop; else the report's own."""
@@ -64,12 +78,25 @@ class Interruption:
     def _hear(self, number: int, _frame: FrameType | None) -> None:
         """Raises KeyboardInterrupt or SystemExit, which alone come through an event loop, to break off."""
         if self.by is not None or self._loop is None:
-            if number == signal.SIGINT:
-                raise KeyboardInterrupt
-            raise SystemExit(f"gitsync: broken off by {signal.Signals(number).name}.")
+            self._break_off(number, f"gitsync: broken off by {signal.Signals(number).name}.")
         self.by = signal.Signals(number)
         self.grace.begin()
+        signal.signal(signal.SIGALRM, self._out_of_time)
+        signal.setitimer(signal.ITIMER_REAL, ORDERLY_END)
         self._loop.call_soon_threadsafe(self._end)
+
+    def _out_of_time(self, _number: int, _frame: FrameType | None) -> None:
+        by = self.by or signal.SIGTERM
+        self._break_off(by, f"gitsync: broken off, since it had not ended {ORDERLY_END:g} seconds after {by.name}.")
+
+    @staticmethod
+    def _break_off(by: int, message: str) -> NoReturn:
+        """Raise what ends the process, and let the system end it where that gets stuck."""
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.setitimer(signal.ITIMER_REAL, BROKEN_END)
+        if by == signal.SIGINT:
+            raise KeyboardInterrupt
+        raise SystemExit(message)
 
     def _end(self) -> None:
         """In the loop, since what a signal interrupts may hold the lock of the log."""

@@ -64,17 +64,24 @@ def execute(options: argparse.Namespace, config: Config, *, writes: bool) -> int
     """
     redactions: Redactions = options.redactions
     interruption = Interruption()
-    report = asyncio.run(_run(config, redactions, interruption, writes=writes))
+    try:
+        report = asyncio.run(_run(config, redactions, interruption, writes=writes))
+        _hand_out(options, report, config)
+    finally:
+        interruption.close()
+    faults = [result.fault for result in report.results if result.fault]
+    if faults:
+        raise ExceptionGroup("in the turns of single resources", faults)
+    return interruption.exit_code(report)
+
+
+def _hand_out(options: argparse.Namespace, report: Report, config: Config) -> None:
     try:
         if config.plan_out and report.review and not report.interrupted:
             write_plan(Path(config.plan_out), report.review)
     finally:
         tell(report, config, os.environ)
         list_left_out(options, config, report.coverage)
-    faults = [result.fault for result in report.results if result.fault]
-    if faults:
-        raise ExceptionGroup("in the turns of single resources", faults)
-    return interruption.exit_code(report)
 
 
 def rehearse(options: argparse.Namespace, config: Config) -> int:

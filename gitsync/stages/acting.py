@@ -51,7 +51,7 @@ async def act(turn: Turn) -> Turn:
         except ArmError as failure:
             return await _refused(turn, request, failure)
     if not finished:
-        return replace(turn, unfinished=True).stopped(RECONCILING)
+        return replace(turn, unfinished=True).stopped(turn.still_moving())
     return turn.stopped(RECONCILING, waits=True) if restores else turn
 
 

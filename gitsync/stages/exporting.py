@@ -28,6 +28,12 @@ UNWRITABLE = "FailedWritingAdditionalKubernetesObjects"
 """ASO's reason. Here it stands for every place that exports go to."""
 
 
+_UNANSWERED = (
+    "The places that exports go to had not answered when the time for this resource was up. "
+    "Check whether they can be reached, and run again."
+)
+
+
 async def export(turn: Turn) -> Turn:
     """Work out every export, then write all of them, then let those that come after have them.
 
@@ -44,11 +50,14 @@ async def export(turn: Turn) -> Turn:
     written = replace(turn, exported=tuple(export.address for export in exports))
     try:
         if turn.run.rules.writes and not turn.prepared.is_watched:
-            await turn.run.outlets.write(exports)
+            async with turn.conversation.in_time(turn.run.clock):
+                await turn.run.outlets.write(exports)
     except ExportError as failure:
         return turn.stopped(_condition(failure))
     except VaultError as failure:  # one sink may have it
         return written.stopped(_condition(failure))
+    except TimeoutError:
+        return written.stopped(warning(FAILED, _UNANSWERED))
     turn.run.values.export(exports)
     return written
 

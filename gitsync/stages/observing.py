@@ -85,7 +85,7 @@ async def settled(turn: Turn) -> Turn:
     turn = replace(turn, live=live, exists=live is not None)
     if live is not None and live.is_moving:
         ours = turn.done is not Action.NONE or turn.is_resumed
-        return replace(turn, unfinished=ours).stopped(RECONCILING)
+        return replace(turn, unfinished=ours).stopped(turn.still_moving())
     return turn
 
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from importlib.metadata import version
+from types import NoneType
 from typing import Any, cast
 from urllib.parse import urlsplit
 
@@ -20,12 +21,13 @@ from azure.core.pipeline.policies import AsyncRedirectPolicy, AsyncRetryPolicy
 from azure.core.rest import HttpRequest
 from azure.keyvault.secrets.aio import SecretClient
 
+from gitsync.core.strict_json import read_json
 from gitsync.errors import ArmError
 from gitsync.model.clock import Clock
 from gitsync.model.secret import Secret
 from gitsync.vault.keyvault_failures import DELETED, Access, Ask, RefusalError, failure
 from gitsync.vault.keyvault_index import Stored
-from gitsync.vault.patience import PassingError, patiently
+from gitsync.vault.patience import PassingError, answered, patiently
 from gitsync.vault.points import VaultError
 from gitsync.vault.way import Way
 
@@ -117,10 +119,13 @@ class KeyVaultRequests:
         path = "/secrets"
         for _ in range(_MOST_PAGES):
             page = await self._send(Ask(method="GET", path=path, doing="list its secrets")) or {}
-            found += [self._stored(each) for each in page.get("value") or []]
-            if not page.get("nextLink"):
+            entries, following = page.get("value"), page.get("nextLink")
+            if not isinstance(entries, list) or not isinstance(following, (str, NoneType)):
+                raise VaultError(f"{self.vault} answered with something else than a list of secrets.", hint=_STRANGER)
+            found += [self._stored(each) for each in entries]
+            if not following:
                 return found
-            path = self._here(page["nextLink"])
+            path = self._here(following)
         raise VaultError(f"The list of the secrets of {self.vault} does not end.")
 
     async def _show(self, ask: Ask) -> Stored | None:
@@ -131,10 +136,12 @@ class KeyVaultRequests:
         named = _NAME.search(str(body.get("id"))) if isinstance(body, dict) else None
         if named is None:
             raise VaultError(f"{self.vault} showed something else than a secret.", hint=_STRANGER)
-        attributes = body.get("attributes") or {}
+        attributes, tags = body.get("attributes") or {}, body.get("tags") or {}
+        if not isinstance(attributes, dict) or not _are_texts(tags) or not _are_times(attributes):
+            raise VaultError(f"{self.vault} showed secret {named[1]} in a shape that is not its own.", hint=_STRANGER)
         return Stored(
             name=named[1],
-            tags=body.get("tags") or {},
+            tags=tags,
             enabled=attributes.get("enabled", True) is not False,
             not_before=attributes.get("nbf"),
             expires=attributes.get("exp"),
@@ -166,7 +173,8 @@ class KeyVaultRequests:
         headers = {"Accept": "application/json"} | ({} if content is None else {"Content-Type": "application/json"})
         request = HttpRequest(ask.method, _escaped(ask.path), headers=headers, content=content)
         try:
-            response = await self._client.send_request(request)
+            async with answered(f"{self.vault} did not answer when asked to {ask.doing}"):
+                response = await self._client.send_request(request)
         except ArmError as error:  # the credential's: who signs in is Azure's business, and says what to mend
             raise VaultError(f"{self.vault} could not {ask.doing}: {error.message}", hint=error.hint) from error
         except AzureError as error:
@@ -182,7 +190,7 @@ class KeyVaultRequests:
             ) from error
         if response.status_code == 404:
             return None
-        body = _read(response.text())
+        body = _read(response.content)
         if response.status_code not in {200, 202}:
             raise failure(ask, self.vault, response.status_code, response.headers, body)
         if not isinstance(body, dict):
@@ -191,13 +199,21 @@ class KeyVaultRequests:
         return body
 
 
+def _are_texts(tags: object) -> bool:
+    return isinstance(tags, dict) and all(isinstance(value, str) for value in tags.values())
+
+
+def _are_times(attributes: Mapping[str, Any]) -> bool:
+    return all(isinstance(attributes.get(name), (int, NoneType)) for name in ("nbf", "exp"))
+
+
 def _escaped(path: str) -> str:
     return path.replace("{", "%7B").replace("}", "%7D")  # the SDK takes URLs for templates
 
 
-def _read(text: str) -> Any:
+def _read(text: bytes) -> Any:
     try:
-        return json.loads(text)
+        return read_json(text)
     except ValueError:
         return None
 

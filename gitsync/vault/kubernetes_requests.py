@@ -7,7 +7,6 @@ the token anew when it is refused.
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from typing import Any
@@ -22,16 +21,18 @@ from lightkube.models.meta_v1 import DeleteOptions, ObjectMeta, Preconditions
 from lightkube.resources.authorization_v1 import SelfSubjectAccessReview
 from lightkube.resources.core_v1 import ConfigMap, Secret
 
+from gitsync.core.strict_json import read_json
 from gitsync.errors import ConfigError
 from gitsync.model.export import Address, Holder
 from gitsync.model.secret import Secret as Value
 from gitsync.vault.kubernetes_account import Account
 from gitsync.vault.kubernetes_failures import AbsentError, Doing, refusal, unreachable
 from gitsync.vault.kubernetes_object import Held
+from gitsync.vault.patience import answered
 from gitsync.vault.points import VaultError
 
 _SECONDS = 30.0
-_UNREADABLE = (KeyError, msgspec.MsgspecError, ValueError)
+_UNREADABLE = (KeyError, msgspec.MsgspecError, ValueError, RecursionError)
 """What lightkube raises for an answer that is none of an API server; KeyError for one without a content type."""
 
 
@@ -87,7 +88,10 @@ class KubernetesRequests:
             )
         except AbsentError:
             return None
-        return _held(found, address)
+        try:
+            return _held(found, address)
+        except ValueError as error:
+            raise VaultError(f"The data of {address} is not base64.", hint="Check what wrote it.") from error
 
     async def create(self, held: Held) -> None:
         await self._write("create", held)
@@ -112,7 +116,8 @@ class KubernetesRequests:
 async def _answer(asking: Any, doing: Doing) -> Any:
     """What lightkube answers, and its errors as ours."""
     try:
-        return await asking
+        async with answered(f"The API server did not answer when asked to {doing}"):
+            return await asking
     except httpx2.HTTPStatusError as error:
         response = error.response
         told = refusal(doing, response.status_code, response.headers, _read(response.content))
@@ -171,6 +176,6 @@ def _values(held: Held) -> tuple[Value, ...]:
 
 def _read(content: bytes) -> Any:
     try:
-        return json.loads(content)
+        return read_json(content)
     except ValueError:
         return None

@@ -7,7 +7,8 @@ a cluster would collect it with its owner.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 
 from gitsync.core.exports import ExportError, not_owned
 from gitsync.model.export import Address, Export, Holder, Owner
@@ -15,6 +16,8 @@ from gitsync.model.gvk import Key
 from gitsync.model.problem import Level, Problem
 from gitsync.vault.kept import KeptConfigMaps
 from gitsync.vault.points import Examines, Sink, VaultError
+
+InTime = Callable[[], AbstractAsyncContextManager[None]]
 
 _BY_HAND: Mapping[str, str] = {
     "folder": "Delete its folder there, {namespace}/{name}.",
@@ -78,19 +81,26 @@ class Outlets:
     def _may_claim(self, export: Export) -> bool:
         return self._claims.get(export.address, export.owner.key) == export.owner.key
 
-    async def collect(self, forgotten: Mapping[Key, Sequence[Address]], agent: str) -> tuple[Problem, ...]:
+    async def collect(
+        self, forgotten: Mapping[Key, Sequence[Address]], agent: str, in_time: InTime = nullcontext
+    ) -> tuple[Problem, ...]:
         """Take out of every sink what each resource exported that is forgotten, and is still its own there.
 
-        What one sink cannot do stops nothing else; it is returned, in order, as no later run tries it again.
+        What one sink cannot do stops nothing else; it is returned, in order, as no later run tries it again. `in_time`
+        bounds each removal, and raises TimeoutError where the time is up.
         """
         sinks = self._sinks if self.kept in self._sinks else (self.kept, *self._sinks)
         problems = []
         for owner, address in [(Owner(key, agent), at) for key in sorted(forgotten) for at in forgotten[key]]:
             for sink in sinks:
                 try:
-                    await sink.remove(address, owner)
+                    async with in_time():
+                        await sink.remove(address, owner)
                 except VaultError as error:
                     problems.append(_not_removed(sink.name, address, owner, error))
+                except TimeoutError:
+                    late = VaultError("The time of the run was up.")
+                    problems.append(_not_removed(sink.name, address, owner, late))
         return tuple(problems)
 
 

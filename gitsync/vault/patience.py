@@ -6,7 +6,9 @@ time.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from typing import TypeVar
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_exponential
@@ -16,6 +18,11 @@ from gitsync.vault.points import VaultError
 
 LONGEST_WAIT = 60.0
 """Seconds. A place that wants to be left alone for longer is asked again by the next run."""
+
+LONGEST_REQUEST = 60.0
+"""Seconds for one request, from its token to the last byte of its answer."""
+
+_SLOW_ATTEMPTS = 2
 
 _Answer = TypeVar("_Answer")
 _doubling = wait_exponential(multiplier=1, max=16)
@@ -28,6 +35,16 @@ class PassingError(VaultError):
         super().__init__(message, hint=hint)
         self.attempts = attempts
         self.retry_after = retry_after
+
+
+@asynccontextmanager
+async def answered(message: str) -> AsyncIterator[None]:
+    """Bound one request as a whole, however slowly its answer drips. Raises PassingError with the message."""
+    try:
+        async with asyncio.timeout(LONGEST_REQUEST):
+            yield
+    except TimeoutError as error:
+        raise PassingError(f"{message} within {LONGEST_REQUEST:g} seconds.", attempts=_SLOW_ATTEMPTS) from error
 
 
 async def patiently(ask: Callable[[], Awaitable[_Answer]], clock: Clock) -> _Answer:

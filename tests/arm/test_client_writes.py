@@ -168,7 +168,7 @@ def test_a_write_that_could_not_connect_was_not_sent_and_is_tried_again():
         assert not caught.value.outcome_unknown
         assert not caught.value.was_sent
         assert len(rig.conversation.attempts) > 3
-        assert rig.clock.elapsed > 20
+        assert 15 < rig.clock.elapsed < 30, "a host that never answered is given up after 15 seconds"
 
     run(test, seconds=60, access=lambda _url: anonymous("http://127.0.0.1:9"))
 

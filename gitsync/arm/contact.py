@@ -1,0 +1,36 @@
+"""The first contact of a run with Azure, before anything is touched: what fails here refuses the run."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Protocol, TypeVar
+
+from gitsync.arm.conversation import Conversation
+from gitsync.arm.exchange import Carrier, Exchange
+from gitsync.arm.principal import Principal
+from gitsync.errors import ArmError, ConfigError
+
+FIRST_PATIENCE = 60.0
+"""Seconds that a run waits for an authority or an endpoint that does not answer."""
+
+T = TypeVar("T")
+
+
+class SignedCarrier(Carrier, Protocol):
+    """A carrier that has a credential."""
+
+    async def sign_in(self) -> Principal | None: ...
+
+    async def connect(self) -> None: ...
+
+
+async def first(ask: Callable[[], Awaitable[T]], doing: str, exchange: Exchange, deadline: float) -> T:
+    """Do what makes contact, again where it may pass, until the deadline or the patience ends.
+
+    Raises ConfigError where it fails.
+    """
+    conversation = Conversation(deadline=min(deadline, exchange.clock.monotonic() + FIRST_PATIENCE))
+    try:
+        return await exchange.patiently(ask, doing, conversation)
+    except ArmError as error:
+        raise ConfigError(error.message, hint=error.hint) from error

@@ -1,0 +1,63 @@
+"""Whether a host can be reached at all: a connection without a request, and what its failure means."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+
+import aiohttp
+from yarl import URL
+
+from gitsync.arm.failures import AuthorityError, TransportError, scrubbed
+from gitsync.arm.host import PATIENCE
+from gitsync.arm.network import Way
+
+_NEVER_SENT = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError, aiohttp.ClientHttpProxyError)
+_UNTRUSTED = (aiohttp.ClientSSLError, ssl.SSLError)
+
+_HINTS: tuple[tuple[tuple[type[BaseException], ...], str], ...] = (
+    ((aiohttp.ClientConnectorDNSError,), "Check the name of the host, the DNS server, and HTTPS_PROXY."),
+    (_UNTRUSTED, "If a private authority signed its certificate, name that authority with --ca-bundle."),
+    (_NEVER_SENT, "Check the address, the firewall, and HTTPS_PROXY."),
+)
+
+
+async def connect(way: Way, url: str, *, is_direct: bool) -> None:
+    """Open a connection, TLS and proxy included, and leave it to the next request. Raises aiohttp.ClientError."""
+    proxy = None if is_direct else next(iter(way.proxies(url).values()), None)
+    connector = way.session.connector
+    if connector is None:
+        raise AssertionError("the session is open")
+    request = aiohttp.ClientRequest(
+        "GET",
+        URL(url),
+        loop=asyncio.get_running_loop(),
+        session=way.session,
+        proxy=URL(proxy) if proxy else None,
+    )
+    connection = await connector.connect(request, [], aiohttp.ClientTimeout(sock_connect=PATIENCE))
+    connection.release()
+
+
+def no_way(message: str, cause: BaseException) -> TransportError:
+    """The error for a request that got no answer, by what aiohttp says of it."""
+    return TransportError(
+        scrubbed(message),
+        was_sent=not isinstance(cause, _NEVER_SENT),
+        is_wrong_host=_is_wrong_host(cause),
+        hint=_hint(cause),
+    )
+
+
+def no_authority(message: str, cause: BaseException) -> AuthorityError:
+    """The same for a request for a token."""
+    hint = _hint(cause) or "Check AZURE_AUTHORITY_HOST, the network, and HTTPS_PROXY."
+    return AuthorityError(scrubbed(message), was_sent=False, is_wrong_host=_is_wrong_host(cause), hint=hint)
+
+
+def _is_wrong_host(cause: BaseException) -> bool:
+    return isinstance(cause, (aiohttp.ClientConnectorDNSError, *_UNTRUSTED))
+
+
+def _hint(cause: BaseException) -> str:
+    return next((hint for kinds, hint in _HINTS if isinstance(cause, kinds)), "")

@@ -1,0 +1,75 @@
+"""Reads JSON that somebody else wrote: bounded in depth and digits, and nothing that is not JSON (RFC 8259).
+
+Python's own reader takes NaN and infinities, turns 1e400 into one, and raises RecursionError where arrays nest deep.
+None of these may reach a comparison, a record or a report.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any, NoReturn
+
+DEEPEST = 100
+"""Levels of objects and arrays. The deepest bodies of Azure have some 30."""
+
+MOST_DIGITS = 100
+"""Characters of one number. Python refuses to print an integer of more than 4,300."""
+
+
+def read_json(content: bytes | str) -> Any:
+    """Return what the content says. Raises ValueError where it is malformed, too deep, or has an impossible number.
+
+    A text that UTF-8 cannot write (half of a surrogate pair) is malformed too: no file could hold it.
+    """
+    text = content if isinstance(content, str) else content.decode("utf-8-sig")
+    try:
+        value = _DECODER.decode(text)
+    except RecursionError as error:
+        raise _too_deep() from error
+    _measure(value)
+    if "\\ud" in text or "\\uD" in text:
+        json.dumps(value, ensure_ascii=False).encode()
+    return value
+
+
+def _measure(value: Any) -> None:
+    level = [value] if isinstance(value, (dict, list)) else []
+    for _ in range(DEEPEST):
+        if not level:
+            return
+        level = [child for one in level for child in _children(one) if isinstance(child, (dict, list))]
+    if level:
+        raise _too_deep()
+
+
+def _children(value: dict[str, Any] | list[Any]) -> Iterable[Any]:
+    return value.values() if isinstance(value, dict) else value
+
+
+def _too_deep() -> ValueError:
+    return ValueError(f"more than {DEEPEST} levels deep")
+
+
+def _integer(text: str) -> int:
+    return int(_short(text))
+
+
+def _number(text: str) -> float:
+    value = float(_short(text))
+    if value in {float("inf"), float("-inf")}:
+        raise ValueError("a number is out of range")
+    return value
+
+
+def _short(text: str) -> str:
+    if len(text) > MOST_DIGITS:
+        raise ValueError(f"a number has more than {MOST_DIGITS} digits")
+    return text
+
+
+def _no_number(word: str) -> NoReturn:
+    raise ValueError(f"{word} is not JSON")
+
+
+_DECODER = json.JSONDecoder(parse_int=_integer, parse_float=_number, parse_constant=_no_number)

@@ -1,0 +1,57 @@
+"""A server that writes bytes as they are: answers that drip, never end, or burst when they are unpacked."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import ssl
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+Answer = Callable[[str], AsyncIterator[bytes]]
+"""Makes the bytes of an answer from the first line of a request."""
+
+
+@asynccontextmanager
+async def raw_server(answer: Answer, tls: ssl.SSLContext | None = None) -> AsyncIterator[str]:
+    """The URL of a server on this machine. It answers one request a connection."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            head = await reader.readuntil(b"\r\n\r\n")
+            async for piece in answer(head.split(b"\r\n", 1)[0].decode()):
+                writer.write(piece)
+                await writer.drain()
+        except (ConnectionError, asyncio.IncompleteReadError):
+            pass
+        finally:
+            writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=tls)
+    port = server.sockets[0].getsockname()[1]
+    try:
+        yield f"{'https' if tls else 'http'}://127.0.0.1:{port}"
+    finally:
+        server.close()
+
+
+def whole(body: bytes, *headers: str, status: str = "200 OK") -> bytes:
+    """An answer in one piece."""
+    return head(f"Content-Length: {len(body)}", *headers, status=status) + body
+
+
+def head(*headers: str, status: str = "200 OK") -> bytes:
+    lines = (f"HTTP/1.1 {status}", "Content-Type: application/json", "Connection: close", *headers)
+    return ("\r\n".join(lines) + "\r\n\r\n").encode()
+
+
+async def dripping(answer: bytes, pause: float = 0.05) -> AsyncIterator[bytes]:
+    """A byte at a time."""
+    for at in range(len(answer)):
+        yield answer[at : at + 1]
+        await asyncio.sleep(pause)
+
+
+def bomb(megabytes: int) -> bytes:
+    """A gzip of so many blanks between two braces, a thousandth as large."""
+    return gzip.compress(b"{" + b" " * (megabytes << 20) + b"}")

@@ -1,0 +1,318 @@
+"""What an answer may take: time, memory, depth and digits. The deadline bounds an exchange as a whole."""
+
+import asyncio
+import base64
+import json
+import resource
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+
+import pytest
+from raw_server import bomb, dripping, head, raw_server, whole
+from rig import API, GROUP, VNET, Rig, StaticCredential, anonymous, moving, run
+from scripted_server import HANG, Say
+
+from gitsync.arm.answer import Answer
+from gitsync.arm.client import Arm, open_arm
+from gitsync.arm.clock import SystemClock
+from gitsync.arm.conversation import Conversation
+from gitsync.arm.failures import CredentialError, DeadlineError, TransportError
+from gitsync.errors import ArmError, ConfigError
+
+NOW = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
+BODY = json.dumps({"id": VNET, "name": "hub", "properties": {"provisioningState": "Succeeded"}}).encode()
+
+
+def real(answer, test: Callable[[Arm, Conversation], Awaitable[None]], *, seconds: float = 60, **options) -> None:
+    """Test the client against raw bytes, by the real clock."""
+
+    async def main() -> None:
+        clock = SystemClock()
+        async with raw_server(answer) as url, open_arm(anonymous(url), clock, **options) as arm:
+            await test(arm, Conversation(deadline=clock.monotonic() + seconds))
+
+    asyncio.run(main())
+
+
+async def slow_body(_line):
+    async for piece in dripping(whole(BODY)):
+        yield piece
+
+
+async def slow_headers(_line):
+    yield b"HTTP/1.1 200 OK\r\nX-Slow: "
+    async for piece in dripping(b"y" * 100):
+        yield piece
+    yield b"\r\nContent-Length: 2\r\n\r\n{}"
+
+
+@pytest.mark.parametrize("answer", [slow_body, slow_headers])
+def test_a_read_that_drips_ends_at_the_deadline(answer):
+    """Each byte comes in time, and the answer is complete in the end: only a bound on the whole stops it."""
+
+    async def test(arm: Arm, talk: Conversation) -> None:
+        with pytest.raises(DeadlineError, match=f"The time was up before Azure answered the request to read {VNET}"):
+            await arm.reader(talk).get(VNET, API)
+        assert talk.attempts[-1].code == "DeadlineExceeded"
+
+    real(answer, test, seconds=0.5)
+
+
+def test_a_write_that_drips_ends_at_the_deadline_with_an_unknown_outcome():
+    async def test(arm: Arm, talk: Conversation) -> None:
+        with pytest.raises(TransportError) as caught:
+            await arm.writer(talk).put(VNET, API, {"location": "x"})
+        assert (caught.value.outcome_unknown, caught.value.code) == (True, "DeadlineExceeded")
+
+    real(slow_body, test, seconds=0.5)
+
+
+def test_who_waits_for_a_slot_does_not_outlast_the_deadline():
+    async def test(rig: Rig) -> None:
+        rig.server.on("GET", VNET, Say(fault=HANG))
+        first = asyncio.create_task(rig.reader.get(VNET, API))
+        await asyncio.sleep(0.1)
+        with pytest.raises(DeadlineError):
+            await rig.arm.reader(rig.talk(0.3)).get(GROUP, API)
+        assert rig.server.lines == [f"GET {VNET}"], "the second was never sent"
+        first.cancel()
+
+    run(test, access=lambda url: anonymous(url, in_flight=1))
+
+
+def test_a_stop_ends_the_answer_that_drips_and_sends_nothing_to_those_in_line():
+    """The first has its last seconds; the second must not take its slot then."""
+
+    async def test(rig: Rig) -> None:
+        rig.server.on("GET", VNET, Say(fault=HANG))
+        talks = [rig.talk(), rig.talk()]
+        tasks = [asyncio.create_task(rig.arm.reader(talk).get(VNET, API)) for talk in talks]
+        await asyncio.sleep(0.1)
+        for talk in talks:
+            talk.end(rig.clock.monotonic())
+        for ended in await asyncio.gather(*tasks, return_exceptions=True):
+            assert isinstance(ended, DeadlineError)
+            assert "The run was told to end before Azure answered" in ended.message
+        assert rig.server.lines == [f"GET {VNET}"]
+
+    run(test, access=lambda url: anonymous(url, in_flight=1, read_timeout=60))
+
+
+def test_the_message_of_a_deadline_has_the_last_cause():
+    async def test(rig: Rig) -> None:
+        busy = {"error": {"code": "ServerBusy", "message": "Come back later."}}
+        rig.server.on("GET", VNET, Say(503, busy, {"Retry-After": "1"}), Say(fault=HANG))
+        with pytest.raises(DeadlineError) as caught:
+            await rig.reader.get(VNET, API)
+        assert caught.value.message.endswith("Last error: 503 ServerBusy: Come back later.")
+
+    run(test, seconds=1.5)
+
+
+class SlowCredential:
+    """Never gives a token."""
+
+    async def get_token_info(self, *scopes, options=None):
+        await asyncio.Event().wait()
+
+
+def test_a_token_that_never_comes_ends_with_the_deadline():
+    async def test(arm: Arm, talk: Conversation) -> None:
+        with pytest.raises(DeadlineError):
+            await arm.reader(talk).get(VNET, API)
+        with pytest.raises(ConfigError, match="before Azure answered the request to sign in"):
+            await arm.sign_in(SystemClock().monotonic() + 0.3)
+
+    real(slow_body, test, seconds=0.3, credential=SlowCredential())
+
+
+class OddCredential:
+    """Stumbles as azure-identity does over an answer that is no authority's."""
+
+    def __init__(self, fault):
+        self.fault = fault
+
+    async def get_token_info(self, *scopes, options=None):
+        raise self.fault
+
+
+@pytest.mark.parametrize("fault", [RecursionError(), KeyError("access_token"), ValueError("expires_in"), TypeError()])
+def test_an_odd_answer_of_an_authority_is_no_fault_of_ours(fault):
+    async def test(arm: Arm, talk: Conversation) -> None:
+        with pytest.raises(CredentialError, match="the answer is not one of an authority"):
+            await arm.reader(talk).get(VNET, API)
+
+    real(slow_body, test, credential=OddCredential(fault))
+
+
+LARGE = b'{"value": ["' + b"x" * (17 << 20) + b'"]}'
+
+
+def once(answer: bytes):
+    async def make(_line):
+        yield answer
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        (whole(LARGE), "as it is"),
+        (head("Transfer-Encoding: chunked") + b"%x\r\n%b\r\n0\r\n\r\n" % (len(LARGE), LARGE), "of a length untold"),
+        (whole(bomb(200), "Content-Encoding: gzip"), "once it is unpacked"),
+    ],
+    ids=["plain", "chunked", "gzip"],
+)
+def test_an_answer_that_is_too_large_is_not_read(answer, why):
+    async def test(arm: Arm, talk: Conversation) -> None:
+        with pytest.raises(ArmError, match="more than 16 MB") as caught:
+            await arm.reader(talk).get(VNET, API)
+        assert caught.value.code == "AnswerTooLarge", why
+        with pytest.raises(ArmError) as written:
+            await arm.writer(talk).put(VNET, API, {})
+        assert written.value.outcome_unknown, "it may have been done"
+        assert len(talk.attempts) == 2, "nothing is asked again"
+
+    real(once(answer), test)
+
+
+def test_a_bomb_does_not_fill_the_memory():
+    async def test(arm: Arm, talk: Conversation) -> None:
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        with pytest.raises(ArmError, match="more than 100 MB"):
+            await arm.reader(talk).list(GROUP, API)
+        grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+        assert grown < 400 << 10, "kilobytes, of a gigabyte"
+
+    real(once(whole(bomb(1000), "Content-Encoding: gzip")), test)
+
+
+def test_a_page_of_a_list_may_be_larger():
+    async def test(arm: Arm, talk: Conversation) -> None:
+        page = await arm.reader(talk).list(GROUP, API)
+        assert len(page[0]["name"]) == 17 << 20
+
+    body = b'{"value": [{"name": "' + b"x" * (17 << 20) + b'"}]}'
+    real(once(whole(body)), test)
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        ("[" * 100_000 + "]" * 100_000, "deeper than Python can go"),
+        ('{"a":' * 150 + "1" + "}" * 150, "deeper than Azure goes"),
+        ('{"id": "x", "properties": {"a": NaN}}', "NaN"),
+        ('{"id": "x", "properties": {"a": 1e400}}', "an infinity in disguise"),
+        ('{"id": "x", "properties": {"a": %s}}' % ("9" * 5000), "a number that cannot be printed"),
+        ('{"id": "x", "properties": {"a": "\\ud800"}}', "a text that no file can hold"),
+    ],
+    ids=lambda value: value if len(value) < 60 else None,
+)
+def test_malformed_json_is_no_answer(body, why):
+    async def test(rig: Rig) -> None:
+        rig.server.on("GET", VNET, Say(200, body))
+        rig.server.on("PUT", VNET, Say(200, body))
+        with pytest.raises(ArmError) as read:
+            await rig.reader.get(VNET, API)
+        assert (read.value.status, len(rig.server.seen)) == (200, 1), why
+        with pytest.raises(ArmError) as written:
+            await rig.writer.put(VNET, API, {})
+        assert written.value.outcome_unknown, why
+
+    run(test)
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [
+        ("37", 37.0),
+        ("0.5", 0.5),
+        ("Sun, 01 Mar 2026 12:00:10 GMT", 10.0),
+        ("Sun, 01 Mar 2026 14:00:10 +0200", 10.0),
+        ("999999999999", 86400.0),
+        ("Sun, 01 Mar 9999 12:00:10 GMT", 86400.0),
+        ("9" * 5000, None),
+        ("-5", None),
+        ("0", None),
+        ("1e9", None),
+        ("inf", None),
+        ("nan", None),
+        ("٣٧", None),
+        ("²", None),
+        ("Sun, 01 Mar 2026 12:00:10 +99999999", None),
+        ("Sun, 01 Mar 2026 12:00:10 -99999999", None),
+        ("Sun, 01 Mar 2026 12:00:10 +" + "9" * 5000, None),
+        ("Sun, 01 Mar 0001 00:00:00 +2359", None),
+        ("Fri, 31 Dec 9999 23:59:59 -2359", 86400.0),
+        ("Sun, 99 Mar 2026 12:00:10 GMT", None),
+        (", ,", None),
+        ("", None),
+    ],
+)
+def test_an_odd_retry_after_is_ignored_and_a_long_one_bounded(value, seconds):
+    assert Answer(status=429, headers={"retry-after": value}).retry_after(NOW) == seconds
+    if seconds is None:
+        assert Answer(status=429, headers={"retry-after-ms": value}).retry_after(NOW) is None
+
+
+@pytest.mark.parametrize("left", ["9" * 5000, "٣", "²", "-1", "1e3", "", "x" * 8000])
+def test_an_odd_count_of_what_is_left_is_ignored(left):
+    async def test(rig: Rig) -> None:
+        rig.server.on("GET", VNET, Say(200, moving(), {"x-ms-ratelimit-remaining-subscription-reads": left}))
+        for _ in range(3):
+            assert await rig.reader.get(VNET, API) is not None
+        assert rig.clock.slept == []
+
+    run(test)
+
+
+def nested(levels: int) -> dict:
+    detail: dict = {"code": "Inner", "message": "the innermost"}
+    for _ in range(levels):
+        detail = {"code": "Outer", "message": "x" * 50, "details": [detail] * 2}
+    return detail
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "why"),
+    [
+        ('{"error":' * 150 + "1" + "}" * 150, "UnknownError", "too deep to be read"),
+        (json.dumps({"error": {"code": "Deep", "message": "m", "details": [nested(12)]}}), "Deep", "deep and broad"),
+        (
+            json.dumps({"error": {"code": "Wide", "message": "m", "details": [{f"k{n}": "v" for n in range(10_000)}]}}),
+            "Wide",
+            "ten thousand members",
+        ),
+        (json.dumps({"error": {"code": 5, "message": {"a": []}, "details": {"a": 1}}}), "5", "members of other types"),
+    ],
+    ids=lambda value: None if len(value) > 60 else value,
+)
+def test_an_error_body_is_shown_within_bounds(body, code, why):
+    async def test(rig: Rig) -> None:
+        rig.server.on("GET", VNET, Say(400, body))
+        with pytest.raises(ArmError) as caught:
+            await rig.reader.get(VNET, API)
+        assert caught.value.code == code, why
+        assert depth(list(caught.value.details)) <= 10, why
+        assert len(json.dumps(caught.value.details, default=list)) < 4_000_000, why
+        assert all(len(detail) <= 20 for detail in caught.value.details), why
+
+    run(test)
+
+
+def depth(value: object) -> int:
+    children = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return 1 + max(map(depth, children), default=0)
+
+
+def test_a_token_with_deep_claims_does_not_break_a_refusal():
+    deep = f"e30.{base64.urlsafe_b64encode(b'[' * 5000).decode().rstrip('=')}.x"
+
+    async def test(rig: Rig) -> None:
+        rig.server.on("GET", VNET, Say(403, {"error": {"code": "AuthorizationFailed", "message": "no"}}))
+        with pytest.raises(ArmError) as caught:
+            await rig.reader.get(VNET, API)
+        assert caught.value.code == "AuthorizationFailed"
+
+    run(test, credential=StaticCredential(deep))

@@ -1,0 +1,154 @@
+"""A host that cannot be right ends the run before it begins; one that has answered may be out for a while."""
+
+import asyncio
+import socket
+from pathlib import Path
+
+import pytest
+from fake_clock import FakeClock
+from private_ca import PrivateCa, make
+from raw_server import raw_server, whole
+from rig import API, VNET, anonymous, moving
+from scripted_server import Say, serving
+
+from gitsync.arm.access import Access, Network
+from gitsync.arm.client import open_arm
+from gitsync.arm.cloud import cloud_of
+from gitsync.arm.conversation import Conversation
+from gitsync.arm.failures import TransportError
+from gitsync.errors import ConfigError
+from gitsync.model.secret import Secret
+from gitsync.model.signin import Method, SignIn
+
+
+@pytest.fixture(scope="module")
+def private_ca(tmp_path_factory: pytest.TempPathFactory) -> PrivateCa:
+    return make(tmp_path_factory.mktemp("ca"))
+
+
+def refusing() -> str:
+    """The URL of a port that nobody listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        return f"http://127.0.0.1:{taken.getsockname()[1]}"
+
+
+def abroad(url: str, authority: str = "https://login.invalid") -> Access:
+    sign_in = SignIn(method=Method.CLIENT_SECRET, tenant="t", client="c", client_secret=Secret("s3cret"))
+    return Access(cloud=cloud_of(url, "https://arm.invalid", authority), sign_in=sign_in, network=Network())
+
+
+async def refusal(access: Access, clock: FakeClock, step: str) -> ConfigError:
+    async with open_arm(access, clock) as arm:
+        with pytest.raises(ConfigError) as caught:
+            await getattr(arm, step)()
+    return caught.value
+
+
+def test_a_host_that_cannot_be_resolved_is_refused_at_once():
+    clock = FakeClock()
+    error = asyncio.run(refusal(abroad("https://arm.invalid"), clock, "reach"))
+    assert error.message.startswith("https://arm.invalid cannot be reached: Cannot connect to host arm.invalid:443")
+    assert "Check the name of the host" in error.hint
+    assert clock.slept == []
+
+
+def test_a_certificate_that_is_not_trusted_is_refused_at_once(private_ca: PrivateCa):
+    async def test() -> None:
+        clock = FakeClock()
+        async with serving(private_ca.tls) as server:
+            error = await refusal(anonymous(server.url), clock, "reach")
+        assert "certificate verify failed" in error.message
+        assert "--ca-bundle" in error.hint
+        assert (clock.slept, server.seen) == ([], [])
+
+    asyncio.run(test())
+
+
+def test_a_port_that_refuses_has_fifteen_seconds():
+    clock = FakeClock()
+    error = asyncio.run(refusal(anonymous(refusing()), clock, "reach"))
+    assert "cannot be reached" in error.message
+    assert "Check the address" in error.hint
+    assert 15 <= clock.elapsed < 32
+
+
+def test_an_authority_that_cannot_be_resolved_is_refused_at_once():
+    clock = FakeClock()
+    error = asyncio.run(refusal(abroad("https://arm.invalid"), clock, "sign_in"))
+    assert "login.invalid" in error.message
+    assert "Check the name of the host" in error.hint
+    assert clock.slept == []
+
+
+def test_an_authority_that_is_not_trusted_is_refused_at_once(private_ca: PrivateCa):
+    async def test() -> None:
+        clock = FakeClock()
+        async with serving(private_ca.tls) as server:
+            error = await refusal(abroad("https://arm.invalid", server.url), clock, "sign_in")
+        assert "certificate verify failed" in error.message
+        assert (clock.slept, server.seen) == ([], [])
+
+    asyncio.run(test())
+
+
+def test_reaching_asks_nothing_and_leaves_its_connection_to_the_first_request(private_ca: PrivateCa):
+    async def test() -> None:
+        clock = FakeClock()
+        async with serving(private_ca.tls) as server:
+            server.on("GET", VNET, Say(200, moving()))
+            async with open_arm(anonymous(server.url, ca_bundle=private_ca.bundle), clock) as arm:
+                await arm.reach()
+                assert server.seen == []
+                assert await arm.reader(Conversation(deadline=clock.monotonic() + 60)).get(VNET, API) is not None
+            assert len(server.connections) == 1
+
+    asyncio.run(test())
+
+
+def test_a_request_to_a_host_that_cannot_be_right_is_not_tried_again():
+    """As that of a resource whose credential names another cloud: the resource fails, and nobody waits for it."""
+
+    async def test() -> None:
+        clock = FakeClock()
+        access = anonymous(refusing())
+        async with open_arm(access, clock) as arm:
+            talk = Conversation(deadline=clock.monotonic() + 1800)
+            with pytest.raises(TransportError):
+                await arm.reader(talk).get(VNET, API)
+            assert clock.elapsed < 32
+            later = Conversation(deadline=clock.monotonic() + 1800)
+            with pytest.raises(TransportError):
+                await arm.reader(later).get(VNET, API)
+            assert len(later.attempts) == 1, "it had its time"
+
+    asyncio.run(test())
+
+
+def test_a_host_that_answered_once_may_be_out_until_the_deadline():
+    async def answer(_line: str):
+        yield whole(b'{"id": "x"}')
+
+    async def test() -> None:
+        clock = FakeClock()
+        async with raw_server(answer) as url:
+            arms = open_arm(anonymous(url), clock)
+            arm = await arms.__aenter__()
+            await arm.reader(Conversation(deadline=clock.monotonic() + 60)).get(VNET, API)
+        before, talk = clock.elapsed, Conversation(deadline=clock.monotonic() + 600)
+        with pytest.raises(TransportError):
+            await arm.reader(talk).get(VNET, API)
+        await arms.__aexit__(None, None, None)
+        assert clock.elapsed - before > 500
+
+    asyncio.run(test())
+
+
+def test_a_proxy_that_cannot_be_resolved_is_refused_at_once(tmp_path: Path):
+    clock = FakeClock()
+    access = Access(
+        cloud=cloud_of("https://arm.invalid", "https://arm.invalid", "https://login.invalid"),
+        network=Network(environment={"HTTPS_PROXY": "http://proxy.invalid:3128"}),
+    )
+    error = asyncio.run(refusal(access, clock, "reach"))
+    assert "proxy.invalid" in error.message
+    assert "HTTPS_PROXY" in error.hint
