@@ -116,12 +116,21 @@ class KeyVaultRequests:
         found: list[Stored] = []
         path = "/secrets"
         for _ in range(_MOST_PAGES):
-            page = await self._send(Ask(method="GET", path=path, doing="list its secrets")) or {}
-            found += [self._stored(each) for each in page.get("value") or []]
-            if not page.get("nextLink"):
+            page = await self._send(Ask(method="GET", path=path, doing="list its secrets"))
+            found += [self._stored(each) for each in self._listed(page)]
+            link = page.get("nextLink")
+            if link is None or link == "":
                 return found
-            path = self._here(page["nextLink"])
+            path = self._here(link)
         raise VaultError(f"The list of the secrets of {self.vault} does not end.")
+
+    def _listed(self, page: Any) -> list[Any]:
+        """The entries of a page. An odd list is not an empty one: a secret that it leaves out would be overwritten."""
+        listed = page.get("value") if isinstance(page, dict) else None
+        link = page.get("nextLink") if isinstance(page, dict) else None
+        if isinstance(listed, list) and isinstance(link, str | None):
+            return listed
+        raise VaultError(f"{self.vault} showed something else than a list of its secrets.", hint=_STRANGER)
 
     async def _show(self, ask: Ask) -> Stored | None:
         body = await self._send(ask)
@@ -129,12 +138,12 @@ class KeyVaultRequests:
 
     def _stored(self, body: Any) -> Stored:
         named = _NAME.search(str(body.get("id"))) if isinstance(body, dict) else None
-        if named is None:
+        attributes, tags = (body.get(part) or {} for part in ("attributes", "tags")) if named else (None, None)
+        if named is None or not isinstance(attributes, Mapping) or not isinstance(tags, Mapping):
             raise VaultError(f"{self.vault} showed something else than a secret.", hint=_STRANGER)
-        attributes = body.get("attributes") or {}
         return Stored(
             name=named[1],
-            tags=body.get("tags") or {},
+            tags=tags,
             enabled=attributes.get("enabled", True) is not False,
             not_before=attributes.get("nbf"),
             expires=attributes.get("exp"),
