@@ -6,6 +6,7 @@ Nothing here asks Azure. The decisions are in `core`; this joins them with the s
 from __future__ import annotations
 
 from gitsync.config import Config
+from gitsync.core.bystanders import sparing
 from gitsync.core.choose import Choice, chosen, unmatched
 from gitsync.core.plan import make_plan, refuse_unsafe
 from gitsync.edges import Edges
@@ -34,13 +35,14 @@ def plan_run(config: Config, edges: Edges, given: Given, state: State) -> Plan:
     ours = {key: record for key, record in state.records.items() if record.agent in {"", config.agent}}
     gone = {key: record for key, record in ours.items() if choice.has(key) and key not in keys}
     kept = {key: record for key, record in state.records.items() if key in keys}
-    return make_plan(
+    plan = make_plan(
         chosen(given.prepared, choice),
         {**kept, **gone},
         (*edges.source.problems, *given.manifests.problems, *_uncommitted(edges)),
         last_policies(edges.source, gone, state.revision, config, edges.settings.namespace),
         undeletable={key for key, record in gone.items() if not _can_delete(edges, record)},
     )
+    return sparing(plan, state.records, given.prepared)
 
 
 def _uncommitted(edges: Edges) -> tuple[Problem, ...]:

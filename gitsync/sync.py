@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from gitsync.accounts import any_global, open_accounts
 from gitsync.arm.conversation import Conversation
+from gitsync.arm.pages import ids_of
 from gitsync.config import Config
 from gitsync.core.exitcode import exit_code
 from gitsync.core.expected import expected
@@ -106,10 +107,10 @@ async def _walked(
 
     stopping = asyncio.create_task(_end_waits(edges, run))
     try:
-        prunes = await _with_groups(plan.prunes, run)
-        edges.progress.expect(len(plan.applies) + len(prunes))
+        edges.progress.expect(len(plan.applies) + len(plan.prunes))
         applied = await walk(plan.applies, one, no_turn, edges.stop)
-        pruned = await walk(hold_back(prunes, plan.applies, applied.values()), one, no_turn, edges.stop)
+        prunes = await _with_groups(hold_back(plan.prunes, plan.applies, applied.values()), run)
+        pruned = await walk(prunes, one, no_turn, edges.stop)
         left = await _collected(run, forgotten(records, {**applied, **pruned}))
         again = _second_tries(plan, applied, pruned) if run.rules.writes else {}
         retried = await walk(again, one, no_turn, edges.stop, known=applied)
@@ -132,7 +133,7 @@ async def _end_waits(edges: Edges, run: Run) -> None:
 
 
 async def _with_groups(prunes: Mapping[Key, Node], run: Run) -> Mapping[Key, Node]:
-    """Ask of every group that is to go what it holds; one that cannot be asked goes after its content.
+    """Ask of every group that is to go what it holds; one that gives no valid list goes after its content.
 
     Where the run is held to a reviewed plan each resource is looked at before it goes, so none goes with its group.
     """
@@ -140,12 +141,12 @@ async def _with_groups(prunes: Mapping[Key, Node], run: Run) -> Mapping[Key, Nod
         return prunes
     listings = {}
     for group in doomed_groups(prunes):
-        reader = begin(group, {}, run).reader
+        path = f"{group.record.arm_id if group.record else ''}/resources"
         try:
-            found = await reader.list(f"{group.record.arm_id if group.record else ''}/resources", RESOURCES_API_VERSION)
+            found = await begin(group, {}, run).reader.list(path, RESOURCES_API_VERSION)
+            listings[group.key] = ids_of(found, path)
         except ArmError:
             continue
-        listings[group.key] = [str(entry.get("id", "")) for entry in found]
     return absorbed(prunes, listings)
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gitsync.arm.client import Entries, Writer
+from gitsync.arm.client import Writer
 from gitsync.arm.conversation import DEADLINE
+from gitsync.arm.pages import Entries
 from gitsync.errors import ArmError
 from gitsync.model.live import Live
 

@@ -20,18 +20,16 @@ from gitsync.arm.conversation import Conversation
 from gitsync.arm.exchange import Exchange
 from gitsync.arm.operations import Operations
 from gitsync.arm.pacing import Pace
+from gitsync.arm.pages import MOST_PAGES, Entries, Page, Source, page_of, read_page
 from gitsync.arm.payload import to_payload
 from gitsync.arm.principal import Principal
 from gitsync.arm.registration import Registrations
 from gitsync.arm.reply import Reply, live_of
+from gitsync.arm.shown import shown
 from gitsync.arm.traffic import Traffic
-from gitsync.errors import ArmError
 from gitsync.model.clock import Clock
 from gitsync.model.live import Live
 from gitsync.model.report import Requests
-
-Entries = list[Mapping[str, Any]]
-"""Of a list, whichever page they stand on."""
 
 _GET = frozenset({200, 404})
 _HEAD = frozenset({200, 204, 404})
@@ -132,9 +130,12 @@ class Reader:
         return self._conversation.last_error()
 
     async def get(self, arm_id: str, api_version: str) -> Live | None:
-        """The resource; None where Azure says that it is not there."""
+        """The resource; None where Azure says that it is not there.
+
+        Raises ArmError (code MalformedResource) where the answer shows something else.
+        """
         answer = await self._read(arm_id, target(arm_id, api_version), _GET)
-        return None if answer.status in _ABSENT else live_of(answer)
+        return None if answer.status in _ABSENT else shown(answer, arm_id)
 
     async def exists(self, arm_id: str, api_version: str) -> bool:
         """For kinds that can only be asked by HEAD: 2xx is yes, 404 is no."""
@@ -142,10 +143,13 @@ class Reader:
         return answer.status not in _ABSENT
 
     async def list(self, path: str, api_version: str, query: Mapping[str, str] | None = None) -> Entries:
-        """All pages of a collection. A page may be empty and still not be the last (resource-provider contract)."""
-        first = target(path, api_version, query)
-        answer = await self._read(path, first, _LIST)
-        return await self._with_following(answer.mapping(), path, asked={first})
+        """All entries of a collection. A page may be empty and still not be the last (resource-provider contract).
+
+        Raises ArmError (code MalformedList) where one page is not valid: an odd list is not an empty one.
+        """
+        first, source = target(path, api_version, query), Source(path)
+        page = read_page(await self._read(path, first, _LIST), source, self._parts.cloud)
+        return await self._with_following(page, source, asked={first})
 
     async def settle(self, arm_id: str, api_version: str, live: Live) -> Live | None:
         """Poll a resource that an earlier operation still moves, until it stands still or the deadline comes.
@@ -155,17 +159,20 @@ class Reader:
         return await self._parts.operations.settle(arm_id, api_version, live, self._conversation)
 
     async def _with_following(
-        self, page: Mapping[str, Any], path: str, *, asked: set[str], is_private: bool = False
+        self, page: Page, source: Source, *, asked: set[str], is_private: bool = False
     ) -> Entries:
         """The entries of a page and of all that follow it; `asked` are the pages that were read."""
-        found: Entries = []
-        while True:
-            found.extend(entry for entry in page.get("value") or () if isinstance(entry, dict))
-            step = self._next(page.get("nextLink"), path)
-            if step is None or step in asked:
-                return found
-            asked.add(step)
-            page = (await self._read(path, step, _LIST, is_private=is_private)).mapping()
+        found = [*page.entries]
+        while page.following is not None:
+            if page.following in asked:
+                raise source.malformed("has a `nextLink` that leads back to a page that was read")
+            if len(asked) >= MOST_PAGES:
+                raise source.malformed(f"does not end after {MOST_PAGES} pages")
+            asked.add(page.following)
+            answer = await self._read(source.path, page.following, _LIST, is_private=is_private)
+            page = read_page(answer, source, self._parts.cloud)
+            found.extend(page.entries)
+        return found
 
     async def _read(
         self, path: str, at: str, accepts: frozenset[int], *, method: str = "GET", is_private: bool = False
@@ -173,20 +180,6 @@ class Reader:
         call = Call(method=method, path=path, target=at, resource_id=path, accepts=accepts, is_private=is_private)
         call = replace(call, most=LARGEST_PAGE) if accepts is _LIST else call
         return await self._parts.exchange.read(call, self._conversation)
-
-    def _next(self, link: object, path: str) -> str | None:
-        """Path and query of the next page. The token goes with it, so it must lead to the same endpoint."""
-        if not isinstance(link, str) or not link:
-            return None
-        step = self._parts.cloud.target_of(link)
-        if step is None:
-            raise ArmError(
-                f"The list of {path} goes on at another host; no token is sent there.",
-                code="ForeignNextLink",
-                resource_id=path,
-                method="GET",
-            )
-        return step
 
 
 class Writer(Reader):
@@ -246,8 +239,14 @@ class Writer(Reader):
         return await self._parts.operations.result(reply, self._conversation)
 
     async def pages_from(self, page: Mapping[str, Any], path: str) -> Entries:
-        """All entries of a page that an action answered, and of those that follow; these are read with GET."""
-        return await self._with_following(page, path, asked=set(), is_private=True)
+        """All entries of a page that an action answered, and of those that follow; these are read with GET.
+
+        Raises ArmError (code MalformedList) where one page is not valid.
+        """
+        source = Source(path, method="POST")
+        return await self._with_following(
+            page_of(page, source, self._parts.cloud), source, asked=set(), is_private=True
+        )
 
     async def wait(self, reply: Reply) -> bool:
         """Follow what a write began to its end: True when it is done, False when the deadline came first.

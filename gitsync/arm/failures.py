@@ -13,15 +13,14 @@ from typing import Any
 
 from gitsync.arm.address import action_of
 from gitsync.arm.answer import Answer
-from gitsync.arm.call import Call
+from gitsync.arm.call import UNKNOWN_CODE, Call
 from gitsync.arm.payload import masked
 from gitsync.arm.principal import Principal
 from gitsync.errors import ArmError
 from gitsync.redactions import cut
 
-UNKNOWN_CODE = "UnknownError"
 UNKNOWN_MESSAGE = "There was an unknown deployment error"
-"""ASO's words where a body has no code or no message (spec: semantics §4.1)."""
+"""ASO's words where a body has no message (spec: semantics §4.1)."""
 
 OUTCOME_UNKNOWN = frozenset({408, 500, 502, 503, 504})
 """Statuses after which a write may have been done all the same: ARM gives up on a provider after 60 s, the provider

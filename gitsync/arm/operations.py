@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 
 from gitsync.arm.address import target
 from gitsync.arm.answer import Answer
-from gitsync.arm.call import Call
+from gitsync.arm.call import UNKNOWN_CODE, Call
 from gitsync.arm.cloud import Cloud
 from gitsync.arm.conversation import Conversation
 from gitsync.arm.exchange import Exchange, may_read_again
-from gitsync.arm.failures import UNKNOWN_CODE, DeadlineError, failure_of
+from gitsync.arm.failures import DeadlineError, failure_of
 from gitsync.arm.pacing import Pace
 from gitsync.arm.poll import (
     Place,
@@ -28,6 +28,7 @@ from gitsync.arm.poll import (
     progress,
 )
 from gitsync.arm.reply import Reply, live_of
+from gitsync.arm.shown import shown, shows
 from gitsync.errors import ArmError
 from gitsync.model.clock import rfc3339
 from gitsync.model.live import Live
@@ -85,7 +86,7 @@ class Operations:
             except DeadlineError:
                 return seen
             wait = answer.retry_after(self._pace.clock.now())
-            seen = None if answer.status == 404 else live_of(answer)
+            seen = None if answer.status == 404 else shown(answer, arm_id)
         return seen
 
     def _first_sight(self, reply: Reply) -> _Sight:
@@ -125,6 +126,8 @@ class Operations:
     def _judged(self, sight: _Sight, answer: Answer, reply: Reply) -> _Sight:
         state = progress(sight.place.watch, reply.call.method, answer)
         is_resource = sight.place.watch is Watch.RESOURCE
+        if is_resource and answer.status != 404 and not shows(answer, reply.arm_id):
+            return replace(sight, state=Progress.RUNNING)  # says nothing of the resource: it is looked at again
         if is_resource and sight.was_there and answer.status == 404 and state is Progress.RUNNING:
             state = Progress.FAILED  # it was created, and is gone again
         return replace(

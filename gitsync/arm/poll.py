@@ -149,7 +149,8 @@ def _at_location(answer: Answer, body: Mapping[str, Any]) -> Progress:
         return Progress.RUNNING
     if answer.status == 404:
         return Progress.UNREADABLE
-    return _of_state(_provisioning_state(body) or "Succeeded")
+    told = _provisioning_state(body)
+    return Progress.UNREADABLE if body.get("error") and not told else _of_state(told or "Succeeded")
 
 
 def _of_resource(method: str, answer: Answer, body: Mapping[str, Any]) -> Progress:

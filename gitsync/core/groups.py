@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from gitsync.core.armpath import is_below
+from gitsync.core.armpath import is_below, upwards
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Intent, Node
+from gitsync.model.record import Record
 
 RESOURCE_GROUP = ("resources.azure.com", "ResourceGroup")
 
@@ -29,6 +30,7 @@ def absorbed(prunes: Mapping[Key, Node], listings: Mapping[Key, Sequence[str]]) 
     """Let a group's content go with it where one list of the group shows nothing but prunes of this plan.
 
     `listings` has the ids that each group holds. Content that goes along waits for the group, not the group for it.
+    Content that the list does not show goes first, by itself: it is read before the group is deleted.
     """
     nodes = dict(prunes)
     for key, listed in listings.items():
@@ -36,21 +38,54 @@ def absorbed(prunes: Mapping[Key, Node], listings: Mapping[Key, Sequence[str]]) 
         content = _inside(group, nodes)
         if strangers(listed, _ids(nodes[inside] for inside in content)):
             continue
-        waits = tuple(k for k in group.depends_on if k not in content)
-        nodes[key] = replace(group, depends_on=waits, carries=_ids(nodes[inside] for inside in content))
-        for inside in content:
+        ahead = _ahead(group, content, listed, nodes)
+        going = [inside for inside in content if inside not in ahead]
+        records = tuple(record for inside in sorted(going) if (record := nodes[inside].record))
+        waits = tuple(k for k in group.depends_on if k not in going)
+        nodes[key] = replace(group, depends_on=waits, carries=records)
+        for inside in going:
             nodes[inside] = replace(nodes[inside], within=key, depends_on=(key,))
     return nodes
 
 
-def strangers(listed: Sequence[str], ours: Sequence[str]) -> list[str]:
+def strangers(listed: Iterable[str], ours: Iterable[str]) -> list[str]:
     """Return the listed ids that are not ours, sorted."""
     known = {arm_id.casefold() for arm_id in ours}
     return sorted(arm_id for arm_id in listed if arm_id.casefold() not in known)
 
 
-def _ids(nodes: Iterable[Node]) -> tuple[str, ...]:
-    return tuple(sorted(node.record.arm_id for node in nodes if node.record))
+def unseen(records: Iterable[Record], listed: Iterable[str]) -> list[Record]:
+    """Return the records that a list of their group does not account for: it shows neither them nor what they lie in.
+
+    No list shows subnets, so a subnet is accounted for by its virtual network.
+    """
+    shown = {entry.rstrip("/").casefold() for entry in listed}
+    return [record for record in records if shown.isdisjoint(upwards(record.arm_id))]
+
+
+def _ahead(group: Node, content: Sequence[Key], listed: Sequence[str], nodes: Mapping[Key, Node]) -> set[Key]:
+    """Return the content that cannot go with its group: what the list does not show, and all that goes before that.
+
+    What goes before the group for another reason is left out likewise, so that nothing waits in a circle.
+    """
+    missing = {record.key for record in unseen(_records(content, nodes), listed)}
+    waiting = [key for key in content if key in missing and nodes[key].within is None]
+    waiting += [key for key in group.depends_on if key not in content]
+    ahead: set[Key] = set()
+    while waiting:
+        key = waiting.pop()
+        if key in nodes and key not in ahead:
+            ahead.add(key)
+            waiting += nodes[key].depends_on
+    return ahead | {key for key in content if nodes[key].within in ahead}
+
+
+def _records(keys: Iterable[Key], nodes: Mapping[Key, Node]) -> list[Record]:
+    return [record for key in keys if (record := nodes[key].record)]
+
+
+def _ids(nodes: Iterable[Node]) -> list[str]:
+    return [node.record.arm_id for node in nodes if node.record]
 
 
 def _inside(group: Node, nodes: Mapping[Key, Node]) -> list[Key]:

@@ -67,7 +67,10 @@ class Match:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Canned:
-    """An answer given instead of the work. Status and message are those of the code where they are left out."""
+    """An answer given instead of the work. Status and message are those of the code where they are left out.
+
+    `{base}` in a text of the body or of a header is the scheme and host that the client called.
+    """
 
     code: str = ""
     status: int = 0
@@ -76,9 +79,9 @@ class Canned:
     body: Any = None
 
     def answer(self, call: Call) -> Answer:
-        headers = {name: str(value) for name, value in self.headers.items()}
+        headers = {name: _placed(str(value), call.base) for name, value in self.headers.items()}
         if self.body is not None or not self.code:
-            return Answer(self.status or 200, self.body, headers)
+            return Answer(self.status or 200, _placed(self.body, call.base), headers)
         words: dict[str, Any] = {
             "id": call.target.path,
             "scope": call.target.path,
@@ -87,6 +90,19 @@ class Canned:
         }
         words |= {"namespace": call.target.namespace, "type": call.target.type, "name": call.target.name}
         return refusal(self.code, status=self.status, message=self.message, **words).but(headers)
+
+
+def _placed(value: Any, base: str) -> Any:
+    """JSON with the scheme and host in the places for it, so that links of an answer lead to the emulator."""
+    match value:
+        case str():
+            return value.replace("{base}", base)
+        case Mapping():
+            return {name: _placed(item, base) for name, item in value.items()}
+        case list():
+            return [_placed(item, base) for item in value]
+        case _:
+            return value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

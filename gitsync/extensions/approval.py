@@ -5,16 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from gitsync.errors import GitsyncError
+from gitsync.extensions.places import Misshapen, entries, found_at
 from gitsync.extensions.points import CheckResult, NextCheck, ReadsAzure, Subject, failure
 
 APPROVED = "Approved"
+_PLACE = "properties/manualPrivateLinkServiceConnections"
 
 
 async def connections_are_approved(subject: Subject, azure: ReadsAzure, next: NextCheck) -> CheckResult:  # noqa: A002 - ASO's word
-    """Only those that somebody must approve by hand are looked at; what tells no state was not approved."""
-    properties = subject.live.body.get("properties") if subject.live else None
-    listed = properties.get("manualPrivateLinkServiceConnections") if isinstance(properties, Mapping) else None
-    waiting = [_id(entry) for entry in listed or [] if _state(entry) != APPROVED]
+    """Only those that somebody must approve by hand are looked at; what tells no state was not approved.
+
+    Raises GitsyncError where Azure's list of them is not one.
+    """
+    try:
+        listed = entries(found_at(_PLACE, subject.live.body if subject.live else None), _PLACE)
+    except Misshapen as fault:
+        raise GitsyncError(
+            f"What Azure says of the connections of {subject.arm_id} is not as expected: {fault}."
+        ) from None
+    waiting = [_id(entry) for entry in listed if _state(entry) != APPROVED]
     if not waiting:
         return await next(subject, azure)
     ids = " ".join(f'"{id_}"' for id_ in waiting)

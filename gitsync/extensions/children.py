@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from gitsync.errors import GitsyncError
+from gitsync.extensions.places import Misshapen
 from gitsync.extensions.points import Subject
 
 Shape = Mapping[str, Any]
@@ -36,22 +37,43 @@ class KeepChildren:
         children = self._live_children(subject.live.body)
         if children is None:
             return body
-        kept = [projected(child, self._shape(subject.api_version)) for child in children]
-        asked = _at(body, self._path)
-        return _with(body, self._path, self._merge(asked if isinstance(asked, list) else [], kept))
+        found = _at(body, self._path)
+        asked = found if isinstance(found, list) else []
+        self._check(children, _names(asked))
+        shape = self._shape(subject.api_version)
+        try:
+            kept = [projected(child, shape) for child in children]
+        except Misshapen as fault:
+            raise self._unusable(f"an entry of it is not as expected: {fault}") from None
+        return _with(body, self._path, self._merge(asked, kept))
 
     def _live_children(self, live: Mapping[str, Any]) -> list[Any] | None:
         *parents, last = self._path
         holder: Any = live
         for step in parents:
-            holder = holder.get(step) if isinstance(holder, Mapping) else None
+            holder = holder.get(step) if isinstance(holder, Mapping) else holder
             if holder is None and self._optional:
                 return None
         children = holder.get(last) if isinstance(holder, Mapping) else None
         if isinstance(children, list):
             return children
-        raise GitsyncError(
-            f"Azure's answer has no list at {'.'.join(self._path)}, so a PUT might delete what stands there.",
+        raise self._unusable("there is none")
+
+    def _check(self, children: list[Any], asked: set[Any]) -> None:
+        """A child without a name or without properties would come back as another one, or not at all.
+
+        Those that git has itself are `asked` for by name, and only need that.
+        """
+        for place, child in enumerate(children):
+            if not (isinstance(child, Mapping) and isinstance(child.get("name"), str) and child["name"]):
+                raise self._unusable(f"entry {place + 1} has no name")
+            if child["name"] not in asked and not isinstance(child.get("properties"), Mapping):
+                raise self._unusable(f"entry {place + 1} has no properties")
+
+    def _unusable(self, how: str) -> GitsyncError:
+        return GitsyncError(
+            f"Azure's answer has no usable list at {'.'.join(self._path)}, so a PUT might delete what stands there: "
+            f"{how}.",
             hint="Nothing was sent. Look at the resource in Azure.",
         )
 
@@ -63,19 +85,37 @@ def replace(_asked: list[Any], live: list[Any]) -> list[Any]:
 
 def merge_by_name(asked: list[Any], live: list[Any]) -> list[Any]:
     """What git asks for, in its order, then the live children of other names."""
-    names = {entry.get("name") for entry in asked}
+    names = _names(asked)
     return [*asked, *(child for child in live if child.get("name") not in names)]
 
 
+def _names(asked: list[Any]) -> set[Any]:
+    return {entry.get("name") for entry in asked if isinstance(entry, Mapping)}
+
+
 def projected(value: Any, shape: Any) -> Any:
-    """Cut a live value down to a shape; members match without case and are spelled as the shape does."""
+    """Cut a live value down to a shape; members match without case and are spelled as the shape does.
+
+    Raises Misshapen where a list or an object is something else; null is nothing of either.
+    """
     if shape is None:
         return value
     if isinstance(shape, list):
+        if not isinstance(value, list | None):
+            raise Misshapen("is not a list")
         return [projected(entry, shape[0]) for entry in value or []]
+    if not isinstance(value, Mapping | None):
+        raise Misshapen("is not an object")
     members = {name.casefold(): member for name, member in (value or {}).items()}
-    found = {name: projected(members.get(name.casefold()), inner) for name, inner in shape.items()}
+    found = {name: _member(members.get(name.casefold()), inner, name) for name, inner in shape.items()}
     return {name: member for name, member in found.items() if member not in (None, [], {})}
+
+
+def _member(value: Any, shape: Any, name: str) -> Any:
+    try:
+        return projected(value, shape)
+    except Misshapen as fault:
+        raise Misshapen(fault.how, fault.where or name) from None
 
 
 def _at(body: Any, path: tuple[str, ...]) -> Any:

@@ -47,12 +47,15 @@ def asks_for_deleted(subject: Subject) -> tuple[Question, ...]:
 def without_goal(body: Mapping[str, Any], subject: Subject) -> Mapping[str, Any]:
     """The body without a mode that Azure does not know.
 
-    Raises UnmendableError where the vault would have to be recovered into another resource group than it was in.
+    Raises UnmendableError where the vault would have to be recovered into another resource group than it was in,
+    GitsyncError where Azure's answer about the deleted vault is odd.
     """
     if goal_of(subject) is None:
         return body
     if _recovers(subject):
         _check_group(subject)
+    if _purges(subject):
+        _group_before(subject)
     properties = {name: value for name, value in body["properties"].items() if name != "createMode"}
     return {**body, "properties": properties}
 
@@ -110,19 +113,35 @@ def _name(subject: Subject) -> str:
 
 
 def _check_group(subject: Subject) -> None:
+    """A deleted vault of which Azure tells nothing more is recovered: Azure refuses another group by itself."""
     found = _deleted(subject)
-    properties = found.body.get("properties") if found else None
-    if not isinstance(properties, Mapping):
+    if found is None or found.body.get("properties") is None:
         return
-    vault = str(properties.get("vaultId") or "")
-    before, now = group_of(vault), group_of(subject.arm_id)
-    if before is None:
-        raise GitsyncError(f"Azure says that the deleted vault {_name(subject)} was {vault!r}, which is no id.")
+    before, now = _group_before(subject), group_of(subject.arm_id)
     if now is None or before.casefold() != now.casefold():
         raise UnmendableError(
             f"The deleted vault {_name(subject)} was in resource group {before}, and cannot be recovered into {now}.",
             hint=f"Let the manifest's owner be {before}, or set spec.properties.createMode to purgeThenCreate.",
         )
+
+
+def _group_before(subject: Subject) -> str:
+    """The resource group that the deleted vault was in.
+
+    Raises GitsyncError where Azure's answer is not about a deleted vault of this name: it is neither recovered nor
+    purged then.
+    """
+    found = _deleted(subject)
+    properties = found.body.get("properties") if found else None
+    told = properties.get("vaultId") if isinstance(properties, Mapping) else None
+    vault = told if isinstance(told, str) else ""
+    before = group_of(vault)
+    if before is None or vault.rpartition("/")[2].casefold() != _name(subject).casefold():
+        raise GitsyncError(
+            f"Azure says that the deleted vault {_name(subject)} was {vault!r}, which is no id of that vault.",
+            hint="Look at the deleted vault in Azure. Nothing was done.",
+        )
+    return before
 
 
 EXTENSIONS: Extensions = (

@@ -24,6 +24,7 @@ class Misshapen(Exception):  # noqa: N818 - a fault of the answer, told to its r
     def __init__(self, how: str, where: str = "") -> None:
         super().__init__(f"{where or 'it'} {how}")
         self.how = how
+        self.where = where
 
 
 def text(value: Any) -> str:

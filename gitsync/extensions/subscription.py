@@ -5,6 +5,7 @@ What belongs to an alias stands in that subscription, and the subscription is ca
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from gitsync.core.armid import OVERRIDE
@@ -18,10 +19,20 @@ CANCELLED = frozenset({"deleted", "disabled", "warned"})
 """States of a subscription that cannot be cancelled any more, in lower case."""
 
 GONE = "subscriptionnotfound"
+_ID = re.compile(r"[0-9A-Za-z-]*")
 
 
 async def cancel_first(subject: Subject, azure: ActsOnAzure, next: NextDelete) -> None:  # noqa: A002 - ASO's word
-    """Cancel the subscription, if there is one, and then delete the alias, which leaves the subscription as it is."""
+    """Cancel the subscription, if there is one, and then delete the alias, which leaves the subscription as it is.
+
+    Raises GitsyncError where Azure's answer has no id in its place: the alias would go, and the subscription stay.
+    """
+    told = _told(subject)
+    if not (told is None or (isinstance(told, str) and _ID.fullmatch(told))):
+        raise GitsyncError(
+            f"What Azure says of {subject.arm_id} has no id of a subscription at properties.subscriptionId.",
+            hint="Look at the alias in Azure. Nothing was done.",
+        )
     if made := _subscription(subject):
         await _cancel(made, azure)
     await next(subject, azure)
@@ -64,9 +75,14 @@ async def tell_children(subject: Subject, azure: ActsOnAzure) -> Mapping[str, st
 
 def _subscription(subject: Subject) -> str:
     """The id of the subscription that the alias made; "" where Azure does not tell."""
-    properties = subject.live.body.get("properties") if subject.live else None
-    made = properties.get("subscriptionId") if isinstance(properties, Mapping) else None
+    made = _told(subject)
     return made if isinstance(made, str) else ""
+
+
+def _told(subject: Subject) -> object:
+    """What Azure says in the place of the subscription; None where it says nothing, as of an alias that made none."""
+    properties = subject.live.body.get("properties") if subject.live else None
+    return properties.get("subscriptionId") if isinstance(properties, Mapping) else None
 
 
 EXTENSIONS: Extensions = (

@@ -24,7 +24,7 @@ class Node:
 
     `depends_on` are nodes of the same walk: for an apply what must come first, for a prune its dependents. `held` says
     why a resource that left git is not deleted; "" where nothing stands against it. `within` is the group (or the
-    parent) whose deletion takes a prune along, and `carries` the ids that a group's deletion takes along.
+    parent) whose deletion takes a prune along, and `carries` the records that a group's deletion takes along.
     """
 
     key: Key
@@ -34,7 +34,7 @@ class Node:
     depends_on: tuple[Key, ...] = ()
     held: str = ""
     within: Key | None = None
-    carries: tuple[str, ...] = ()
+    carries: tuple[Record, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from gitsync.arm.pages import ids_of
 from gitsync.core.conditions import DELETING, DELETION_NOT_SUPPORTED, overlap, warning
-from gitsync.core.groups import is_group, strangers
+from gitsync.core.groups import is_group, strangers, unseen
 from gitsync.core.owners import is_alias
 from gitsync.model.condition import Condition, Status
 from gitsync.model.facts import Kind
@@ -112,11 +113,28 @@ async def delete(turn: Turn) -> Turn:
 
 
 async def _check_content(turn: Turn) -> Turn:
-    """A group takes along all that it holds, so one look decides right before it goes."""
-    listed = await turn.reader.list(f"{record_of(turn).arm_id}/resources", RESOURCES_API_VERSION)
-    others = strangers([str(entry.get("id", "")) for entry in listed], turn.node.carries)
-    if not others:
-        return turn
-    more = f" and {len(others) - 1} more" if len(others) > 1 else ""
-    text = f"The group holds what is not ours to delete: {others[0]}{more}."
-    return turn.stopped(warning("PruneHeld", text), Verdict.BLOCKED, is_fine=True)
+    """A group takes along all that it holds, so one list decides right before it goes.
+
+    What this run deleted may still show in it. What goes along must show in it, or be gone: a list that leaves out
+    what is there may leave out what is not ours.
+    """
+    path = f"{record_of(turn).arm_id}/resources"
+    listed = ids_of(await turn.reader.list(path, RESOURCES_API_VERSION), path)
+    deleted_before = [result.arm_id for result in turn.before.values() if result.record is None and result.arm_id]
+    others = strangers(listed, [*(record.arm_id for record in turn.node.carries), *deleted_before])
+    if others:
+        more = f" and {len(others) - 1} more" if len(others) > 1 else ""
+        text = f"The group holds what is not ours to delete: {others[0]}{more}."
+        return turn.stopped(warning("PruneHeld", text), Verdict.BLOCKED, is_fine=True)
+    for record in unseen(turn.node.carries, listed):
+        if await _exists(turn, record):
+            text = f"The list of what the group holds leaves out {record.arm_id}, which is there. It is not relied on."
+            return turn.stopped(warning("PruneHeld", text), Verdict.BLOCKED, waits=True)
+    return turn
+
+
+async def _exists(turn: Turn, record: Record) -> bool:
+    kind = turn.run.catalog.kind(GVK.parse(record.manifest_api_version, record.key.kind))
+    if kind is not None and not kind.can_get:
+        return await turn.reader.exists(record.arm_id, record.arm_api_version)
+    return await turn.reader.get(record.arm_id, record.arm_api_version) is not None

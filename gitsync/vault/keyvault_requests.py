@@ -118,15 +118,21 @@ class KeyVaultRequests:
         found: list[Stored] = []
         path = "/secrets"
         for _ in range(_MOST_PAGES):
-            page = await self._send(Ask(method="GET", path=path, doing="list its secrets")) or {}
-            entries, following = page.get("value"), page.get("nextLink")
-            if not isinstance(entries, list) or not isinstance(following, (str, NoneType)):
-                raise VaultError(f"{self.vault} answered with something else than a list of secrets.", hint=_STRANGER)
-            found += [self._stored(each) for each in entries]
-            if not following:
+            page = await self._send(Ask(method="GET", path=path, doing="list its secrets"))
+            found += [self._stored(each) for each in self._listed(page)]
+            link = page.get("nextLink")
+            if link is None or link == "":
                 return found
-            path = self._here(following)
+            path = self._here(link)
         raise VaultError(f"The list of the secrets of {self.vault} does not end.")
+
+    def _listed(self, page: Any) -> list[Any]:
+        """The entries of a page. An odd list is not an empty one: a secret that it leaves out would be overwritten."""
+        listed = page.get("value") if isinstance(page, dict) else None
+        link = page.get("nextLink") if isinstance(page, dict) else None
+        if isinstance(listed, list) and isinstance(link, str | None):
+            return listed
+        raise VaultError(f"{self.vault} showed something else than a list of its secrets.", hint=_STRANGER)
 
     async def _show(self, ask: Ask) -> Stored | None:
         body = await self._send(ask)

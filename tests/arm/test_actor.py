@@ -128,7 +128,7 @@ def test_all_pages_of_an_action_are_read():
     async def test(rig: Rig) -> None:
         link = f"{{url}}{ACTION}?api-version={API}&$skiptoken=2"
         rig.server.on("POST", ACTION, Say(200, {"value": [{"name": "a"}], "nextLink": link}))
-        rig.server.on("GET", ACTION, Say(200, {"value": [{"name": "b"}], "nextLink": link}))
+        rig.server.on("GET", ACTION, Say(200, {"value": [{"name": "b"}]}))
         assert await Actor(rig.writer).pages(ACTION, API) == [{"name": "a"}, {"name": "b"}]
         assert rig.server.lines == [f"POST {ACTION}", f"GET {ACTION}"]
 

@@ -36,7 +36,7 @@ def test_a_resource_comes_with_its_body_and_etag():
 
 def test_an_etag_in_the_body_serves_where_there_is_no_header():
     async def test(rig: Rig) -> None:
-        rig.server.on("GET", VNET, Say(200, {"etag": 'W/"body"'}))
+        rig.server.on("GET", VNET, Say(200, {"id": VNET, "etag": 'W/"body"'}))
         live = await rig.reader.get(VNET, API)
         assert live is not None
         assert live.etag == 'W/"body"'
@@ -49,6 +49,14 @@ def test_what_is_not_there_is_none():
         rig.server.on("GET", VNET, Say(404, error("ResourceNotFound")))
         assert await rig.reader.get(VNET, API) is None
         assert rig.conversation.attempts == []
+
+    run(test)
+
+
+def test_a_404_without_a_body_counts_where_azure_numbered_it():
+    async def test(rig: Rig) -> None:
+        rig.server.on("GET", VNET, Say(404, None, {"x-ms-request-id": "r-1"}))
+        assert await rig.reader.get(VNET, API) is None
 
     run(test)
 
@@ -68,6 +76,10 @@ def test_where_the_provider_is_not_registered_nothing_can_be():
         (Say(404, error("InvalidResourceType")), "InvalidResourceType", "the type is not known at this api-version"),
         (Say(404, error("SubscriptionNotFound")), "SubscriptionNotFound", "the subscription is not ours to see"),
         (Say(404, "<html>nothing here</html>"), "UnknownError", "a proxy's page does not speak for Azure"),
+        (Say(404, {}), "UnknownError", "Azure gives a code with each 404"),
+        (Say(404, {"value": []}), "UnknownError", "an empty list is no code"),
+        (Say(404), "UnknownError", "nothing at all, without a number of Azure's"),
+        (Say(200, error("ResourceNotFound")), "ResourceNotFound", "an error that comes as a success"),
         (Say(200, "<html>please sign in</html>"), "UnknownError", "neither does a portal's"),
         (Say(403, error("AuthorizationFailed")), "AuthorizationFailed", "may not be read"),
         (Say(302, None, {"Location": "https://elsewhere.invalid/"}), "UnknownError", "redirects are not followed"),
@@ -119,14 +131,6 @@ def test_a_next_page_on_another_host_is_not_followed():
         rig.server.on("GET", GROUP, Say(200, {"value": [], "nextLink": "http://127.0.0.1:1/steal"}))
         with pytest.raises(ArmError, match="another host"):
             await rig.reader.list(GROUP, API)
-
-    run(test)
-
-
-def test_a_list_that_goes_round_in_circles_ends():
-    async def test(rig: Rig) -> None:
-        rig.server.on("GET", GROUP, Say(200, {"value": [{"id": "a"}], "nextLink": f"{{url}}{GROUP}?api-version={API}"}))
-        assert await rig.reader.list(GROUP, API) == [{"id": "a"}]
 
     run(test)
 

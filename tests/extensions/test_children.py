@@ -116,3 +116,33 @@ def test_an_answer_without_the_list_is_no_empty_list(body):
 
 def test_other_kinds_are_sent_as_they_are():
     assert sent("PublicIPAddress", {"a": 1}, live(properties={})) == {"a": 1}
+
+
+def extensions_of(profile):
+    return live(properties={"virtualMachineProfile": profile})
+
+
+@pytest.mark.parametrize(
+    ("profile", "why"),
+    [
+        ("x", "a text for the profile"),
+        ({"extensionProfile": "x"}, "a text for the profile of extensions"),
+        ({"extensionProfile": []}, "a list for it"),
+        ({"extensionProfile": {}}, "no list in it"),
+        ({"extensionProfile": {"extensions": [None]}}, "null for an extension"),
+        ({"extensionProfile": {"extensions": [{"name": "a"}]}}, "one without properties"),
+        (
+            {"extensionProfile": {"extensions": [{"name": "a", "properties": {"protectedSettingsFromKeyVault": 5}}]}},
+            "a number for an object",
+        ),
+    ],
+)
+def test_a_scale_set_with_an_odd_list_of_extensions_is_not_sent(profile, why):
+    with pytest.raises(GitsyncError, match="a PUT might delete what stands there"):
+        sent(
+            "VirtualMachineScaleSet",
+            {"sku": {}},
+            extensions_of(profile),
+            group="compute.azure.com",
+            api_version="2022-03-01",
+        )

@@ -3,6 +3,7 @@
 import pytest
 from asking import class_of, post_check, with_
 
+from gitsync.errors import GitsyncError
 from gitsync.model.condition import Retry
 
 GROUP = "network.azure.com"
@@ -38,6 +39,12 @@ def waits_for(*ids):
 def test_a_private_endpoint_waits_for_approval(connections, expected, why):
     own = with_(manualPrivateLinkServiceConnections=connections)
     assert post_check(GROUP, "PrivateEndpoint", own) == expected, why
+
+
+@pytest.mark.parametrize("connections", [5, "", {}, "x", [None], ["x"]])
+def test_an_odd_list_of_connections_approves_nothing(connections):
+    with pytest.raises(GitsyncError, match="is not a list of objects"):
+        post_check(GROUP, "PrivateEndpoint", with_(manualPrivateLinkServiceConnections=connections))
 
 
 def test_connections_that_need_no_approval_are_not_looked_at():

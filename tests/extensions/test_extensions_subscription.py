@@ -79,6 +79,14 @@ def test_what_made_no_subscription_is_only_deleted(made):
     assert delete(Azure(), made) == ["DELETE"]
 
 
+@pytest.mark.parametrize("made", [9, True, {}, ["9"], "9/providers/x", "a b"])
+def test_an_alias_stays_where_azure_says_something_odd_of_its_subscription(made):
+    azure = Azure()
+    with pytest.raises(GitsyncError, match=r"no id of a subscription at properties\.subscriptionId"):
+        delete(azure, made)
+    assert azure.asked == []
+
+
 def told(own):
     return asyncio.run(REGISTRY.succeeded(subject(GROUP, KIND, own=own), Azure()))
 

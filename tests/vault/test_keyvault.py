@@ -251,6 +251,31 @@ def test_a_list_that_goes_on_elsewhere_is_not_followed(ca):
     asyncio.run(test())
 
 
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ("{}", "no list"),
+        ('{"value": null}', "null for a list"),
+        ('{"value": {}}', "an object for a list"),
+        ('{"value": 5}', "a number for a list"),
+        ('{"value": ["password"]}', "names for secrets"),
+        ('{"value": [null]}', "null for a secret"),
+        ('{"value": [{"id": "https://vault/secrets/x", "attributes": 5}]}', "a number for attributes"),
+        ('{"value": [{"id": "https://vault/secrets/x", "tags": ["a"]}]}', "a list for tags"),
+        ('{"value": [], "nextLink": 5}', "a number for a link"),
+        ('{"value": [], "nextLink": false}', "a truth value for a link"),
+    ],
+)
+def test_an_odd_list_is_not_an_empty_one(ca, said, why):
+    async def test(rig):
+        rig.fake.fail("GET", "/secrets", *[Fault(status=200, raw=said)] * 3)
+        with pytest.raises(VaultError, match="showed something else than"):
+            await rig.vault.read(DB, [])
+        assert rig.fake.lines("PUT", "DELETE") == [], why
+
+    run(ca, test)
+
+
 def test_who_cannot_sign_in_is_told_why(ca):
     class Broken:
         async def get_token_info(self, *_scopes, options=None):

@@ -1,0 +1,115 @@
+"""What a page of a list must look like, and where the next page is.
+
+A list decides what may be deleted, so a page that is odd in any way raises an error: an odd list is not an empty list.
+Messages name the kind of a value and never the value, because a list that an action answers may hold keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from gitsync.arm.answer import Answer
+from gitsync.arm.cloud import Cloud, origin_of
+from gitsync.errors import ArmError
+
+Entries = list[Mapping[str, Any]]
+"""The entries of a list, of all its pages."""
+
+MALFORMED: Final = "MalformedList"
+MOST_PAGES: Final = 1000
+"""Pages of one list. ARM shows up to 1,000 entries a page, and a resource group holds no such number of pages."""
+
+_HINT = "Check the endpoint, and any proxy between gitsync and Azure. Nothing is decided by this list."
+_KINDS = {bool: "a truth value", int: "a number", float: "a number", str: "a text", list: "a list", dict: "an object"}
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a list comes from: the path that was asked, and the method."""
+
+    path: str
+    method: str = "GET"
+
+    def malformed(self, how: str, *, code: str = MALFORMED, request_id: str = "") -> ArmError:
+        """The error for a list that is not valid. `how` completes the sentence "The list of … "."""
+        return ArmError(
+            f"The list of {self.path} {how}.",
+            status=200,
+            code=code,
+            request_id=request_id,
+            resource_id=self.path,
+            method=self.method,
+            hint=_HINT,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A valid page. `following` is path and query of the next page; None on the last one."""
+
+    entries: Entries
+    following: str | None
+
+
+def read_page(answer: Answer, source: Source, cloud: Cloud) -> Page:
+    """Read an answer as a page. Raises ArmError where it is not a valid one: see the module."""
+    return page_of(answer.body, source, cloud, request_id=answer.request_id)
+
+
+def page_of(body: object, source: Source, cloud: Cloud, *, request_id: str = "") -> Page:
+    """Read the JSON of an answer as a page. Raises ArmError (code MalformedList or ForeignNextLink)."""
+    try:
+        page = _object(body, source)
+        return Page(_entries(page, source), _following(page.get("nextLink"), source, cloud))
+    except ArmError as error:
+        error.request_id = request_id
+        raise
+
+
+def ids_of(entries: Iterable[Mapping[str, Any]], path: str) -> list[str]:
+    """The ids of the listed resources. Raises ArmError (code MalformedList) where an entry has none."""
+    ids = [entry.get("id") for entry in entries]
+    for place, found in enumerate(ids):
+        if not (isinstance(found, str) and found.startswith("/")):
+            raise Source(path).malformed(f"has an entry without an id (entry {place + 1})")
+    return [str(found) for found in ids]
+
+
+def _object(body: object, source: Source) -> Mapping[str, Any]:
+    if not isinstance(body, dict):
+        raise source.malformed(f"is {_kind(body)}, not an object")
+    if body.get("error"):
+        raise source.malformed("is an error, though its status says success")
+    return body
+
+
+def _entries(page: Mapping[str, Any], source: Source) -> Entries:
+    if "value" not in page:
+        raise source.malformed("has no `value`")
+    entries = page["value"]
+    if not isinstance(entries, list):
+        raise source.malformed(f"has {_kind(entries)} as its `value`, not a list")
+    for place, entry in enumerate(entries):
+        if not isinstance(entry, dict):
+            raise source.malformed(f"has {_kind(entry)} as entry {place + 1}, not an object")
+    return entries
+
+
+def _following(link: object, source: Source, cloud: Cloud) -> str | None:
+    """Path and query of the next page. The token goes with the request, so the link must lead to the same endpoint."""
+    if link is None or link == "":
+        return None
+    if not isinstance(link, str):
+        raise source.malformed(f"has {_kind(link)} as its `nextLink`, not a URL")
+    if origin_of(link) is None:
+        raise source.malformed("has a `nextLink` that is not a URL")
+    following = cloud.target_of(link)
+    if following is None:
+        raise source.malformed("goes on at another host; no token is sent there", code="ForeignNextLink")
+    return following
+
+
+def _kind(value: object) -> str:
+    return "nothing" if value is None else _KINDS.get(type(value), "something else")

@@ -1,0 +1,83 @@
+"""Is what a GET shows the resource that was asked for?
+
+An answer that is not the resource is an error: it does not say that the resource is absent, and nothing is compared
+with it, sent because of it, or deleted because of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gitsync.arm.answer import Answer
+from gitsync.arm.reply import live_of
+from gitsync.core.armpath import same_id
+from gitsync.errors import ArmError
+from gitsync.model.live import Live
+
+MALFORMED = "MalformedResource"
+_PROVIDERS = "/providers/"
+
+
+def shown(answer: Answer, arm_id: str) -> Live:
+    """The resource that an answer to a GET shows. Raises ArmError (code MalformedResource) where it shows another
+    one, or none.
+    """
+    if fault := _fault(answer.body, arm_id):
+        raise ArmError(
+            f"What Azure answers to a GET of {arm_id} is not that resource: {fault}.",
+            status=answer.status,
+            code=MALFORMED,
+            request_id=answer.request_id,
+            resource_id=arm_id,
+            method="GET",
+            hint="Check the endpoint, and any proxy between gitsync and Azure. The resource is left as it is.",
+        )
+    return live_of(answer)
+
+
+def shows(answer: Answer, arm_id: str) -> bool:
+    """Tell whether an answer shows the resource."""
+    return not _fault(answer.body, arm_id)
+
+
+def _fault(body: Any, arm_id: str) -> str:
+    """What is wrong with the body of a GET; "" where nothing is."""
+    if not isinstance(body, dict):
+        return "it is not a JSON object"
+    found = body.get("id")
+    if not isinstance(found, str):
+        return "it has no id"
+    if not _is_id_of(found, arm_id):
+        return "it has the id of another resource"
+    if not isinstance(body.get("type"), str | None):
+        return "its type is not a text"
+    return _fault_of_properties(body.get("properties"))
+
+
+def _fault_of_properties(properties: Any) -> str:
+    if properties is None:
+        return ""
+    if not isinstance(properties, Mapping):
+        return "its properties are not an object"
+    if not isinstance(properties.get("provisioningState"), str | None):
+        return "its provisioningState is not a text"
+    return ""
+
+
+def _is_id_of(found: str, asked: str) -> bool:
+    """Tell whether an id names the resource that was asked for.
+
+    Azure shows some resources at a scope further up: a role definition of a resource group has the id of one of the
+    subscription. It also writes the name of a region without blanks.
+    """
+    found, asked = found.replace(" ", ""), asked.replace(" ", "")
+    if same_id(found, asked):
+        return True
+    (scope, _, name), (asked_scope, _, asked_name) = _parted(found), _parted(asked)
+    return bool(asked_name) and name == asked_name and f"{asked_scope}/".startswith(f"{scope}/")
+
+
+def _parted(arm_id: str) -> tuple[str, str, str]:
+    """The scope of an id, and after the separator type and name; all in lower case."""
+    return arm_id.rstrip("/").casefold().rpartition(_PROVIDERS)

@@ -1,0 +1,61 @@
+"""What a run leaves alone holds back the delete of what it lies in."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from builders import group_id, prepared, record, rg, subnet, vnet, vnet_id
+
+from gitsync.core.bystanders import sparing
+from gitsync.core.plan import make_plan
+from gitsync.model.policy import Policy
+from gitsync.model.record import Claim
+
+GROUP = record(rg(), group_id())
+NET = record(vnet(), vnet_id())
+SUBNET = record(subnet(), f"{vnet_id()}/subnets/one")
+
+
+def records(*entries):
+    return {entry.key: entry for entry in entries}
+
+
+def held(plan, every=(), says=()):
+    return {key.name for key, node in sparing(plan, records(*every), says).prunes.items() if node.held}
+
+
+@pytest.mark.parametrize(
+    ("beside", "expected", "why"),
+    [
+        ((), set(), "nothing else is on record"),
+        ((SUBNET,), {"core", "hub"}, "a record that was not chosen, or another agent's"),
+        ((replace(SUBNET, claim=Claim.EXPECTED),), {"core", "hub"}, "what may have been made"),
+        ((replace(SUBNET, claim=Claim.NONE),), set(), "what was never there"),
+        ((replace(SUBNET, claim=Claim.NONE, policy=Policy.SKIP),), {"core", "hub"}, "what is only watched"),
+        ((replace(SUBNET, arm_id=vnet_id()),), {"core", "hub"}, "the same resource under another name"),
+        ((replace(SUBNET, arm_id=vnet_id("hub2")),), {"core"}, "a name that begins alike is another resource"),
+        ((replace(SUBNET, arm_id=vnet_id("x", "core2")),), set(), "another group"),
+    ],
+)
+def test_what_is_on_record_beside_the_plan_holds_what_it_lies_in(beside, expected, why):
+    plan = make_plan([], records(GROUP, NET))
+    assert held(plan, (GROUP, NET, *beside)) == expected, why
+
+
+def test_a_manifest_that_was_not_chosen_holds_what_it_lies_in():
+    plan = make_plan([], records(GROUP, NET))
+    assert held(plan, (GROUP, NET), [prepared(subnet(), SUBNET.arm_id)]) == {"core", "hub"}
+
+
+def test_a_manifest_that_does_not_tell_its_id_yet_stands_where_it_is_on_record():
+    later = replace(prepared(subnet(), ""), arm_id=None)
+    plan = make_plan([later], records(GROUP, NET, SUBNET))
+    assert held(plan, (GROUP, NET, SUBNET), [later]) == {"core", "hub"}
+
+
+def test_what_git_has_elsewhere_by_now_holds_its_old_group():
+    """No list shows subnets, so none would show that this one is still there."""
+    moved = prepared(subnet(), f"{vnet_id('new', 'new')}/subnets/one")
+    plan = make_plan([moved], records(GROUP, NET, SUBNET))
+    assert held(plan, (GROUP, NET, SUBNET), [moved]) == {"core"}

@@ -1,0 +1,284 @@
+"""Odd answers where a list or a look decides, in whole runs: nothing is deleted or written because of one."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from scripts import rules
+from world import GROUP, GROUP_ID, SUBNET, SUBNET_ID, SUBSCRIPTION, VNET, VNET_ID, World, of
+
+from gitsync.emulator.settings import Settings
+from gitsync.model.verdict import Action, Verdict
+
+STRANGER_ID = f"{GROUP_ID}/providers/Microsoft.Storage/storageAccounts/files"
+NEXT = f"http://127.0.0.1:1{GROUP_ID}/resources"
+
+MALFORMED = [
+    (None, "an empty body"),
+    ({}, "no list"),
+    ([], "no page around the entries"),
+    ("", "a text"),
+    (5, "a number"),
+    ({"value": None}, "null for a list"),
+    ({"value": 5}, "a number for a list"),
+    ({"value": ""}, "a text for a list"),
+    ({"value": {}}, "an object for a list"),
+    ({"value": {"id": VNET_ID}}, "one entry for a list"),
+    ({"value": [VNET_ID]}, "texts for entries"),
+    ({"value": [None]}, "null for an entry"),
+    ({"value": [{}]}, "an entry without an id"),
+    ({"value": [{"id": None}]}, "null for an id"),
+    ({"value": [{"id": 5}]}, "a number for an id"),
+    ({"value": [{"name": "hub"}]}, "a name for an id"),
+    ({"error": {"code": "ServerBusy", "message": "Later."}}, "an error that comes as a success"),
+    ({"value": [], "error": {"code": "ServerBusy", "message": "Later."}}, "an error besides a list"),
+    ({"value": [], "nextLink": 5}, "a number for a link"),
+    ({"value": [], "nextLink": {}}, "an object for a link"),
+    ({"value": [], "nextLink": "more"}, "a word for a link"),
+    ({"value": [], "nextLink": NEXT}, "a link to another host"),
+    ({"value": [], "nextLink": "{base}" + f"{GROUP_ID}/resources?api-version=2021-04-01"}, "a link to itself"),
+]
+
+
+def play(world, method, path, body, *, status=200, **match):
+    """Let the emulator answer some requests with this body."""
+    rule = {"match": {"method": method, "path": path, **match}, "answer": {"status": status, "body": body}}
+    world.settings = replace(world.settings, rules=rules(json.dumps(rule)))
+
+
+@pytest.fixture
+def world(tmp_path):
+    return World(tmp_path)
+
+
+def with_stranger(world):
+    world.outside("PUT", STRANGER_ID, {"location": "westeurope", "sku": {"name": "Standard_LRS"}}, "2023-01-01")
+    return world
+
+
+def is_there(world, path, api_version):
+    return "error" not in (world.read(path, api_version) or {"error": None})
+
+
+@pytest.mark.parametrize(("body", "why"), MALFORMED)
+@pytest.mark.parametrize("when", [{}, {"nth": [1]}, {"nth": [2]}], ids=["each time", "first", "second"])
+def test_a_group_with_something_foreign_in_it_outlasts_an_odd_list(world, body, why, when):
+    world.says(group=GROUP, vnet=VNET, subnet=SUBNET).sync()
+    play(with_stranger(world), "GET", "*/resourcegroups/core/resources", body, **when)
+    report = world.says().sync(prune=True, max_deletes=3)
+    assert GROUP_ID not in world.sent("DELETE"), why
+    assert set(world.sent("DELETE")) <= {VNET_ID, SUBNET_ID}, "only what is on record goes, each by itself"
+    assert of(report, "ResourceGroup").record is not None
+    assert report.exit_code in {0, 1}
+    world.settings = Settings(limits=None)
+    assert is_there(world, STRANGER_ID, "2023-01-01"), why
+
+
+@pytest.mark.parametrize(("body", "why"), MALFORMED)
+def test_an_empty_group_outlasts_an_odd_list(world, body, why):
+    world.says(group=GROUP).sync()
+    play(with_stranger(world), "GET", "*/resourcegroups/core/resources", body)
+    report = world.says().sync(prune=True)
+    found = of(report, "ResourceGroup")
+    assert (world.sent("DELETE"), found.verdict, report.exit_code) == ([], Verdict.UNKNOWN, 1), why
+    world.settings = Settings(limits=None)
+    assert of(world.sync(prune=True), "ResourceGroup").verdict is Verdict.BLOCKED, "the next run reads the list"
+
+
+@pytest.mark.parametrize("status", [403, 404, 409, 500])
+def test_a_list_that_is_refused_is_not_empty(world, status):
+    world.says(group=GROUP, vnet=VNET).sync()
+    play(with_stranger(world), "GET", "*/resourcegroups/core/resources", {"value": []}, status=status)
+    world.says().sync(prune=True, max_deletes=3, resource_timeout=60.0)
+    assert world.sent("DELETE") == [VNET_ID]
+
+
+def test_an_empty_list_lets_no_group_go_before_what_is_on_record(world):
+    world.says(group=GROUP, vnet=VNET, subnet=SUBNET).sync()
+    play(world, "GET", "*/resourcegroups/core/resources", {"value": []})
+    report = world.says().sync(prune=True, max_deletes=3)
+    assert world.sent("DELETE") == [SUBNET_ID, VNET_ID, GROUP_ID]
+    assert report.exit_code == 0
+
+
+def test_an_empty_list_is_held_against_the_one_that_follows(world):
+    world.says(group=GROUP, vnet=VNET).sync()
+    play(with_stranger(world), "GET", "*/resourcegroups/core/resources", {"value": []}, nth=[1])
+    report = world.says().sync(prune=True, max_deletes=3)
+    assert world.sent("DELETE") == [VNET_ID]
+    assert "storageAccounts/files" in of(report, "ResourceGroup").condition.message
+
+
+def test_a_list_that_leaves_out_what_is_there_is_not_relied_on(world):
+    """The first one shows the network, the next one does not: who knows what else it leaves out."""
+    world.says(group=GROUP, vnet=VNET).sync()
+    play(world, "GET", "*/resourcegroups/core/resources", {"value": []}, after=1)
+    report = world.says().sync(prune=True, max_deletes=3, resource_timeout=60.0)
+    found = of(report, "ResourceGroup")
+    assert (world.sent("DELETE"), found.verdict, found.condition.reason) == ([], Verdict.BLOCKED, "PruneHeld")
+    assert VNET_ID in found.condition.message
+
+
+def test_what_was_deleted_may_still_show_in_a_list(world):
+    """Azure's lists lag behind: what this run deleted does not hold its group."""
+    world.says(group=GROUP, vnet=VNET).sync()
+    network = {"value": [{"id": VNET_ID, "name": "hub", "type": "Microsoft.Network/virtualNetworks"}]}
+    empty = {"match": {"path": "*/resources", "nth": [1]}, "answer": {"status": 200, "body": {"value": []}}}
+    lagging = {"match": {"path": "*/resources"}, "answer": {"status": 200, "body": network}}
+    world.settings = replace(world.settings, rules=rules(json.dumps(empty), json.dumps(lagging)))
+    world.says().sync(prune=True, max_deletes=3)
+    assert world.sent("DELETE") == [VNET_ID, GROUP_ID]
+
+
+ODD_RESOURCES = [
+    (None, "an empty body"),
+    ({}, "nothing in it"),
+    ({"value": []}, "an empty list"),
+    ({"id": VNET_ID.replace("/hub", "/other"), "name": "other", "properties": {}}, "another resource"),
+    ({"id": VNET_ID, "properties": []}, "properties that are a list"),
+    ({"error": {"code": "ResourceNotFound", "message": "Gone."}}, "an error that comes as a success"),
+]
+
+
+@pytest.mark.parametrize(("body", "why"), ODD_RESOURCES)
+def test_what_is_read_oddly_is_neither_deleted_nor_forgotten(world, body, why):
+    world.says(group=GROUP, vnet=VNET).sync()
+    play(world, "GET", "*/virtualnetworks/hub", body)
+    report = world.says(group=GROUP).sync(prune=True)
+    found = of(report, "VirtualNetwork")
+    assert (world.writes, found.verdict) == ([], Verdict.UNKNOWN), why
+    assert found.record is not None
+
+
+@pytest.mark.parametrize(("body", "why"), ODD_RESOURCES)
+def test_what_is_read_oddly_is_neither_written_nor_created(world, body, why):
+    world.says(group=GROUP, vnet=VNET).sync()
+    play(world, "GET", "*/virtualnetworks/hub", body)
+    report = world.says(group=GROUP, vnet=VNET.replace("10.0", "10.1")).sync()
+    assert (world.writes, of(report, "VirtualNetwork").verdict) == ([], Verdict.UNKNOWN), why
+    assert world.says(group=GROUP, vnet=VNET).plan().exit_code == 1
+
+
+@pytest.mark.parametrize("body", [{}, {"value": []}, {"message": "no route"}])
+def test_a_404_that_is_not_azures_says_nothing(world, body):
+    """It is neither created again nor forgotten."""
+    world.says(group=GROUP, vnet=VNET).sync()
+    play(world, "GET", "*/virtualnetworks/hub", body, status=404)
+    assert of(world.sync(), "VirtualNetwork").verdict is Verdict.UNKNOWN
+    assert of(world.says(group=GROUP).sync(prune=True), "VirtualNetwork").record is not None
+    assert world.writes == []
+
+
+ASSIGNMENT = """\
+    apiVersion: authorization.azure.com/v1api20220401
+    kind: RoleAssignment
+    metadata:
+      name: reads
+    spec:
+      owner: {name: core, group: resources.azure.com, kind: ResourceGroup}
+      principalId: 5a9ad4b2-3f0c-4d6b-9c3e-2f6f6f6f6f6f
+      roleDefinitionReference: {wellKnownName: Reader}
+    """
+ROLES = "*/roledefinitions"
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        *[row for row in MALFORMED if "entry" not in row[1] and "id" not in row[1].split()],
+        ({"value": [{}]}, "a role without anything"),
+        ({"value": [{"name": "x", "properties": {"type": "BuiltInRole", "roleName": 5}}]}, "a number for a name"),
+        ({"value": [{"name": 5, "properties": {"type": "BuiltInRole", "roleName": "Reader"}}]}, "a number for an id"),
+        ({"value": [{"name": "x", "properties": ["Reader"]}]}, "a list for properties"),
+    ],
+)
+def test_no_role_is_assigned_by_an_odd_list_of_roles(world, body, why):
+    play(world, "GET", ROLES, body)
+    report = world.says(group=GROUP, role=ASSIGNMENT).sync()
+    found = of(report, "RoleAssignment")
+    assert (report.exit_code, found.fault, found.condition.is_ready) == (1, None, False), why
+    assert world.sent("PUT") == [GROUP_ID]
+    world.settings = Settings(limits=None)
+    assert of(world.sync(), "RoleAssignment").condition.is_ready, "the next run reads the list"
+
+
+VAULT = """\
+    apiVersion: keyvault.azure.com/v1api20210401preview
+    kind: Vault
+    metadata:
+      name: vault-of-ours
+    spec:
+      location: westeurope
+      owner: {name: core}
+      properties:
+        createMode: MODE
+        tenantId: 11111111-1111-1111-1111-111111111111
+        sku: {family: A, name: standard}
+        accessPolicies: []
+    """
+DELETED_ID = (
+    f"/subscriptions/{SUBSCRIPTION}/providers/Microsoft.KeyVault/locations/westeurope/deletedVaults/vault-of-ours"
+)
+
+
+@pytest.mark.parametrize("mode", ["createOrRecover", "purgeThenCreate"])
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        (None, "an empty body"),
+        ({}, "nothing in it"),
+        ({"value": []}, "a list"),
+        ({"id": DELETED_ID.replace("vault-of-ours", "other"), "properties": {}}, "another vault"),
+        ({"id": DELETED_ID, "properties": {"vaultId": 5}}, "a number for what it was"),
+        ({"id": DELETED_ID, "properties": {"vaultId": f"{GROUP_ID}/providers/x/vaults/other"}}, "it was another one"),
+        ({"error": {"code": "NotFound", "message": "No."}}, "an error that comes as a success"),
+    ],
+)
+def test_no_vault_is_purged_or_made_by_an_odd_answer(world, mode, body, why):
+    play(world, "GET", "*/deletedvaults/*", body)
+    report = world.says(group=GROUP, vault=VAULT.replace("MODE", mode)).sync()
+    found = of(report, "Vault")
+    assert (world.writes, found.fault, found.action) == ([f"PUT {GROUP_ID}"], None, Action.NONE), why
+    assert report.exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("subnets", "why"),
+    [
+        (None, "no list"),
+        ({}, "an object for a list"),
+        ("", "a text for a list"),
+        ([None], "null for a subnet"),
+        (["one"], "a name for a subnet"),
+        ([{}], "a subnet without anything"),
+        ([{"name": "one"}], "a subnet without properties"),
+        ([{"name": 5, "properties": {}}], "a number for a name"),
+        ([{"name": "one", "properties": "x"}], "a text for properties"),
+        ([{"name": "one", "properties": {"delegations": 5}}], "a number for a list in it"),
+        ([{"name": "one", "properties": {"natGateway": "x"}}], "a text for an object in it"),
+    ],
+)
+def test_no_network_is_written_by_an_odd_list_of_its_subnets(world, subnets, why):
+    world.says(group=GROUP, vnet=VNET, subnet=SUBNET).sync()
+    body = {
+        "id": VNET_ID,
+        "name": "hub",
+        "location": "westeurope",
+        "properties": {"addressSpace": {"addressPrefixes": ["10.9.0.0/16"]}, "subnets": subnets},
+    }
+    play(world, "GET", "*/virtualnetworks/hub", body)
+    report = world.says(group=GROUP, vnet=VNET, subnet=SUBNET).sync()
+    found = of(report, "VirtualNetwork")
+    assert (world.writes, found.fault, report.exit_code) == ([], None, 1), why
+
+
+@pytest.mark.parametrize("polled", [{"error": {"code": "Busy"}}, {"status": 5}, {}, [], None])
+def test_a_delete_is_not_done_by_an_odd_poll(world, polled):
+    world.says(group=GROUP, vnet=VNET).sync()
+    rule = {"match": {"poll": True}, "answer": {"status": 200, "body": polled}}
+    world.settings = replace(world.settings, rules=rules(json.dumps(rule)))
+    found = of(world.says(group=GROUP).sync(prune=True, resource_timeout=60.0), "VirtualNetwork")
+    gone = not is_there(world, VNET_ID, "2024-03-01")
+    assert (found.record is None) <= gone
