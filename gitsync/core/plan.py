@@ -1,7 +1,8 @@
 """Join what git says with what is remembered into one plan: what to apply, and what left git.
 
 Nothing here asks Azure. What a prune may touch is decided by the records: never what we did not create or adopt, what
-a manifest still names, or what holds something that is not to be deleted (DESIGN §4, Prune).
+a manifest still names, or what holds something that is not to be deleted; and nothing that may have left git by a slip
+(core/holds).
 """
 
 from __future__ import annotations
@@ -11,9 +12,11 @@ from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
 
 from gitsync.core.armpath import is_below, same_id
+from gitsync.core.holds import Gap, Holds, holds_of
 from gitsync.errors import StateError, UnsafePlanError
 from gitsync.model.gvk import Key
-from gitsync.model.plan import Intent, Node, Plan
+from gitsync.model.manifests import UnreadDocument
+from gitsync.model.plan import Departure, Intent, Node, Plan
 from gitsync.model.policy import Policy
 from gitsync.model.problem import Problem
 from gitsync.model.record import Claim, Record
@@ -28,26 +31,51 @@ def make_plan(
     prepared: Iterable[Prepared],
     records: Mapping[Key, Record],
     problems: Iterable[Problem] = (),
-    policies: Mapping[Key, Policy] | None = None,
+    departures: Mapping[Key, Departure] | None = None,
     undeletable: Collection[Key] = (),
+    *,
+    unread: Iterable[UnreadDocument] = (),
+    beside: Iterable[Prepared] = (),
 ) -> Plan:
-    """Plan one run. `problems` are those of files; `policies` those of the last manifests of what left git.
+    """Plan one run. `problems` are those of files, and `unread` the documents that became no resource; `departures` say
+    how resources left git.
 
-    `undeletable` are records of kinds that Azure cannot delete: they go with what they lie below.
+    `undeletable` are records of kinds that Azure cannot delete: they go with what they lie below. `beside` are the
+    manifests of the source that the run is not about: nothing that they name is deleted.
 
     Raises StateError where the records depend on each other in a circle.
     """
+    prepared = tuple(prepared)
+    declared = _distinct((*prepared, *beside))
     applies = _applies(prepared, records)
     problems = tuple(problems)
     invalid = [node for node in applies.values() if node.prepared and not node.prepared.is_valid]
-    complete = not invalid and not any(problem.is_error for problem in problems)
-    gone = {key: record for key, record in sorted(records.items()) if key not in applies}
+    named = _named(declared, records)
+    holds = holds_of(declared, records, problems, unread)
+    keys = {one.key for one in declared}
+    gone = {key: record for key, record in sorted(records.items()) if key not in keys}
     return Plan(
         applies=applies,
-        prunes=_ordered(_intended(gone, applies, policies or {}, complete=complete), undeletable),
+        prunes=_ordered(_intended(gone, named, departures or {}, holds), undeletable),
         problems=problems,
-        complete=complete,
+        complete=not invalid and not any(problem.is_error for problem in problems),
     )
+
+
+def _distinct(declared: Iterable[Prepared]) -> tuple[Prepared, ...]:
+    """One for each manifest: what is only watched is a copy of one that the run is not about."""
+    return tuple({(one.key, one.resource.source): one for one in declared}.values())
+
+
+def _named(declared: Iterable[Prepared], records: Mapping[Key, Record]) -> list[str]:
+    """Every ARM id that a manifest names, now or by its record: an id may be unknown while a manifest is invalid."""
+    ids = (
+        arm_id
+        for one in declared
+        for arm_id in (one.arm_id, records[one.key].arm_id if one.key in records else None)
+        if arm_id
+    )
+    return sorted(set(ids))
 
 
 def _applies(prepared: Iterable[Prepared], records: Mapping[Key, Record]) -> dict[Key, Node]:
@@ -68,15 +96,16 @@ def _applies(prepared: Iterable[Prepared], records: Mapping[Key, Record]) -> dic
 
 
 def _intended(
-    gone: Mapping[Key, Record], applies: Mapping[Key, Node], policies: Mapping[Key, Policy], *, complete: bool
+    gone: Mapping[Key, Record], named: list[str], departures: Mapping[Key, Departure], holds: Holds
 ) -> dict[Key, Node]:
-    named = [node.prepared.arm_id for node in applies.values() if node.prepared and node.prepared.arm_id]
     nodes = {}
     for key, record in gone.items():
-        policy = policies.get(key, record.policy)
+        departure = departures.get(key, Departure())
+        policy = departure.policy or record.policy
         intent = _intent(record, policy, named)
-        held = _held(record, named, complete=complete) if intent is Intent.PRUNE else ""
-        nodes[key] = Node(key=key, intent=intent, record=replace(record, policy=policy), held=held)
+        held = (_below(record, named) or holds.on(Gap(record, departure.path))) if intent is Intent.PRUNE else ""
+        remembered = replace(record, policy=policy)
+        nodes[key] = Node(key=key, intent=intent, record=remembered, held=held, reason=departure.reason)
     return holding_parents(nodes)
 
 
@@ -87,11 +116,9 @@ def _intent(record: Record, policy: Policy, named: list[str]) -> Intent:
     return Intent.PRUNE
 
 
-def _held(record: Record, named: list[str], *, complete: bool) -> str:
-    if not complete:
-        return "Some manifests could not be read or are invalid, so nothing is deleted."
-    below = sorted(arm_id for arm_id in named if is_below(arm_id, record.arm_id))
-    return f"A manifest still names {below[0]}, which lies below it." if below else ""
+def _below(record: Record, named: list[str]) -> str:
+    below = next((arm_id for arm_id in named if is_below(arm_id, record.arm_id)), None)
+    return f"A manifest still names {below}, which lies below it." if below else ""
 
 
 def holding_parents(nodes: Mapping[Key, Node]) -> dict[Key, Node]:
