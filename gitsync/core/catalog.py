@@ -51,12 +51,16 @@ class Catalog:
 
     def by_arm_type(self, arm_type: str, api_version: str) -> Kind | None:
         """The kind for an ARM type (without case) at one of ARM's api-versions, in its newer spelling."""
-        place = self._by_type().get(arm_type.casefold())
+        place = self.home_of(arm_type)
         if place is None:
             return None
         versions = self._versions(*place)
         spelled = [v for v in self.versions(*place) if versions[v] == api_version]
         return self.kind(GVK(place[0], spelled[-1], place[1])) if spelled else None
+
+    def home_of(self, arm_type: str) -> tuple[str, str] | None:
+        """The group and kind for an ARM type (without case); None where the catalog has none."""
+        return self._by_type().get(arm_type.casefold())
 
     def groups(self) -> tuple[str, ...]:
         """The API groups, sorted."""

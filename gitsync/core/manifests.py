@@ -8,42 +8,26 @@ from __future__ import annotations
 
 import base64
 import binascii
-import json
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gitsync.core.credential_keys import CERTIFICATE
 from gitsync.core.documents import Document, read_documents
 from gitsync.core.fieldpath import spell
+from gitsync.core.items import unlist
+from gitsync.core.leftover import Leftover, hidden_by, leave, misspelt_fields, reject
 from gitsync.core.metadata import Header, is_object, read_header
+from gitsync.core.recognition import is_ours
+from gitsync.core.sealed import CIPHERTEXT, ENCRYPTED, encrypted_objects
 from gitsync.model.export import Address, Holder
 from gitsync.model.gvk import Key
-from gitsync.model.manifests import Encrypted, Manifests
+from gitsync.model.manifests import Manifests, UnreadDocument
 from gitsync.model.problem import Level, Problem, Source
 from gitsync.model.resource import Resource
 from gitsync.model.secret import Secret
 
 SUFFIXES = (".yaml", ".yml", ".json")
-GROUPS = ".azure.com"  # every group of ASO ends so: a group that is misspelt before it is a problem, not passed over
-
-FOREIGN = frozenset(
-    {
-        "acn.azure.com",
-        "clusterconfig.azure.com",
-        "containerstorage.azure.com",
-        "fleet.azure.com",
-        "networking.fleet.azure.com",
-        "karpenter.azure.com",
-    }
-)
-"""Groups of other operators that end as ASO's do."""
-
-MAX_LISTS = 10  # lists in lists
-ENCRYPTED = "sops"  # the member that SOPS adds to a document it encrypts
-CIPHERTEXT = re.compile(r"ENC\[AES256_GCM,")
-
 MAPPING = "Write one key: value a line."
 REFER = "Put them into a Secret, encrypt that one, and refer to it."
 KEEP_ONE = "Keep one of them; until then the first counts."
@@ -60,41 +44,13 @@ def read_manifests(files: Mapping[str, bytes], *, namespace: str = "default") ->
         if not path.endswith(SUFFIXES):
             continue
         contents = read_documents(path, files[path])
-        sorter.problems.extend(contents.problems)
+        for problem in contents.problems:
+            sorter.problems.append(problem)
+            sorter.unread.append(UnreadDocument(source=Source(path, problem.line), is_rejected=True))
         for document in contents.documents:
-            for single in _unlist(document, MAX_LISTS):
+            for single in unlist(document):
                 sorter.add(single)
     return sorter.done()
-
-
-def _unlist(document: Document, depth: int) -> Iterator[Document]:
-    """A document, or where it is a list of documents, these."""
-    value = document.value
-    is_list = is_object(value) and value["kind"].endswith("List") and isinstance(value.get("items"), list)
-    if not is_list or not depth:
-        yield document
-        return
-    implied = {} if value["kind"] == "List" else {"apiVersion": value["apiVersion"], "kind": value["kind"][:-4]}
-    implied |= {ENCRYPTED: value[ENCRYPTED]} if ENCRYPTED in value else {}
-    for index, item in enumerate(value["items"]):
-        if item is not None:
-            yield from _unlist(_item(document, item, index, implied), depth - 1)
-
-
-def _item(document: Document, item: Any, index: int, implied: Mapping[str, Any]) -> Document:
-    """One item as a document of its own: what the list says for all need not be repeated in every item."""
-    prefix = f"items[{index}]"
-    lines = {p[len(prefix) :].lstrip("."): line for p, line in document.lines.items() if _is_below(p, prefix)}
-    problems = tuple(
-        replace(p, field=p.field[len(prefix) :].lstrip(".")) for p in document.problems if _is_below(p.field, prefix)
-    )
-    lines.setdefault("", document.line("items"))  # an item of an aliased list has no line of its own
-    value = {**implied, **item} if isinstance(item, dict) else item
-    return replace(document, value=value, lines=lines, problems=problems)
-
-
-def _is_below(path: str, prefix: str) -> bool:
-    return path.startswith(prefix) and path[len(prefix) : len(prefix) + 1] in {"", ".", "["}
 
 
 @dataclass(slots=True)
@@ -109,7 +65,7 @@ class _Sorter:
     sealed: list[Document] = field(default_factory=list)
     namespaces: dict[str, Mapping[str, str]] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
-    passed_over: int = 0
+    unread: list[UnreadDocument] = field(default_factory=list)
 
     def add(self, document: Document) -> None:
         value = document.value
@@ -118,23 +74,28 @@ class _Sorter:
         if isinstance(value, dict) and ENCRYPTED in value:
             self.sealed.append(document)
         take = TAKERS.get((value["apiVersion"], value["kind"])) if is_object(value) else None
-        is_resource = take is None and is_object(value) and _is_aso(value["apiVersion"])
-        if take is None and not is_resource:
-            self.passed_over += 1
+        if take is None and not (is_object(value) and is_ours(value["apiVersion"])):
+            self.account_for(leave(document))
             return
         header = read_header(document, self.namespace)
         if isinstance(header, Problem):
-            self.problems.extend([header, *document.problems])
-        elif take:
+            self.account_for(reject(document, *(misspelt_fields(document) or (header,)), *document.problems))
+            return
+        self.unread.extend(hidden_by(document))
+        if take:
             self.problems.extend([*document.problems, *header.problems])
             take(self, document, header)
         else:
             self.resource(document, header)
 
+    def account_for(self, left: Leftover) -> None:
+        self.problems.extend(left.problems)
+        self.unread.extend(left.unread)
+
     def resource(self, document: Document, header: Header) -> None:
         gvk = header.gvk
         spec = document.value.get("spec")
-        problems = [*document.problems, *header.problems]
+        problems = [*document.problems, *header.problems, *misspelt_fields(document)]
         if spec is not None and not isinstance(spec, dict):
             problems.append(_problem(document, "InvalidSpec", "spec", "spec is not a mapping.", MAPPING))
         if ENCRYPTED in document.value and CIPHERTEXT.search(repr(spec)):
@@ -170,7 +131,9 @@ class _Sorter:
         name = header.name
         if name in self.namespaces:
             message = f"Namespace {name} stands twice."
-            self.problems.append(_problem(document, "DuplicateManifest", "metadata.name", message, KEEP_ONE))
+            self.account_for(
+                reject(document, _problem(document, "DuplicateManifest", "metadata.name", message, KEEP_ONE))
+            )
         self.namespaces.setdefault(name, header.annotations)
 
     def keep(
@@ -194,24 +157,18 @@ class _Sorter:
         if place not in plain and Address(holder, *place) not in self.encrypted:
             return True
         message = f"{header.gvk.kind} {header.namespace}/{header.name} stands twice."
-        self.problems.append(_problem(document, "DuplicateManifest", "metadata.name", message, KEEP_ONE))
+        self.account_for(reject(document, _problem(document, "DuplicateManifest", "metadata.name", message, KEEP_ONE)))
         return False
 
     def done(self) -> Manifests:
-        texts = _sealed_at_once(self.sealed)
         return Manifests(
             resources=tuple(sorted(self.resources, key=lambda r: (r.key, r.gvk.version, r.source))),
             config_maps=self.config_maps,
             secrets=self.secrets,
-            encrypted={
-                address: Encrypted(
-                    source=Source(one.path, one.line("")), text=texts[_seal(one)], values=_as_they_stand(one)
-                )
-                for address, one in self.encrypted.items()
-            },
+            encrypted=encrypted_objects(self.encrypted, self.sealed),
             namespaces=self.namespaces,
             problems=tuple(sorted(self.problems, key=lambda p: p.order)),
-            passed_over=self.passed_over,
+            unread=tuple(sorted(self.unread, key=lambda one: one.source)),
         )
 
 
@@ -220,37 +177,6 @@ TAKERS: Mapping[tuple[str, str], Callable[[_Sorter, Document, Header], None]] = 
     ("v1", "Secret"): _Sorter.secret,
     ("v1", "Namespace"): _Sorter.namespace_,
 }
-
-
-def _sealed_at_once(documents: Iterable[Document]) -> Mapping[tuple[str, int], bytes]:
-    """The texts that belong together, by their seal, each joined once however many documents share it.
-
-    SOPS seals a file of several documents as a whole, and writes the same member `sops` into each of them.
-    """
-    spelled: dict[tuple[str, int], str] = {}
-    texts: dict[tuple[str, str], dict[bytes, None]] = {}
-    for one in documents:
-        if _seal(one) not in spelled:  # items of a list have one seal, and one text
-            spelled[_seal(one)] = json.dumps(one.value[ENCRYPTED], sort_keys=True)
-        texts.setdefault((one.path, spelled[_seal(one)]), {})[one.text] = None
-    joined = {group: b"".join(together) for group, together in texts.items()}
-    return {seal: joined[seal[0], said] for seal, said in spelled.items()}
-
-
-def _seal(document: Document) -> tuple[str, int]:
-    return document.path, id(document.value[ENCRYPTED])
-
-
-def _is_aso(api_version: str) -> bool:
-    group = api_version.rpartition("/")[0].casefold()
-    return group.endswith(GROUPS) and group not in FOREIGN
-
-
-def _as_they_stand(document: Document) -> dict[str, str]:
-    """The values of an encrypted object, of which nothing more is known than whether they differ."""
-    members = [document.value.get(member) for member in ("data", "stringData")]
-    found = [pair for member in members if isinstance(member, dict) for pair in member.items()]
-    return {key: value for key, value in found if isinstance(value, str)}
 
 
 def _texts(sorter: _Sorter, document: Document, member: str) -> dict[str, str]:

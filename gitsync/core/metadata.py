@@ -13,6 +13,7 @@ from typing import Any
 
 from gitsync.core.documents import Document
 from gitsync.core.fieldpath import spell
+from gitsync.core.likeness import key_for
 from gitsync.core.typewords import quoted
 from gitsync.model.gvk import GVK
 from gitsync.model.problem import Problem
@@ -60,9 +61,7 @@ def read_header(document: Document, namespace: str) -> Header | Problem:
     name, space = metadata.get("name"), metadata.get("namespace") or namespace
     if name in (None, ""):
         message = f"{gvk.kind} has no metadata.name."
-        return _problem(
-            document, "MissingName", "metadata.name", message, "generateName does not do: git needs a name."
-        )
+        return _problem(document, "MissingName", "metadata.name", message, _hint_of_name(metadata))
     for member, text in (("name", name), ("namespace", space)):
         if not _matches(NAME, text, 253):
             message = f"metadata.{member} of a {gvk.kind} is {quoted(text)}."
@@ -71,6 +70,13 @@ def read_header(document: Document, namespace: str) -> Header | Problem:
     annotations = _strings(document, "annotations", problems)
     labels = _strings(document, "labels", problems)
     return Header(gvk=gvk, namespace=space, name=name, annotations=annotations, labels=labels, problems=tuple(problems))
+
+
+def _hint_of_name(metadata: Mapping[str, Any]) -> str:
+    key = key_for("name", metadata)
+    if key in (None, "name"):
+        return "generateName does not do: git needs a name."
+    return f"Did you mean name instead of {key}?"
 
 
 def _is_gvk(gvk: GVK) -> bool:

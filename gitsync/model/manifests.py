@@ -29,7 +29,8 @@ class UnreadDocument:
     """A document that did not become a resource: of a kind that is not for gitsync, or rejected with a problem.
 
     Texts are as written, "" where the document has none. `is_rejected` says that a problem was reported of it, so that
-    it may have been meant as a resource of ours; a file or document that does not parse is one without any text.
+    it may have been meant as a resource of ours; a file or document that does not parse is one without any text. `form`
+    is what it is instead, where it has no kind but can be recognised.
     """
 
     source: Source
@@ -38,6 +39,7 @@ class UnreadDocument:
     name: str = ""
     azure_name: str = ""
     is_rejected: bool = False
+    form: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,8 +48,7 @@ class Manifests:
     annotations of Namespace manifests by name. What is encrypted is in `encrypted`, and in neither of the others.
 
     `problems` are those that belong to no resource, in the order of the files; a resource that was read has its own.
-    `passed_over` counts the documents that are not for gitsync, and `unread` names these and the rejected ones, in the
-    order of the files.
+    `unread` are the documents that are not for gitsync and the rejected ones, in the order of the files.
     """
 
     resources: tuple[Resource, ...] = ()
@@ -56,5 +57,9 @@ class Manifests:
     encrypted: Mapping[Address, Encrypted] = field(default_factory=dict)
     namespaces: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
-    passed_over: int = 0
     unread: tuple[UnreadDocument, ...] = ()
+
+    @property
+    def passed_over(self) -> int:
+        """How many documents are not for gitsync."""
+        return sum(not one.is_rejected for one in self.unread)

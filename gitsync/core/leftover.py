@@ -1,0 +1,136 @@
+"""What becomes of a document that is neither a resource nor feeds one: passed over, or rejected with its problems.
+
+Every document is accounted for: one that is silently left out would be taken for one that was removed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from gitsync.core.documents import Document
+from gitsync.core.fieldpath import spell
+from gitsync.core.finding import Finding
+from gitsync.core.items import is_list
+from gitsync.core.likeness import Likeness, key_for
+from gitsync.core.metadata import is_object
+from gitsync.core.recognition import fault_of, is_arm_template, is_ours
+from gitsync.model.manifests import UnreadDocument
+from gitsync.model.problem import Problem, Source
+
+ARM_TEMPLATE = "ARM template"
+_IDENTITY = frozenset({"apiVersion", "kind", "metadata", "metadata.name"})
+
+
+@dataclass(frozen=True, slots=True)
+class Leftover:
+    """The problems of one document, and the documents that it accounts for: itself, or the items of a broken list."""
+
+    problems: tuple[Problem, ...]
+    unread: tuple[UnreadDocument, ...]
+
+
+def leave(document: Document) -> Leftover:
+    """Pass a document over, unless a sign says that it was meant for gitsync; then it is rejected."""
+    wrong = _fault(document)
+    if wrong is not None:
+        return reject(document, _placed(wrong, document))
+    if twice := tuple(problem for problem in document.problems if _hides(problem, {"apiVersion", "kind"})):
+        return reject(document, *twice)
+    form = ARM_TEMPLATE if is_arm_template(document.value) else ""
+    one = Likeness.of(document.value).unread(_source(document), is_rejected=False)
+    return Leftover((), (replace(one, form=form),))
+
+
+def reject(document: Document, *problems: Problem) -> Leftover:
+    """Account for a document that has these problems instead of a use."""
+    items = tuple(_items_of_ours(document))
+    itself = Likeness.of(document.value).unread(_source(document), is_rejected=True)
+    return Leftover(problems, (*(items or (itself,)), *hidden_by(document)))
+
+
+def hidden_by(document: Document) -> tuple[UnreadDocument, ...]:
+    """The document before this one, where no `---` divides them: its header stands in the same mapping, and is lost."""
+    if not any(_hides(problem, _IDENTITY) for problem in document.problems):
+        return ()
+    return (UnreadDocument(source=_source(document), is_rejected=True),)
+
+
+def misspelt_fields(document: Document) -> tuple[Problem, ...]:
+    """A problem for each field of the header whose key is in another case or within two letters."""
+    misspelt = Likeness.of(document.value).misspelt
+    return tuple(
+        Problem(
+            code="MisspeltField",
+            message=f"{key} is not a field of a manifest.",
+            hint=f"Did you mean {word}?",
+            path=document.path,
+            line=document.line(spell((key,))),
+            field=spell((key,)),
+        )
+        for word, key in misspelt.items()
+    )
+
+
+def _fault(document: Document) -> Finding | None:
+    return _fault_of_list(document.value) or fault_of(document.value)
+
+
+def _fault_of_list(value: Any) -> Finding | None:
+    if is_list(value):  # all others were taken apart
+        message = "Lists stand in lists, more than ten deep."
+        return Finding(code="InvalidList", path=("items",), message=message, hint=DIVIDE)
+    if not any(_is_meant(item) for item in _items(value)):
+        return None
+    if isinstance(value, list):
+        message = "The document is a list of manifests, which Kubernetes does not read."
+        return Finding(code="InvalidList", path=(), message=message, hint=DIVIDE)
+    message = "The document holds manifests, but is not a list as Kubernetes reads it."
+    return Finding(code="InvalidList", path=(), message=message, hint="Write apiVersion: v1, kind: List and items.")
+
+
+DIVIDE = "Put a line of --- between the manifests instead."
+
+
+def _items_of_ours(document: Document) -> Iterator[UnreadDocument]:
+    """The manifests of ours among the items of a list that is not one for Kubernetes."""
+    for index, item in enumerate(_items(document.value)):
+        if _is_meant(item):
+            line = document.lines.get(f"[{index}]") or document.lines.get(f"items[{index}]", document.line("items"))
+            yield Likeness.of(item).unread(Source(document.path, line), is_rejected=True)
+
+
+def _is_meant(item: Any) -> bool:
+    return (is_object(item) and is_ours(item["apiVersion"])) or fault_of(item) is not None
+
+
+def _items(value: Any) -> list[Any]:
+    """The items of a list that Kubernetes does not take for one: bare, or with a header of the core group."""
+    if isinstance(value, list):
+        return value
+    if not isinstance(value, dict):
+        return []
+    seen = Likeness.of(value)
+    has_header = bool({"apiVersion", "kind"} & seen.keys.keys()) and not seen.group
+    key = key_for("items", value) if has_header else None
+    return value[key] if key is not None and isinstance(value[key], list) else []
+
+
+def _placed(finding: Finding, document: Document) -> Problem:
+    return Problem(
+        code=finding.code,
+        message=finding.message,
+        hint=finding.hint,
+        path=document.path,
+        line=document.line(spell(finding.path)),
+        field=spell(finding.path),
+    )
+
+
+def _hides(problem: Problem, fields: set[str] | frozenset[str]) -> bool:
+    return problem.code == "DuplicateKey" and problem.field in fields
+
+
+def _source(document: Document) -> Source:
+    return Source(document.path, document.line(""))

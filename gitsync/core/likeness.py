@@ -1,0 +1,113 @@
+"""The header of a document as its author probably meant it: keys in another case, or within two letters, count too.
+
+Apart from core/metadata, which reads a header by the rules of Kubernetes: what is found here names a document that
+failed these rules, and decides nothing about a resource.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gitsync.core.nearest import distance
+from gitsync.model.manifests import UnreadDocument
+from gitsync.model.problem import Source
+
+HEADER = ("apiVersion", "kind", "metadata", "spec")
+"""The top fields of a manifest that a person writes."""
+
+LETTERS = 2  # as many may be wrong
+_OTHERS = frozenset({*HEADER, "id", "data", "items", "namespace", "status", "type", "uid"})
+"""Keys that say something else, however near they are to another."""
+
+
+def key_for(word: str, mapping: Mapping[str, Any]) -> str | None:
+    """The key that stands for `word`: itself, else in another case, else the nearest within two letters; or None."""
+    if word in mapping:
+        return word
+    ranked = sorted((edits, key) for key in mapping if (edits := _edits(key, word)) is not None)
+    return ranked[0][1] if ranked else None
+
+
+def within_two_letters(word: str, choices: Iterable[str]) -> str | None:
+    """The nearest choice that differs from `word` in case alone or in at most two letters; None where there is none."""
+    ranked = sorted((edits, choice) for choice in choices if (edits := _distance(word, choice)) is not None)
+    return ranked[0][1] if ranked else None
+
+
+def _edits(key: str, word: str) -> int | None:
+    return None if key in _OTHERS else _distance(key, word)
+
+
+def _distance(one: str, other: str) -> int | None:
+    return distance(one.casefold(), other.casefold(), LETTERS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Likeness:
+    """What a mapping says of itself; texts are as written, "" where there is none. `keys` has the key that stands for
+    each field of the header that is there, `owner` and `azure_name` are those of its spec.
+    """
+
+    keys: Mapping[str, str]
+    api_version: str = ""
+    kind: str = ""
+    name: str = ""
+    azure_name: str = ""
+    owner: Any = None
+
+    @classmethod
+    def of(cls, value: Any) -> Likeness:
+        """Read what can be recognised; of what is no mapping, nothing."""
+        if not isinstance(value, Mapping):
+            return cls(keys={})
+        found = {word: key for word in HEADER if (key := key_for(word, value)) is not None}
+        header = {word: value[key] for word, key in found.items()}
+        return cls(
+            keys=found,
+            api_version=_text(header.get("apiVersion")),
+            kind=_text(header.get("kind")),
+            name=_text(_member(header.get("metadata"), "name")),
+            azure_name=_text(_member(header.get("spec"), "azureName")),
+            owner=_member(header.get("spec"), "owner"),
+        )
+
+    @property
+    def misspelt(self) -> Mapping[str, str]:
+        """The fields whose key is not as it should be, with that key."""
+        return {word: key for word, key in self.keys.items() if key != word}
+
+    @property
+    def group(self) -> str:
+        """The group of the apiVersion: what stands before the last slash, "" where there is none."""
+        return self.api_version.rpartition("/")[0]
+
+    @property
+    def version(self) -> str:
+        return self.api_version.rpartition("/")[2]
+
+    @property
+    def has_owner(self) -> bool:
+        """Whether it names an owner as ASO's resources do: a mapping, while others write a text."""
+        return isinstance(self.owner, Mapping) and bool({"name", "armId"} & self.owner.keys())
+
+    def unread(self, source: Source, *, is_rejected: bool) -> UnreadDocument:
+        """The document as one that did not become a resource."""
+        return UnreadDocument(
+            source=source,
+            api_version=self.api_version,
+            kind=self.kind,
+            name=self.name,
+            azure_name=self.azure_name,
+            is_rejected=is_rejected,
+        )
+
+
+def _member(mapping: Any, word: str) -> Any:
+    key = key_for(word, mapping) if isinstance(mapping, Mapping) else None
+    return mapping[key] if key is not None and isinstance(mapping, Mapping) else None
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
