@@ -41,7 +41,7 @@ def finished(turn: Turn) -> Result:
     spec = _spec(turn)
     condition = _condition(turn, spec.generation)
     writes = turn.run.rules.writes
-    blank = no_turn(turn.node)
+    blank = no_turn(turn.node, turn.run.rules.agent)
     return replace(
         blank,
         arm_id=turn.arm_id or blank.arm_id,
@@ -85,10 +85,13 @@ def _kept(turn: Turn, condition: Condition, spec: _Spec) -> Record | None:
     return replace(record, condition=kept, operation=_operation(turn))
 
 
-def no_turn(node: Node) -> Result:
-    """The result of a node that the run had no time for: all that is known of it in Azure stays as it is."""
+def no_turn(node: Node, agent: str) -> Result:
+    """The result of a node that the run had no time for: all that is known of it in Azure stays as it is. `agent` is
+    the run's; a record of another one is left alone.
+    """
     prepared, record = node.prepared, node.record
-    record = replace(record, unit=_unit(node)) if record else None
+    if record and record.agent in {"", agent}:
+        record = replace(record, unit=_unit(node))
     return Result(
         key=node.key,
         manifest_api_version=prepared.resource.gvk.api_version if prepared else _api_version(record),
@@ -135,7 +138,7 @@ def _condition(turn: Turn, generation: int) -> Condition:
     elif turn.run.rules.writes:
         new = READY
     else:
-        return _last_said(turn.node.record, turn.note)
+        return _last_said(turn.node.record, " ".join(text for text in (turn.node.reason, turn.note) if text))
     new = masked_condition(new, turn.run.redactions.mask)  # before it is compared with what was kept the last time
     return replace(new, generation=generation, time=rfc3339(turn.run.clock.now()))
 

@@ -59,7 +59,7 @@ class Holds:
     moves: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def on(self, gap: Gap) -> str:
-        """Return why a resource is held, with the file and line that hold it and how to fix that; "" where it may go."""
+        """Return why a resource is held, with the file and line that hold it and what to do; "" where it may go."""
         return next((text for rule in _RULES if (text := rule(self, gap))), "")
 
 
@@ -74,11 +74,11 @@ def holds_of(
     `declared` are all manifests of the source, also those that the run is not about; `records` are those of their keys
     at least. `problems` and `unread` are those of the source's files.
     """
-    unread = tuple(unread)
+    problems, unread = tuple(problems), tuple(unread)
     counts = Counter(one.key for one in declared)
     unknown = [one for one in declared if not one.is_valid or not _known_id(one, records)]
     return Holds(
-        faults=_sorted((*problems, *map(_rejection, unread), *_of_unknown_kinds(declared))),
+        faults=_sorted((*problems, *_rejections(unread, problems), *_of_unknown_kinds(declared))),
         invalid=_sorted(p for one in declared if not one.is_valid for p in one.problems),
         traces=_by_name((*map(_of_document, unread), *map(_of_manifest, unknown))),
         nameless=tuple(one for one in unknown if "azureNameFromConfig" in one.resource.spec),
@@ -89,15 +89,17 @@ def holds_of(
     )
 
 
-def _sorted(problems: Iterable[Problem | None]) -> tuple[Problem, ...]:
-    return tuple(sorted((p for p in problems if p is not None), key=lambda problem: problem.order))
+def _sorted(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+    return tuple(sorted(problems, key=lambda problem: problem.order))
 
 
-def _rejection(document: UnreadDocument) -> Problem | None:
-    if not document.is_rejected:
-        return None
-    message = "The document is not understood."
-    return Problem(code="Rejected", message=message, path=document.source.path, line=document.source.line)
+def _rejections(unread: Iterable[UnreadDocument], problems: Iterable[Problem]) -> Iterator[Problem]:
+    """A problem for each rejected document of a file that no other problem is of."""
+    told = {problem.path for problem in problems if problem.is_error}
+    for document in unread:
+        if document.is_rejected and document.source.path not in told:
+            message = "The document is not understood."
+            yield Problem(code="Rejected", message=message, path=document.source.path, line=document.source.line)
 
 
 def _of_unknown_kinds(declared: Iterable[Prepared]) -> Iterator[Problem]:
@@ -183,7 +185,7 @@ def _by_trace(holds: Holds, gap: Gap) -> str:
     for trace in (trace for name in sorted(names) for trace in holds.traces.get(name, ())):
         if not trace.kind or distance(trace.kind, kind, FURTHEST_KIND) is not None:
             return (
-                f"Held: {trace.source} has a document named {sorted(trace.names & names)[0]}, {trace.why}, and which "
+                f"Held: {trace.source} has a document named {min(trace.names & names)}, {trace.why}, and which "
                 f"may be this {key.kind}. Fix it there; if it is something else, give it another name."
             )
     return ""
@@ -206,13 +208,13 @@ def _by_typo(holds: Holds, gap: Gap) -> str:
         member = _mistyped(one.key, gap.record.key)
         if member and one.key in holds.twice:
             return (
-                f"Held: {one.resource.source} declares {one.key} once more, and its {member} differs from this one's by "
-                "a letter or two. Keep one manifest of each resource."
+                f"Held: {one.resource.source} declares {one.key} once more, and its {member} differs by one or two "
+                "letters. Keep one manifest of each resource."
             )
         if member:
             return (
                 f"Held for this run: {one.key} was added in the same change and its {member} differs by "
-                f"{'two letters at most' if member == 'kind' else 'one letter'}. The next run deletes it."
+                f"{'one or two letters' if member in {'group', 'kind'} else 'one letter'}. The next run deletes it."
             )
     return ""
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
+from typing import Final
 
 from gitsync.core.armpath import is_below, same_id
 from gitsync.core.holds import Gap, Holds, holds_of
 from gitsync.errors import StateError, UnsafePlanError
 from gitsync.model.gvk import Key
-from gitsync.model.manifests import UnreadDocument
-from gitsync.model.plan import Departure, Intent, Node, Plan
+from gitsync.model.plan import Departure, Intent, Node, Plan, Surroundings
 from gitsync.model.policy import Policy
 from gitsync.model.problem import Problem
 from gitsync.model.record import Claim, Record
@@ -25,6 +25,7 @@ from gitsync.model.result import Result
 
 MOST_DELETES = 10
 SHARE_OF_DELETES = 0.2
+ALONE: Final = Surroundings()
 
 
 def make_plan(
@@ -33,25 +34,22 @@ def make_plan(
     problems: Iterable[Problem] = (),
     departures: Mapping[Key, Departure] | None = None,
     undeletable: Collection[Key] = (),
-    *,
-    unread: Iterable[UnreadDocument] = (),
-    beside: Iterable[Prepared] = (),
+    around: Surroundings = ALONE,
 ) -> Plan:
-    """Plan one run. `problems` are those of files, and `unread` the documents that became no resource; `departures` say
-    how resources left git.
+    """Plan one run. `problems` are those of files; `departures` say how resources left git, and `around` is what else
+    the source holds.
 
-    `undeletable` are records of kinds that Azure cannot delete: they go with what they lie below. `beside` are the
-    manifests of the source that the run is not about: nothing that they name is deleted.
+    `undeletable` are records of kinds that Azure cannot delete: they go with what they lie below.
 
     Raises StateError where the records depend on each other in a circle.
     """
     prepared = tuple(prepared)
-    declared = _distinct((*prepared, *beside))
+    declared = _distinct((*prepared, *around.others))
     applies = _applies(prepared, records)
     problems = tuple(problems)
     invalid = [node for node in applies.values() if node.prepared and not node.prepared.is_valid]
     named = _named(declared, records)
-    holds = holds_of(declared, records, problems, unread)
+    holds = holds_of(declared, records, problems, around.unread)
     keys = {one.key for one in declared}
     gone = {key: record for key, record in sorted(records.items()) if key not in keys}
     return Plan(

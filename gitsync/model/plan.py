@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from gitsync.model.gvk import Key
+from gitsync.model.manifests import UnreadDocument
 from gitsync.model.policy import Policy
 from gitsync.model.problem import Problem
 from gitsync.model.record import Record
@@ -49,6 +50,16 @@ class Departure:
     policy: Policy | None = None
     path: str = ""
     reason: str = "Removed from git."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What a source holds besides the manifests of a run: `others` are manifests that the run is not about (or all),
+    `unread` the documents that became no resource. Nothing that they may stand for is deleted.
+    """
+
+    others: tuple[Prepared, ...] = ()
+    unread: tuple[UnreadDocument, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -42,7 +42,7 @@ class Checkout:
     is no git work tree (or has no commit). `ref` is the branch or tag, where it is one. `dirty` says that what was read
     differs from the revision. `folder` is set where SOURCE is a folder of this machine, `top` where that lies in a work
     tree. `remote` is the repository elsewhere that it came from or has, and `remote_refused` tells why one that there
-    is may not be spoken with.
+    is may not be spoken with. `ignored` are the paths of manifest files that an ignore file names.
     It is a context manager: leaving it throws away what was fetched.
     """
 
@@ -51,6 +51,7 @@ class Checkout:
     ref: str | None = None
     files: Mapping[str, bytes] = field(repr=False)  # a Secret may be among them
     problems: tuple[Problem, ...] = ()
+    ignored: tuple[str, ...] = ()
     dirty: bool = False
     folder: Path | None = None
     top: Path | None = None
@@ -133,6 +134,7 @@ def _from_url(url: Url, ref: str | None, wanted: Wanted, access: Access) -> Chec
         ref=tip.ref,
         files=contents.files,
         problems=contents.problems,
+        ignored=contents.ignored,
         remote=remote,
         wanted=wanted,
         history=History(clone.repository, tip.commit, root="", remote=remote, clone=clone),
@@ -144,7 +146,12 @@ def _from_plain_folder(source: Folder, ref: str | None, wanted: Wanted) -> Check
         raise SourceError(f"{source.path} is not in a git repository, so it has no {ref}.", hint="Leave --ref out.")
     contents = read_contents(FolderListing(root=source.path, follow_links=True), wanted)
     return Checkout(
-        name=str(source.path), files=contents.files, problems=contents.problems, folder=source.path, wanted=wanted
+        name=str(source.path),
+        files=contents.files,
+        problems=contents.problems,
+        ignored=contents.ignored,
+        folder=source.path,
+        wanted=wanted,
     )
 
 
@@ -163,6 +170,7 @@ def _from_work_tree(source: Folder, tree: WorkTree, ref: str | None, wanted: Wan
         ref=ref or branch,
         files=contents.files,
         problems=contents.problems,
+        ignored=contents.ignored,
         dirty=dirty,
         folder=source.path,
         top=tree.top,

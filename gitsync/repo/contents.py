@@ -28,13 +28,15 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contents:
-    """Manifest files by path from the root of the source, sorted; and a warning for what was passed over.
+    """Manifest files by path from the root of the source, sorted; and a warning for what was passed over. `ignored` are
+    the paths of manifest files that an ignore file names.
 
     A kustomization stands for all of its folder: its own path leads to what it was built to.
     """
 
     files: Mapping[str, bytes] = field(repr=False)  # a Secret may be among them
     problems: tuple[Problem, ...]
+    ignored: tuple[str, ...] = ()
 
 
 def read_contents(listing: Listing, wanted: Wanted) -> Contents:
@@ -45,7 +47,7 @@ def read_contents(listing: Listing, wanted: Wanted) -> Contents:
         everything = _Everything.of(listing, wanted.budget)
         built = build_kustomizations(choice.units, everything.entries, everything.read)
         files = dict(sorted({**files, **built}.items()))
-    return Contents(files=files, problems=choice.problems)
+    return Contents(files=files, problems=choice.problems, ignored=choice.ignored)
 
 
 def inputs_of(listing: Listing, wanted: Wanted) -> Mapping[str, str]:
@@ -67,16 +69,23 @@ class _Choice:
     manifests: tuple[Entry, ...]
     units: tuple[str, ...]
     problems: tuple[Problem, ...]
+    ignored: tuple[str, ...]
 
 
 def _choose(listing: Listing, wanted: Wanted) -> _Choice:
     entries = listing.entries(wanted.path)
-    seen = visible(entries, _rules(listing, entries, wanted), wanted.without)
+    rules = _rules(listing, entries, wanted)
+    seen = visible(entries, rules, wanted.without)
     units = find_kustomizations([entry.path for entry in seen if entry.kind is EntryKind.FILE], wanted.path)
     folders = [folder_of(unit) for unit in units]
     manifests = manifests_of(e for e in seen if not any(is_below(e.path, folder) for folder in folders))
     check_budget(manifests, wanted.budget)
-    return _Choice(manifests=manifests, units=units, problems=passed_over(seen))
+    return _Choice(
+        manifests=manifests,
+        units=units,
+        problems=passed_over(seen),
+        ignored=tuple(entry.path for entry in manifests_of(entries) if rules.ignores(entry.path)),
+    )
 
 
 @dataclass(frozen=True, slots=True)
