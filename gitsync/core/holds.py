@@ -208,28 +208,25 @@ def _by_typo(holds: Holds, gap: Gap) -> str:
         member = _mistyped(one.key, gap.record.key)
         if member and one.key in holds.twice:
             return (
-                f"Held: {one.resource.source} declares {one.key} once more, and its {member} differs by one or two "
-                "letters. Keep one manifest of each resource."
+                f"Held: {one.resource.source} declares {one.key} once more, and it {member}. Keep one manifest of each "
+                "resource."
             )
         if member:
-            return (
-                f"Held for this run: {one.key} was added in the same change and its {member} differs by "
-                f"{'one or two letters' if member in {'group', 'kind'} else 'one letter'}. The next run deletes it."
-            )
+            return f"Held for this run: {one.key} was added in the same change and {member}. The next run deletes it."
     return ""
 
 
 def _mistyped(new: Key, gone: Key) -> str:
-    """The one member of two keys that differs, where that may be a slip; "" where more differs."""
-    members = [name for name, one, other in zip(Key._fields, new, gone, strict=True) if one != other]
-    if len(members) != 1:
-        return ""
-    (member,) = members
-    one, other = getattr(new, member), getattr(gone, member)
-    if member == "kind":
-        one, other = one.casefold(), other.casefold()
-    limit = FURTHEST_KIND if member in {"group", "kind"} else FURTHEST_NAME
-    return member if distance(one, other, limit) is not None else ""
+    """How little a new key differs from one that left git; "" where they have no more in common than others.
+
+    Namespace and group are not compared: a slip in the line before can take either from a manifest.
+    """
+    if new.kind == gone.kind and new.name == gone.name:
+        return "differs in its namespace or group alone"
+    if new.kind == gone.kind and distance(new.name, gone.name, FURTHEST_NAME) is not None:
+        return "its name differs by one letter"
+    near = new.name == gone.name and distance(new.kind.casefold(), gone.kind.casefold(), FURTHEST_KIND) is not None
+    return "its kind differs by one or two letters" if near else ""
 
 
 def _names(record: Record) -> frozenset[str]:
