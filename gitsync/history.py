@@ -83,7 +83,7 @@ def _reason(source: Checkout, record: Record, path: str) -> str:
     if path:
         return f"Removed from git: {path} does not declare it any more."
     if unit and _all_ignored(source, unit):
-        return f"Removed from git: the files of its folder {unit} are now ignored by .gitsyncignore."
+        return f"Removed from git: the files of its folder {unit} are now ignored."
     return Departure().reason
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sized
 from dataclasses import replace
 from datetime import date
 
@@ -13,6 +13,7 @@ from gitsync.core.credentials import CredentialOf
 from gitsync.core.exports import has_expressions
 from gitsync.core.manifests import read_manifests
 from gitsync.core.prepare import prepare
+from gitsync.model.coverage import Coverage
 from gitsync.model.manifests import Manifests
 from gitsync.model.policy import Policy
 from gitsync.model.resource import Prepared
@@ -21,6 +22,11 @@ from gitsync.model.resource import Prepared
 def manifests_of(config: Config, files: Mapping[str, bytes]) -> Manifests:
     """What files say of the namespaces that the settings choose."""
     return of_namespaces(read_manifests(files, namespace=config.namespace), config.target_namespaces)
+
+
+def coverage_of(files: Sized, ignored: tuple[str, ...], manifests: Manifests) -> Coverage:
+    """What was read of a source, and what was not."""
+    return Coverage(files=len(files), resources=len(manifests.resources), unread=manifests.unread, ignored=ignored)
 
 
 def prepared_of(

@@ -28,7 +28,7 @@ from gitsync.model.problem import Problem
 from gitsync.model.report import Report, Requests
 from gitsync.model.secret import Secret
 from gitsync.planning import choice_of, problems_of, refuse_invalid
-from gitsync.preparing import manifests_of, prepared_of
+from gitsync.preparing import coverage_of, manifests_of, prepared_of
 from gitsync.redactions import Redactions
 from gitsync.repo.access import Access
 from gitsync.repo.checkout import checkout
@@ -64,6 +64,7 @@ def run(config: Config, clock: Clock, redactions: Redactions) -> Report:
         results=results,
         root=after.root,
         base=before.commit,
+        coverage=coverage_of(after.files, after.ignored, manifests),
     )
     return masked(report, redactions.mask)
 
@@ -81,7 +82,13 @@ def _read_both(config: Config) -> tuple[Reading, Reading]:
     if config.to_revision is not None:
         return before, read(config.to_revision)
     with checkout(config.source, ref=config.ref, path=config.path, access=access, status_dir=status_dir) as found:
-        after = Reading(commit=found.revision, files=found.files, problems=found.problems, root=found.root)
+        after = Reading(
+            commit=found.revision,
+            files=found.files,
+            problems=found.problems,
+            ignored=found.ignored,
+            root=found.root,
+        )
     return before, replace(after, commit=None) if found.dirty else after
 
 

@@ -31,6 +31,7 @@ from gitsync.model.report import Report
 from gitsync.model.result import Result
 from gitsync.outcome import forgotten, no_turn
 from gitsync.planning import choice_of, plan_run, problems_of, refuse
+from gitsync.preparing import coverage_of
 from gitsync.reconcile import reconcile
 from gitsync.recording import expect, publish
 from gitsync.report.masked import masked
@@ -67,6 +68,7 @@ async def run(config: Config, edges: Edges, *, writes: bool) -> Report:
 
     report = _report(config, edges, plan, results, left, writes=writes)
     report = replace(report, started=started, finished=rfc3339(edges.clock.now()))
+    report = replace(report, coverage=coverage_of(edges.source.files, edges.source.ignored, given.manifests))
     report = masked(report, edges.redactions.mask)
     if not writes:
         return report

@@ -14,9 +14,10 @@ from gitsync.core.credential_keys import hidden
 from gitsync.core.credentials import as_far_as_known
 from gitsync.core.names import ConfigMaps
 from gitsync.errors import SourceError
+from gitsync.model.coverage import Coverage
 from gitsync.model.problem import Problem
 from gitsync.model.resource import Prepared
-from gitsync.preparing import manifests_of, prepared_of
+from gitsync.preparing import coverage_of, manifests_of, prepared_of
 from gitsync.redactions import Redactions
 from gitsync.repo.access import Access
 from gitsync.repo.checkout import checkout
@@ -46,8 +47,8 @@ ANY_SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offline:
     """A source as git says it. `everything` are all resources, `prepared` those that the settings choose, `problems`
-    theirs and those of the files, in the order of the files; `config_maps` are those that manifests declare; `files`
-    and `passed_over` are counts.
+    theirs and those of the files, in the order of the files; `config_maps` are those that manifests declare;
+    `coverage` is what was read.
     """
 
     catalog: Catalog
@@ -55,8 +56,7 @@ class Offline:
     prepared: tuple[Prepared, ...]
     problems: tuple[Problem, ...]
     config_maps: ConfigMaps
-    files: int
-    passed_over: int
+    coverage: Coverage
 
     @property
     def has_errors(self) -> bool:
@@ -88,8 +88,7 @@ def read_offline(config: Config, redactions: Redactions) -> Offline:
         prepared=chosen,
         problems=tuple(sorted(problems, key=lambda problem: problem.order)),
         config_maps=manifests.config_maps,
-        files=len(source.files),
-        passed_over=manifests.passed_over,
+        coverage=coverage_of(source.files, source.ignored, manifests),
     )
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from gitsync.cli.interruption import Begins, Interruption
 from gitsync.cli.offline import READING as OFFLINE
 from gitsync.cli.output import REPORT_OUTPUTS, show_progress, tell
+from gitsync.cli.verbose import list_left_out
 from gitsync.config import Config
 from gitsync.model.report import Report
 from gitsync.redactions import Redactions
@@ -69,6 +70,7 @@ def execute(options: argparse.Namespace, config: Config, *, writes: bool) -> int
             write_plan(Path(config.plan_out), report.review)
     finally:
         tell(report, config, os.environ)
+        list_left_out(options, config, report.coverage)
     faults = [result.fault for result in report.results if result.fault]
     if faults:
         raise ExceptionGroup("in the turns of single resources", faults)
@@ -83,6 +85,7 @@ def rehearse(options: argparse.Namespace, config: Config) -> int:
     redactions: Redactions = options.redactions
     report = rehearsal.run(config, SystemClock(), redactions)
     tell(report, config, os.environ)
+    list_left_out(options, config, report.coverage)
     return report.exit_code
 
 

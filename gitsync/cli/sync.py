@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 
 from gitsync.cli.running import AZURE, DECIDING, OUTPUTS, READING, TELLING, VAULT, execute
+from gitsync.cli.verbose import add_verbose
 from gitsync.config import Config
 
 __all__ = ["OUTPUTS", "SETTINGS", "arguments", "run"]
@@ -17,7 +18,8 @@ SETTINGS = (*READING, "allow_dirty", *AZURE, *VAULT, *DECIDING, "register_provid
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Everything is a setting."""
+    """Everything else is a setting."""
+    add_verbose(parser)
 
 
 def run(options: argparse.Namespace, config: Config) -> int:

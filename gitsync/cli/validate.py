@@ -12,6 +12,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from gitsync.cli.offline import READING
+from gitsync.cli.verbose import add_verbose, list_left_out
 from gitsync.config import Config
 
 if TYPE_CHECKING:
@@ -22,7 +23,8 @@ OUTPUTS = ("text", "json")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Everything is a setting."""
+    """Everything else is a setting."""
+    add_verbose(parser)
 
 
 def run(options: argparse.Namespace, config: Config) -> int:
@@ -35,6 +37,7 @@ def run(options: argparse.Namespace, config: Config) -> int:
         print(inert(json.dumps(_document(read), indent=2)))
     else:
         print(inert("\n".join(_lines(read, config))))
+    list_left_out(options, config, read.coverage)
     return 1 if read.has_errors or (config.strict and read.problems) else 0
 
 
@@ -50,14 +53,16 @@ def _lines(read: Offline, config: Config) -> Iterator[str]:
 
 
 def _summary(read: Offline) -> str:
+    from gitsync.report.coverage import left_out
     from gitsync.report.headline import plural
 
-    what = f"{plural(len(read.prepared), 'resource')} in {plural(read.files, 'file')}"
+    what = f"{plural(len(read.prepared), 'resource')} in {plural(read.coverage.files, 'file')}"
+    rest = "".join(f"; {part}" for part in left_out(read.coverage))
     if not read.prepared and not read.problems:
-        return f"{what}: nothing to validate. Check SOURCE and --path."
+        return f"{what}: nothing to validate{rest}. Check SOURCE and --path."
     counts = _counts(read)
     said = [plural(count, noun) for noun, count in counts.items() if count]
-    return f"{what}: {' and '.join(said) or 'no problems'}."
+    return f"{what}: {' and '.join(said) or 'no problems'}{rest}."
 
 
 def _counts(read: Offline) -> dict[str, int]:
@@ -66,13 +71,15 @@ def _counts(read: Offline) -> dict[str, int]:
 
 
 def _document(read: Offline) -> dict[str, object]:
+    from gitsync.report.coverage import coverage_document
     from gitsync.report.json import problem_document
 
     counts = _counts(read)
     return {
         "resources": len(read.prepared),
-        "files": read.files,
-        "passedOver": read.passed_over,
+        "files": read.coverage.files,
+        "passedOver": sum(read.coverage.passed_over.values()),
+        "coverage": coverage_document(read.coverage),
         "errors": counts["error"],
         "warnings": counts["warning"],
         "problems": [problem_document(problem) for problem in read.problems],

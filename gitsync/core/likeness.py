@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from gitsync.core.nearest import distance
@@ -18,14 +19,20 @@ HEADER = ("apiVersion", "kind", "metadata", "spec")
 """The top fields of a manifest that a person writes."""
 
 LETTERS = 2  # as many may be wrong
+MOST_KEYS = 200  # a mapping with more is no part of a manifest, and comparing every key would take long
 _OTHERS = frozenset({*HEADER, "id", "data", "items", "namespace", "status", "type", "uid"})
 """Keys that say something else, however near they are to another."""
 
 
 def key_for(word: str, mapping: Mapping[str, Any]) -> str | None:
-    """The key that stands for `word`: itself, else in another case, else the nearest within two letters; or None."""
+    """The key that stands for `word`: itself, else in another case, else the nearest within two letters; or None.
+
+    Of a mapping with more than `MOST_KEYS` keys only the word itself counts.
+    """
     if word in mapping:
         return word
+    if len(mapping) > MOST_KEYS:
+        return None
     ranked = sorted((edits, key) for key in mapping if (edits := _edits(key, word)) is not None)
     return ranked[0][1] if ranked else None
 
@@ -41,13 +48,19 @@ def _edits(key: str, word: str) -> int | None:
 
 
 def _distance(one: str, other: str) -> int | None:
+    return _compared(one, other) if abs(len(one) - len(other)) <= LETTERS else None
+
+
+@lru_cache(maxsize=4096)
+def _compared(one: str, other: str) -> int | None:
+    """Kept, since the same keys stand in thousands of documents."""
     return distance(one.casefold(), other.casefold(), LETTERS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Likeness:
     """What a mapping says of itself; texts are as written, "" where there is none. `keys` has the key that stands for
-    each field of the header that is there, `owner` and `azure_name` are those of its spec.
+    each field of the header that is there; `has_azure_name` and `has_owner` say whether its spec has these as ASO has.
     """
 
     keys: Mapping[str, str]
@@ -55,7 +68,8 @@ class Likeness:
     kind: str = ""
     name: str = ""
     azure_name: str = ""
-    owner: Any = None
+    has_azure_name: bool = False
+    has_owner: bool = False
 
     @classmethod
     def of(cls, value: Any) -> Likeness:
@@ -64,13 +78,16 @@ class Likeness:
             return cls(keys={})
         found = {word: key for word in HEADER if (key := key_for(word, value)) is not None}
         header = {word: value[key] for word, key in found.items()}
+        spec = header.get("spec")
+        owner = _member(spec, "owner")
         return cls(
             keys=found,
             api_version=_text(header.get("apiVersion")),
             kind=_text(header.get("kind")),
             name=_text(_member(header.get("metadata"), "name")),
-            azure_name=_text(_member(header.get("spec"), "azureName")),
-            owner=_member(header.get("spec"), "owner"),
+            azure_name=_text(_member(spec, "azureName")),
+            has_azure_name=isinstance(spec, Mapping) and key_for("azureName", spec) is not None,
+            has_owner=isinstance(owner, Mapping) and bool({"name", "armId"} & owner.keys()),  # others write a text
         )
 
     @property
@@ -86,11 +103,6 @@ class Likeness:
     @property
     def version(self) -> str:
         return self.api_version.rpartition("/")[2]
-
-    @property
-    def has_owner(self) -> bool:
-        """Whether it names an owner as ASO's resources do: a mapping, while others write a text."""
-        return isinstance(self.owner, Mapping) and bool({"name", "armId"} & self.owner.keys())
 
     def unread(self, source: Source, *, is_rejected: bool) -> UnreadDocument:
         """The document as one that did not become a resource."""

@@ -60,8 +60,7 @@ def read_header(document: Document, namespace: str) -> Header | Problem:
         )
     name, space = metadata.get("name"), metadata.get("namespace") or namespace
     if name in (None, ""):
-        message = f"{gvk.kind} has no metadata.name."
-        return _problem(document, "MissingName", "metadata.name", message, _hint_of_name(metadata))
+        return _no_name(document, gvk.kind)
     for member, text in (("name", name), ("namespace", space)):
         if not _matches(NAME, text, 253):
             message = f"metadata.{member} of a {gvk.kind} is {quoted(text)}."
@@ -72,11 +71,15 @@ def read_header(document: Document, namespace: str) -> Header | Problem:
     return Header(gvk=gvk, namespace=space, name=name, annotations=annotations, labels=labels, problems=tuple(problems))
 
 
-def _hint_of_name(metadata: Mapping[str, Any]) -> str:
-    key = key_for("name", metadata)
-    if key in (None, "name"):
-        return "generateName does not do: git needs a name."
-    return f"Did you mean name instead of {key}?"
+def _no_name(document: Document, kind: str) -> Problem:
+    key = key_for("name", document.value["metadata"])
+    if key not in {None, "name"}:
+        where = spell(("metadata", str(key)))
+        return _problem(
+            document, "MisspeltField", where, f"{where} is not a field of a manifest.", "Did you mean name?"
+        )
+    hint = "generateName does not do: git needs a name."
+    return _problem(document, "MissingName", "metadata.name", f"{kind} has no metadata.name.", hint)
 
 
 def _is_gvk(gvk: GVK) -> bool:

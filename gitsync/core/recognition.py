@@ -135,7 +135,7 @@ def _has_kind_of_ours(seen: Likeness) -> bool:
 
 def _has_spec_of_ours(seen: Likeness) -> bool:
     is_spec = seen.keys.get("spec", "").casefold() == "spec"
-    return is_spec and not seen.group and (bool(seen.azure_name) or seen.has_owner)
+    return is_spec and not seen.group and (seen.has_azure_name or seen.has_owner)
 
 
 def _feeds_resources(seen: Likeness) -> bool:
@@ -208,7 +208,9 @@ def _no_group(seen: Likeness) -> Finding | None:
 
 def _spelled(seen: Likeness) -> str:
     """A hint with the apiVersion that the kind has."""
-    if (fed := _fed_kind(seen)) is not None and not (seen.has_owner or seen.azure_name or _has_version_of_ours(seen)):
+    if (fed := _fed_kind(seen)) is not None and not (
+        seen.has_owner or seen.has_azure_name or _has_version_of_ours(seen)
+    ):
         return f"Did you mean apiVersion: v1 and kind: {fed}?"
     homes = _homes().get(seen.kind, ())
     if not homes:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from gitsync.model.coverage import Coverage
 from gitsync.model.problem import Problem
 from gitsync.model.result import Result
 from gitsync.model.review import Review
@@ -27,7 +28,7 @@ class Report:
 
     `root` is the folder that paths of files count from, inside the repository ("" for its top). `base` is set where
     Azure was not asked: the revision whose manifests stand for what Azure has. `review` is what a plan says to who
-    reviews it, where that was asked for.
+    reviews it, where that was asked for. `coverage` is what was read of the source.
     """
 
     command: str  # "sync" or "plan"
@@ -42,6 +43,7 @@ class Report:
     root: str = ""
     base: str | None = None
     review: Review | None = None
+    coverage: Coverage = field(default_factory=Coverage)
 
     @property
     def summary(self) -> Mapping[str, int]:

@@ -38,11 +38,12 @@ from gitsync.repo.worktree import (
 class Checkout:
     """The manifests of one revision.
 
-    `files` maps a path from the root of SOURCE to its bytes, sorted. `revision` is a commit id, None for a folder that
+    `files` maps a path from the root of SOURCE to its bytes, sorted; `ignored` are the paths of files that could hold
+    manifests and are left out. `revision` is a commit id, None for a folder that
     is no git work tree (or has no commit). `ref` is the branch or tag, where it is one. `dirty` says that what was read
     differs from the revision. `folder` is set where SOURCE is a folder of this machine, `top` where that lies in a work
     tree. `remote` is the repository elsewhere that it came from or has, and `remote_refused` tells why one that there
-    is may not be spoken with. `ignored` are the paths of manifest files that an ignore file names.
+    is may not be spoken with.
     It is a context manager: leaving it throws away what was fetched.
     """
 

@@ -15,7 +15,7 @@ from gitsync.repo.ignore import IGNORE_FILE, IgnoreRules, read_rules
 from gitsync.repo.kustomization import find_kustomizations, folder_of, is_below, reach
 from gitsync.repo.kustomize import build_kustomizations, has_tool
 from gitsync.repo.listing import Entry, EntryKind, Listing
-from gitsync.repo.selection import Budget, check_budget, in_dot_folder, manifests_of, passed_over, visible
+from gitsync.repo.selection import Budget, check_budget, ignored, in_dot_folder, manifests_of, passed_over, visible
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,8 +29,8 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contents:
-    """Manifest files by path from the root of the source, sorted; and a warning for what was passed over. `ignored` are
-    the paths of manifest files that an ignore file names.
+    """Manifest files by path from the root of the source, sorted; a warning for what was passed over; and the paths of
+    files that are ignored.
 
     A kustomization stands for all of its folder: its own path leads to what it was built to.
     """
@@ -94,18 +94,13 @@ class _Choice:
 
 def _choose(listing: Listing, wanted: Wanted) -> _Choice:
     entries = listing.entries(wanted.path)
-    rules = _rules(listing, entries, wanted)
-    seen = visible(entries, rules, wanted.without)
+    seen = visible(entries, _rules(listing, entries, wanted), wanted.without)
     units = find_kustomizations([entry.path for entry in seen if entry.kind is EntryKind.FILE], wanted.path)
     folders = [folder_of(unit) for unit in units]
     manifests = manifests_of(e for e in seen if not any(is_below(e.path, folder) for folder in folders))
     check_budget(manifests, wanted.budget)
-    return _Choice(
-        manifests=manifests,
-        units=units,
-        problems=passed_over(seen),
-        ignored=tuple(entry.path for entry in manifests_of(entries) if rules.ignores(entry.path)),
-    )
+    left_out = ignored(entries, seen, wanted.without)
+    return _Choice(manifests=manifests, units=units, problems=passed_over(seen), ignored=left_out)
 
 
 @dataclass(frozen=True, slots=True)

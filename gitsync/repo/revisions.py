@@ -30,11 +30,12 @@ _DEEPENED = "refs/gitsync/deepened"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """The manifests of one revision. `commit` is its id, None for a folder that has none; `root` as in a checkout."""
+    """The manifests of one revision. `commit` is its id, None for a folder that has none; the rest as in a checkout."""
 
     commit: str | None
     files: Mapping[str, bytes] = field(repr=False)  # a Secret may be among them
     problems: tuple[Problem, ...] = ()
+    ignored: tuple[str, ...] = ()
     root: str = ""
 
 
@@ -96,7 +97,13 @@ def _read(revision: Revision, wanted: Wanted) -> Reading:
     if where and not revision.repository.succeeds("cat-file", "-e", f"{revision.commit}:{where}"):
         return Reading(commit=revision.commit, files={}, root=revision.root)
     contents = read_contents(revision, wanted)
-    return Reading(commit=revision.commit, files=contents.files, problems=contents.problems, root=revision.root)
+    return Reading(
+        commit=revision.commit,
+        files=contents.files,
+        problems=contents.problems,
+        ignored=contents.ignored,
+        root=revision.root,
+    )
 
 
 def _commit_here(tree: WorkTree, name: str) -> str | None:

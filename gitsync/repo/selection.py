@@ -47,6 +47,16 @@ def manifests_of(entries: Iterable[Entry]) -> tuple[Entry, ...]:
     return tuple(entry for entry in entries if entry.kind is EntryKind.FILE and entry.path.endswith(_SUFFIXES))
 
 
+def ignored(entries: Iterable[Entry], seen: Iterable[Entry], without: Sequence[str] = ()) -> tuple[str, ...]:
+    """Paths of manifest files that `visible` left out, but for those below dot folders and folders in `without`."""
+    kept, folders = {entry.path for entry in seen}, tuple(folder + "/" for folder in without)
+    return tuple(
+        entry.path
+        for entry in manifests_of(entries)
+        if entry.path not in kept and not (in_dot_folder(entry.path) or entry.path.startswith(folders))
+    )
+
+
 def passed_over(entries: Iterable[Entry]) -> tuple[Problem, ...]:
     """A warning for every entry that could have led to manifests and is not read."""
     return tuple(

@@ -12,6 +12,7 @@ from gitsync.core.advice import advice_on
 from gitsync.model.problem import Problem, Source
 from gitsync.model.report import Report
 from gitsync.model.result import Attempt, Result
+from gitsync.report.coverage import coverage_document
 
 SCHEMA_VERSION = 1
 
@@ -38,6 +39,7 @@ def document(report: Report) -> dict[str, Any]:
             "deletes": requests.deletes,
             "polls": requests.polls,
         },
+        "coverage": coverage_document(report.coverage),
         "summary": dict(report.summary),
         "problems": [problem_document(p) for p in sorted(report.problems, key=lambda p: p.order)],
         "resources": [_resource(r) for r in sorted(report.results, key=lambda r: r.key)],

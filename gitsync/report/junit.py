@@ -16,6 +16,7 @@ from gitsync.logs import visible
 from gitsync.model.report import Report
 from gitsync.model.result import Result
 from gitsync.model.verdict import Verdict
+from gitsync.report.coverage import sentence
 from gitsync.report.findings import Finding, Weight, finding_of, of_problem
 from gitsync.report.names import reading_order, short_names
 
@@ -31,6 +32,7 @@ def render(report: Report) -> str:
     """The report as JUnit XML, with a newline at its end."""
     document = JUnitXml(f"gitsync {report.command}")
     manifests = _suite("manifests", _problems(report), report)
+    manifests.add_property("read", _text(sentence(report.coverage)))
     resources = _suite("resources", _resources(report), report)
     document.append(manifests)
     document.append(resources)

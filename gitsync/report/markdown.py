@@ -14,6 +14,7 @@ from gitsync.model.problem import Problem
 from gitsync.model.report import Report
 from gitsync.model.result import Attempt, Result
 from gitsync.model.verdict import Difference
+from gitsync.report.coverage import sentence
 from gitsync.report.escape import block, code, shortened, value
 from gitsync.report.headline import against, cost, done, found, plural, short_revision
 from gitsync.report.names import reading_order, short_names
@@ -71,6 +72,8 @@ def _head(report: Report) -> str:
         f"{found(report)}.",
         acts[:1].upper() + acts[1:],
     ]
+    if report.coverage.files or report.coverage.ignored:
+        paragraphs.append(f"Read {sentence(report.coverage)}.")
     if report.interrupted:
         paragraphs.append("**Interrupted**: what was not reached is left to the next run.")
     return "\n\n".join(paragraphs)

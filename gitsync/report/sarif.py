@@ -18,6 +18,7 @@ from gitsync import __version__
 from gitsync.core.exitcode import FAULT
 from gitsync.logs import visible
 from gitsync.model.report import Report
+from gitsync.report.coverage import coverage_document
 from gitsync.report.findings import FAILED, Finding, Weight, findings
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -90,7 +91,7 @@ def document(report: Report) -> dict[str, Any]:
         "originalUriBaseIds": {_ROOT: {"description": {"text": "The top of the repository of the manifests."}}},
         "invocations": [_invocation(report, [finding for finding in everything if not finding.path])],
         "results": _results(found, rules),
-        "properties": {"revision": report.revision},
+        "properties": {"revision": report.revision, "coverage": coverage_document(report.coverage)},
     }
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
 

@@ -17,6 +17,7 @@ from gitsync.model.report import Report
 from gitsync.model.result import Attempt, Result
 from gitsync.model.verdict import Difference, Verdict
 from gitsync.report.colour import Paint
+from gitsync.report.coverage import sentence
 from gitsync.report.escape import value
 from gitsync.report.headline import against, cost, done, found, short_revision
 from gitsync.report.names import has_namespaces, reading_order, short_names
@@ -46,6 +47,8 @@ def _summary(report: Report, paint: Paint) -> list[str]:
         paint.bold(f"{report.command} of {visible(short_revision(report.revision))}: {found(report)}"),
         f"{ready if report.command == 'sync' else ''}{done(report)}; {against(report) or cost(report)}",
     ]
+    if report.coverage.files or report.coverage.ignored:
+        lines.append(f"read {sentence(report.coverage)}")
     if report.interrupted:
         lines.append(paint.bad("Interrupted: what was not reached is left to the next run."))
     return lines

@@ -113,7 +113,12 @@ def test_a_secret_is_shown_by_where_it_comes_from(render):
 @pytest.mark.parametrize(
     ("files", "resource_codes", "file_codes", "why"),
     [
-        ({"a": GROUP.replace("spec:", "spek:")}, ["MissingField"], [], "a problem of a resource stands with it"),
+        (
+            {"a": GROUP.replace("spec:", "spek:")},
+            ["MissingField", "MisspeltField"],
+            [],
+            "a problem of a resource stands with it",
+        ),
         ({"a": GROUP, "b": "a: [\n"}, [], ["InvalidYaml"], "one of a file stands apart"),
         ({"a": ACCOUNT.replace("POLICY", "skip")}, ["OwnerNotFound"], [], "an owner that is not there"),
     ],

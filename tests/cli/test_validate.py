@@ -3,6 +3,7 @@
 import json
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -70,7 +71,7 @@ def test_problems_are_told_file_by_file(source, capsys):
         ({"a": WARNED}, ["--strict"], 1, "1 resource in 1 file: 1 warning.", "but is one with --strict"),
         ({"a": BAD}, [], 1, "1 resource in 1 file: 2 errors.", "errors"),
         ({"a": BAD}, ["--unknown-fields", "warn"], 1, "1 resource in 1 file: 1 error and 1 warning.", "a field is dropped"),
-        ({"a": "a: [\n"}, [], 1, "0 resources in 1 file: 1 error.", "a file that does not parse"),
+        ({"a": "a: [\n"}, [], 1, "0 resources in 1 file: 1 error; 1 document rejected.", "a file that does not parse"),
         ({}, [], 0, "0 resources in 0 files: nothing to validate. Check SOURCE and --path.", "an empty folder"),
         ({"a": GOOD, "b__c": BAD}, ["--path", "b"], 1, "1 resource in 1 file: 2 errors.", "only what lies at the path"),
         (
@@ -113,6 +114,77 @@ def test_json_has_the_shape_that_every_command_shares(source, capsys):
         "line": 4,
         "field": "spec.locaton",
     }
+
+
+OTHERS = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+---
+apiVersion: cache.azure.cm/v1api20230801
+kind: Redis
+metadata: {name: store}
+---
+replicas: 1
+"""
+COUNTED = (
+    "1 resource in 2 files: 1 error; passed over: 1 Deployment.apps, 1 without a kind; 1 document rejected; "
+    "1 file ignored."
+)
+LISTED = """
+others.yaml:1: passed over: Deployment.apps web
+others.yaml:5: rejected: Redis.cache.azure.cm store
+others.yaml:9: passed over: without a kind
+out.yaml: ignored
+"""
+
+
+@pytest.fixture
+def mixed(source):
+    folder = source(a=GOOD, others=OTHERS, out="a: [")
+    (Path(folder) / ".gitsyncignore").write_text("out.yaml\n")
+    return folder
+
+
+def test_what_is_left_out_is_counted_and_listed_on_request(mixed, capsys):
+    assert run(["validate", mixed]) == 1
+    assert capsys.readouterr().out.splitlines()[-1] == COUNTED
+    assert run(["validate", mixed, "-v"]) == 1
+    assert capsys.readouterr().out.endswith(f"{COUNTED}\n{LISTED}")
+
+
+def test_what_a_program_reads_has_counts_and_no_list(mixed, capsys):
+    assert run(["validate", mixed, "--output", "json", "--verbose"]) == 1
+    out, err = capsys.readouterr()
+    assert json.loads(out)["coverage"] == {
+        "files": 2,
+        "resources": 1,
+        "passedOver": {"Deployment.apps": 1, "without a kind": 1},
+        "rejected": 1,
+        "ignoredFiles": 1,
+    }
+    assert err.endswith(LISTED)
+
+
+RUN = ["--emulator", "--credential", "anonymous", "--subscription", "00000000-0000-0000-0000-000000000000"]
+
+
+@pytest.mark.parametrize("command", ["plan", "sync"])
+def test_plan_and_sync_count_and_list_the_same(command, mixed, capsys, tmp_path):
+    run([command, mixed, "-v", *RUN, "--status-dir", str(tmp_path / "status")])
+    told = capsys.readouterr().out
+    assert "\nread 1 resource in 2 files; passed over: 1 Deployment.apps, 1 without a kind; " in told
+    assert told.endswith(LISTED)
+
+
+def test_a_plan_of_two_revisions_counts_the_newer(mixed, capsys):
+    git = ["git", "-C", mixed, "-c", "user.name=n", "-c", "user.email=e@example.com"]
+    for words in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "one"]):
+        subprocess.run([*git, *words], check=True)
+    assert run(["plan", mixed, "--from", "HEAD", "--to", "HEAD", "-v"]) == 1
+    told = capsys.readouterr().out
+    assert "; 1 document rejected; 1 file ignored\n" in told
+    assert told.endswith(LISTED)
 
 
 def test_no_subscription_and_no_git_are_needed(source, capsys, monkeypatch, tmp_path):

@@ -218,7 +218,7 @@ def test_ignored_files_are_named_by_their_folder_where_history_says_nothing(worl
     with checkout(str(world.folder)) as source:
         (ignored,) = departures(source, {gone.key: gone}, None, Config()).values()
         (plain,) = departures(source, {gone.key: replace(gone, unit="")}, None, Config()).values()
-    assert ignored.reason == "Removed from git: the files of its folder net are now ignored by .gitsyncignore."
+    assert ignored.reason == "Removed from git: the files of its folder net are now ignored."
     assert plain.reason == "Removed from git."
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report
+from gitsync.report.coverage import sentence
 from gitsync.report.headline import against, cost, done, plural
 from gitsync.report.html.looks import LOOKS, Tone, tone
 from gitsync.report.html.markup import NOTHING, Markup, code, element, facts, joined, prose, table, text
@@ -57,6 +58,7 @@ def _facts(report: Report) -> Markup:
             ("Compared with", code(report.base) if report.base else NOTHING),
             ("Started", element("time", text(report.started), datetime=report.started)),
             ("Finished", element("time", text(report.finished), datetime=report.finished)),
+            ("Read", text(sentence(report.coverage))),
             ("Requests", text(cost(report))),
             ("Exit code", Markup(exit_code)),
         )

@@ -1,0 +1,51 @@
+"""What of a source was read, and what was passed over: the account that every report gives."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from gitsync.model.gvk import GVK
+from gitsync.model.manifests import UnreadDocument
+
+WITHOUT_KIND = "without a kind"
+ODD_KIND = "of an invalid kind"
+
+_TITLE = re.compile(r"[A-Za-z][A-Za-z0-9]{0,62}(\.[a-z0-9][-.a-z0-9]{0,252})?")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coverage:
+    """`files` and `resources` count what was read, `unread` are the documents that did not become a resource, and
+    `ignored` the paths of manifest files that were left out, by .gitsyncignore or because their name begins with a dot.
+    """
+
+    files: int = 0
+    resources: int = 0
+    unread: tuple[UnreadDocument, ...] = ()
+    ignored: tuple[str, ...] = ()
+
+    @property
+    def passed_over(self) -> Mapping[str, int]:
+        """How many documents of each kind are not for gitsync: the most frequent first, then by name."""
+        times = Counter(title_of(one) for one in self.unread if not one.is_rejected)
+        return dict(sorted(times.items(), key=lambda item: (-item[1], item[0])))
+
+    @property
+    def rejected(self) -> int:
+        """How many documents were meant for gitsync and could not be read; the problems say why."""
+        return sum(one.is_rejected for one in self.unread)
+
+
+def title_of(document: UnreadDocument) -> str:
+    """The kind of a document as people write it (`Deployment.apps`), or words for one that has none.
+
+    Nothing that a file may spell as it likes is repeated: a kind that Kubernetes would refuse is only called so.
+    """
+    if not document.kind:
+        return document.form or WITHOUT_KIND
+    gvk = GVK.parse(document.api_version, document.kind)
+    title = f"{gvk.kind}.{gvk.group}" if gvk.group else gvk.kind
+    return title if _TITLE.fullmatch(title) else ODD_KIND

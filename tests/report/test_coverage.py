@@ -1,0 +1,108 @@
+"""What was read and what was passed over: counted in every form of a report, and listed where that is asked for."""
+
+import json
+from dataclasses import replace
+from xml.etree import ElementTree as ET
+
+import pytest
+from report_builders import FULL
+
+from gitsync.model.coverage import Coverage
+from gitsync.model.manifests import UnreadDocument
+from gitsync.model.problem import Source
+from gitsync.report import json as json_report
+from gitsync.report import junit, markdown, sarif, text
+from gitsync.report.coverage import coverage_document, listing, sentence
+from gitsync.report.html import page
+
+
+def unread(line, kind="", api_version="", **more):
+    return UnreadDocument(source=Source("a.yaml", line), kind=kind, api_version=api_version, **more)
+
+
+WEB, API = unread(1, "Deployment", "apps/v1", name="web"), unread(5, "Deployment", "apps/v1", name="api")
+CHART = unread(9, "HelmRelease", "helm.toolkit.fluxcd.io/v2")
+COVERAGE = Coverage(
+    files=3,
+    resources=20,
+    unread=(WEB, API, CHART, unread(12), unread(15, is_rejected=True)),
+    ignored=("b.yaml", "c.yml"),
+)
+SENTENCE = (
+    "20 resources in 3 files; passed over: 2 Deployment.apps, 1 HelmRelease.helm.toolkit.fluxcd.io, "
+    "1 without a kind; 1 document rejected; 2 files ignored"
+)
+
+
+@pytest.mark.parametrize(
+    ("coverage", "expected", "why"),
+    [
+        (COVERAGE, SENTENCE, "all that there can be"),
+        (Coverage(files=1, resources=1), "1 resource in 1 file", "nothing was left out"),
+        (Coverage(files=1, unread=(unread(1),)), "0 resources in 1 file; passed over: 1 without a kind", "no kind"),
+        (
+            Coverage(files=1, unread=(unread(1, form="ARM template"),)),
+            "0 resources in 1 file; passed over: 1 ARM template", "something else that can be recognised",
+        ),
+        (
+            Coverage(files=1, unread=(unread(1, "Service", "v1"),)),
+            "0 resources in 1 file; passed over: 1 Service", "the core group has no name",
+        ),
+        (
+            Coverage(files=1, unread=(unread(1, "{{ .kind }}", "v1"), unread(2, "x\n##vso[x]", "a/v1"))),
+            "0 resources in 1 file; passed over: 2 of an invalid kind", "foreign text is not repeated",
+        ),
+        (
+            Coverage(files=1, unread=tuple(unread(n, f"Kind{n:02}", "g/v1") for n in range(12))),
+            "0 resources in 1 file; passed over: "
+            + ", ".join(f"1 Kind{n:02}.g" for n in range(10))
+            + ", 2 more kinds", "a sentence stays a sentence",
+        ),
+    ],
+)  # fmt: skip
+def test_the_sentence(coverage, expected, why):
+    assert sentence(coverage) == expected, why
+
+
+def test_the_counts_of_a_program():
+    assert coverage_document(COVERAGE) == {
+        "files": 3,
+        "resources": 20,
+        "passedOver": {"Deployment.apps": 2, "HelmRelease.helm.toolkit.fluxcd.io": 1, "without a kind": 1},
+        "rejected": 1,
+        "ignoredFiles": 2,
+    }
+
+
+def test_the_order_of_the_documents_changes_nothing():
+    turned = replace(COVERAGE, unread=COVERAGE.unread[::-1])
+    assert json.dumps(coverage_document(turned)) == json.dumps(coverage_document(COVERAGE))
+    assert list(listing(turned)) == list(listing(COVERAGE))
+
+
+def test_the_list_has_each_with_its_place():
+    assert list(listing(COVERAGE)) == [
+        "a.yaml:1: passed over: Deployment.apps web",
+        "a.yaml:5: passed over: Deployment.apps api",
+        "a.yaml:9: passed over: HelmRelease.helm.toolkit.fluxcd.io",
+        "a.yaml:12: passed over: without a kind",
+        "a.yaml:15: rejected",
+        "b.yaml: ignored",
+        "c.yml: ignored",
+    ]
+
+
+def test_the_list_shows_no_control_character():
+    odd = replace(WEB, name="web\x1b[2J\n")
+    assert list(listing(Coverage(unread=(odd,)))) == ["a.yaml:1: passed over: Deployment.apps web\\x1b[2J\\n"]
+
+
+def test_every_form_tells_it():
+    report = replace(FULL, coverage=COVERAGE)
+    assert f"\nread {SENTENCE}\n" in text.render(report)
+    assert f"\n\nRead {SENTENCE}.\n\n" in markdown.render(report)
+    assert SENTENCE in page.render(report)
+    assert json_report.document(report)["coverage"] == coverage_document(COVERAGE)
+    assert sarif.document(report)["runs"][0]["properties"]["coverage"] == coverage_document(COVERAGE)
+    (read,) = ET.fromstring(junit.render(report)).iter("property")
+    assert read.attrib == {"name": "read", "value": SENTENCE}
