@@ -40,7 +40,7 @@ def plan_run(config: Config, edges: Edges, given: Given, state: State) -> Plan:
         (*edges.source.problems, *given.manifests.problems, *_uncommitted(edges)),
         departures(edges.source, gone, state.revision, config),
         undeletable={key for key, record in gone.items() if not _can_delete(edges, record)},
-        around=Surroundings(others=given.prepared, unread=given.manifests.unread),
+        around=Surroundings(others=given.prepared, unread=given.manifests.unread, elsewhere=given.manifests.elsewhere),
     )
 
 

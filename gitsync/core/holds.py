@@ -9,18 +9,21 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
+from gitsync.core.armpath import is_below
 from gitsync.core.nearest import distance
 from gitsync.core.units import hides, unit_of
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import UnreadDocument
+from gitsync.model.plan import Surroundings
 from gitsync.model.problem import Problem, Source
 from gitsync.model.record import Record
-from gitsync.model.resource import Prepared
+from gitsync.model.resource import Prepared, Resource
 
 FURTHEST_KIND = 2  # letters
 FURTHEST_NAME = 1
+ALONE: Final = Surroundings()
 
 
 class _Trace(NamedTuple):
@@ -46,7 +49,8 @@ class Holds:
 
     `faults` may hide manifests of their units; `traces` are of documents that are not understood, by each name they
     say; `new` are manifests without a record, or that stand twice; `owned` has a manifest for each owner that is named;
-    `moves` has the units in which the resources of a recorded unit stand now.
+    `moves` has the units in which the resources of a recorded unit stand now; `strays` are alone in a namespace that
+    the run is not about. `owners` are manifests by the ARM id that they name as their owner.
     """
 
     faults: tuple[Problem, ...] = ()
@@ -57,6 +61,8 @@ class Holds:
     twice: frozenset[Key] = frozenset()
     owned: Mapping[Key, Prepared] = field(default_factory=dict)
     moves: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    strays: tuple[Resource, ...] = ()
+    owners: Mapping[str, Prepared] = field(default_factory=dict)
 
     def on(self, gap: Gap) -> str:
         """Return why a resource is held, with the file and line that hold it and what to do; "" where it may go."""
@@ -67,14 +73,14 @@ def holds_of(
     declared: Collection[Prepared],
     records: Mapping[Key, Record],
     problems: Iterable[Problem] = (),
-    unread: Iterable[UnreadDocument] = (),
+    around: Surroundings = ALONE,
 ) -> Holds:
     """Read what stands against deletes out of one revision.
 
     `declared` are all manifests of the source, also those that the run is not about; `records` are those of their keys
-    at least. `problems` and `unread` are those of the source's files.
+    at least. `problems` are those of the source's files, and `around` is what else they hold.
     """
-    problems, unread = tuple(problems), tuple(unread)
+    problems, unread = tuple(problems), around.unread
     counts = Counter(one.key for one in declared)
     unknown = [one for one in declared if not one.is_valid or not _known_id(one, records)]
     return Holds(
@@ -86,6 +92,8 @@ def holds_of(
         twice=frozenset(key for key, count in counts.items() if count > 1),
         owned={one.owner.key: one for one in declared if one.owner and one.owner.key},
         moves=_moves(declared, records),
+        strays=_strays(around.elsewhere),
+        owners={one.owner.arm_id: one for one in declared if one.owner and one.owner.arm_id},
     )
 
 
@@ -144,8 +152,16 @@ def _moves(declared: Iterable[Prepared], records: Mapping[Key, Record]) -> dict[
     return {before: frozenset(now) for before, now in found.items()}
 
 
+def _strays(elsewhere: Iterable[Resource]) -> tuple[Resource, ...]:
+    """A namespace that is mistyped in one manifest has no other; the same name in two that are meant holds nothing."""
+    elsewhere = tuple(elsewhere)
+    counts = Counter(one.key.namespace for one in elsewhere)
+    return tuple(one for one in elsewhere if counts[one.key.namespace] == 1)
+
+
 def _by_owner(holds: Holds, gap: Gap) -> str:
-    one = holds.owned.get(gap.record.key)
+    below = (one for arm_id, one in holds.owners.items() if is_below(f"{arm_id}/", gap.record.arm_id))
+    one = holds.owned.get(gap.record.key) or next(below, None)
     if one is None:
         return ""
     return (
@@ -229,6 +245,22 @@ def _mistyped(new: Key, gone: Key) -> str:
     return "its kind differs by one or two letters" if near else ""
 
 
+def _by_stray(holds: Holds, gap: Gap) -> str:
+    for one in holds.strays:
+        same = one.key._replace(namespace=gap.record.key.namespace) == gap.record.key
+        is_written = "metadata.namespace" in one.lines
+        if same and not (is_written and _are_far(one.key.namespace, gap.record.key.namespace)):
+            return (
+                f"Held: {one.source} declares {one.key}, alone in a namespace that this run is not about. Fix its "
+                "metadata.namespace; if it is meant, name that namespace in --target-namespaces too."
+            )
+    return ""
+
+
+def _are_far(one: str, other: str) -> bool:
+    return distance(one, other, FURTHEST_NAME) is None
+
+
 def _names(record: Record) -> frozenset[str]:
     """What a manifest may call it, in lower case: its name in Azure ends its ARM id."""
     return frozenset({record.key.name.casefold(), record.arm_id.rpartition("/")[2].casefold()} - {""})
@@ -247,4 +279,5 @@ _RULES: tuple[Callable[[Holds, Gap], str], ...] = (
     _by_trace,
     _by_config,
     _by_typo,
+    _by_stray,
 )

@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
-from typing import Final
 
 from gitsync.core.armpath import is_below, same_id
-from gitsync.core.holds import Gap, Holds, holds_of
+from gitsync.core.holds import ALONE, Gap, Holds, holds_of
 from gitsync.errors import StateError, UnsafePlanError
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Departure, Intent, Node, Plan, Surroundings
@@ -25,7 +24,6 @@ from gitsync.model.result import Result
 
 MOST_DELETES = 10
 SHARE_OF_DELETES = 0.2
-ALONE: Final = Surroundings()
 
 
 def make_plan(
@@ -49,7 +47,7 @@ def make_plan(
     problems = tuple(problems)
     invalid = [node for node in applies.values() if node.prepared and not node.prepared.is_valid]
     named = _named(declared, records)
-    holds = holds_of(declared, records, problems, around.unread)
+    holds = holds_of(declared, records, problems, around)
     keys = {one.key for one in declared}
     gone = {key: record for key, record in sorted(records.items()) if key not in keys}
     return Plan(

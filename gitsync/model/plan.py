@@ -11,7 +11,7 @@ from gitsync.model.manifests import UnreadDocument
 from gitsync.model.policy import Policy
 from gitsync.model.problem import Problem
 from gitsync.model.record import Record
-from gitsync.model.resource import Prepared
+from gitsync.model.resource import Prepared, Resource
 
 
 class Intent(StrEnum):
@@ -55,11 +55,13 @@ class Departure:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
     """What a source holds besides the manifests of a run: `others` are manifests that the run is not about (or all),
-    `unread` the documents that became no resource. Nothing that they may stand for is deleted.
+    `unread` the documents that became no resource, `elsewhere` the resources of other namespaces. Nothing that they may
+    stand for is deleted.
     """
 
     others: tuple[Prepared, ...] = ()
     unread: tuple[UnreadDocument, ...] = ()
+    elsewhere: tuple[Resource, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -218,9 +218,39 @@ def test_a_manifest_that_takes_the_name_of_another_holds():
     assert "once more" in said
 
 
+def resource(namespace, *others, name="hub", lines=("metadata.namespace",)):
+    """Resources of one namespace that the run is not about."""
+    keys = [Key("network.azure.com", "VirtualNetwork", namespace, each) for each in (name, *others)]
+    made = [manifest(key, "", "other/x.yaml").resource for key in keys]
+    return tuple(replace(one, lines=dict.fromkeys(lines, 1)) for one in made)
+
+
+STRAYS = [
+    (resource("prdo"), True, "a namespace within a letter, which nothing else has"),
+    (resource("default", lines=()), True, "a namespace that is not written"),
+    (resource("prod2", "mesh"), False, "a namespace with other resources is meant"),
+    (resource("staging"), False, "another namespace"),
+    (resource("prdo", name="mesh"), False, "another name"),
+]
+
+
+@pytest.mark.parametrize(("elsewhere", "expected", "why"), STRAYS, ids=[row[-1] for row in STRAYS])
+def test_a_namespace_that_is_mistyped_leaves_the_run_and_holds(elsewhere, expected, why):
+    """With --target-namespaces, a manifest of another namespace is not part of the run at all."""
+    gone = replace(GONE, key=Key("network.azure.com", "VirtualNetwork", "prod", "hub"))
+    plan = make_plan([], {gone.key: gone}, around=Surroundings(elsewhere=elsewhere))
+    assert ("other/x.yaml:1 declares" in plan.prunes[gone.key].held) is expected, why
+
+
 def test_an_owner_that_a_manifest_still_names_is_held():
     child = manifest(subnet(), "", "apps/subnet.yaml", owner=OwnerRef(key=vnet()), problems=(BAD,))
     assert "apps/subnet.yaml:1 still names it as the owner" in held(declared=[replace(child, arm_id=None)])
+
+
+def test_an_owner_that_a_manifest_names_by_its_arm_id_is_held():
+    for arm_id, expected in ((vnet_id().upper(), True), (f"{vnet_id()}/subnets/a", True), (vnet_id("hub2"), False)):
+        child = manifest(subnet(), "", owner=OwnerRef(arm_id=arm_id), problems=(BAD,))
+        assert bool(held(declared=[replace(child, arm_id=None)])) is expected, arm_id
 
 
 def test_what_an_invalid_manifest_stands_for_by_its_record_is_not_deleted():
