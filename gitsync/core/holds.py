@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 
 from gitsync.core.armpath import is_below
 from gitsync.core.nearest import distance
+from gitsync.core.slips import FURTHEST_KIND, FURTHEST_NAME, by_variant, mistyped, near
 from gitsync.core.units import hides, unit_of
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import UnreadDocument
@@ -21,8 +22,6 @@ from gitsync.model.problem import Problem, Source
 from gitsync.model.record import Record
 from gitsync.model.resource import Prepared, Resource
 
-FURTHEST_KIND = 2  # letters
-FURTHEST_NAME = 1
 ALONE: Final = Surroundings()
 
 
@@ -48,16 +47,17 @@ class Holds:
     """What was read of git, as far as it speaks for or against a delete. Made by `holds_of`.
 
     `faults` may hide manifests of their units; `traces` are of documents that are not understood, by each name they
-    say; `new` are manifests without a record, or that stand twice; `owned` has a manifest for each owner that is named;
-    `moves` has the units in which the resources of a recorded unit stand now; `strays` are alone in a namespace that
-    the run is not about. `owners` are manifests by the ARM id that they name as their owner.
+    say; `new` are manifests without a record, or that stand twice, by the variants of their names (core/slips);
+    `owned` and `owners` have a manifest for each owner that is named, by its key and by its ARM id; `moves` has the
+    units in which the resources of a recorded unit stand now; `strays` are alone in a namespace that the run is not
+    about.
     """
 
     faults: tuple[Problem, ...] = ()
     invalid: tuple[Problem, ...] = ()
     traces: Mapping[str, tuple[_Trace, ...]] = field(default_factory=dict)
     nameless: tuple[Prepared, ...] = ()
-    new: tuple[Prepared, ...] = ()
+    new: Mapping[str, tuple[Prepared, ...]] = field(default_factory=dict)
     twice: frozenset[Key] = frozenset()
     owned: Mapping[Key, Prepared] = field(default_factory=dict)
     moves: Mapping[str, frozenset[str]] = field(default_factory=dict)
@@ -88,7 +88,7 @@ def holds_of(
         invalid=_sorted(p for one in declared if not one.is_valid for p in one.problems),
         traces=_by_name((*map(_of_document, unread), *map(_of_manifest, unknown))),
         nameless=tuple(one for one in unknown if "azureNameFromConfig" in one.resource.spec),
-        new=tuple(one for one in declared if one.key not in records or counts[one.key] > 1),
+        new=by_variant(one for one in declared if one.key not in records or counts[one.key] > 1),
         twice=frozenset(key for key, count in counts.items() if count > 1),
         owned={one.owner.key: one for one in declared if one.owner and one.owner.key},
         moves=_moves(declared, records),
@@ -220,8 +220,8 @@ def _by_config(holds: Holds, gap: Gap) -> str:
 
 
 def _by_typo(holds: Holds, gap: Gap) -> str:
-    for one in holds.new:
-        member = _mistyped(one.key, gap.record.key)
+    for one in near(gap.record.key.name, holds.new):
+        member = mistyped(one.key, gap.record.key)
         if member and one.key in holds.twice:
             return (
                 f"Held: {one.resource.source} declares {one.key} once more, and it {member}. Keep one manifest of each "
@@ -232,33 +232,16 @@ def _by_typo(holds: Holds, gap: Gap) -> str:
     return ""
 
 
-def _mistyped(new: Key, gone: Key) -> str:
-    """How little a new key differs from one that left git; "" where they have no more in common than others.
-
-    Namespace and group are not compared: a slip in the line before can take either from a manifest.
-    """
-    if new.kind == gone.kind and new.name == gone.name:
-        return "differs in its namespace or group alone"
-    if new.kind == gone.kind and distance(new.name, gone.name, FURTHEST_NAME) is not None:
-        return "its name differs by one letter"
-    near = new.name == gone.name and distance(new.kind.casefold(), gone.kind.casefold(), FURTHEST_KIND) is not None
-    return "its kind differs by one or two letters" if near else ""
-
-
 def _by_stray(holds: Holds, gap: Gap) -> str:
     for one in holds.strays:
         same = one.key._replace(namespace=gap.record.key.namespace) == gap.record.key
         is_written = "metadata.namespace" in one.lines
-        if same and not (is_written and _are_far(one.key.namespace, gap.record.key.namespace)):
+        if same and not (is_written and distance(one.key.namespace, gap.record.key.namespace, FURTHEST_NAME) is None):
             return (
                 f"Held: {one.source} declares {one.key}, alone in a namespace that this run is not about. Fix its "
                 "metadata.namespace; if it is meant, name that namespace in --target-namespaces too."
             )
     return ""
-
-
-def _are_far(one: str, other: str) -> bool:
-    return distance(one, other, FURTHEST_NAME) is None
 
 
 def _names(record: Record) -> frozenset[str]:

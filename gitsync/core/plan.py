@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
 
-from gitsync.core.armpath import is_below, same_id
+from gitsync.core.armpath import is_below, same_id, upwards
 from gitsync.core.holds import ALONE, Gap, Holds, holds_of
 from gitsync.errors import StateError, UnsafePlanError
 from gitsync.model.gvk import Key
@@ -63,15 +63,21 @@ def _distinct(declared: Iterable[Prepared]) -> tuple[Prepared, ...]:
     return tuple({(one.key, one.resource.source): one for one in declared}.values())
 
 
-def _named(declared: Iterable[Prepared], records: Mapping[Key, Record]) -> list[str]:
-    """Every ARM id that a manifest names, now or by its record: an id may be unknown while a manifest is invalid."""
-    ids = (
+def _named(declared: Iterable[Prepared], records: Mapping[Key, Record]) -> Mapping[str, str]:
+    """Every ARM id that a manifest names, now or by its record (an id may be unknown while a manifest is invalid), by
+    itself and by all that it lies in; itself goes before what lies below it.
+    """
+    ids = {
         arm_id
         for one in declared
         for arm_id in (one.arm_id, records[one.key].arm_id if one.key in records else None)
         if arm_id
-    )
-    return sorted(set(ids))
+    }
+    found: dict[str, str] = {}
+    for arm_id in sorted(ids, key=lambda one: (one.count("/"), one)):
+        for above in upwards(arm_id):
+            found.setdefault(above, arm_id)
+    return found
 
 
 def _applies(prepared: Iterable[Prepared], records: Mapping[Key, Record]) -> dict[Key, Node]:
@@ -92,29 +98,30 @@ def _applies(prepared: Iterable[Prepared], records: Mapping[Key, Record]) -> dic
 
 
 def _intended(
-    gone: Mapping[Key, Record], named: list[str], departures: Mapping[Key, Departure], holds: Holds
+    gone: Mapping[Key, Record], named: Mapping[str, str], departures: Mapping[Key, Departure], holds: Holds
 ) -> dict[Key, Node]:
     nodes = {}
     for key, record in gone.items():
         departure = departures.get(key, Departure())
         policy = departure.policy or record.policy
-        intent = _intent(record, policy, named)
-        held = (_below(record, named) or holds.on(Gap(record, departure.path))) if intent is Intent.PRUNE else ""
+        still = named.get(next(upwards(record.arm_id), ""), "")
+        intent = _intent(record, policy, still)
+        held = (_below(still) or holds.on(Gap(record, departure.path))) if intent is Intent.PRUNE else ""
         remembered = replace(record, policy=policy)
         nodes[key] = Node(key=key, intent=intent, record=remembered, held=held, reason=departure.reason)
     return holding_parents(nodes)
 
 
-def _intent(record: Record, policy: Policy, named: list[str]) -> Intent:
-    renamed = any(same_id(record.arm_id, arm_id) for arm_id in named)
+def _intent(record: Record, policy: Policy, still: str) -> Intent:
+    """`still` is the first id that a manifest names there or below, "" for none."""
+    renamed = bool(still) and same_id(record.arm_id, still)
     if not policy.allows_delete or not record.claim.is_ours or renamed:
         return Intent.DETACH
     return Intent.PRUNE
 
 
-def _below(record: Record, named: list[str]) -> str:
-    below = next((arm_id for arm_id in named if is_below(arm_id, record.arm_id)), None)
-    return f"A manifest still names {below}, which lies below it." if below else ""
+def _below(still: str) -> str:
+    return f"A manifest still names {still}, which lies below it." if still else ""
 
 
 def holding_parents(nodes: Mapping[Key, Node]) -> dict[Key, Node]:
