@@ -27,7 +27,7 @@ The map of the package, in the order in which it is best read:
     outcome.py      what comes of a turn: the result, and the record
     accounts.py     as whom each node is reconciled
     memory.py       what one run did so far, for the nodes that come after
-    history.py      the policy of what left git
+    history.py      how resources left git, and with which policy
     recording.py    write-back, before the first write and after the last
     core/           the decisions: parse, convert, compare, plan, validate; pure functions
     cel/            the expressions of exports: read, checked, evaluated

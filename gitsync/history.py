@@ -1,48 +1,98 @@
-"""The policy of what left git: that of its last manifest, which may have changed since the last run.
+"""How resources left git: where and with which policy their last manifests stood, and why they are not read any more.
 
 Somebody who sets detach-on-delete in one commit and removes the manifest in the next, before a run in between, means
-the resource to stay (DESIGN §4, Prune).
+the resource to stay (DESIGN §4, Prune). So the last manifest counts, which may have changed since the last run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from gitsync.config import Config
 from gitsync.core.manifests import read_manifests
 from gitsync.core.policy import policy_of
+from gitsync.core.units import is_inside, unit_of
 from gitsync.model.gvk import Key
+from gitsync.model.plan import Departure
 from gitsync.model.policy import Policy
+from gitsync.model.record import Record
 from gitsync.repo.checkout import Checkout
 
 FURTHEST = 50
 """Revisions that are looked at, newest first; beyond them the recorded policy counts."""
 
 
-def last_policies(
-    source: Checkout, gone: Collection[Key], since: str | None, config: Config, namespace: str
-) -> dict[Key, Policy]:
-    """Return the policy that the last manifest of each resource states, as far as history can be read.
+class _Last(NamedTuple):
+    """The last manifest of a resource: its policy (None for one that nobody knows), and its file."""
 
-    `since` is the revision that the records speak of. What is not found keeps its recorded policy.
+    policy: Policy | None
+    path: str
+
+
+def departures(
+    source: Checkout, gone: Mapping[Key, Record], since: str | None, config: Config, namespace: str
+) -> dict[Key, Departure]:
+    """Return how each of these resources left git, as far as that can be known.
+
+    `since` is the revision that the records speak of, None where that is not known; `namespace` is that of manifests
+    which name none.
     """
+    last = _last_manifests(source, gone, since, config, namespace)
+    return {
+        key: Departure(
+            policy=last[key].policy if key in last else None,
+            path=last[key].path if key in last else "",
+            reason=_reason(source, record, last[key].path if key in last else ""),
+        )
+        for key, record in gone.items()
+    }
+
+
+def _last_manifests(
+    source: Checkout, gone: Mapping[Key, Record], since: str | None, config: Config, namespace: str
+) -> Mapping[Key, _Last]:
     if not gone or since is None:
         return {}
-    found: dict[Key, Policy] = {}
+    found: dict[Key, _Last] = {}
     for revision in (*source.revisions_since(since)[:FURTHEST], since):
         if len(found) == len(gone):
             break
         files = source.files_at(revision)
         if files is not None:
-            found = {**_policies(files, gone, config, namespace), **found}
+            found = {**_stated(files, gone, config, namespace), **found}
     return found
 
 
-def _policies(files: Mapping[str, bytes], gone: Collection[Key], config: Config, namespace: str) -> dict[Key, Policy]:
+def _stated(files: Mapping[str, bytes], gone: Mapping[Key, Record], config: Config, namespace: str) -> dict[Key, _Last]:
     manifests = read_manifests(files, namespace=namespace)
-    stated = {
-        resource.key: policy_of(resource, manifests.namespaces, Policy(config.default_policy))
-        for resource in manifests.resources
-        if resource.key in gone
+    default = Policy(config.default_policy)
+    return {
+        one.key: _Last(policy_of(one, manifests.namespaces, default), one.source.path)
+        for one in manifests.resources
+        if one.key in gone
     }
-    return {key: policy for key, policy in stated.items() if policy is not None}
+
+
+def _reason(source: Checkout, record: Record, path: str) -> str:
+    """A sentence for people; the plain one where nothing more is known."""
+    unit = unit_of(path) if path else record.unit
+    if unit and not is_inside(unit, source.wanted.path):
+        return f"Removed from git: its folder {unit} is not in --path {source.wanted.path}."
+    if path in source.ignored:
+        return f"Removed from git: its file {path} is now ignored by .gitsyncignore."
+    if path and path not in source.files:
+        return f"Removed from git: its file {path} is gone."
+    if path:
+        return f"Removed from git: {path} does not declare it any more."
+    if unit and _all_ignored(source, unit):
+        return f"Removed from git: the files of its folder {unit} are now ignored."
+    return Departure().reason
+
+
+def _all_ignored(source: Checkout, unit: str) -> bool:
+    return _any_in(unit, source.ignored) and not _any_in(unit, source.files)
+
+
+def _any_in(unit: str, paths: Iterable[str]) -> bool:
+    return any(unit_of(path) == unit for path in paths)

@@ -15,6 +15,7 @@ from gitsync.core.conditions import OVERLAP, READY, replaces
 from gitsync.core.decide import claim_of
 from gitsync.core.expected import is_expected
 from gitsync.core.flapping import after_write
+from gitsync.core.units import unit_of
 from gitsync.model.clock import rfc3339
 from gitsync.model.condition import Condition, Status
 from gitsync.model.export import Address
@@ -40,7 +41,7 @@ def finished(turn: Turn) -> Result:
     spec = _spec(turn)
     condition = _condition(turn, spec.generation)
     writes = turn.run.rules.writes
-    blank = no_turn(turn.node)
+    blank = no_turn(turn.node, turn.run.rules.agent)
     return replace(
         blank,
         arm_id=turn.arm_id or blank.arm_id,
@@ -84,9 +85,13 @@ def _kept(turn: Turn, condition: Condition, spec: _Spec) -> Record | None:
     return replace(record, condition=kept, operation=_operation(turn))
 
 
-def no_turn(node: Node) -> Result:
-    """The result of a node that the run had no time for: all that is known of it stays as it is."""
+def no_turn(node: Node, agent: str) -> Result:
+    """The result of a node that the run had no time for: all that is known of it in Azure stays as it is. `agent` is
+    the run's; a record of another one is left alone.
+    """
     prepared, record = node.prepared, node.record
+    if record and record.agent in {"", agent}:
+        record = replace(record, unit=_unit(node))
     return Result(
         key=node.key,
         manifest_api_version=prepared.resource.gvk.api_version if prepared else _api_version(record),
@@ -133,7 +138,7 @@ def _condition(turn: Turn, generation: int) -> Condition:
     elif turn.run.rules.writes:
         new = READY
     else:
-        return _last_said(turn.node.record, turn.note)
+        return _last_said(turn.node.record, " ".join(text for text in (turn.node.reason, turn.note) if text))
     new = masked_condition(new, turn.run.redactions.mask)  # before it is compared with what was kept the last time
     return replace(new, generation=generation, time=rfc3339(turn.run.clock.now()))
 
@@ -194,13 +199,23 @@ def _row(turn: Turn) -> Row | None:
 
 
 def _revised(turn: Turn, spec: _Spec) -> dict[str, Any]:
-    """The members of a record that a look at the manifest settles: which spec it was, and what it has exported."""
+    """The members of a record that a look at the manifest settles: which spec it was, where that stands, and what the
+    resource has exported.
+    """
     exported = {*(turn.node.record.exports if turn.node.record else ()), *turn.exported}
     return {
         "generation": spec.generation,
         "spec_digest": spec.digest,
         "exports": tuple(sorted(exported)),
+        "unit": _unit(turn.node),
     }
+
+
+def _unit(node: Node) -> str:
+    """Where the manifest stands now. It moves with the manifest in any case, or a later prune would look elsewhere."""
+    if node.prepared:
+        return unit_of(node.prepared.resource.source.path)
+    return node.record.unit if node.record else ""
 
 
 def _claim(turn: Turn) -> Claim:

@@ -12,9 +12,9 @@ from gitsync.core.plan import make_plan, refuse_unsafe
 from gitsync.edges import Edges
 from gitsync.errors import SourceError
 from gitsync.given import Given
-from gitsync.history import last_policies
+from gitsync.history import departures
 from gitsync.model.gvk import GVK
-from gitsync.model.plan import Plan
+from gitsync.model.plan import Plan, Surroundings
 from gitsync.model.problem import Level, Problem
 from gitsync.model.record import Record, State
 
@@ -39,8 +39,9 @@ def plan_run(config: Config, edges: Edges, given: Given, state: State) -> Plan:
         chosen(given.prepared, choice),
         {**kept, **gone},
         (*edges.source.problems, *given.manifests.problems, *_uncommitted(edges)),
-        last_policies(edges.source, gone, state.revision, config, edges.settings.namespace),
+        departures(edges.source, gone, state.revision, config, edges.settings.namespace),
         undeletable={key for key, record in gone.items() if not _can_delete(edges, record)},
+        around=Surroundings(others=given.prepared, unread=given.manifests.unread, elsewhere=given.manifests.elsewhere),
     )
     return sparing(plan, state.records, given.prepared)
 

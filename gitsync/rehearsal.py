@@ -23,7 +23,7 @@ from gitsync.errors import ConfigError, SourceError
 from gitsync.model.clock import Clock, rfc3339
 from gitsync.model.export import Holder
 from gitsync.model.manifests import Manifests
-from gitsync.model.plan import Plan
+from gitsync.model.plan import Plan, Surroundings
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report, Requests
 from gitsync.model.secret import Secret
@@ -50,7 +50,7 @@ def run(config: Config, clock: Clock, redactions: Redactions) -> Report:
     before, after = _read_both(config)
     old, _ = _revised(config, clock, before, config.from_revision, redactions)
     new, manifests = _revised(config, clock, after, config.to_revision or "", redactions)
-    plan = _plan(config, old, new, (*after.problems, *manifests.problems))
+    plan = _plan(config, old, new, (*after.problems, *manifests.problems), manifests)
     refuse_invalid(config, plan)
     results = tuple(one for one in rehearse(plan, old, new, prune=config.prune) if choice_of(config).has(one.key))
     problems = problems_of(plan)
@@ -118,11 +118,12 @@ def _sealed(manifests: Manifests) -> Secrets:
     }
 
 
-def _plan(config: Config, old: Revised, new: Revised, problems: tuple[Problem, ...]) -> Plan:
+def _plan(config: Config, old: Revised, new: Revised, problems: tuple[Problem, ...], manifests: Manifests) -> Plan:
     """The plan of a run that had brought the old revision to Azure. SourceError where --only names nothing."""
     choice, records = choice_of(config), as_records(old)
     keys = {one.key for one in new.prepared}
     if strange := unmatched([*keys, *records], choice):
         raise SourceError(f"No resource is called {strange[0]}.", hint="--only takes Kind/name, or a pattern with *.")
     known = {key: record for key, record in records.items() if key in keys or choice.has(key)}
-    return make_plan(chosen(new.prepared, choice), known, problems)
+    around = Surroundings(others=new.prepared, unread=manifests.unread, elsewhere=manifests.elsewhere)
+    return make_plan(chosen(new.prepared, choice), known, problems, around=around)

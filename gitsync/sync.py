@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TypeVar
 
 from gitsync.accounts import any_global, open_accounts
@@ -105,15 +106,16 @@ async def _walked(
         edges.progress.finished(result)
         return result
 
+    late = partial(no_turn, agent=run.rules.agent)
     stopping = asyncio.create_task(_end_waits(edges, run))
     try:
         edges.progress.expect(len(plan.applies) + len(plan.prunes))
-        applied = await walk(plan.applies, one, no_turn, edges.stop)
+        applied = await walk(plan.applies, one, late, edges.stop)
         prunes = await _with_groups(hold_back(plan.prunes, plan.applies, applied.values()), run)
-        pruned = await walk(prunes, one, no_turn, edges.stop)
+        pruned = await walk(prunes, one, late, edges.stop)
         left = await _collected(run, forgotten(records, {**applied, **pruned}))
         again = _second_tries(plan, applied, pruned) if run.rules.writes else {}
-        retried = await walk(again, one, no_turn, edges.stop, known=applied)
+        retried = await walk(again, one, late, edges.stop, known=applied)
     finally:
         stopping.cancel()
     return {**applied, **pruned, **retried}, left

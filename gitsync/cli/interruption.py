@@ -34,8 +34,8 @@ BROKEN_END = 4.0
 
 
 class Interruption:
-    """Which signal ended the run, if one did. `grace` begins with it: programs that the run started end in time. `close`
-    it when all is told.
+    """Which signal ended the run, if one did. `grace` begins with it: programs that the run started end in time. Close
+    it after the report.
     """
 
     def __init__(self) -> None:

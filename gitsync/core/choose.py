@@ -35,12 +35,15 @@ EVERYTHING: Final = Choice()
 
 
 def of_namespaces(manifests: Manifests, namespaces: Collection[str]) -> Manifests:
-    """Return the manifests without the resources of other namespaces; none named means all.
+    """Return the manifests with the resources of other namespaces set apart; none named means all.
 
-    Left out before anything is judged: nothing refers across namespaces, and each may be another subscription's.
+    Set apart before anything is judged: nothing refers across namespaces, and each may be another subscription's.
     """
-    kept = tuple(one for one in manifests.resources if not namespaces or one.key.namespace in namespaces)
-    return replace(manifests, resources=kept)
+    if not namespaces:
+        return manifests
+    kept = tuple(one for one in manifests.resources if one.key.namespace in namespaces)
+    rest = tuple(one for one in manifests.resources if one.key.namespace not in namespaces)
+    return replace(manifests, resources=kept, elsewhere=rest)
 
 
 def chosen(prepared: Sequence[Prepared], choice: Choice) -> tuple[Prepared, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from gitsync.core.units import unit_of
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Node
 from gitsync.model.record import Claim, Record
@@ -37,5 +38,6 @@ def _expected(node: Node, agent: str) -> Record:
         depends_on=prepared.depends_on,
         agent=agent,
         credential=prepared.credential,
+        unit=unit_of(prepared.resource.source.path),
         condition=node.record.condition if node.record else None,
     )

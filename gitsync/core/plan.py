@@ -1,7 +1,8 @@
 """Join what git says with what is remembered into one plan: what to apply, and what left git.
 
 Nothing here asks Azure. What a prune may touch is decided by the records: never what we did not create or adopt, what
-a manifest still names, or what holds something that is not to be deleted (DESIGN §4, Prune).
+a manifest still names, or what holds something that is not to be deleted; and nothing that may have left git by a slip
+(core/holds).
 """
 
 from __future__ import annotations
@@ -10,10 +11,11 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
 
-from gitsync.core.armpath import is_below, same_id
+from gitsync.core.armpath import is_below, same_id, upwards
+from gitsync.core.holds import ALONE, Gap, Holds, holds_of
 from gitsync.errors import StateError, UnsafePlanError
 from gitsync.model.gvk import Key
-from gitsync.model.plan import Intent, Node, Plan
+from gitsync.model.plan import Departure, Intent, Node, Plan, Surroundings
 from gitsync.model.policy import Policy
 from gitsync.model.problem import Problem
 from gitsync.model.record import Claim, Record
@@ -28,26 +30,54 @@ def make_plan(
     prepared: Iterable[Prepared],
     records: Mapping[Key, Record],
     problems: Iterable[Problem] = (),
-    policies: Mapping[Key, Policy] | None = None,
+    departures: Mapping[Key, Departure] | None = None,
     undeletable: Collection[Key] = (),
+    around: Surroundings = ALONE,
 ) -> Plan:
-    """Plan one run. `problems` are those of files; `policies` those of the last manifests of what left git.
+    """Plan one run. `problems` are those of files; `departures` say how resources left git, and `around` is what else
+    the source holds.
 
     `undeletable` are records of kinds that Azure cannot delete: they go with what they lie below.
 
     Raises StateError where the records depend on each other in a circle.
     """
+    prepared = tuple(prepared)
+    declared = _distinct((*prepared, *around.others))
     applies = _applies(prepared, records)
     problems = tuple(problems)
     invalid = [node for node in applies.values() if node.prepared and not node.prepared.is_valid]
-    complete = not invalid and not any(problem.is_error for problem in problems)
-    gone = {key: record for key, record in sorted(records.items()) if key not in applies}
+    named = _named(declared, records)
+    holds = holds_of(declared, records, problems, around)
+    keys = {one.key for one in declared}
+    gone = {key: record for key, record in sorted(records.items()) if key not in keys}
     return Plan(
         applies=applies,
-        prunes=_ordered(_intended(gone, applies, policies or {}, complete=complete), undeletable),
+        prunes=_ordered(_intended(gone, named, departures or {}, holds), undeletable),
         problems=problems,
-        complete=complete,
+        complete=not invalid and not any(problem.is_error for problem in problems),
     )
+
+
+def _distinct(declared: Iterable[Prepared]) -> tuple[Prepared, ...]:
+    """One for each manifest: what is only watched is a copy of one that the run is not about."""
+    return tuple({(one.key, one.resource.source): one for one in declared}.values())
+
+
+def _named(declared: Iterable[Prepared], records: Mapping[Key, Record]) -> Mapping[str, str]:
+    """Every ARM id that a manifest names, now or by its record (an id may be unknown while a manifest is invalid), by
+    itself and by all that it lies in; itself goes before what lies below it.
+    """
+    ids = {
+        arm_id
+        for one in declared
+        for arm_id in (one.arm_id, records[one.key].arm_id if one.key in records else None)
+        if arm_id
+    }
+    found: dict[str, str] = {}
+    for arm_id in sorted(ids, key=lambda one: (one.count("/"), one)):
+        for above in upwards(arm_id):
+            found.setdefault(above, arm_id)
+    return found
 
 
 def _applies(prepared: Iterable[Prepared], records: Mapping[Key, Record]) -> dict[Key, Node]:
@@ -68,30 +98,30 @@ def _applies(prepared: Iterable[Prepared], records: Mapping[Key, Record]) -> dic
 
 
 def _intended(
-    gone: Mapping[Key, Record], applies: Mapping[Key, Node], policies: Mapping[Key, Policy], *, complete: bool
+    gone: Mapping[Key, Record], named: Mapping[str, str], departures: Mapping[Key, Departure], holds: Holds
 ) -> dict[Key, Node]:
-    named = [node.prepared.arm_id for node in applies.values() if node.prepared and node.prepared.arm_id]
     nodes = {}
     for key, record in gone.items():
-        policy = policies.get(key, record.policy)
-        intent = _intent(record, policy, named)
-        held = _held(record, named, complete=complete) if intent is Intent.PRUNE else ""
-        nodes[key] = Node(key=key, intent=intent, record=replace(record, policy=policy), held=held)
+        departure = departures.get(key, Departure())
+        policy = departure.policy or record.policy
+        still = named.get(next(upwards(record.arm_id), ""), "")
+        intent = _intent(record, policy, still)
+        held = (_below(still) or holds.on(Gap(record, departure.path))) if intent is Intent.PRUNE else ""
+        remembered = replace(record, policy=policy)
+        nodes[key] = Node(key=key, intent=intent, record=remembered, held=held, reason=departure.reason)
     return holding_parents(nodes)
 
 
-def _intent(record: Record, policy: Policy, named: list[str]) -> Intent:
-    renamed = any(same_id(record.arm_id, arm_id) for arm_id in named)
+def _intent(record: Record, policy: Policy, still: str) -> Intent:
+    """`still` is the first id that a manifest names there or below, "" for none."""
+    renamed = bool(still) and same_id(record.arm_id, still)
     if not policy.allows_delete or not record.claim.is_ours or renamed:
         return Intent.DETACH
     return Intent.PRUNE
 
 
-def _held(record: Record, named: list[str], *, complete: bool) -> str:
-    if not complete:
-        return "Some manifests could not be read or are invalid, so nothing is deleted."
-    below = sorted(arm_id for arm_id in named if is_below(arm_id, record.arm_id))
-    return f"A manifest still names {below[0]}, which lies below it." if below else ""
+def _below(still: str) -> str:
+    return f"A manifest still names {still}, which lies below it." if still else ""
 
 
 def holding_parents(nodes: Mapping[Key, Node]) -> dict[Key, Node]:

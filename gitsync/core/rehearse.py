@@ -18,6 +18,7 @@ from gitsync.core.ignore import without
 from gitsync.core.names import ConfigMaps
 from gitsync.core.placeholders import Placeholders, Secrets
 from gitsync.core.requestdiff import Bodies
+from gitsync.core.units import unit_of
 from gitsync.model.condition import Condition, Status
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Intent, Node, Plan
@@ -71,6 +72,7 @@ def _record(one: Prepared, request: Request) -> Record:
         applied=request.body,
         owner=one.owner.key if one.owner else None,
         depends_on=one.depends_on if one.is_valid else (),
+        unit=unit_of(one.resource.source.path),
     )
 
 
@@ -247,11 +249,11 @@ def _left(node: Node, *, prune: bool) -> Result:
         depends_on=record.depends_on,
     )
     if node.intent is Intent.DETACH:
-        told = _told(result, Verdict.DETACH, "It leaves git and stays in Azure.")
+        told = _told(result, Verdict.DETACH, node.reason, "It stays in Azure.")
         return replace(told, action=Action.DETACH if prune else Action.NONE)
     if node.held:
         return replace(result, verdict=Verdict.BLOCKED, condition=warning("PruneHeld", node.held))
     if not prune:
-        return _told(result, Verdict.DELETE, "It leaves git. Only a sync with --prune deletes it.")
+        return _told(result, Verdict.DELETE, node.reason, "Only a sync with --prune deletes it.")
     request = f"DELETE {record.arm_id}?api-version={record.arm_api_version}."
-    return replace(_told(result, Verdict.DELETE, request), action=Action.DELETE)
+    return replace(_told(result, Verdict.DELETE, node.reason, request), action=Action.DELETE)

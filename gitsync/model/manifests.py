@@ -48,7 +48,8 @@ class Manifests:
     annotations of Namespace manifests by name. What is encrypted is in `encrypted`, and in neither of the others.
 
     `problems` are those that belong to no resource, in the order of the files; a resource that was read has its own.
-    `unread` are the documents that are not for gitsync and the rejected ones, in the order of the files.
+    `unread` are the documents that are not for gitsync and the rejected ones, in the order of the files. `elsewhere`
+    are the resources of namespaces that the run is not about.
     """
 
     resources: tuple[Resource, ...] = ()
@@ -58,6 +59,7 @@ class Manifests:
     namespaces: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
     unread: tuple[UnreadDocument, ...] = ()
+    elsewhere: tuple[Resource, ...] = ()
 
     @property
     def passed_over(self) -> int:

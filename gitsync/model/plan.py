@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from gitsync.model.gvk import Key
+from gitsync.model.manifests import UnreadDocument
+from gitsync.model.policy import Policy
 from gitsync.model.problem import Problem
 from gitsync.model.record import Record
-from gitsync.model.resource import Prepared
+from gitsync.model.resource import Prepared, Resource
 
 
 class Intent(StrEnum):
@@ -24,7 +26,8 @@ class Node:
 
     `depends_on` are nodes of the same walk: for an apply what must come first, for a prune its dependents. `held` says
     why a resource that left git is not deleted; "" where nothing stands against it. `within` is the group (or the
-    parent) whose deletion takes a prune along, and `carries` the records that a group's deletion takes along.
+    parent) whose deletion takes a prune along, and `carries` the records that a group's deletion takes along. `reason`
+    is a sentence that says how the resource left git.
     """
 
     key: Key
@@ -35,11 +38,35 @@ class Node:
     held: str = ""
     within: Key | None = None
     carries: tuple[Record, ...] = ()
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Departure:
+    """How a resource left git: the policy that its last manifest states and the file that has it, as far as history
+    can be read (None, ""), and a sentence for people.
+    """
+
+    policy: Policy | None = None
+    path: str = ""
+    reason: str = "Removed from git."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What a source holds besides the manifests of a run: `others` are manifests that the run is not about (or all),
+    `unread` the documents that became no resource, `elsewhere` the resources of other namespaces. Nothing that they may
+    stand for is deleted.
+    """
+
+    others: tuple[Prepared, ...] = ()
+    unread: tuple[UnreadDocument, ...] = ()
+    elsewhere: tuple[Resource, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """`complete` is False where something did not parse or is invalid: then nothing is pruned."""
+    """`complete` is False where something did not parse or is invalid: --strict then refuses the run."""
 
     applies: Mapping[Key, Node]
     prunes: Mapping[Key, Node]

@@ -90,6 +90,7 @@ def _own(record: Record) -> Mapping[str, Any]:
         "row": _row(record.row) if record.row else {},
         "requestId": condition.request_id if condition else "",
         "specDigest": record.spec_digest,
+        "unit": record.unit,
     }
     where_known = {"applied": record.applied, "baseline": record.baseline}
     own = always | {name: value for name, value in where_not_empty.items() if value}
@@ -129,6 +130,7 @@ def decode(path: str, content: bytes) -> Record:
         agent=own.text("agent", ""),
         credential=own.text("credential", ""),
         exports=_exports(own, key),
+        unit=own.text("unit", ""),
         condition=_ready(document, own),
     )
 

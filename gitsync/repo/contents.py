@@ -10,10 +10,11 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 
 from gitsync.configfile import FILE_NAME
+from gitsync.errors import SourceError
 from gitsync.model.problem import Problem
 from gitsync.repo.ignore import IGNORE_FILE, IgnoreRules, read_rules
 from gitsync.repo.kustomization import find_kustomizations, folder_of, is_below, reach
-from gitsync.repo.kustomize import build_kustomizations
+from gitsync.repo.kustomize import build_kustomizations, has_tool
 from gitsync.repo.listing import Entry, EntryKind, Listing
 from gitsync.repo.selection import Budget, check_budget, ignored, in_dot_folder, manifests_of, passed_over, visible
 from gitsync.source_settings import SourceFile
@@ -46,15 +47,31 @@ class Contents:
 
 
 def read_contents(listing: Listing, wanted: Wanted) -> Contents:
-    """Read what is wanted. SourceError where it is not there, cannot be read or built, or is too much."""
+    """Read what is wanted. A kustomization that cannot be built is a problem, and the rest is read.
+
+    SourceError where it is not there, cannot be read, is too much, or where no tool is installed to build with.
+    """
     choice = _choose(listing, wanted)
-    files = listing.read(choice.manifests)
+    files, problems = dict(listing.read(choice.manifests)), list(choice.problems)
     if choice.units:
         everything = _Everything.of(listing, wanted.budget)
-        built = build_kustomizations(choice.units, everything.entries, everything.read)
-        files = dict(sorted({**files, **built}.items()))
-    settings = _read_settings(listing, wanted)
-    return Contents(files=files, problems=choice.problems, ignored=choice.ignored, settings=settings)
+        for unit in choice.units:
+            try:
+                files |= build_kustomizations([unit], everything.entries, everything.read)
+            except SourceError as error:
+                if not has_tool():
+                    raise
+                problems.append(_unbuilt(unit, error))
+    return Contents(
+        files=dict(sorted(files.items())),
+        problems=tuple(problems),
+        ignored=choice.ignored,
+        settings=_read_settings(listing, wanted),
+    )
+
+
+def _unbuilt(unit: str, error: SourceError) -> Problem:
+    return Problem(code="KustomizationFailed", message=error.message, hint=error.hint, path=unit, line=1)
 
 
 def inputs_of(listing: Listing, wanted: Wanted) -> Mapping[str, str]:
@@ -64,8 +81,7 @@ def inputs_of(listing: Listing, wanted: Wanted) -> Mapping[str, str]:
     if choice.units:
         everything = _Everything.of(listing, wanted.budget)
         for unit in choice.units:
-            needed = reach(unit, everything.entries, everything.read)
-            read |= {path: everything.entries[path].id for path in needed}
+            read |= {path: everything.entries[path].id for path in _needed(unit, everything)}
     return read
 
 
@@ -79,6 +95,14 @@ def _read_settings(listing: Listing, wanted: Wanted) -> SourceFile | None:
     check_budget(entries, wanted.budget)
     content = listing.read(entries).get(FILE_NAME)
     return None if content is None else SourceFile(path=f"{listing.name}: {FILE_NAME}", content=content)
+
+
+def _needed(unit: str, everything: _Everything) -> tuple[str, ...]:
+    """What a build may need; of one that cannot be followed, all of its folder."""
+    try:
+        return reach(unit, everything.entries, everything.read)
+    except SourceError:
+        return tuple(path for path in everything.entries if is_below(path, folder_of(unit)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,6 +21,7 @@ from gitsync.repo.kustomization import Read, folder_of, is_component, reach
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _NOWHERE = "http://127.0.0.1:9"  # the discard port: what asks a proxy for the way is refused at once
 _LONGEST_COMPLAINT = 1000
+_TOOLS = (("kustomize", ("build",)), ("kubectl", ("kustomize",)))
 
 
 def build_kustomizations(
@@ -44,8 +45,13 @@ def _as_yaml(unit: str) -> str:
     return unit if unit.endswith((".yaml", ".yml")) else f"{unit}.yaml"
 
 
+def has_tool() -> bool:
+    """Whether a tool to build with is installed."""
+    return any(shutil.which(tool) for tool, _ in _TOOLS)
+
+
 def _command(unit: str) -> tuple[str, ...]:
-    for tool, words in (("kustomize", ("build",)), ("kubectl", ("kustomize",))):
+    for tool, words in _TOOLS:
         found = shutil.which(tool)
         if found:
             return (found, *words, "--load-restrictor", "LoadRestrictionsRootOnly")

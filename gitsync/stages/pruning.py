@@ -18,9 +18,9 @@ from gitsync.model.verdict import Action, Comparison, Verdict
 from gitsync.stages.deleting import DELETED, deleted, gone
 from gitsync.turn import Turn
 
-DETACHED = Condition(status=Status.TRUE, reason="Detached", message="It left git and stays in Azure.")
-KEPT = Condition(status=Status.TRUE, reason="NotPruned", message="It left git. Run with --prune to delete it in Azure.")
-REMEMBERED = replace(KEPT, message="It left git and stays in Azure. Run with --prune to forget it.")
+DETACHED = Condition(status=Status.TRUE, reason="Detached", message="It stays in Azure.")
+KEPT = Condition(status=Status.TRUE, reason="NotPruned", message="Run with --prune to delete it in Azure.")
+REMEMBERED = replace(KEPT, message="It stays in Azure. Run with --prune to forget it.")
 
 RESOURCES_API_VERSION = "2021-04-01"
 """Of the list of what a resource group holds."""
@@ -37,6 +37,11 @@ def kind_of(turn: Turn) -> Kind | None:
     return turn.run.catalog.kind(GVK.parse(record_of(turn).manifest_api_version, turn.node.key.kind))
 
 
+def _left(turn: Turn, condition: Condition) -> Condition:
+    """The condition, with how the resource left git before what it says."""
+    return replace(condition, message=f"{turn.node.reason} {condition.message}")
+
+
 async def check_prune(turn: Turn) -> Turn:
     """Stop what is to stay: policy first, then everything that stands against a delete."""
     rules, record = turn.run.rules, record_of(turn)
@@ -48,9 +53,9 @@ async def check_prune(turn: Turn) -> Turn:
     if record.agent and record.agent != rules.agent:
         return turn.stopped(overlap(rules.agent, record.agent), Verdict.SKIP, may_mend=False, is_fine=True)
     if not rules.prune:
-        return turn.stopped(REMEMBERED if detaches else KEPT)
+        return turn.stopped(_left(turn, REMEMBERED if detaches else KEPT))
     if detaches:
-        return replace(turn, action=Action.DETACH, done=Action.DETACH).stopped(DETACHED)
+        return replace(turn, action=Action.DETACH, done=Action.DETACH).stopped(_left(turn, DETACHED))
     elsewhere = turn.out_of_reach(record.arm_id)
     if elsewhere and not is_alias(record.owner):
         return turn.stopped(elsewhere, Verdict.BLOCKED)

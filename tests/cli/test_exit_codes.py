@@ -129,14 +129,16 @@ def test_1_something_is_not_ready_at_the_deadline(repository):
 
 
 INVALID = [
-    ("spec:\n  place: westeurope\n", "UnknownField", "a manifest is invalid"),
-    ("spec: [\n", "InvalidYaml", "a file does not parse"),
+    ("spec:\n  place: westeurope\n", "UnknownField", "delete", "a manifest is invalid, and another one left git"),
+    ("spec: [\n", "InvalidYaml", "none", "a file does not parse, so nothing of its folder is deleted"),
 ]
 
 
-@pytest.mark.parametrize(("spec", "code", "why"), INVALID, ids=[row[-1] for row in INVALID])
+@pytest.mark.parametrize(("spec", "code", "pruned", "why"), INVALID, ids=[row[-1] for row in INVALID])
 @pytest.mark.parametrize("command", ["sync", "plan"])
-def test_1_what_is_invalid_blocks_itself_alone_and_every_prune(repository, command, spec, code, why):
+def test_1_what_is_invalid_blocks_itself_and_what_cannot_be_read_its_folder(
+    repository, command, spec, code, pruned, why
+):
     repository.says(group=GROUP, gone=GROUP.replace("core", "gone")).run("sync")
     wrong = GROUP.replace("name: core", "name: wrong").partition("spec:")[0] + spec
     repository.says(group=TAGGED, wrong=wrong)
@@ -144,7 +146,7 @@ def test_1_what_is_invalid_blocks_itself_alone_and_every_prune(repository, comma
     told = report(end)
     assert (end.code, code in {problem["code"] for problem in told["problems"]}) == (1, True), why
     acts = {r["name"]: r["action"] for r in told["resources"] if r["name"] != "wrong"}
-    assert acts == {"core": "update", "gone": "none"}
+    assert acts == {"core": "update", "gone": pruned}
 
 
 def test_1_the_work_was_done_and_the_status_could_not_be_written(repository):

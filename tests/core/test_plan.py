@@ -5,7 +5,7 @@ from builders import group_id, prepared, record, result, rg, subnet, vnet, vnet_
 
 from gitsync.core.plan import hold_back, make_plan, refuse_unsafe
 from gitsync.errors import StateError, UnsafePlanError
-from gitsync.model.plan import Intent
+from gitsync.model.plan import Departure, Intent
 from gitsync.model.policy import Policy
 from gitsync.model.problem import Problem
 from gitsync.model.record import Claim
@@ -37,7 +37,7 @@ def records(*entries):
     ],
 )
 def test_what_left_git(entry, policy, intent, why):
-    plan = make_plan([], records(entry), policies={entry.key: policy} if policy else {})
+    plan = make_plan([], records(entry), departures={entry.key: Departure(policy=policy)} if policy else {})
     assert plan.prunes[entry.key].intent is intent, why
 
 

@@ -6,6 +6,8 @@ import pytest
 
 from gitsync.errors import SourceError
 from gitsync.repo.checkout import checkout
+from gitsync.repo.contents import Wanted, read_contents
+from gitsync.repo.worktree import FolderListing
 
 
 @pytest.fixture(autouse=True)
@@ -79,7 +81,34 @@ def test_earlier_revisions_are_built_too(tree, bare):
         assert found.files != found.files_at(earlier)
 
 
-def test_a_base_that_lies_elsewhere_is_told(tree):
-    tree.put("apps/prod/kustomization.yaml", "resources: [../../../outside]\n")
-    with pytest.raises(SourceError, match="outside"):
-        checkout(str(tree.path), path="apps/prod")
+UNBUILDABLE = [
+    ("resources: [../../../outside]\n", "outside", "a base that lies elsewhere"),
+    ("resources: [https://example.com/base]\n", "nothing is fetched", "a base from the network"),
+    ("resources: [../nowhere]\n", "neither a file nor a kustomization", "a base that is not there"),
+    ("resources: [", "not valid YAML", "a kustomization that does not parse"),
+]
+
+
+@pytest.mark.parametrize(("text", "said", "why"), UNBUILDABLE, ids=[row[-1] for row in UNBUILDABLE])
+@pytest.mark.parametrize("how", ["folder", "ref"])
+def test_a_kustomization_that_cannot_be_built_is_a_problem_and_the_rest_is_read(tree, how, text, said, why):
+    tree.put("apps/prod/kustomization.yaml", text)
+    tree.commit()
+    with checkout(str(tree.path), ref="main" if how == "ref" else None, path="apps") as found:
+        (problem,) = [one for one in found.problems if one.code == "KustomizationFailed"]
+        assert said in problem.message, why
+        assert (problem.path, problem.is_error) == ("apps/prod/kustomization.yaml", True)
+        assert list(found.files) == ["apps/plain/m.yaml", "apps/rg.yaml"]
+        assert not found.dirty
+
+
+def test_without_a_tool_nothing_is_read(tree, monkeypatch):
+    """The machine is wrong then, not the source: it would be the same for every kustomization."""
+    monkeypatch.setenv("PATH", str(tree.path))
+    with pytest.raises(SourceError, match="neither kustomize nor kubectl is installed"):
+        read_contents(FolderListing(root=tree.path), Wanted(path="apps"))
+
+
+def test_a_file_that_an_ignore_file_names_is_known(tree):
+    with checkout(str(tree.path), path="apps") as found:
+        assert found.ignored == ("apps/base/b.yaml", "apps/base/kustomization.yaml")

@@ -79,6 +79,7 @@ def records(draw):
         owner=draw(st.none() | keys),
         depends_on=tuple(draw(st.lists(keys, max_size=3))),
         agent=draw(texts),
+        unit=draw(texts),
         condition=draw(st.none() | conditions),
     )
 
@@ -128,6 +129,7 @@ RECORD = Record(
     owner=Key("a.azure.com", "A", "default", "a"),
     depends_on=(Key("b.azure.com", "B", "default", "b"),),
     agent="gitsync",
+    unit="infra/net",
     condition=Condition(
         status=Status.FALSE,
         severity=Severity.WARNING,
@@ -183,12 +185,19 @@ gitsync:
   requestId: abc
   schema: 1
   specDigest: '1e3'
+  unit: infra/net
   writes: 1
 """
 
 
 def test_the_file_is_the_kubernetes_object():
     assert encode(RECORD).decode() == TEXT
+
+
+def test_a_file_of_before_units_were_kept_is_read_and_written_as_it_was():
+    older = TEXT.replace("  unit: infra/net\n", "").encode()
+    assert decode(PLACE, older) == replace(RECORD, unit="")
+    assert encode(replace(RECORD, unit="")) == older
 
 
 def test_a_resource_that_is_not_claimed_has_no_id_yet():

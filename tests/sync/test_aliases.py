@@ -155,7 +155,7 @@ def test_a_plan_cancels_nothing_and_says_what_a_sync_would_cancel(world):
     found = of(world.says().plan(prune=True, max_deletes=5), "Alias")
     assert (found.verdict, found.condition.message) == (
         Verdict.DELETE,
-        "Would cancel the subscription that the alias made.",
+        "Removed from git: its file alias.yaml is gone. Would cancel the subscription that the alias made.",
     )
     assert world.writes == []
 

@@ -127,7 +127,10 @@ def test_without_an_end_it_is_the_folder_as_it_lies(world):
 def test_with_prune_the_deletes_are_requests(world):
     report = rehearse(world.says(**ALL).says(group=GROUP), prune=True)
     gone = of(report, "VirtualNetworksSubnet")
-    assert (gone.action, gone.condition.message) == (Action.DELETE, f"DELETE {SUBNET_ID}?api-version=2024-03-01.")
+    assert (gone.action, gone.condition.message) == (
+        Action.DELETE,
+        f"Removed from git. DELETE {SUBNET_ID}?api-version=2024-03-01.",
+    )
 
 
 def test_what_its_policy_keeps_is_forgotten(world):
@@ -207,7 +210,7 @@ def test_what_is_only_read_is_not_written(world):
     assert told.condition.message == "Its reconcile policy changes from manage to skip."
 
 
-def test_an_invalid_manifest_blocks_what_depends_on_it_and_every_delete(world):
+def test_an_invalid_manifest_blocks_what_depends_on_it_and_not_the_delete_of_another(world):
     wrong = VNET.replace("addressSpace", "adressSpace")
     report = rehearse(
         world.says(group=GROUP, old=VNET.replace("hub", "old")).says(group=GROUP, network=wrong, subnet=SUBNET),
@@ -216,7 +219,7 @@ def test_an_invalid_manifest_blocks_what_depends_on_it_and_every_delete(world):
     assert verdicts(report) == {
         "ResourceGroup/core": ("in-sync", "none"),
         "VirtualNetwork/hub": ("invalid", "none"),
-        "VirtualNetwork/old": ("blocked", "none"),
+        "VirtualNetwork/old": ("delete", "delete"),
         "VirtualNetworksSubnet/one": ("blocked", "none"),
     }
     assert report.exit_code == 1

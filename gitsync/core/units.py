@@ -1,0 +1,43 @@
+"""The unit that a manifest belongs to: the folder of its file, or of the kustomization that it was built from.
+
+Apart from the plan, because records keep the unit of each resource, and a later run must mean the same by it.
+"""
+
+from __future__ import annotations
+
+import posixpath
+
+from gitsync.core.manifests import SUFFIXES
+from gitsync.model.problem import Problem
+
+ROOT = "."
+"""The unit of files at the root of SOURCE."""
+
+KUSTOMIZATIONS = frozenset({"kustomization.yaml", "kustomization.yml", "Kustomization", "Kustomization.yaml"})
+"""Names of what is built, as files and as the paths that their results are read by."""
+
+
+def unit_of(path: str) -> str:
+    """Return the unit of a file, by its path from the root of SOURCE."""
+    return posixpath.dirname(path) or ROOT
+
+
+def is_inside(unit: str, folder: str) -> bool:
+    """Tell whether a unit is a folder, or lies below it. "" is the root too."""
+    return folder in {"", ROOT} or unit == folder or unit.startswith(folder + "/")
+
+
+def hides(problem: Problem, unit: str) -> bool:
+    """Tell whether a problem of a source may hide a manifest of a unit.
+
+    An error without a path may hide any. What is wrong with a kustomization concerns all that lies below it, and what
+    is wrong with a folder does so too. An entry that is not read hides what stood in its place: a file or a folder.
+    """
+    if not (problem.is_error or problem.code == "PassedOver"):
+        return False
+    folder = unit_of(problem.path)
+    if not problem.path or is_inside(unit, problem.path):
+        return True
+    if posixpath.basename(problem.path) in KUSTOMIZATIONS:
+        return is_inside(unit, folder)
+    return unit == folder and (problem.is_error or problem.path.endswith(SUFFIXES))

@@ -1,0 +1,152 @@
+"""A slip of one character in the header of a manifest never leads to a delete: forty slips for each example.
+
+The header is what makes a document a resource: apiVersion, kind, metadata and name. Records are those of the examples
+as they stand; the plan is made of the examples with one character changed.
+"""
+
+from __future__ import annotations
+
+import random
+import string
+from collections import Counter
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from gitsync.core.catalog import open_catalog
+from gitsync.core.manifests import read_manifests
+from gitsync.core.plan import make_plan
+from gitsync.core.prepare import prepare
+from gitsync.core.units import unit_of
+from gitsync.model.plan import Intent, Surroundings
+from gitsync.model.record import Claim, Record
+
+FOLDER = Path(__file__).resolve().parent.parent.parent / "examples" / "manifests"
+SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
+CATALOG = open_catalog()
+SLIPS = 40
+LINES = 4
+TYPED = string.ascii_letters + string.digits + string.punctuation + " \n\t"
+
+
+@dataclass(frozen=True)
+class Examples:
+    """The examples as they stand: the texts of the files, the resources, and a record of each."""
+
+    texts: dict
+    prepared: tuple
+    records: dict
+
+
+@cache
+def examples():
+    texts = {str(path.relative_to(FOLDER)): path.read_text() for path in sorted(FOLDER.rglob("*.yaml"))}
+    whole = read_manifests({path: text.encode() for path, text in texts.items()})
+    prepared = prepare(whole, catalog=CATALOG, subscription=SUBSCRIPTION)
+    return Examples(texts, prepared, {one.key: record_of(one) for one in prepared})
+
+
+def record_of(one):
+    return Record(
+        key=one.key,
+        manifest_api_version=one.resource.gvk.api_version,
+        arm_id=one.arm_id
+        or f"/subscriptions/{SUBSCRIPTION}/providers/Known.ToTheRunAlone/{one.key.kind}/{one.key.name}",
+        arm_api_version=one.api_version or "",
+        claim=Claim.CREATED,
+        owner=one.owner.key if one.owner else None,
+        depends_on=one.depends_on,
+        unit=unit_of(one.resource.source.path),
+    )
+
+
+def header_of(resource):
+    """Where the first lines of a document begin and end in the text of its file."""
+    lines = examples().texts[resource.source.path].splitlines(keepends=True)
+    first = resource.source.line - 1
+    start = sum(map(len, lines[:first]))
+    return start, start + sum(map(len, lines[first : first + LINES]))
+
+
+def slip(text, start, end, dice):
+    at, typed = dice.randrange(start, end), dice.choice(TYPED)
+    here = text[at]
+    return dice.choice(
+        [
+            text[:at] + text[at + 1 :],
+            text[:at] + typed + text[at:],
+            text[:at] + typed + text[at + 1 :],
+            text[:at] + here.swapcase() + text[at + 1 :],
+            text[:at] + text[at + 1] + here + text[at + 2 :],
+        ]
+    )
+
+
+def slips(resource):
+    """Forty different texts of the resource's file, each one slip away from what it says."""
+    text, dice = examples().texts[resource.source.path], random.Random(str(resource.key))
+    start, end = header_of(resource)
+    found = {}
+    while len(found) < SLIPS:
+        changed = slip(text, start, end, dice)
+        if changed != text:
+            found[changed] = None
+    return tuple(found)
+
+
+def needed_by(key):
+    """The resources that one depends on, near and far."""
+    by_key = {one.key: one for one in examples().prepared}
+    found, pending = set(), [key]
+    while pending:
+        for other in by_key[pending.pop()].depends_on:
+            if other not in found:
+                found.add(other)
+                pending.append(other)
+    return [by_key[other].resource for other in sorted(found)]
+
+
+def plan_after(resource, text):
+    """The plan of the examples where the file of this resource has another text.
+
+    All others are taken to be as valid as they are with it, so that nothing but the mistyped document holds it.
+    """
+    known, path = examples(), resource.source.path
+    read = read_manifests({path: text.encode("utf-8", "surrogatepass")})
+    left = Counter(one.key for one in read.resources) + Counter(
+        one.key for one in known.prepared if one.resource.source.path != path
+    )
+    kept = [one for one in known.prepared if left[one.key]]
+    new = tuple(one for one in read.resources if one.key not in known.records or left[one.key] > 1)
+    mistyped = replace(read_manifests({}), resources=(*new, *needed_by(resource.key)))
+    fresh = prepare(mistyped, catalog=CATALOG, subscription=SUBSCRIPTION) if new else ()
+    declared = (*kept, *(one for one in fresh if one.resource in new))
+    return make_plan(declared, known.records, read.problems, around=Surroundings(unread=read.unread))
+
+
+@pytest.mark.parametrize(
+    "resource",
+    [one.resource for one in examples().prepared],
+    ids=lambda resource: f"{resource.key.kind}-{resource.key.name}",
+)
+def test_no_slip_in_a_header_leads_to_a_delete(resource):
+    gone = 0
+    for text in slips(resource):
+        plan = plan_after(resource, text)
+        deleted = [key for key, node in plan.prunes.items() if node.intent is Intent.PRUNE and not node.held]
+        gone += resource.key in plan.prunes
+        start, end = header_of(resource)
+        assert deleted == [], text[start : end + 1]
+    assert gone >= SLIPS // 4, "most slips make the resource leave git, or this test would say nothing"
+
+
+def test_a_manifest_that_is_removed_is_deleted():
+    """What the slips are held against: the same plan does delete what nobody mistyped."""
+    path = "platform/dns.yaml"
+    (zone,) = [one for one in examples().prepared if one.key.kind == "DnsZone"]
+    start = examples().texts[path].index("apiVersion")
+    assert zone.resource.source.path == path
+    plan = plan_after(zone.resource, examples().texts[path][:start])
+    assert not plan.prunes[zone.key].held

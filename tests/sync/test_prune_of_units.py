@@ -1,0 +1,265 @@
+"""What leaves git by a slip is held by its unit, and what leaves it elsewhere is deleted: whole runs with --prune."""
+
+from __future__ import annotations
+
+import shutil
+import textwrap
+from dataclasses import replace
+
+import pytest
+from builders import prepared, record, vnet, vnet_id
+from scripts import rules
+from world import CATALOG, GROUP, GROUP_ID, SUBNET, SUBNET_ID, SUBSCRIPTION, VNET, VNET_ID, World, of
+
+from gitsync.config import Config
+from gitsync.core.expected import expected
+from gitsync.core.manifests import read_manifests
+from gitsync.core.prepare import prepare
+from gitsync.emulator.settings import Settings
+from gitsync.errors import UnsafePlanError
+from gitsync.history import departures
+from gitsync.model.plan import Intent, Node
+from gitsync.model.verdict import Action, Verdict
+from gitsync.outcome import no_turn
+from gitsync.repo.checkout import checkout
+
+BROKEN = "kind: [\n"
+OTHER = VNET.replace("name: hub", "name: mesh").replace("10.0.", "10.7.")
+OTHER_ID = VNET_ID.replace("hub", "mesh")
+GROUP_FILE = {"group.yaml": GROUP}
+
+
+@pytest.fixture
+def world(tmp_path):
+    return World(tmp_path)
+
+
+def says(world, files):
+    """Make git say exactly this: texts by path, in a new commit."""
+    for old in (*world.folder.rglob("*.yaml"), *world.folder.rglob(".gitsyncignore")):
+        old.unlink()
+    for path, text in files.items():
+        file = world.folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(textwrap.dedent(text))
+    world.git("add", "-A")
+    world.git("commit", "-q", "--allow-empty", "-m", "Change")
+    return world
+
+
+def unit_on_record(world, kind="VirtualNetwork"):
+    (file,) = world.state.rglob(f"{kind}/*.yaml")
+    return [line.split()[1] for line in file.read_text().splitlines() if line.strip().startswith("unit:")]
+
+
+def test_in_a_tree_with_a_folder_that_stays_broken_what_is_removed_elsewhere_is_deleted(world):
+    files = GROUP_FILE | {"net/hub.yaml": VNET, "mesh/mesh.yaml": OTHER, "broken/b.yaml": BROKEN}
+    assert says(world, files).sync(prune=True).exit_code == 1
+    report = says(world, {path: text for path, text in files.items() if path != "net/hub.yaml"}).sync(prune=True)
+    assert (world.sent("DELETE"), report.exit_code) == ([VNET_ID], 1)
+    assert of(report, "VirtualNetwork", "hub").action is Action.DELETE
+    report = says(world, GROUP_FILE | {"mesh/b.yaml": BROKEN, "broken/b.yaml": BROKEN}).sync(prune=True)
+    assert world.sent("DELETE") == [], "what is broken now is its own folder"
+    held = of(report, "VirtualNetwork", "mesh")
+    assert (held.verdict, held.condition.reason) == (Verdict.BLOCKED, "PruneHeld")
+    assert "mesh/b.yaml:2 cannot be read" in held.condition.message
+
+
+SLIPS = [
+    ("apiVersion: network", "apiversion: network", "a key in another case"),
+    ("apiVersion: network.azure.com", "apiVersion: network.azure.cm", "a group that is not there"),
+    ("apiVersion: network", "#apiVersion: network", "a line that became a comment"),
+    ("kind: VirtualNetwork", "Kind: VirtualNetwork", "another key in another case"),
+    ("kind: VirtualNetwork", "kind: VirtualNetwrok", "a kind that is not there"),
+    ("metadata:\n", "metdata:\n", "metadata that is not there"),
+    ("  name: hub", "name: hub", "a name that does not stand in metadata"),
+    ("  name: hub", "  nme: hub", "no name"),
+    ("  name: hub", "  name: hbu", "another name"),
+    ("  name: hub", "  name hub", "a text that does not parse"),
+]
+
+
+@pytest.mark.parametrize(("text", "slip", "why"), SLIPS, ids=[row[-1] for row in SLIPS])
+def test_a_slip_deletes_nothing_and_costs_no_record(world, text, slip, why):
+    meant = GROUP_FILE | {"net/hub.yaml": VNET}
+    says(world, meant).sync(prune=True)
+    assert text in textwrap.dedent(VNET)
+    says(world, meant | {"net/hub.yaml": textwrap.dedent(VNET).replace(text, slip, 1)})
+    planned = of(world.plan(prune=True), "VirtualNetwork", "hub")
+    synced = of(world.sync(prune=True, max_deletes=9), "VirtualNetwork", "hub")
+    for found in (planned, synced):
+        assert (found.verdict, found.condition.reason) == (Verdict.BLOCKED, "PruneHeld"), why
+        assert found.condition.message.startswith("Held")
+    assert world.sent("DELETE") == [], why
+    report = says(world, meant).sync()
+    assert of(report, "VirtualNetwork", "hub").verdict is Verdict.IN_SYNC
+    assert world.sent("PUT") == []
+
+
+def test_a_rename_by_one_letter_takes_two_runs_also_where_the_new_one_needs_the_old_one_gone(world):
+    """Azure refuses the new subnet as long as the old one is there, so the first run cannot make it."""
+    network = GROUP_FILE | {"hub.yaml": VNET}
+    says(world, network | {"subnet.yaml": SUBNET}).sync()
+    says(world, network | {"subnet.yaml": SUBNET.replace("name: one", "name: one2")})
+    overlap = "{match: {method: PUT, path: '*/subnets/one2'}, answer: {code: NetcfgSubnetRangesOverlap, status: 400}}"
+    world.settings = Settings(limits=None, rules=rules(overlap))
+    report = world.sync(prune=True)
+    held = of(report, "VirtualNetworksSubnet", "one")
+    assert "one2 was added in the same change and its name differs by one letter" in held.condition.message
+    assert "The next run deletes it." in held.condition.message
+    assert (world.sent("DELETE"), of(report, "VirtualNetworksSubnet", "one2").condition.is_ready) == ([], False)
+
+    once = overlap.replace("'*/subnets/one2'", "'*/subnets/one2', times: 1")
+    world.settings = Settings(limits=None, rules=rules(once))
+    report = world.sync(prune=True)
+    assert world.sent("DELETE") == [SUBNET_ID]
+    assert of(report, "VirtualNetworksSubnet", "one2").condition.is_ready
+    assert report.exit_code == 0
+
+
+def test_what_is_held_does_not_count_against_the_limit(world):
+    both = GROUP_FILE | {"net/hub.yaml": VNET, "mesh/mesh.yaml": OTHER}
+    says(world, both).sync()
+    says(world, GROUP_FILE | {"net/b.yaml": BROKEN}).sync(prune=True, max_deletes=1)
+    assert world.sent("DELETE") == [OTHER_ID]
+    says(world, both).sync()
+    with pytest.raises(UnsafePlanError, match="would delete 2 of 3"):
+        says(world, GROUP_FILE).sync(prune=True, max_deletes=1)
+
+
+def test_the_record_moves_with_its_manifest_though_nothing_else_changes(world):
+    says(world, GROUP_FILE | {"net/hub.yaml": VNET}).sync()
+    assert (unit_on_record(world), unit_on_record(world, "ResourceGroup")) == (["net"], ["."])
+    says(world, GROUP_FILE | {"platform/net/hub.yaml": VNET}).sync(prune=True)
+    assert (world.writes, unit_on_record(world)) == ([], ["platform/net"])
+    says(world, GROUP_FILE | {"platform/net/hub.yaml": BROKEN}).sync(prune=True)
+    assert world.sent("DELETE") == []
+
+
+def test_a_manifest_that_moves_and_breaks_between_two_runs_is_held_where_it_stood_last(world):
+    says(world, GROUP_FILE | {"net/hub.yaml": VNET}).sync()
+    says(world, GROUP_FILE | {"platform/hub.yaml": VNET})
+    found = of(says(world, GROUP_FILE | {"platform/hub.yaml": BROKEN}).sync(prune=True), "VirtualNetwork")
+    assert (found.condition.reason, world.sent("DELETE")) == ("PruneHeld", [])
+
+
+def test_a_run_that_has_no_time_left_moves_the_record_and_leaves_that_of_another_agent():
+    one = prepared(vnet(), vnet_id())
+    for agent, unit in (("ours", "."), ("theirs", "net"), ("", ".")):
+        node = Node(
+            key=vnet(),
+            intent=Intent.APPLY,
+            prepared=one,
+            record=record(vnet(), vnet_id(), unit="net", agent=agent),
+        )
+        kept = no_turn(node, "ours").record
+        assert kept is not None
+        assert kept.unit == unit, agent
+
+
+def test_what_may_be_created_has_a_unit_before_the_first_write():
+    manifests = read_manifests(
+        {"net/hub.yaml": textwrap.dedent(VNET).encode(), "group.yaml": textwrap.dedent(GROUP).encode()}
+    )
+    found = prepare(manifests, catalog=CATALOG, subscription=SUBSCRIPTION)
+    nodes = [Node(key=one.key, intent=Intent.APPLY, prepared=one) for one in found]
+    assert {key.kind: one.unit for key, one in expected(nodes, "us").items()} == {
+        "VirtualNetwork": "net",
+        "ResourceGroup": ".",
+    }
+
+
+def test_records_of_before_units_were_kept_are_held_while_anything_is_broken(world):
+    says(world, GROUP_FILE | {"net/hub.yaml": VNET}).sync()
+    for file in world.state.rglob("*.yaml"):
+        lines = file.read_text().splitlines(keepends=True)
+        file.write_text("".join(line for line in lines if not line.strip().startswith("unit:")))
+    found = of(says(world, GROUP_FILE | {"broken/b.yaml": BROKEN}).sync(prune=True), "VirtualNetwork")
+    assert "does not say which folder declared this resource" in found.condition.message
+    assert of(says(world, GROUP_FILE).sync(prune=True), "VirtualNetwork").action is Action.DELETE
+
+
+LEAVINGS = [
+    ({}, "its file net/hub.yaml is gone", "the file is removed"),
+    ({"net/hub.yaml": OTHER}, "net/hub.yaml does not declare it any more", "the file says something else"),
+    (
+        {"net/hub.yaml": VNET, ".gitsyncignore": "net/\n"},
+        "its file net/hub.yaml is now ignored by .gitsyncignore",
+        "the file is ignored on purpose",
+    ),
+]
+
+
+@pytest.mark.parametrize(("files", "said", "why"), LEAVINGS, ids=[row[-1] for row in LEAVINGS])
+def test_what_left_git_is_deleted_and_the_plan_says_how_it_left(world, files, said, why):
+    says(world, GROUP_FILE | {"net/hub.yaml": VNET}).sync()
+    says(world, GROUP_FILE | files)
+    for settings in ({"prune": True}, {}):
+        found = of(world.plan(**settings), "VirtualNetwork", "hub")
+        assert (found.verdict, found.condition.message.startswith(f"Removed from git: {said}.")) == (
+            Verdict.DELETE,
+            True,
+        ), found.condition
+    world.sync(prune=True)
+    assert world.sent("DELETE") == [VNET_ID], why
+
+
+def test_a_folder_outside_of_the_path_has_left_git(world):
+    says(world, GROUP_FILE | {"net/hub.yaml": VNET, "apps/mesh.yaml": OTHER})
+    gone = record(vnet(), VNET_ID, unit="net")
+    with checkout(str(world.folder), path="apps") as source:
+        (found,) = departures(source, {gone.key: gone}, source.revision, Config()).values()
+    assert found.reason == "Removed from git: its folder net is not in --path apps."
+
+
+def test_ignored_files_are_named_by_their_folder_where_history_says_nothing(world):
+    says(world, {"net/hub.yaml": VNET, ".gitsyncignore": "net/\n"})
+    gone = record(vnet(), VNET_ID, unit="net")
+    with checkout(str(world.folder)) as source:
+        (ignored,) = departures(source, {gone.key: gone}, None, Config()).values()
+        (plain,) = departures(source, {gone.key: replace(gone, unit="")}, None, Config()).values()
+    assert ignored.reason == "Removed from git: the files of its folder net are now ignored."
+    assert plain.reason == "Removed from git."
+
+
+@pytest.mark.parametrize(
+    "part",
+    [{"only": ("ResourceGroup/*",)}, {"target_namespaces": ("elsewhere",)}],
+    ids=["--only", "--target-namespaces"],
+)
+def test_a_run_that_is_about_a_part_prunes_nothing_else(world, part):
+    says(world, GROUP_FILE | {"net/hub.yaml": VNET}).sync()
+    report = says(world, GROUP_FILE).sync(prune=True, **part)
+    assert (world.sent("DELETE"), [one.key.kind for one in report.results if one.key.kind != "ResourceGroup"]) == (
+        [],
+        [],
+    )
+
+
+def test_a_run_about_a_part_sees_the_slip_in_the_rest(world):
+    """The run is about the old name alone, and the manifest that may be the same one is not part of it."""
+    says(world, GROUP_FILE | {"net/hub.yaml": VNET}).sync()
+    says(world, GROUP_FILE | {"net/hub.yaml": VNET.replace("name: hub", "name: hubb")})
+    found = of(world.sync(prune=True, only=("VirtualNetwork/hub",)), "VirtualNetwork")
+    assert (found.condition.reason, world.sent("DELETE")) == ("PruneHeld", [])
+
+
+@pytest.mark.skipif(not (shutil.which("kustomize") or shutil.which("kubectl")), reason="no kustomize here")
+def test_a_kustomization_that_fails_holds_its_own_unit_and_the_rest_goes_on(world):
+    built = {"net/kustomization.yaml": "resources: [hub.yaml]\n", "net/hub.yaml": VNET}
+    says(world, GROUP_FILE | built | {"mesh/mesh.yaml": OTHER}).sync()
+    report = says(world, GROUP_FILE | built | {"net/kustomization.yaml": "resources: [hbu.yaml]\n"}).sync(
+        prune=True, max_deletes=5
+    )
+    assert (world.sent("DELETE"), report.exit_code) == ([OTHER_ID], 1)
+    assert "KustomizationFailed" in {problem.code for problem in report.problems}
+    held = of(report, "VirtualNetwork", "hub")
+    assert "net/kustomization.yaml:1 cannot be read" in held.condition.message
+
+
+def test_a_group_stays_with_what_is_held_in_it(world):
+    says(world, {"core/group.yaml": GROUP, "net/hub.yaml": VNET}).sync()
+    report = says(world, {"net/hub.yaml": BROKEN}).sync(prune=True, max_deletes=5)
+    assert world.sent("DELETE") == []
+    assert {one.condition.reason for one in report.results} == {"PruneHeld"}
+    assert world.read(GROUP_ID)["name"] == "core"
