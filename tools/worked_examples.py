@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = tuple(ROOT / name for name in ("README.md", "docs/getting-started.md"))
+PAGES = tuple(ROOT / name for name in ("README.md", "docs/getting-started.md", "docs/manifests.md"))
 
 VARYING = (
     (re.compile(r"\b[0-9a-f]{12}\b(?!-)"), "REVISION"),
@@ -83,8 +83,10 @@ def run_example(example: Example, folder: Path) -> list[str]:
     """What the commands print, one text a command, stdout and stderr as a terminal mixes them."""
     script = "\n".join(_lines(example))
     shell = ["bash", "--noprofile", "--norc", "-c", script]
+    work = folder / "work"  # the examples write beside their folder, too
+    work.mkdir()
     done = subprocess.run(
-        shell, cwd=folder, env=_environment(os.environ), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
+        shell, cwd=work, env=_environment(os.environ), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
     )
     return done.stdout.decode().split(END)[:-1]
 
@@ -130,10 +132,14 @@ def refresh(shown: str, printed: str) -> str:
 
 
 def write(page: Path, example: Example, printed: Iterable[str]) -> None:
-    text = page.read_text(encoding="utf-8")
+    """Put the new output into the page, command by command, in their order."""
+    text, place = page.read_text(encoding="utf-8"), 0
     for command, output in zip(example.commands, printed, strict=True):
-        old = f"$ {command.text}\n{command.shown}"
-        text = text.replace(old, f"$ {command.text}\n{refresh(command.shown, output)}", 1)
+        shown = f"$ {command.text}\n{command.shown}"
+        place = text.index(shown, place)
+        fresh = f"$ {command.text}\n{refresh(command.shown, output)}"
+        text = text[:place] + fresh + text[place + len(shown) :]
+        place += len(fresh)
     page.write_text(text, encoding="utf-8")
 
 
