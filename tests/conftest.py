@@ -4,10 +4,10 @@ import os
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis_profile import choose_profile
 
 from gitsync.core.catalog import open_catalog
 from gitsync.model.gvk import GVK
-from hypothesis_profile import choose_profile
 
 # Under load an example may take any time. That says nothing about the code, so no test fails for it.
 settings.register_profile("ci", deadline=None, suppress_health_check=[HealthCheck.too_slow])

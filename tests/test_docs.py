@@ -26,7 +26,8 @@ from gitsync.model.live import Live
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text()
 PAGES = sorted(ROOT.glob("docs/**/*.md"))
-DOCUMENTS = sorted([*ROOT.glob("*.md"), *PAGES, *ROOT.glob("examples/**/*.md")])
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *PAGES, *ROOT.glob("examples/**/*.md"), *ROOT.glob(".github/*.md")])
+FORMS = sorted(path for path in ROOT.glob(".github/ISSUE_TEMPLATE/*.yml") if path.stem != "config")
 IMAGES = sorted(path for path in ROOT.glob("docs/images/*") if path.is_file())
 FLAGS_OF_OTHERS = {"--x", "--no-x", "--tags"}  # a switch of any name; the Azure CLI
 MOST_LINES_OF_THE_README = 250
@@ -215,6 +216,18 @@ def test_the_pages_for_a_start_name_the_make_targets(name):
 def test_the_pipeline_runs_what_the_pages_have_people_run():
     pipeline = (ROOT / ".ci" / "run").read_text()
     assert all(f"step make {target}" in pipeline for target in ("lint", "test", "demo"))
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda path: path.stem)
+def test_an_issue_form_is_one_that_github_shows(form):
+    content = yaml.safe_load(form.read_text())
+    fields = [field for field in content["body"] if field["type"] != "markdown"]
+    assert content["name"]
+    assert content["description"]
+    assert len({field["id"] for field in fields}) == len(fields)
+    assert all(field["attributes"]["label"] for field in fields)
+    assert any(field.get("validations", {}).get("required") for field in fields)
+    assert {field["type"] for field in content["body"]} <= {"markdown", "textarea", "input", "dropdown"}
 
 
 @by_workflow

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
-
 from hypothesis_profile import choose_profile
 
 TESTS = Path(__file__).resolve().parent

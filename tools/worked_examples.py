@@ -2,9 +2,9 @@
 
 usage: python tools/worked_examples.py [--write] [PAGE...]
 
-In the PAGES below, every `console` block is run: a line that begins with `$ ` is a command, and the lines up to the next
-one are its output. The blocks of one page run in one shell, in an empty folder, in the order of the page. A `yaml` block
-whose first line is the comment `# NAME.yaml` is saved under that name when the shell reaches it.
+In the PAGES below, every `console` block is run: a line that begins with `$ ` is a command, and the lines up to the
+next one are its output. The blocks of one page run in one shell, in an empty folder, in the order of the page. A `yaml`
+block whose first line is the comment `# NAME.yaml` is saved under that name when the shell reaches it.
 
 What differs from run to run (revisions, times, durations) is listed in VARYING, and compared by its shape. With
 `--write` the pages get the new output. An output that differs only in such values stays as it is.
@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGES = tuple(ROOT / name for name in ("README.md", "docs/getting-started.md", "docs/manifests.md"))
 
 VARYING = (
-    (re.compile(r"\b[0-9a-f]{12}\b(?!-)"), "REVISION"),
+    (re.compile(r"(?<![\w-])[0-9a-f]{12}(?![\w-])"), "REVISION"),
     (re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"), "TIME"),
     (re.compile(r"\bin \d+s\b"), "in DURATION"),
 )
