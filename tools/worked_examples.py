@@ -101,10 +101,8 @@ def _lines(example: Example) -> Iterator[str]:
 
 
 def _environment(variables: Mapping[str, str]) -> dict[str, str]:
-    """The environment of the shell: this one, without settings of gitsync, Azure or git, and with gitsync in PATH."""
-    kept = {name: value for name, value in variables.items() if not name.startswith(("AZURE_", "GITSYNC_", "GIT_"))}
-    kept.pop("GITHUB_ACTIONS", None)  # either of these adds annotations to the output
-    kept.pop("TF_BUILD", None)
+    """The environment of the shell: no settings of this machine, gitsync in PATH, and a person for git."""
+    kept = {name: variables[name] for name in ("HOME", "TMPDIR") if name in variables}
     person = {
         f"GIT_{role}_{part}": value
         for role in ("AUTHOR", "COMMITTER")
@@ -112,7 +110,8 @@ def _environment(variables: Mapping[str, str]) -> dict[str, str]:
     }
     path = os.pathsep.join([str(Path(sys.executable).parent), variables.get("PATH", os.defpath)])
     logs = {"GITSYNC_LOG_LEVEL": "error"}  # on a terminal the logs are separate from the report
-    return {**kept, **person, **logs, "PATH": path, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+    git = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+    return {**kept, **person, **logs, **git, "PATH": path, "PYTHONUTF8": "1"}
 
 
 def normalise(text: str) -> str:
