@@ -12,7 +12,7 @@ PYTHON ?= $(firstword $(foreach name,python3.14 python3.13 python3.12 python3.11
 TEST_ARGS ?= -n auto
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format bench catalog settings clean
+.PHONY: help demo test lint words format bench catalog settings clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,18 +29,21 @@ lint: $(READY) ## rules, layout, types and layers
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-format: $(READY) ## lay the code out, and mend what the rules can mend
+words: $(READY) ## words that we do not use, in messages, help and documentation
+	$(BIN)/python tools/words.py
+
+format: $(READY) ## lay the code out, and fix what the rules can fix
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
 bench: $(READY) ## how fast it is, as ratios against a bare client
 	$(BIN)/python -m bench
 
-catalog: $(READY) ## pack the facts about kinds anew: make catalog FACTS=folder
+catalog: $(READY) ## pack the facts about kinds again: make catalog FACTS=folder
 	@test -n "$(FACTS)" || { echo "Say where the facts are: make catalog FACTS=folder" >&2; exit 2; }
 	$(BIN)/python tools/build_catalog.py $(FACTS)
 
-settings: $(READY) ## write docs/settings.md anew from the table of settings
+settings: $(READY) ## write docs/settings.md again from the table of settings
 	$(BIN)/python tools/build_settings.py
 
 clean: ## remove the environment and all that tools left behind

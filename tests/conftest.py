@@ -1,9 +1,18 @@
 from __future__ import annotations
 
+import os
+
 import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis_profile import choose_profile
 
 from gitsync.core.catalog import open_catalog
 from gitsync.model.gvk import GVK
+
+# Under load an example may take any time. That says nothing about the code, so no test fails for it.
+settings.register_profile("ci", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("dev", settings.get_profile("default"))
+settings.load_profile(choose_profile(os.environ, load=os.getloadavg()[0], cores=os.cpu_count() or 1))
 
 
 @pytest.fixture(scope="session")

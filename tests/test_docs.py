@@ -25,7 +25,13 @@ from gitsync.model.live import Live
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text()
-DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("examples/**/*.md")])
+PAGES = sorted(ROOT.glob("docs/**/*.md"))
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *PAGES, *ROOT.glob("examples/**/*.md"), *ROOT.glob(".github/*.md")])
+FORMS = sorted(path for path in ROOT.glob(".github/ISSUE_TEMPLATE/*.yml") if path.stem != "config")
+IMAGES = sorted(path for path in ROOT.glob("docs/images/*") if path.is_file())
+FLAGS_OF_OTHERS = {"--x", "--no-x", "--tags"}  # a switch of any name; the Azure CLI
+MOST_LINES_OF_THE_README = 250
+MOST_BYTES_OF_AN_IMAGE = 200_000
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yaml"))
 VARIABLES = {name for setting in SETTINGS.values() for name in (*setting.variables, *setting.switches)}
 
@@ -55,18 +61,26 @@ def _workflow(path: Path) -> dict[str, Any]:
     return yaml.load(path.read_text(), Loader=yaml.BaseLoader)
 
 
-def _section(title: str) -> str:
-    """The text of one section of the README, up to the next heading of its level."""
-    found = re.search(rf"^## {re.escape(title)}\n(.*?)(?=^## |\Z)", README, flags=re.MULTILINE | re.DOTALL)
-    assert found, f"README has no section {title}"
+def _section(text: str, title: str) -> str:
+    """The text of one section of a page, up to the next heading of its level."""
+    found = re.search(rf"^## {re.escape(title)}\n(.*?)(?=^## |\Z)", text, flags=re.MULTILINE | re.DOTALL)
+    assert found, f"the page has no section {title}"
     return found.group(1)
+
+
+def _page(name: str) -> str:
+    return (ROOT / "docs" / name).read_text()
+
+
+def _link_targets(text: str) -> list[str]:
+    return re.findall(r"\]\(([^)\s]+)\)", _without_code(text))
 
 
 @by_name
 def test_links_lead_somewhere(document):
     text = document.read_text()
     broken = []
-    for target in re.findall(r"\]\(([^)\s]+)\)", _without_code(text)):
+    for target in _link_targets(text):
         if re.match(r"[a-z]+:", target):
             continue
         path, _, anchor = target.partition("#")
@@ -76,8 +90,25 @@ def test_links_lead_somewhere(document):
     assert broken == []
 
 
+def test_the_readme_is_short():
+    assert len(README.splitlines()) <= MOST_LINES_OF_THE_README
+
+
+def test_the_index_lists_every_page():
+    linked = {(ROOT / "docs" / target.partition("#")[0]).resolve() for target in _link_targets(_page("README.md"))}
+    assert [str(page) for page in PAGES if page.parent == ROOT / "docs" and page not in linked] == [
+        str(ROOT / "docs" / "README.md")
+    ]
+
+
+@pytest.mark.parametrize("image", IMAGES, ids=lambda path: path.name)
+def test_an_image_is_small_and_shown_by_a_page(image):
+    assert image.stat().st_size <= MOST_BYTES_OF_AN_IMAGE
+    assert any(f"{image.name})" in document.read_text() for document in DOCUMENTS)
+
+
 def test_the_readme_lists_every_command_and_no_other():
-    rows = re.findall(r"^\| `gitsync ([a-z]+)", _section("Commands"), flags=re.MULTILINE)
+    rows = re.findall(r"^\| `gitsync ([a-z]+)", _section(README, "Commands"), flags=re.MULTILINE)
     assert sorted(rows) == sorted(COMMANDS)
 
 
@@ -127,22 +158,23 @@ def test_flags_that_are_shown_exist(document):
     assert wrong == []
 
 
-def test_flags_that_the_readme_speaks_of_exist():
-    spoken = {re.split("[ =]", line)[0] for line in _code(README) if re.match("--[a-z]", line)}
-    assert spoken - {flag for command in COMMANDS for flag in _flags(command)} == set()
+@by_name
+def test_flags_that_a_page_names_exist(document):
+    named = {re.split(r"[ =,;`]", line)[0] for line in _code(document.read_text()) if re.match("--[a-z]", line)}
+    assert named - {flag for command in COMMANDS for flag in _flags(command)} - FLAGS_OF_OTHERS == set()
 
 
 def test_the_exit_codes_are_those_of_the_code():
-    rows = [int(code) for code in re.findall(r"^\| (\d+) \|", _section("Exit codes"), flags=re.MULTILINE)]
+    rows = [int(code) for code in re.findall(r"^\| (\d+) \|", _page("exit-codes.md"), flags=re.MULTILINE)]
     assert rows == [REFUSED, NOT_READY, DRIFT, PENDING, FINE, INTERRUPTED, FAULT]
 
 
-def test_the_extension_that_the_readme_shows_works():
+def test_the_extension_that_the_guide_shows_works():
     """It blocks what the built-in one blocks, with the same words."""
-    shown = re.search(r"^```python\n(.*?)^```", README, flags=re.MULTILINE | re.DOTALL)
+    shown = re.search(r"^```python\n(.*?)^```", _page("writing-extensions.md"), flags=re.MULTILINE | re.DOTALL)
     assert shown
     names: dict[str, Any] = {}
-    exec(compile(shown.group(1), "README.md", "exec"), names)
+    exec(compile(shown.group(1), "writing-extensions.md", "exec"), names)
     busy = Live(body={"properties": {"provisioningState": "Updating"}})
     for extension in names["EXTENSIONS"]:
         subject = _subject(extension, busy)
@@ -169,14 +201,33 @@ def _asked(extensions: Iterable[Extension], subject: Subject) -> str:
     return asyncio.run(check(subject, cast("ReadsAzure", None))).reason
 
 
-def test_make_targets_that_the_readme_names_exist():
+@by_name
+def test_make_targets_that_a_page_names_exist(document):
     targets = set(re.findall(r"^([a-z]+):.*## ", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
-    assert set(re.findall(r"(?:^|`)make ([a-z]+)", README, flags=re.MULTILINE)) <= targets
+    named = {found.group(1) for line in _code(document.read_text()) if (found := re.match(r"make ([a-z]+)", line))}
+    assert named <= targets
 
 
-def test_the_pipeline_runs_what_the_readme_tells_people_to_run():
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])
+def test_the_pages_for_a_start_name_the_make_targets(name):
+    assert {"make test", "make demo"} <= {line.partition("#")[0].strip() for line in _code((ROOT / name).read_text())}
+
+
+def test_the_pipeline_runs_what_the_pages_have_people_run():
     pipeline = (ROOT / ".ci" / "run").read_text()
     assert all(f"step make {target}" in pipeline for target in ("lint", "test", "demo"))
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda path: path.stem)
+def test_an_issue_form_is_one_that_github_shows(form):
+    content = yaml.safe_load(form.read_text())
+    fields = [field for field in content["body"] if field["type"] != "markdown"]
+    assert content["name"]
+    assert content["description"]
+    assert len({field["id"] for field in fields}) == len(fields)
+    assert all(field["attributes"]["label"] for field in fields)
+    assert any(field.get("validations", {}).get("required") for field in fields)
+    assert {field["type"] for field in content["body"]} <= {"markdown", "textarea", "input", "dropdown"}
 
 
 @by_workflow

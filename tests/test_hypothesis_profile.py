@@ -1,0 +1,43 @@
+"""A loaded machine fails no property test: which profile is chosen, and what the profiles say."""
+
+import re
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis_profile import choose_profile
+
+TESTS = Path(__file__).resolve().parent
+
+
+@pytest.mark.parametrize(
+    ("variables", "load", "profile", "why"),
+    [
+        ({}, 0.1, "dev", "a person on an idle machine hears of slow code"),
+        ({"CI": "true"}, 0.1, "ci", "GitHub Actions and GitLab set it"),
+        ({"CI": "false"}, 0.1, "dev", "some tools set it to false"),
+        ({"CI": ""}, 0.1, "dev", "an empty variable is as good as none"),
+        ({"PYTEST_XDIST_WORKER": "gw0"}, 0.1, "ci", "several test processes share the machine"),
+        ({}, 2.0, "ci", "something else uses the machine"),
+        ({"HYPOTHESIS_PROFILE": "dev", "CI": "true"}, 9.0, "dev", "who names a profile gets it"),
+    ],
+)
+def test_the_profile_fits_the_machine(variables, load, profile, why):
+    assert choose_profile(variables, load=load, cores=2) == profile, why
+
+
+def test_the_profile_of_a_loaded_machine_has_no_deadline():
+    profile = settings.get_profile("ci")
+    assert profile.deadline is None
+    assert HealthCheck.too_slow in profile.suppress_health_check
+
+
+def test_the_profile_of_a_person_has_one():
+    assert settings.get_profile("dev").deadline == timedelta(milliseconds=200)
+
+
+def test_no_test_brings_a_deadline_of_its_own_back():
+    """A deadline at a test would count in every profile."""
+    own = re.compile(r"@settings\([^)]*deadline=(?!None)")
+    assert [path.name for path in TESTS.rglob("test_*.py") if own.search(path.read_text(encoding="utf-8"))] == []

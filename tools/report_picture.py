@@ -1,0 +1,65 @@
+"""Take the picture of a report that the README shows: a plan of the example landing zone, after two changes.
+
+usage: python tools/report_picture.py [FILE]
+
+Syncs examples/manifests to the built-in Azure as `make demo` does, changes one resource in Azure and one in git, and
+takes a screenshot of the HTML page of the plan with a headless Chromium or Chrome from PATH.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from demo import MANIFESTS, SUBSCRIPTION, Demo, emulator
+
+PICTURE = MANIFESTS.parent.parent / "docs" / "images" / "report.png"
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+SIZE = "1100,1660"
+RULE = (
+    f"/subscriptions/{SUBSCRIPTION}/resourceGroups/platform-network/providers/Microsoft.Network"
+    "/networkSecurityGroups/hub-shared/securityRules/deny-from-internet?api-version=2025-03-01"
+)
+
+
+def main(arguments: list[str]) -> int:
+    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if not browser:
+        print(f"No browser found. Install one of {', '.join(BROWSERS)}.", file=sys.stderr)
+        return 1
+    picture = Path(arguments[0]) if arguments else PICTURE
+    with tempfile.TemporaryDirectory(prefix="gitsync-picture-") as name:
+        folder = Path(name)
+        with emulator(folder) as url:
+            page = make_report(Demo(folder, url))
+        take_picture(browser, page, folder / "profile", picture.resolve())
+    print(f"{picture}: {picture.stat().st_size:,} bytes")
+    return 0
+
+
+def make_report(demo: Demo) -> Path:
+    """The HTML page of a plan of the namespace platform, with one resource that drifted and one that is pending."""
+    demo.make_repository()
+    demo.gitsync("sync")
+    rule = demo.ask("GET", RULE)
+    rule["properties"]["access"] = "Allow"
+    demo.ask("PUT", RULE, rule)
+    logs = demo.tree / "platform" / "monitoring.yaml"
+    logs.write_text(logs.read_text().replace("retentionInDays: 90", "retentionInDays: 180"))
+    demo.run("git", "commit", "--quiet", "--all", "--message=Keep logs for half a year")
+    demo.gitsync("plan", "--target-namespaces", "platform")
+    return demo.reports / "report.html"
+
+
+def take_picture(browser: str, page: Path, profile: Path, picture: Path) -> None:
+    picture.parent.mkdir(parents=True, exist_ok=True)
+    flags = ("--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars")
+    more = (f"--user-data-dir={profile}", f"--window-size={SIZE}", f"--screenshot={picture}", page.as_uri())
+    subprocess.run([browser, *flags, *more], check=True, capture_output=True, timeout=120)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,163 @@
+"""Run the worked examples of the documentation, and compare what they print with what the pages show.
+
+usage: python tools/worked_examples.py [--write] [PAGE...]
+
+In the PAGES below, every `console` block is run: a line that begins with `$ ` is a command, and the lines up to the
+next one are its output. The blocks of one page run in one shell, in an empty folder, in the order of the page. A `yaml`
+block whose first line is the comment `# NAME.yaml` is saved under that name when the shell reaches it.
+
+What differs from run to run (revisions, times, durations) is listed in VARYING, and compared by its shape. With
+`--write` the pages get the new output. An output that differs only in such values stays as it is.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = tuple(ROOT / name for name in ("README.md", "docs/getting-started.md", "docs/manifests.md"))
+
+VARYING = (
+    (re.compile(r"(?<![\w-])[0-9a-f]{12}(?![\w-])"), "REVISION"),
+    (re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"), "TIME"),
+    (re.compile(r"\bin \d+s\b"), "in DURATION"),
+)
+"""What no two runs have in common, as a pattern and the word that stands for it."""
+
+END = "\x1e"
+"""Printed after each command, between its output and the next."""
+
+_BLOCK = re.compile(r"^```(console|yaml)\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
+_NAMED = re.compile(r"# ([\w.-]+\.yaml)\n")
+
+
+class Command(NamedTuple):
+    """One command of a page, and the output that the page shows for it."""
+
+    text: str
+    shown: str
+
+
+class Example(NamedTuple):
+    """What a page has the shell do, in order: files (name and text) and commands."""
+
+    steps: tuple[Command | tuple[str, str], ...]
+
+    @property
+    def commands(self) -> list[Command]:
+        return [step for step in self.steps if isinstance(step, Command)]
+
+
+def read_example(text: str) -> Example:
+    """The files and the commands of a page."""
+    return Example(tuple(_steps(text)))
+
+
+def _steps(text: str) -> Iterator[Command | tuple[str, str]]:
+    for language, block in _BLOCK.findall(text):
+        named = _NAMED.match(block)
+        if language == "console":
+            yield from _commands(block)
+        elif named:
+            yield named.group(1), block
+
+
+def _commands(block: str) -> Iterator[Command]:
+    """Each command of a block. ValueError if a block begins with output."""
+    before, *parts = re.split(r"^\$ ", block, flags=re.MULTILINE)
+    if before.strip():
+        raise ValueError(f"A console block begins with a command, not with: {before.splitlines()[0]}")
+    for part in parts:
+        command, _, shown = part.partition("\n")
+        yield Command(command, shown)
+
+
+def run_example(example: Example, folder: Path) -> list[str]:
+    """What the commands print, one text a command, stdout and stderr as a terminal mixes them."""
+    script = "\n".join(_lines(example))
+    shell = ["bash", "--noprofile", "--norc", "-c", script]
+    work = folder / "work"  # the examples write beside their folder, too
+    work.mkdir()
+    done = subprocess.run(
+        shell, cwd=work, env=_environment(os.environ), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
+    )
+    return done.stdout.decode().split(END)[:-1]
+
+
+def _lines(example: Example) -> Iterator[str]:
+    for step in example.steps:
+        if isinstance(step, Command):
+            yield f"{step.text}\nprintf '{END}'"
+        else:
+            name, text = step
+            yield f"cat > {name} <<'END OF FILE'\n{text}END OF FILE"
+
+
+def _environment(variables: Mapping[str, str]) -> dict[str, str]:
+    """The environment of the shell: no settings of this machine, gitsync in PATH, and a person for git."""
+    kept = {name: variables[name] for name in ("HOME", "TMPDIR") if name in variables}
+    person = {
+        f"GIT_{role}_{part}": value
+        for role in ("AUTHOR", "COMMITTER")
+        for part, value in (("NAME", "Demo"), ("EMAIL", "demo@contoso.example"))
+    }
+    path = os.pathsep.join([str(Path(sys.executable).parent), variables.get("PATH", os.defpath)])
+    logs = {"GITSYNC_LOG_LEVEL": "error"}  # on a terminal the logs are separate from the report
+    git = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+    return {**kept, **person, **logs, **git, "PATH": path, "PYTHONUTF8": "1"}
+
+
+def normalise(text: str) -> str:
+    """A text with one word for everything that varies, and no blank lines or blanks at its ends."""
+    for pattern, word in VARYING:
+        text = pattern.sub(word, text)
+    return "\n".join(line.rstrip() for line in text.strip("\n").splitlines())
+
+
+def refresh(shown: str, printed: str) -> str:
+    """The new output for a page. The shown one stays if only what varies has changed."""
+    if normalise(shown) == normalise(printed):
+        return shown
+    kept = printed.strip("\n")
+    after = shown[len(shown.rstrip("\n")) :] or "\n"
+    return f"{kept}{after}" if kept else ""
+
+
+def write(page: Path, example: Example, printed: Iterable[str]) -> None:
+    """Put the new output into the page, command by command, in their order."""
+    text, place = page.read_text(encoding="utf-8"), 0
+    for command, output in zip(example.commands, printed, strict=True):
+        shown = f"$ {command.text}\n{command.shown}"
+        place = text.index(shown, place)
+        fresh = f"$ {command.text}\n{refresh(command.shown, output)}"
+        text = text[:place] + fresh + text[place + len(shown) :]
+        place += len(fresh)
+    page.write_text(text, encoding="utf-8")
+
+
+def main(arguments: list[str]) -> int:
+    pages = [Path(name) for name in arguments if name != "--write"] or PAGES
+    differ = False
+    for page in pages:
+        example = read_example(page.read_text(encoding="utf-8"))
+        with tempfile.TemporaryDirectory(prefix="gitsync-example-") as folder:
+            printed = run_example(example, Path(folder))
+        if "--write" in arguments:
+            write(page, example, printed)
+            continue
+        for command, output in zip(example.commands, printed, strict=True):
+            if normalise(command.shown) != normalise(output):
+                differ = True
+                print(f"{page}: `{command.text}` prints\n{output}\nand the page shows\n{command.shown}")
+    return 1 if differ else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
