@@ -25,7 +25,7 @@ from gitsync.model.live import Live
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text()
-DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("examples/**/*.md")])
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md")])
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yaml"))
 VARIABLES = {name for setting in SETTINGS.values() for name in (*setting.variables, *setting.switches)}
 
