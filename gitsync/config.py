@@ -2,8 +2,8 @@
 
 A setting is given by a flag, a variable, a key in gitsync.yaml, or not at all; the nearest wins. The flag is the name
 with dashes, the key is the flag without the leading ones, and the variable is `GITSYNC_` and the same word, unless
-Azure Service Operator has a name for it (spec: semantics §11). How they are read and checked is in
-`gitsync.cli.settings`; this module holds values alone, so that every layer may take a `Config`.
+Azure Service Operator has a name for it (docs/reference/reconciliation.md#settings-of-aso). How they are read and
+checked is in `gitsync.cli.settings`; this module holds values alone, so that every layer may take a `Config`.
 """
 
 from __future__ import annotations

@@ -153,7 +153,12 @@ def opener(config: Config, access: Access, arms: Arms) -> OpenAs | None:
 
 
 def _checkout(config: Config, grace: Grace) -> Checkout:
-    access = GitAccess(token=config.git_token, username=config.git_username, timeout=config.git_timeout, grace=grace)
+    access = GitAccess(
+        token=config.git_token,
+        username=config.git_username,
+        timeout=min(config.git_timeout, config.run_timeout),
+        grace=grace,
+    )
     status = Path(config.status_dir) if config.status_dir else None
     return checkout(config.source, ref=config.ref, path=config.path, access=access, status_dir=status)
 

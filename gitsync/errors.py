@@ -55,9 +55,9 @@ class PublishError(GitsyncError):
 class ArmError(GitsyncError):
     """One request that Azure refused, or whose answer never came.
 
-    `status` is the HTTP status, 0 where no answer came. `code` is ARM's ("UnknownError" where the body has none; spec:
-    semantics §4.1). `outcome_unknown` means that a write may or may not have happened: read before writing again.
-    `retry_after` is in seconds.
+    `status` is the HTTP status, 0 where no answer came. `code` is ARM's ("UnknownError" where the body has none;
+    docs/reference/arm.md#error-bodies). `outcome_unknown` means that a write may or may not have happened: read before
+    writing again. `retry_after` is in seconds.
     """
 
     def __init__(  # noqa: PLR0913 - all of it is what a person needs to call support

@@ -1,7 +1,8 @@
 """How resources left git: where and with which policy their last manifests stood, and why they are not read any more.
 
 Somebody who sets detach-on-delete in one commit and removes the manifest in the next, before a run in between, means
-the resource to stay (DESIGN §4, Prune). So the last manifest counts, which may have changed since the last run.
+the resource to stay (docs/reference/design.md#prune). So the last manifest counts, which may have changed since the
+last run.
 """
 
 from __future__ import annotations

@@ -241,7 +241,7 @@ def _operation(turn: Turn) -> Operation | None:
 
 
 class _Spec(NamedTuple):
-    """Which spec a turn is about; the generation counts its changes (spec: semantics §18.1)."""
+    """Which spec a turn is about; the generation counts its changes (docs/reference/reconciliation.md#generation)."""
 
     generation: int
     digest: str

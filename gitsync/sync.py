@@ -153,7 +153,9 @@ async def _with_groups(prunes: Mapping[Key, Node], run: Run) -> Mapping[Key, Nod
 
 
 def _second_tries(plan: Plan, applied: Mapping[Key, Result], pruned: Mapping[Key, Result]) -> dict[Key, Node]:
-    """What failed for a reason that may mend, where something was deleted meanwhile (DESIGN §4, Prune)."""
+    """What failed for a reason that may mend, where something was deleted meanwhile
+    (docs/reference/design.md#prune).
+    """
     if not any(result.record is None for result in pruned.values()):
         return {}
     failed = {key for key, result in applied.items() if not result.is_fine and result.may_mend}

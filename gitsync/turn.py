@@ -35,7 +35,9 @@ from gitsync.model.verdict import Action, Comparison, Verdict
 from gitsync.shared import Run
 
 LONGEST_PAUSE = 30.0
-"""Seconds between two tries of a node at most; the first pause is one second (spec: semantics §4.5)."""
+"""Seconds between two tries of a node at most; the first pause is one second
+(docs/reference/reconciliation.md#retry-speeds).
+"""
 
 
 PRECONDITION_FAILED = 412
@@ -106,7 +108,9 @@ class Turn:
         return self.run.accounts[self.node.key]
 
     def out_of_reach(self, arm_id: str) -> Condition | None:
-        """Why the node's credential cannot act on an id, if that is so (spec: semantics §5.8, §10.1)."""
+        """Why the node's credential cannot act on an id, if that is so
+        (docs/reference/reconciliation.md#subscription-check).
+        """
         account = self.account
         return warning(FAILED, account.refusal) if account.refusal else other_subscription(arm_id, account.subscription)
 

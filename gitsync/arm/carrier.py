@@ -1,8 +1,8 @@
 """Brings requests over the wire with azure-mgmt-resource: the only module that imports it.
 
 The SDK's client signs in, and does nothing else. Its retries, its registration of providers and its own following of
-redirects and operations are left out, since each would send requests that nobody counts (spec: deps §1); so are the
-policies that only set headers, which cost more than the headers.
+redirects and operations are left out, since each would send requests that nobody counts
+(docs/reference/design.md#http-client); so are the policies that only set headers, which cost more than the headers.
 """
 
 from __future__ import annotations

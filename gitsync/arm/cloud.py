@@ -1,4 +1,5 @@
-"""Which Azure: endpoint, token audience and authority, checked once (DESIGN §5; settings: semantics §11).
+"""Which Azure: endpoint, token audience and authority, checked once (docs/reference/design.md#settings,
+docs/reference/reconciliation.md#settings-of-aso).
 
 Apart from credentials, because the endpoint also decides where a token may go: to this scheme, host and port and to
 nothing else.

@@ -37,7 +37,7 @@ from gitsync.model.secret import Secret
 from gitsync.model.signin import Method, SignIn
 from gitsync.redactions import Redactions
 
-_ASO_TOKEN_FILE = "/var/run/secrets/tokens/azure-identity"  # noqa: S105 - a path; spec: semantics §10.2
+_ASO_TOKEN_FILE = "/var/run/secrets/tokens/azure-identity"  # noqa: S105 - a path
 
 TOKEN_PATIENCE = 60.0
 """Seconds for one token, the retries of azure-identity included."""

@@ -1,6 +1,6 @@
 """One question to Azure with everything that belongs to it: its turn, its count, its tries, its failure.
 
-The only place that retries (DESIGN §4, Requests: one retry owner). Reads are tried until the deadline; a write is sent
+The only place that retries (docs/reference/design.md#requests). Reads are tried until the deadline; a write is sent
 again only where it surely was not done: a 429, or a connection that never stood. The deadline bounds each try as a
 whole, from its turn and its token to the last byte of its answer.
 """

@@ -1,7 +1,7 @@
 """What Azure refused, in one shape: every answer that was not asked for becomes an `ArmError` here.
 
-Both shapes of ARM's error bodies are read (spec: semantics §4.1). Whatever a person or a file may see is bounded and
-scrubbed of tokens, and of the secrets that were sent.
+Both shapes of ARM's error bodies are read (docs/reference/arm.md#error-bodies). Whatever a person or a file may see is
+bounded and scrubbed of tokens, and of the secrets that were sent.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from gitsync.errors import ArmError
 from gitsync.redactions import cut
 
 UNKNOWN_MESSAGE = "There was an unknown deployment error"
-"""ASO's words where a body has no message (spec: semantics §4.1)."""
+"""ASO's words where a body has no message (docs/reference/arm.md#error-bodies)."""
 
 OUTCOME_UNKNOWN = frozenset({408, 500, 502, 503, 504})
 """Statuses after which a write may have been done all the same: ARM gives up on a provider after 60 s, the provider

@@ -1,4 +1,5 @@
-"""Write lanes: one write at a time where Azure would refuse the second (DESIGN §3; which resources share one: address).
+"""Write lanes: one write at a time where Azure would refuse the second (docs/reference/design.md#write-locks; which
+resources share one: address).
 
 A lane is held from the write until its operation has ended; reads need none.
 """

@@ -1,7 +1,7 @@
 """The way to Azure: one HTTP session with one TLS context for everything, and which proxy a host is reached by.
 
 Proxies and certificates are read once. Left to the SDK they are looked up for every request, and a private CA costs a
-new TLS context and connection each time (spec: deps §2).
+new TLS context and connection each time (docs/reference/design.md#http-client).
 """
 
 from __future__ import annotations

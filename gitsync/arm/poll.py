@@ -1,8 +1,8 @@
 """Where to look how an operation goes, and what an answer says of it: the rules, without any waiting.
 
-Sources: ARM's resource-provider contract (async-api-reference, Addendum) and spec, semantics §8 with the corrections of
-DESIGN §6. A poll URL is only taken if it leads to the endpoint itself, for the token goes with it; any other is ignored
-and the resource is polled instead.
+Sources: ARM's resource-provider contract (async-api-reference, Addendum) and
+docs/reference/arm.md#long-running-operations. A poll URL is only taken if it leads to the endpoint itself, for the
+token goes with it; any other is ignored and the resource is polled instead.
 """
 
 from __future__ import annotations

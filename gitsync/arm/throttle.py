@@ -1,4 +1,5 @@
-"""When a request may go: Azure's request limits, kept on our side so that they are not hit (spec: peers §C1).
+"""When a request may go: Azure's request limits, kept on our side so that they are not hit
+(docs/reference/arm.md#request-limits).
 
 One `Throttle` serves one principal (an `Arm` has one credential). It keeps a token bucket for each subscription and
 kind of request, sized as ARM's and corrected by what its answers say is left; a 429 holds all of a bucket's requests

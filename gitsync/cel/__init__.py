@@ -1,1 +1,3 @@
-"""Expressions of exports: read, checked against what a kind's status may say, and evaluated (spec: semantics §7.4)."""
+"""Expressions of exports: read, checked against what a kind's status may say, and evaluated
+(docs/reference/reconciliation.md#export-expressions).
+"""

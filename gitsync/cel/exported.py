@@ -1,4 +1,5 @@
-"""What the expressions of a manifest export, and where to, before any of it is worked out (spec: semantics §7.1, §7.4).
+"""What the expressions of a manifest export, and where to, before any of it is worked out
+(docs/reference/reconciliation.md#export-destinations, #export-expressions).
 
 Apart from single expressions, which know nothing of destinations.
 """

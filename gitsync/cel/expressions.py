@@ -1,5 +1,5 @@
-"""From the text of an expression to something that can be evaluated: read, checked, its type known (spec: semantics
-§7.4).
+"""From the text of an expression to something that can be evaluated: read, checked, its type known
+(docs/reference/reconciliation.md#export-expressions).
 
 An entry point of this package, besides `exported`, `findings` and `outcomes` for the expressions of manifests.
 """

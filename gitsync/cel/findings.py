@@ -1,4 +1,5 @@
-"""What is wrong with the expressions of a manifest, told offline and all at once (spec: semantics §7.4, §17).
+"""What is wrong with the expressions of a manifest, told offline and all at once
+(docs/reference/reconciliation.md#export-expressions).
 
 Apart from compiling: here a mistake gets its field, its line in the file, and what an export asks of its expressions
 besides.

@@ -1,4 +1,5 @@
-"""The type of `self` for a kind of the catalog: metadata, and the kind's own spec and status (spec: semantics §7.4).
+"""The type of `self` for a kind of the catalog: metadata, and the kind's own spec and status
+(docs/reference/reconciliation.md#export-expressions).
 
 Types are worked out field by field when an expression selects them, since a kind may have thousands of fields. Names of
 fields that are no names in CEL are escaped, as ASO does.

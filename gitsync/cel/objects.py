@@ -1,7 +1,7 @@
 """The value of `self` when an expression is evaluated: a manifest and its status, read through the types of its kind.
 
-A field that is not set reads as the zero value of its type, as in ASO (spec: semantics §7.4), so that
-`self.status.a.b` has a value while `a` is not there yet.
+A field that is not set reads as the zero value of its type, as in ASO
+(docs/reference/reconciliation.md#export-expressions), so that `self.status.a.b` has a value while `a` is not there yet.
 """
 
 from __future__ import annotations

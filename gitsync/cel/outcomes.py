@@ -1,4 +1,5 @@
-"""What the expressions of a manifest come out as, once the resource is there (spec: semantics §7.3, §7.4).
+"""What the expressions of a manifest come out as, once the resource is there
+(docs/reference/reconciliation.md#export-values, #export-expressions).
 
 Apart from compiling them, which is done offline, and needs nothing that evaluates.
 """

@@ -1,4 +1,5 @@
-"""`aso.parseResourceId(text)`: an ARM id taken apart, as Azure's SDK for Go does it (spec: semantics §5.3, §7.4).
+"""`aso.parseResourceId(text)`: an ARM id taken apart, as Azure's SDK for Go does it
+(docs/reference/reconciliation.md#parsing-ids).
 
 An id is a row of types and names below the tenant; each lies in the one before it, its `parent`. `provider` is only
 set where the id is that of a provider itself. Apart from `core.armpath`, which compares ids and takes none apart.

@@ -1,5 +1,6 @@
 """What every operator and function takes and gives, as a table (CEL's standard definitions; its string extension 3,
-optional values, numbers of different types compared; ASO's parseResourceId: spec, semantics §7.4).
+optional values, numbers of different types compared; ASO's parseResourceId:
+docs/reference/reconciliation.md#export-expressions).
 
 A line is one overload: `function(types) -> type`, or `type.method(types) -> type`. A to C stand for any type.
 Only names and types are here; what functions do is the evaluator's business.

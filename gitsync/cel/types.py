@@ -82,7 +82,9 @@ _PARTS_OF_ID: dict[str, Type] = {
     "name": STRING,
 }
 RESOURCE_ID: Final = struct("aso.ResourceId", _PARTS_OF_ID)
-"""What aso.parseResourceId makes of an ARM id; the parent of an id is an id (spec: semantics §7.4)."""
+"""What aso.parseResourceId makes of an ARM id; the parent of an id is an id
+(docs/reference/reconciliation.md#export-expressions).
+"""
 _PARTS_OF_ID["parent"] = RESOURCE_ID
 
 NAMED: Final[Mapping[str, Type]] = {

@@ -1,4 +1,5 @@
-"""The annotations and labels that a manifest may bear for us and for ASO (spec: semantics §2, §10, §15).
+"""The annotations and labels that a manifest may bear for us and for ASO
+(docs/reference/reconciliation.md#annotations-and-labels).
 
 A misspelt key would be passed over in silence, and a misspelt reconcile policy ends in a delete: so keys that are
 nearly ours are problems, and so are values that nobody knows.
@@ -74,7 +75,7 @@ def check_inherited_policy(resource: Resource, namespace: Mapping[str, str]) -> 
 def _annotation(key: str, value: str) -> Iterator[Finding]:
     if key in _FOR_PEOPLE:
         check, code, hint = _VALUES[key]
-        for said in check(value) if value else ():  # empty means not set (semantics §15)
+        for said in check(value) if value else ():  # empty means not set
             yield Finding(code=code, path=("metadata", "annotations", key), message=f"{key} {said}.", hint=hint(value))
         return
     if key in _BY_OPERATORS:
@@ -92,7 +93,9 @@ def _annotation(key: str, value: str) -> Iterator[Finding]:
 
 
 def _override(resource: Resource, value: str) -> Iterator[Finding]:
-    """It moves the ids of what the resource owns, and is read of a topmost owner alone (semantics §5.2)."""
+    """It moves the ids of what the resource owns, and is read of a topmost owner alone
+    (docs/reference/reconciliation.md#owner-resolution).
+    """
     path = ("metadata", "annotations", OVERRIDE)
     owner = resource.spec.get("owner")
     if isinstance(owner, Mapping) and owner.get("name"):

@@ -1,4 +1,5 @@
-"""Where a resource stands in Azure: its ARM id, made of the names along its owners (spec: semantics §5.1-§5.5).
+"""Where a resource stands in Azure: its ARM id, made of the names along its owners
+(docs/reference/reconciliation.md#arm-ids).
 
 An id may have a hole: a name that is read from a ConfigMap, or the subscription that an alias makes. Ids as paths are
 core/armpath; here they are built.
@@ -139,7 +140,9 @@ class ArmIds:
 
 
 def _implied(arm_id: str, kind: Kind) -> int | None:
-    """How many of a kind's type segments an owner's ARM id stands for; None where it cannot own it (semantics §5.5)."""
+    """How many of a kind's type segments an owner's ARM id stands for; None where it cannot own it
+    (docs/reference/reconciliation.md#owner-type).
+    """
     if not is_arm_id(arm_id):
         return None
     parent = kind.arm_type.rpartition("/")[0]

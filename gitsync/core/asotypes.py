@@ -1,7 +1,7 @@
 """The types that ASO itself gives its manifests: owners, references, destinations.
 
 The facts name them and do not spell them out. Apart, so that the same walk looks into them and into Azure's types
-(spec: semantics §5.4, §6, §7.1; aso-facts' README).
+(docs/reference/catalog.md#types-of-aso).
 """
 
 from __future__ import annotations

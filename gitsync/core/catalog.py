@@ -24,7 +24,9 @@ NOT_ARM = frozenset(
         ("dbforpostgresql.azure.com", "User"),
     }
 )
-"""Kinds of ASO that are not Azure Resource Manager's (spec: semantics §16): they have no ARM id and are not synced."""
+"""Kinds of ASO that are not Azure Resource Manager's (docs/reference/reconciliation.md#non-arm-kinds): they have no ARM
+id and are not synced.
+"""
 
 LEGACY = "v1api"
 

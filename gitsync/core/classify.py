@@ -1,4 +1,4 @@
-"""What an error of Azure means: its class and how soon it may mend (spec: semantics §4.2).
+"""What an error of Azure means: its class and how soon it may mend (docs/reference/reconciliation.md#error-classes).
 
 Only PUT, DELETE and poll errors are classified; a failed read is "unknown", whatever its code.
 """
@@ -46,7 +46,7 @@ _BY_CODE = {
 }
 
 MENDS_BY_WAITING = frozenset({"AnotherOperationInProgress", "Conflict", "RetryableError"})
-"""Codes that a run waits for, since whatever holds the resource ends by itself (DESIGN §4, Retries)."""
+"""Codes that a run waits for, since whatever holds the resource ends by itself (docs/reference/design.md#retries)."""
 
 NOT_YET_THERE = frozenset(
     {

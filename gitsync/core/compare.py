@@ -1,4 +1,5 @@
-"""Compare what git asks, what we last sent, what Azure said then, and what it says now (DESIGN §4, Drift).
+"""Compare what git asks, what we last sent, what Azure said then, and what it says now
+(docs/reference/design.md#drift).
 
 Only leaves that git asks for count. With a record, Azure is held to what it said itself after our last write, so that
 its own spelling of a value is no drift; without one, git is compared with Azure by the rules of `equality`.

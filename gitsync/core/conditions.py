@@ -1,4 +1,6 @@
-"""The Ready condition: which one a situation gives, and when a new one replaces the old (spec: semantics §3)."""
+"""The Ready condition: which one a situation gives, and when a new one replaces the old
+(docs/reference/reconciliation.md#ready-condition).
+"""
 
 from __future__ import annotations
 
@@ -57,13 +59,15 @@ def error(reason: str, message: str) -> Condition:
 
 
 def overlap(ours: str, theirs: str) -> Condition:
-    """Another agent keeps the resource; both are given by name (semantics §1.1)."""
+    """Another agent keeps the resource; both are given by name (docs/reference/reconciliation.md#agent-ownership)."""
     text = f'Operators in "{ours}" and "{theirs}" are both configured to manage this resource'
     return warning(OVERLAP, text)
 
 
 def other_subscription(arm_id: str, ours: str) -> Condition | None:
-    """Why an id cannot be acted on where it lies in another subscription than the credential's (semantics §5.8)."""
+    """Why an id cannot be acted on where it lies in another subscription than the credential's
+    (docs/reference/reconciliation.md#subscription-check).
+    """
     subscription = subscription_of(arm_id)
     if subscription is None or subscription.casefold() == ours.casefold():
         return None
@@ -72,7 +76,9 @@ def other_subscription(arm_id: str, ours: str) -> Condition | None:
 
 
 def waiting_for_owner(owner: Key) -> Condition:
-    """The owner is not there, or not ready; ASO says both in the same words (semantics §1.3)."""
+    """The owner is not there, or not ready; ASO says both in the same words
+    (docs/reference/reconciliation.md#owner-readiness).
+    """
     named = f"{owner.name}, Group/Kind: {owner.group}/{owner.kind}"
     message = f'Owner "{named}" cannot be found. Progress is blocked until the owner is created.'
     return warning("WaitingForOwner", message)
@@ -91,7 +97,9 @@ def refused(failure: ArmError, classification: Classification) -> Condition:
 
 
 def not_deleted(failure: ArmError) -> Condition:
-    """Azure refused a delete: always a warning, so that the next run tries again (semantics §1.5)."""
+    """Azure refused a delete: always a warning, so that the next run tries again
+    (docs/reference/reconciliation.md#delete).
+    """
     return Condition(
         status=Status.FALSE,
         severity=Severity.WARNING,
@@ -102,7 +110,7 @@ def not_deleted(failure: ArmError) -> Condition:
 
 
 def unreadable(failure: ArmError) -> Condition:
-    """Azure could not be read; reads are not classified (semantics §4.2)."""
+    """Azure could not be read; reads are not classified (docs/reference/reconciliation.md#error-classes)."""
     message = f"{failure.code}: {_with_hint(failure)}"
     return Condition(
         status=Status.FALSE, severity=Severity.WARNING, reason=FAILED, message=message, request_id=failure.request_id
@@ -120,7 +128,9 @@ def broken_off(fault: Exception) -> Condition:
 
 
 def replaces(new: Condition, old: Condition | None) -> bool:
-    """Tell whether a new condition takes the place of the old one (semantics §3.3)."""
+    """Tell whether a new condition takes the place of the old one
+    (docs/reference/reconciliation.md#condition-priority).
+    """
     if old is None or new.generation > old.generation:
         return True
     if new.says_the_same(old):

@@ -1,7 +1,7 @@
 """Is a value within the constraints of its field: enum, pattern, bounds, lengths, counts, multiples.
 
-The rules of the facts, read as an API server reads them (spec: semantics §17): patterns are Go's RE2, lengths count
-characters, enums respect case.
+The rules of the facts, read as an API server reads them (docs/reference/reconciliation.md#validation-rules): patterns
+are Go's RE2, lengths count characters, enums respect case.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A manifest's spec as the body of a PUT, with holes (spec: semantics §6, §7.6; aso-facts' README).
+"""A manifest's spec as the body of a PUT, with holes (docs/reference/reconciliation.md#request-bodies).
 
 The facts say of every field where it stands in ARM's body; the rest is five ways of making a value. What the facts do
 not know is left out, and a value of the wrong type is passed on: telling so is validation's work, and what is told is

@@ -1,4 +1,5 @@
-"""What the keys of a credential's Secret say: whose it is, and how it signs in (spec: semantics §10.2).
+"""What the keys of a credential's Secret say: whose it is, and how it signs in
+(docs/reference/reconciliation.md#credential-keys).
 
 Apart from the choice of a credential: this reads one Secret. Its keys come from a manifest, so each is checked before
 it becomes part of an id or of a URL.

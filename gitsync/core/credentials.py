@@ -1,4 +1,5 @@
-"""Which credential a resource has: its own, its namespace's, or the run's (spec: semantics §10.1).
+"""Which credential a resource has: its own, its namespace's, or the run's
+(docs/reference/reconciliation.md#credential-selection).
 
 No level completes another. What the Secrets say is given; where they come from is the caller's.
 """

@@ -85,7 +85,7 @@ def claim_of(record: Record | None, *, sent: bool, existed: bool, differed: bool
 
 
 def mends_by_waiting(error: ArmError, *, missed_is_ours: bool, granted: bool) -> bool:
-    """Tell whether to look again in this run (DESIGN §4, Retries).
+    """Tell whether to look again in this run (docs/reference/design.md#retries).
 
     `missed_is_ours`: this run created what the resource depends on. `granted`: this run wrote a role assignment.
     """

@@ -1,4 +1,5 @@
-"""Where a resource's secrets and config maps are exported to: nothing is written twice (spec: semantics §7.1, §17).
+"""Where a resource's secrets and config maps are exported to: nothing is written twice
+(docs/reference/reconciliation.md#export-destinations).
 
 Expressions are looked at for their shape alone; what they say is compiled elsewhere.
 """

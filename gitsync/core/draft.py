@@ -93,7 +93,9 @@ def with_credential(draft: Draft, credential_of: CredentialOf, ids: ArmIds) -> D
 
 
 def _below(group: Resource, above: Credential | Finding, own: Credential) -> Finding | None:
-    """Why a resource cannot stand in a group: nobody writes below one of another subscription (semantics §5.3)."""
+    """Why a resource cannot stand in a group: nobody writes below one of another subscription
+    (docs/reference/reconciliation.md#arm-ids).
+    """
     path = ("spec", "owner")
     if isinstance(above, Finding):
         message = f"There is no credential for the resource group {group.key.name}, so its subscription is not known."
@@ -106,7 +108,7 @@ def _below(group: Resource, above: Credential | Finding, own: Credential) -> Fin
 
 
 def _agree(credential: Credential, above: Credential) -> bool:
-    """Whether two credentials have one subscription, as far as is known (semantics §5.3)."""
+    """Whether two credentials have one subscription, as far as is known (docs/reference/reconciliation.md#arm-ids)."""
     same = credential.subscription.casefold() == above.subscription.casefold()
     return same or not (credential.is_sure and above.is_sure)
 

@@ -1,4 +1,6 @@
-"""Do two manifests stand for one thing: one resource twice, or one ARM id under two names (DESIGN §6)."""
+"""Do two manifests stand for one thing: one resource twice, or one ARM id under two names
+(docs/reference/design.md#duplicate-resources).
+"""
 
 from __future__ import annotations
 

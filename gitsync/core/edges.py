@@ -1,4 +1,4 @@
-"""What must come before a manifest: the edges of the walk, and why each is one (DESIGN §4, Order).
+"""What must come before a manifest: the edges of the walk, and why each is one (docs/reference/design.md#order).
 
 Apart from the graph, which knows nothing of manifests. Every edge leads to a manifest of the same set.
 """

@@ -1,4 +1,4 @@
-"""How a run ends, as a number: the first that applies (DESIGN §5, Exit codes)."""
+"""How a run ends, as a number: the first that applies (docs/reference/design.md#exit-codes)."""
 
 from __future__ import annotations
 

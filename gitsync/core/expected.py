@@ -1,4 +1,6 @@
-"""What is on record before the first write: everything that this run may create (DESIGN §4, Status branch)."""
+"""What is on record before the first write: everything that this run may create
+(docs/reference/design.md#status-branch).
+"""
 
 from __future__ import annotations
 

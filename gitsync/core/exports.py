@@ -1,6 +1,7 @@
 """What a resource exports, from the values of its fields and expressions to whole Secrets and config maps.
 
-Pure: where the values come from is the caller's. Words and rules are ASO's (spec: semantics §7.1 to §7.3).
+Pure: where the values come from is the caller's. Words and rules are ASO's
+(docs/reference/reconciliation.md#export-values).
 """
 
 from __future__ import annotations

@@ -29,7 +29,8 @@ from gitsync.model.template import (
 
 class MissingValueError(GitsyncError):
     """A value that a manifest refers to is not there, or not to be had. `reason` is that of the condition:
-    "SecretNotFound", "ConfigMapNotFound", "ReferenceNotFound" or "Failed" (spec: semantics §3.4, §6).
+    "SecretNotFound", "ConfigMapNotFound", "ReferenceNotFound" or "Failed"
+    (docs/reference/reconciliation.md#missing-values).
     """
 
     def __init__(self, reason: str, message: str) -> None:

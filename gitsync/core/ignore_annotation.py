@@ -1,4 +1,5 @@
-"""The annotation that lists what is left alone (DESIGN §4, Drift): `gitsync/ignore`, a YAML list in its text.
+"""The annotation that lists what is left alone (docs/reference/design.md#ignored-fields): `gitsync/ignore`, a YAML list
+in its text.
 
 An entry is a path, or a mapping of `path`, `until` (the last day on which it holds) and `reason`. A path is a JSON
 pointer (RFC 6901) into the ARM body, as reports show it, with steps as core/ignore has them. There is no clock here:

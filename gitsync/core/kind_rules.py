@@ -1,4 +1,4 @@
-"""Rules that hold for a single kind, beyond its constraints (spec: semantics §17, communication)."""
+"""Rules that hold for a single kind, beyond its constraints (docs/reference/reconciliation.md#validation-rules)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a resource is called in Azure (spec: semantics §5.7, §5.9).
+"""What a resource is called in Azure (docs/reference/reconciliation.md#azure-names, #uuid-names).
 
 Apart from the rules for such names (naming): here a name is made, there it is judged. Two runs give one manifest one
 name, so nothing here is random.

@@ -1,5 +1,5 @@
-"""What resources may be called: in the manifest and in Azure (spec: semantics §5.7, §17; ARM's resource-provider
-contract: peers §C3).
+"""What resources may be called: in the manifest and in Azure (docs/reference/reconciliation.md#azure-names,
+docs/reference/arm.md#names-of-resources).
 
 The rules for Azure's name hold for a name that defaults to metadata.name as well.
 """
@@ -35,7 +35,7 @@ _NEVER = re.compile(r"[<>%&\\?/#\x00-\x1f\x7f]")
 
 
 def is_uuid_named(kind: Kind) -> bool:
-    """Whether the name is derived where the manifest gives none (semantics §5.9)."""
+    """Whether the name is derived where the manifest gives none (docs/reference/reconciliation.md#uuid-names)."""
     return (kind.gvk.group, kind.gvk.kind) in _UUID_NAMED
 
 

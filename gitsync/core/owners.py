@@ -1,4 +1,6 @@
-"""Whom a manifest names as its owner (spec: semantics §5.4). What is wrong with a form is told by references."""
+"""Whom a manifest names as its owner (docs/reference/reconciliation.md#owner-forms). What is wrong with a form is told
+by references.
+"""
 
 from __future__ import annotations
 

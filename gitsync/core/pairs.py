@@ -1,4 +1,6 @@
-"""Fields of which at most one may be set: `x`, and `xFromConfig` or `xFromSecret` (spec: semantics §6.3, §17)."""
+"""Fields of which at most one may be set: `x`, and `xFromConfig` or `xFromSecret`
+(docs/reference/reconciliation.md#secret-and-config-map-inputs).
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ def check_pairs(visit: Visit) -> Iterator[Finding]:
 
 
 def _pairs(present: Collection[str], fields: Mapping[str, Field]) -> Iterator[tuple[str, str]]:
-    """`azureName` is no such pair: it wins over `azureNameFromConfig` (semantics §5.7)."""
+    """`azureName` is no such pair: it wins over `azureNameFromConfig`
+    (docs/reference/reconciliation.md#azure-names).
+    """
     for taken in sorted(name for name in present if name.endswith(_SOURCES)):
         plain = taken.removesuffix("FromConfig").removesuffix("FromSecret")
         if plain in present and not fields[plain].get("meta"):

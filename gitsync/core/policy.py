@@ -1,4 +1,4 @@
-"""Which reconcile policy a resource has (spec: semantics §2)."""
+"""Which reconcile policy a resource has (docs/reference/reconciliation.md#reconcile-policy)."""
 
 from __future__ import annotations
 

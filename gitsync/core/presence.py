@@ -1,4 +1,5 @@
-"""Is what a manifest names among the manifests: its owner and its references (spec: semantics §5.2, §6.1).
+"""Is what a manifest names among the manifests: its owner and its references
+(docs/reference/reconciliation.md#owner-resolution).
 
 Owners and references stay within a namespace. What hangs below a missing owner has no place either: it is told so,
 and told of the cause.

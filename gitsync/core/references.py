@@ -1,4 +1,5 @@
-"""The forms of owners and references, and what they name (spec: semantics §5.4, §5.5, §6.1, §6.4, §17).
+"""The forms of owners and references, and what they name (docs/reference/reconciliation.md#owner-forms, #references,
+#well-known-names).
 
 Whether what is named is there is another question (`presence`): this one needs a single manifest.
 """
@@ -35,7 +36,9 @@ _NEVER_IN_IDS = re.compile(r"[<>%&\\?#\x00-\x1f\x7f]|/\.{1,2}(/|\Z)")
 
 
 def is_arm_id(text: str) -> bool:
-    """Whether a text has the form that ASO admits for `armId` (semantics §5.4) and can stand in a URL as it is."""
+    """Whether a text has the form that ASO admits for `armId` (docs/reference/reconciliation.md#owner-forms) and can
+    stand in a URL as it is.
+    """
     return _ARM_ID.fullmatch(text) is not None and _NEVER_IN_IDS.search(text) is None
 
 
@@ -152,7 +155,9 @@ def _arm_id(visit: Visit, arm_id: str, kind: Kind) -> Iterator[Finding]:
 
 
 def _wrong_owner_type(is_: str, own: str) -> str:
-    """What is wrong with the type of an owner's ARM id; "" where nothing is (semantics §5.5)."""
+    """What is wrong with the type of an owner's ARM id; "" where nothing is
+    (docs/reference/reconciliation.md#owner-type).
+    """
     parent = own.rpartition("/")[0]
     if "/" not in parent:
         wanted = "Microsoft.Resources/resourceGroups"

@@ -183,7 +183,7 @@ def _what_is_wrong(prepared: Prepared) -> str:
 
 
 def _moved(blank: Result, before: Record, request: Request) -> Result:
-    """A name and an owner are frozen once Azure has the resource (spec: semantics §5.7, DESIGN §6)."""
+    """A name and an owner are frozen once Azure has the resource (docs/reference/reconciliation.md#immutable-names)."""
     field = "spec.owner" if before.owner != blank.owner else "spec.azureName"
     text = (
         f"Its ARM id would change by {field}, which is refused once Azure has the resource. "

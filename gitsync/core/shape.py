@@ -1,7 +1,7 @@
 """Does a spec have the shape that its kind asks for: types, unknown and missing fields, unions.
 
-As strict as an API server with `--validate=strict` (spec: semantics §17). Apart from the constraints on single values,
-because a value of the wrong type is not looked at further.
+As strict as an API server with `--validate=strict` (docs/reference/reconciliation.md#validation-rules). Apart from the
+constraints on single values, because a value of the wrong type is not looked at further.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""What Azure says of a resource, in the shape that ASO gives a status, and what of it is exported (spec: semantics §7,
-§14; aso-facts' README). The way back of core/convert.
+"""What Azure says of a resource, in the shape that ASO gives a status, and what of it is exported
+(docs/reference/reconciliation.md#status-shape, docs/reference/catalog.md#fields). The way back of core/convert.
 """
 
 from __future__ import annotations

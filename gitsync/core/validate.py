@@ -1,4 +1,4 @@
-"""Every problem of the manifests that can be told offline, in one go (spec: semantics §5, §6, §7.1, §17; DESIGN §4).
+"""Every problem of the manifests that can be told offline, in one go (docs/reference/design.md#validation).
 
 The two entry points of validation. `validate_resource` looks at one manifest and its kind; `validate_set` at what
 manifests say of each other. Neither stops at the first problem, and neither raises for a bad manifest.

@@ -19,7 +19,7 @@ async def delete_with_subscriptions(subject: Subject, azure: ActsOnAzure, next: 
     """Azure refuses to delete a product that somebody has subscribed to, unless it is asked to end that as well.
 
     The product is the one of the id, whatever its manifest was called (ASO takes the manifest's name). The default
-    delete follows, and finds nothing more to do (spec: extensions §7.2).
+    delete follows, and finds nothing more to do (docs/reference/kinds.md#api-management-product).
     """
     await azure.delete(subject.arm_id, _API_VERSION, if_match="*", query={"deleteSubscriptions": "true"})
     await next(subject, azure)

@@ -1,4 +1,6 @@
-"""app.azure.com: what runs in an environment is refused until that is there (extensions.md §5.2)."""
+"""app.azure.com: what runs in an environment is refused until that is there
+(docs/reference/kinds.md#error-overrides).
+"""
 
 from __future__ import annotations
 

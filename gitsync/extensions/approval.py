@@ -1,4 +1,4 @@
-"""The check that a private endpoint's connections were approved (extensions.md §4.1)."""
+"""The check that a private endpoint's connections were approved (docs/reference/kinds.md#private-endpoint-approval)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""authorization.azure.com: roles by name, and what is not worth importing (extensions.md §6.5, §8.1)."""
+"""authorization.azure.com: roles by name, and what is not worth importing (docs/reference/kinds.md#role-assignment,
+#imports).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""cdn.azure.com: parts of a profile refuse each other while they are being made (extensions.md §5.2)."""
+"""cdn.azure.com: parts of a profile refuse each other while they are being made
+(docs/reference/kinds.md#error-overrides).
+"""
 
 from __future__ import annotations
 

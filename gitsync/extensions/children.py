@@ -1,4 +1,4 @@
-"""Body modifiers that keep the children which Azure embeds in their parent (extensions.md §6).
+"""Body modifiers that keep the children which Azure embeds in their parent (docs/reference/kinds.md#embedded-children).
 
 A PUT of such a parent that leaves them out deletes them, though each is a resource of its own. The children come from
 the live body, cut down to what may be sent: the members that a shape names, nulls and empty lists left out.

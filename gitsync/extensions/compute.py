@@ -1,5 +1,5 @@
-"""compute.azure.com: a scale set embeds its extensions, which are also added by others (extensions.md §6.4), and what
-refusals mean (§5.2).
+"""compute.azure.com: a scale set embeds its extensions, which are also added by others
+(docs/reference/kinds.md#merged-children), and what refusals mean (docs/reference/kinds.md#error-overrides).
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""dataprotection.azure.com: a backup instance is Ready once its protection has come to an end (extensions.md §4.2).
+"""dataprotection.azure.com: a backup instance is Ready once its protection has come to an end
+(docs/reference/kinds.md#backup-instance-protection).
 
 Where the protection failed for a mistake of the user's, the vault is asked to look again: it may have been mended.
 """

@@ -1,5 +1,5 @@
-"""documentdb.azure.com: what must stand still before a write (extensions.md §2, §3), what refusals mean (§5.2), and the
-keys of an account (§9.2).
+"""documentdb.azure.com: what must stand still before a write (docs/reference/kinds.md#state-checks), what refusals mean
+(docs/reference/kinds.md#error-overrides), and the keys of an account (docs/reference/kinds.md#secret-fields).
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""insights.azure.com: rules are refused until what they look at is there and may be read (extensions.md §5.2)."""
+"""insights.azure.com: rules are refused until what they look at is there and may be read
+(docs/reference/kinds.md#error-overrides).
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The exporter of secrets that tables drive: which action is called, and where each field stands in its answer.
 
-What an action answers is wrapped as it is read, and no message quotes it (spec: extensions §9). Each exporter gives
-all of its fields to whoever wants them, to destinations and to expressions alike.
+What an action answers is wrapped as it is read, and no message quotes it (docs/reference/kinds.md#secret-exporters).
+Each exporter gives all of its fields to whoever wants them, to destinations and to expressions alike.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""keyvault.azure.com: what becomes of a deleted vault that still holds the name (extensions.md §6.6).
+"""keyvault.azure.com: what becomes of a deleted vault that still holds the name
+(docs/reference/kinds.md#key-vault-create-mode).
 
 Two modes of a manifest are goals, which Azure does not know: `createOrRecover` and `purgeThenCreate`. They are neither
 sent nor compared. Only a vault that is not there can have a deleted one in its way, so nobody looks for it otherwise. A

@@ -1,5 +1,6 @@
-"""machinelearningservices.azure.com: a workspace is refused until its storage account is there (extensions.md §5.2),
-and exports the keys of what it works with (§9.2).
+"""machinelearningservices.azure.com: a workspace is refused until its storage account is there
+(docs/reference/kinds.md#error-overrides), and exports the keys of what it works with
+(docs/reference/kinds.md#secret-fields).
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Which parameters of a database server are worth a manifest: those that somebody has set (spec: extensions §8.1).
+"""Which parameters of a database server are worth a manifest: those that somebody has set
+(docs/reference/kinds.md#imports).
 
 One module for the servers that have such parameters; they differ in how they spell what they say of them.
 """

@@ -225,7 +225,7 @@ NextImport = Callable[[Subject], Awaitable[tuple[Subject, Imported]]]
 
 class Importer(Protocol):
     """Asked for each resource that was found in Azure. `subject.live` is None until `next` has read it; `next` gives
-    the subject as read, and what the rest of the chain says (spec: extensions §8).
+    the subject as read, and what the rest of the chain says (docs/reference/kinds.md#imports).
     """
 
     async def __call__(self, subject: Subject, next: NextImport) -> tuple[Subject, Imported]: ...  # noqa: A002 - ASO's word
@@ -235,7 +235,7 @@ class SecretExporter(Protocol):
     """Gives the values of fields of `operatorSpec.secrets` that are `wanted`, by the names of the fields.
 
     Asked only where something is wanted. A field that it leaves out is passed over in silence; an empty value is an
-    error (spec: extensions §9.1).
+    error (docs/reference/kinds.md#secret-exporters).
     """
 
     async def __call__(self, subject: Subject, azure: ActsOnAzure, wanted: frozenset[str]) -> Mapping[str, Secret]: ...
@@ -251,7 +251,7 @@ class ConfigMapExporter(Protocol):
 
 class SuccessHandler(Protocol):
     """Called last, each time the resource is as it should be. Returns annotations that gitsync keeps for the resource
-    during the run, such as the one that moves the ids of its children (spec: extensions §11).
+    during the run, such as the one that moves the ids of its children (docs/reference/kinds.md#success-handlers).
 
     In a plan `Extension.foreseen` stands in for it: the annotations that follow from what was read alone.
     """

@@ -1,7 +1,7 @@
 """The private address of a private endpoint, which its network interface tells and its own status does not.
 
 The gate is whether some address is the primary one; the address that goes out is that of the first entry, as ASO
-has it (spec: extensions §10.2). Azure lists the primary one first.
+has it (docs/reference/kinds.md#private-endpoint-address). Azure lists the primary one first.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""redhatopenshift.azure.com: a cluster that is being deleted takes no changes (extensions.md §3), and what its
-administrators sign in with (§9.2, §9.4).
+"""redhatopenshift.azure.com: a cluster that is being deleted takes no changes (docs/reference/kinds.md#state-checks),
+and what its administrators sign in with (docs/reference/kinds.md#secret-fields, #openshift-credential-requests).
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Error classifiers that are rows: of a kind, a code and what the message must say, the class (extensions.md §5.2).
+"""Error classifiers that are rows: of a kind, a code and what the message must say, the class
+(docs/reference/kinds.md#error-overrides).
 
 Apart from the modules of the groups, which hold the rows. A row alters what the rest of the chain says, and nothing of
 the code or the message.

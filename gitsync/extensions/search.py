@@ -15,7 +15,9 @@ _DEFAULT: Final = (None, "default")
 
 
 def default_query_key(listed: Any) -> str | None:
-    """The key that nobody gave a name, the last of several; passed over where there is none (extensions §9.2)."""
+    """The key that nobody gave a name, the last of several; passed over where there is none
+    (docs/reference/kinds.md#secret-fields).
+    """
     found = [entry for entry in entries(listed) if entry.get("name") in _DEFAULT and entry.get("key")]
     return text(found[-1]["key"]) if found else None
 

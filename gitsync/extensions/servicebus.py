@@ -1,5 +1,6 @@
-"""servicebus.azure.com: a subscription is refused while its topic is still being made (extensions.md §5.2); keys and
-connection strings of rules, those of a namespace being of the rule that it is born with (§9.2).
+"""servicebus.azure.com: a subscription is refused while its topic is still being made
+(docs/reference/kinds.md#error-overrides); keys and connection strings of rules, those of a namespace being of the rule
+that it is born with (docs/reference/kinds.md#secret-fields).
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""sql.azure.com: what refusals mean; a password that is not taken stays so (extensions.md §5.2)."""
+"""sql.azure.com: what refusals mean; a password that is not taken stays so
+(docs/reference/kinds.md#error-overrides).
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Checks that only look at a state: a table row each, made into functions here.
 
 A state that is not there agrees: the resource does not exist, or its provider has none. One that is empty is a state
-like any other (extensions.md §2, §3).
+like any other (docs/reference/kinds.md#state-checks).
 """
 
 from __future__ import annotations

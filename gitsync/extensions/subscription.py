@@ -1,4 +1,5 @@
-"""subscription.azure.com: an alias stands for the subscription that it made (extensions.md §7.2, §11).
+"""subscription.azure.com: an alias stands for the subscription that it made
+(docs/reference/kinds.md#subscription-alias).
 
 What belongs to an alias stands in that subscription, and the subscription is cancelled before the alias goes.
 """

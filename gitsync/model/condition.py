@@ -1,4 +1,4 @@
-"""The `Ready` condition, as ASO writes it (spec: semantics §3)."""
+"""The `Ready` condition, as ASO writes it (docs/reference/reconciliation.md#ready-condition)."""
 
 from __future__ import annotations
 

@@ -64,7 +64,8 @@ class Export:
     """One object as a resource wants it: it replaces what stood there, data, annotations and labels alike.
 
     `data` of a ConfigMap is plain too, but is kept as `Secret` values, so that one code writes both. `owner` is the
-    resource that exports it: an object that exists and is not its own is not written (spec: semantics §7.3).
+    resource that exports it: an object that exists and is not its own is not written
+    (docs/reference/reconciliation.md#export-ownership).
     """
 
     address: Address

@@ -1,4 +1,4 @@
-"""What the catalog knows of a kind: the shapes of the facts (aso-facts' README tells what each member means).
+"""What the catalog knows of a kind: the shapes of the facts (docs/reference/catalog.md#fields).
 
 Facts stay the plain mappings that they are packed as: a kind has hundreds of fields, and most are never looked at.
 """
@@ -72,7 +72,7 @@ class Kind:
     status: str
     config_maps: Mapping[str, str]  # field of operatorSpec.configMaps → path in status
     types: Mapping[str, TypeFacts]
-    legacy: bool  # spelled v1api…, which names some UUIDs otherwise (semantics §5.9)
+    legacy: bool  # spelled v1api…, which names some UUIDs otherwise
 
     @property
     def has_owner(self) -> bool:

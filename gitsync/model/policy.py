@@ -1,4 +1,4 @@
-"""The reconcile policy of a resource (spec: semantics §2)."""
+"""The reconcile policy of a resource (docs/reference/reconciliation.md#reconcile-policy)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What is remembered of a resource between runs: one file on the status branch (DESIGN §4, Status branch)."""
+"""What is remembered of a resource between runs: one file on the status branch
+(docs/reference/design.md#status-branch).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What a run tells: one value, from which the terminal, JSON and Markdown are made (DESIGN §5)."""
+"""What a run tells: one value, from which the terminal, JSON and Markdown are made
+(docs/reference/design.md#report).
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """A request with holes: what a manifest asks of ARM before the values that it refers to are known.
 
-Apart from the filled request, because `render` fills holes with placeholders and a run with values (DESIGN §3).
-A hole may stand anywhere in a body; in an ARM id only a config-map value can be unknown, and where it begins.
+Apart from the filled request, because `render` fills holes with placeholders and a run with values
+(docs/reference/design.md#prepare-and-fill). A hole may stand anywhere in a body; in an ARM id only a config-map value
+can be unknown, and where it begins.
 """
 
 from __future__ import annotations

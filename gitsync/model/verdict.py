@@ -1,4 +1,4 @@
-"""What a comparison of git with Azure says, and what is done about it (DESIGN §4, Drift)."""
+"""What a comparison of git with Azure says, and what is done about it (docs/reference/design.md#drift)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""State on a branch of its own, updated by compare-and-swap: git is the whole store (DESIGN §4, Status branch).
+"""State on a branch of its own, updated by compare-and-swap: git is the whole store
+(docs/reference/design.md#status-branch).
 
 A push says which commit it replaces. Where another run was faster, its tree is read, our changes are laid over it, and
 the push is tried again; so two runs never lose what the other recorded. All of it happens in a temporary repository.

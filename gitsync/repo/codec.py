@@ -1,4 +1,5 @@
-"""A record as a file, shaped as the Kubernetes object that ASO would leave behind (DESIGN §4, Status branch).
+"""A record as a file, shaped as the Kubernetes object that ASO would leave behind
+(docs/reference/design.md#status-branch).
 
 What is ours and not ASO's stands under `gitsync`, with the number of the schema. Reading trusts nothing: a branch can
 be pushed to by others, and a record decides what may be deleted.
@@ -38,7 +39,9 @@ def encode(record: Record) -> bytes:
 
 
 def _metadata(record: Record) -> Mapping[str, Any]:
-    """As ASO leaves it: a resource has its id, and labels for its owner, once it is claimed (semantics §1.3, §15)."""
+    """As ASO leaves it: a resource has its id, and labels for its owner, once it is claimed
+    (docs/reference/reconciliation.md#claim).
+    """
     place = {"generation": record.generation, "name": record.key.name, "namespace": record.key.namespace}
     if not record.arm_id or record.claim is Claim.NONE:
         return place
@@ -55,7 +58,7 @@ def _labels(owner: Key | None) -> Mapping[str, Any]:
 
 
 def _conditions(condition: Condition) -> Mapping[str, Any]:
-    """As Kubernetes prints it; empty fields are left out (spec: semantics §3.1)."""
+    """As Kubernetes prints it; empty fields are left out (docs/reference/reconciliation.md#condition-fields)."""
     fields = {
         "lastTransitionTime": condition.time,
         "message": condition.message,

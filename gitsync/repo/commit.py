@@ -1,4 +1,5 @@
-"""Make a commit out of files, without a work tree and an index: one `git fast-import` (spec: deps §4).
+"""Make a commit out of files, without a work tree and an index: one `git fast-import`
+(docs/reference/design.md#git-access).
 
 It lands in a repository of ours as a ref of ours; nobody sees it before it is pushed.
 """

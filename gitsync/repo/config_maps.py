@@ -1,6 +1,7 @@
 """An exported config map as a file of the status tree: the object that ASO would have made, for people and for git.
 
-Who owns it stands in an annotation, so that another resource does not write over it (spec: semantics §7.3).
+Who owns it stands in an annotation, so that another resource does not write over it
+(docs/reference/reconciliation.md#export-ownership).
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Build kustomizations with the tool that is installed, `kustomize` or `kubectl kustomize` (DESIGN §4, Manifests).
+"""Build kustomizations with the tool that is installed, `kustomize` or `kubectl kustomize`
+(docs/reference/design.md#kustomizations).
 
 The source may be a revision without a work tree, and it is not trusted: the files that a build needs are written to a
 folder of their own, and the tool runs there without plugins, without helm, and without a way out.

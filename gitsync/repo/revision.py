@@ -1,6 +1,7 @@
 """One revision of a repository, read from its objects: no work tree, so no links, filters or hooks come into play.
 
-Two commands whatever the number of files: one lists the tree, one hands out the contents (spec: deps §4).
+Two commands whatever the number of files: one lists the tree, one hands out the contents
+(docs/reference/design.md#git-access).
 """
 
 from __future__ import annotations

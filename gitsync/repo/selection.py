@@ -1,4 +1,4 @@
-"""Which entries of a source are manifests, and how much may be read (DESIGN §4, Manifests)."""
+"""Which entries of a source are manifests, and how much may be read (docs/reference/design.md#manifest-files)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Choose where state is kept: a branch or a folder (DESIGN §5, Commands)."""
+"""Choose where state is kept: a branch or a folder (docs/reference/design.md#state-location)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Write YAML that Kubernetes reads back as it was meant, the same bytes for the same value.
 
 PyYAML quotes what PyYAML would misread; what only Kubernetes would misread (`y`, `1e3`, `08`) it leaves plain. One more
-rule mends that: text that would not come back as the same text is quoted (spec: deps §3). The events of the document
-are made here, since PyYAML's own way to them takes longer than all the rest of writing it.
+rule mends that: text that would not come back as the same text is quoted (docs/reference/design.md#yaml-scalars). The
+events of the document are made here, since PyYAML's own way to them takes longer than all the rest of writing it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""What is recorded, as kubectl would show the objects: a line each (get), or all of one (describe; semantics §14)."""
+"""What is recorded, as kubectl would show the objects: a line each (get), or all of one (describe;
+docs/reference/reconciliation.md#status-shape).
+"""
 
 from __future__ import annotations
 

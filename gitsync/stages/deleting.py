@@ -34,7 +34,7 @@ async def deleted(turn: Turn, record: Record) -> Turn:
     """Delete a resource and wait for the end. Whoever calls holds the lane.
 
     A refusal of the DELETE itself stands with Azure's code; what goes wrong before is the extension's to tell, and the
-    resource stays (spec: extensions §1.4, §7).
+    resource stays (docs/reference/kinds.md#extension-calls, #deletes).
     """
     ending, actor = _Ending(), Actor(turn.writer)
 

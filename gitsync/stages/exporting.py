@@ -1,4 +1,5 @@
-"""The stage after the checks: what the resource exports to Secrets and config maps (spec: semantics §7.2).
+"""The stage after the checks: what the resource exports to Secrets and config maps
+(docs/reference/reconciliation.md#export-order).
 
 All values are there before the first one is written, so that a failure leaves nothing half exported. A plan works out
 config maps alone: it calls no action that shows a secret, and writes nothing.
@@ -115,7 +116,7 @@ def _is_wanted(turn: Turn, address: Address) -> bool:
 
 
 def _known(secrets: Mapping[str, Secret]) -> dict[str, Secret]:
-    """What expressions see: a secret that is empty is none (extensions §9.1)."""
+    """What expressions see: a secret that is empty is none (docs/reference/kinds.md#secret-exporters)."""
     return {name: value for name, value in secrets.items() if value.reveal()}
 
 

@@ -35,7 +35,8 @@ async def check_policy(turn: Turn) -> Turn:
 
 
 def _out_of_reach(turn: Turn, arm_id: str) -> Condition | None:
-    """Why the credential does not go with the id, or with that of what is there (semantics §5.8).
+    """Why the credential does not go with the id, or with that of what is there
+    (docs/reference/reconciliation.md#subscription-check).
 
     The children of an alias stand in the subscription that it made.
     """
@@ -67,7 +68,7 @@ _MISSING = {
 
 
 async def _check_identity(turn: Turn) -> Turn:
-    """A name and an owner are frozen once Azure has the resource (spec: semantics §5.7, DESIGN §6)."""
+    """A name and an owner are frozen once Azure has the resource (docs/reference/reconciliation.md#immutable-names)."""
     record, prepared = turn.node.record, turn.prepared
     if record is None:
         raise AssertionError("asked about a resource that is recorded")
@@ -128,7 +129,7 @@ async def _ask_about_owner(turn: Turn) -> Turn:
 def _owner_address(turn: Turn) -> tuple[str, str] | None:
     """ARM id and api-version to read the owner with; None where there is none.
 
-    An owner given by id is read at the newest api-version of its kind (extensions.md §1.1).
+    An owner given by id is read at the newest api-version of its kind (docs/reference/kinds.md#owner-reads).
     """
     owner, catalog, rule = turn.prepared.owner, turn.run.catalog, turn.kind.owner
     if owner is None or rule is None:

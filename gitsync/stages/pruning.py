@@ -1,4 +1,6 @@
-"""The stages of a resource that left git: forget it, hold it back, or delete it (DESIGN §4, Prune; semantics §1.5)."""
+"""The stages of a resource that left git: forget it, hold it back, or delete it (docs/reference/design.md#prune,
+docs/reference/reconciliation.md#delete).
+"""
 
 from __future__ import annotations
 

@@ -52,7 +52,8 @@ def sent(turn: Turn, body: Mapping[str, Any]) -> Mapping[str, Any]:
 async def made_way(turn: Turn) -> Turn:
     """Call what must have ended before the body is sent; stop where that fails. Whoever calls holds the lane.
 
-    What Azure says to it is no refusal of the resource, so it is not classified (spec: extensions §1.4).
+    What Azure says to it is no refusal of the resource, so it is not classified
+    (docs/reference/kinds.md#extension-calls).
     """
     try:
         for call in turn.run.registry.first_calls(turn.subject()):

@@ -1,4 +1,5 @@
-"""The last stage: the resource is as it should be, and those who wait to hear of it are told (spec: extensions §11).
+"""The last stage: the resource is as it should be, and those who wait to hear of it are told
+(docs/reference/kinds.md#success-handlers).
 
 What they answer is kept for the run: where the resource's children stand. As far as that follows from the resource as
 read it is known before, so that a plan knows it too, and the children of a resource that is not Ready.

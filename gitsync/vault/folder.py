@@ -1,7 +1,8 @@
 """Secrets and config maps from a folder: one folder an object, one file a key, as Kubernetes mounts them.
 
 An object is in FOLDER/NAMESPACE/NAME, or, where its namespace is the run's own, in FOLDER/NAME. Contents are taken
-exactly as they are, a newline at the end with them (spec: semantics §6.3). What cannot be read is unknown, not absent.
+exactly as they are, a newline at the end with them (docs/reference/reconciliation.md#secret-and-config-map-inputs).
+What cannot be read is unknown, not absent.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Where the exports of a run go: every sink of the settings, asked before it is written to.
 
 Nothing of a resource's exports is written before every sink said that it may be: an object that exists and is not the
-resource's own stops them all (spec: semantics §7.3). What a resource exported goes when the resource is forgotten, as
-a cluster would collect it with its owner.
+resource's own stops them all (docs/reference/reconciliation.md#export-ownership). What a resource exported goes when
+the resource is forgotten, as a cluster would collect it with its owner.
 """
 
 from __future__ import annotations

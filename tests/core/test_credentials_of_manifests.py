@@ -1,4 +1,6 @@
-"""Which credential a resource has, and what the keys of its Secret say; without Azure (semantics §10)."""
+"""Which credential a resource has, and what the keys of its Secret say; without Azure
+(docs/reference/reconciliation.md#credential-selection).
+"""
 
 from __future__ import annotations
 

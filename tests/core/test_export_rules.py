@@ -1,4 +1,4 @@
-"""From values and destinations to whole objects (spec: semantics §7.1 to §7.3)."""
+"""From values and destinations to whole objects (docs/reference/reconciliation.md#export-values)."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,6 @@
-"""What a resource exported goes with it, as a cluster would collect it, and not before (spec: semantics §7.3)."""
+"""What a resource exported goes with it, as a cluster would collect it, and not before
+(docs/reference/reconciliation.md#export-ownership).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Several credentials in one run: which one each resource has, and what comes of one that does not do (semantics §10)."""
+"""Several credentials in one run: which one each resource has, and what comes of one that does not do
+(docs/reference/reconciliation.md#credential-selection).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What resources export to Secrets and config maps, in whole runs (spec: semantics §7, §19 rows 13, 14, 26 to 34)."""
+"""What resources export to Secrets and config maps, in whole runs (docs/reference/reconciliation.md#scenarios 13, 14
+and 26 to 34).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Azure Service Operator's own tests pin down, as it reads here (spec: semantics §19, DESIGN §6)."""
+"""What Azure Service Operator's own tests pin down, as it reads here (docs/reference/reconciliation.md#scenarios)."""
 
 from __future__ import annotations
 
