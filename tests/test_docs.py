@@ -263,3 +263,14 @@ def test_the_image_is_built_from_what_its_context_holds():
     copied = re.findall(r"^COPY (?!--from)(.+) \S+$", (ROOT / "Dockerfile").read_text(), flags=re.MULTILINE)
     assert {name for line in copied for name in line.split()} == kept
     assert all((ROOT / name).exists() for name in kept)
+
+
+def test_every_promise_of_the_security_page_names_a_test_that_exists():
+    page = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
+    named = re.findall(r"\]\(\.\./(tests/[\w/]+\.py)\)(?:`::(\w+)`)?", page)
+    assert len(named) > 25
+    assert [
+        (path, test)
+        for path, test in named
+        if not (ROOT / path).is_file() or (test and f"def {test}(" not in (ROOT / path).read_text(encoding="utf-8"))
+    ] == []
