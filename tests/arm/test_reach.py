@@ -1,6 +1,7 @@
 """A host that cannot be right ends the run before it begins; one that has answered may be out for a while."""
 
 import asyncio
+import json
 import socket
 from pathlib import Path
 
@@ -126,7 +127,7 @@ def test_a_request_to_a_host_that_cannot_be_right_is_not_tried_again():
 
 def test_a_host_that_answered_once_may_be_out_until_the_deadline():
     async def answer(_line: str):
-        yield whole(b'{"id": "x"}')
+        yield whole(json.dumps({"id": VNET}).encode())
 
     async def test() -> None:
         clock = FakeClock()

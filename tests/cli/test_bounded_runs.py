@@ -124,8 +124,9 @@ def test_a_git_server_that_hangs_does_not_outlast_sigterm(folder, tmp_path):
         since = time.monotonic()
         end = ended(process)
     assert time.monotonic() - since < PROMISE
-    assert (end.code, end.out) == (1, "")
-    assert "broken off, since it had not ended 20 seconds after SIGTERM" in end.err
+    assert end.code == 1
+    assert "Interrupted" in end.out
+    assert "StatusNotWritten" in end.out
     shown = subprocess.run(
         ["git", "-C", str(bare), "grep", "-h", "claim:", "gitsync/status"], check=True, capture_output=True, text=True
     )

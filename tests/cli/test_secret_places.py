@@ -144,9 +144,10 @@ def test_what_is_parsed_has_no_lines_of_a_pipeline_in_it(estate, tmp_path):
 def test_settings_stand_in_the_file_and_their_paths_count_from_the_working_folder(estate, tmp_path):
     settings = "secret-sources: [manifests, folder]\nsecrets-folder: ../mounted\n"
     settings += "export-to: [status, folder]\nexport-folder: ../out\n"
-    estate.says(gitsync=settings, group=GROUP, account=account(EXPORTS), server=server("one", "db"))
+    (tmp_path / "settings.yaml").write_text(settings)
+    estate.says(group=GROUP, account=account(EXPORTS), server=server("one", "db"))
     estate.place("mounted", default__db__password="Marker-of-a-folder")
-    ended = estate.run("sync")
+    ended = estate.run("sync", "--config", "../settings.yaml")
     assert ended.code == 0, ended.out
     assert estate.password("one") == "Marker-of-a-folder"
     modes = {path: stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "out").rglob("*")}

@@ -233,7 +233,7 @@ REPEATING_SOPS = """\
 #!/bin/sh
 text=$(cat)
 case "$text" in *first*) printf '%s\\n' "$text" >&2; exit 1;; esac
-printf '%s' "$text" | PATH="$REAL" sops "$@"
+printf '%s' "$text" | PATH="$SOPS_REAL_PATH" sops "$@"
 """
 
 
@@ -255,7 +255,7 @@ def test_a_sink_that_repeats_what_it_is_given_as_it_fails(tmp_path, sink):
             "GITSYNC_CA_BUNDLE": str(ca.bundle),
             "GITSYNC_KEY_VAULT": vault.url,
             "GITSYNC_SECRET_SOURCES": "manifests",
-            "REAL": estate.environment["PATH"],
+            "SOPS_REAL_PATH": estate.environment["PATH"],
             "PATH": f"{repeating}:{estate.environment['PATH']}",
         }
         words = ("--report", str(tmp_path / "report"), "--log-format", "text", "--resource-timeout", "20s")

@@ -208,7 +208,7 @@ def test_a_folder_outside_of_the_path_has_left_git(world):
     says(world, GROUP_FILE | {"net/hub.yaml": VNET, "apps/mesh.yaml": OTHER})
     gone = record(vnet(), VNET_ID, unit="net")
     with checkout(str(world.folder), path="apps") as source:
-        (found,) = departures(source, {gone.key: gone}, source.revision, Config()).values()
+        (found,) = departures(source, {gone.key: gone}, source.revision, Config(), "default").values()
     assert found.reason == "Removed from git: its folder net is not in --path apps."
 
 
@@ -216,8 +216,8 @@ def test_ignored_files_are_named_by_their_folder_where_history_says_nothing(worl
     says(world, {"net/hub.yaml": VNET, ".gitsyncignore": "net/\n"})
     gone = record(vnet(), VNET_ID, unit="net")
     with checkout(str(world.folder)) as source:
-        (ignored,) = departures(source, {gone.key: gone}, None, Config()).values()
-        (plain,) = departures(source, {gone.key: replace(gone, unit="")}, None, Config()).values()
+        (ignored,) = departures(source, {gone.key: gone}, None, Config(), "default").values()
+        (plain,) = departures(source, {gone.key: replace(gone, unit="")}, None, Config(), "default").values()
     assert ignored.reason == "Removed from git: the files of its folder net are now ignored."
     assert plain.reason == "Removed from git."
 
