@@ -12,7 +12,7 @@ from bench.estate import SUBSCRIPTION
 from bench.meter import tell
 from gitsync.api import execute
 from gitsync.cli.main import collect_seldom
-from gitsync.config import Config
+from gitsync.config.config import Config
 
 
 async def sync(url: str, tree: str) -> int:

@@ -9,11 +9,11 @@ import asyncio
 import os
 from typing import Any
 
-from gitsync.config import Config
+from gitsync.config.config import Config
 from gitsync.edges import open_edges
 from gitsync.grace import Grace
 from gitsync.model.report import Report
-from gitsync.redactions import Redactions, tell_settings
+from gitsync.redaction import Redactions, tell_settings
 from gitsync.report.masked_fault import masked_exception
 from gitsync.report.progress import Progress
 from gitsync.sync import run

@@ -18,20 +18,20 @@ from gitsync.arm.arms import Arms, open_arms
 from gitsync.arm.client import Arm
 from gitsync.arm.clock import SystemClock
 from gitsync.arm.cloud import Cloud, cloud_of
-from gitsync.config import Config
+from gitsync.config.config import Config
+from gitsync.config.source_settings import SourceSettings, find_source_settings
 from gitsync.core.catalog import Catalog, open_catalog
 from gitsync.extensions.registry import Registry
 from gitsync.grace import Grace
 from gitsync.model.clock import Clock
 from gitsync.model.secret import Secret
 from gitsync.model.signin import Identity, Method, SignIn
-from gitsync.redactions import Redactions
+from gitsync.redaction import Redactions
 from gitsync.repo.access import Access as GitAccess
 from gitsync.repo.checkout import Checkout, checkout
 from gitsync.repo.store import StateStore
 from gitsync.repo.stores import open_store
 from gitsync.report.progress import Progress, Silent
-from gitsync.source_settings import SourceSettings, find_source_settings
 from gitsync.vault.places import Places
 from gitsync.vaults import open_places
 

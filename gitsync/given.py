@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from gitsync.config import Config
+from gitsync.config.config import Config
 from gitsync.core.choose import Choice
 from gitsync.core.credential_keys import hidden
 from gitsync.core.credentials import Credentials, wanted

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from gitsync.config import Config
+from gitsync.config.config import Config
 from gitsync.core.manifests import read_manifests
 from gitsync.core.policy import policy_of
 from gitsync.core.units import is_inside, unit_of

@@ -5,7 +5,7 @@ Nothing here asks Azure. The decisions are in `core`; this joins them with the s
 
 from __future__ import annotations
 
-from gitsync.config import Config
+from gitsync.config.config import Config
 from gitsync.core.bystanders import sparing
 from gitsync.core.choose import Choice, chosen, unmatched
 from gitsync.core.plan import make_plan, refuse_unsafe

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sized
 from dataclasses import replace
 from datetime import date
 
-from gitsync.config import Config
+from gitsync.config.config import Config
+from gitsync.config.source_settings import SourceSettings
 from gitsync.core.catalog import Catalog
 from gitsync.core.choose import of_namespaces
 from gitsync.core.credentials import CredentialOf
@@ -17,7 +18,6 @@ from gitsync.model.coverage import Coverage
 from gitsync.model.manifests import Manifests
 from gitsync.model.policy import Policy
 from gitsync.model.resource import Prepared
-from gitsync.source_settings import SourceSettings
 
 
 def manifests_of(config: Config, settings: SourceSettings, files: Mapping[str, bytes]) -> Manifests:

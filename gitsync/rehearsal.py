@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from gitsync.config import Config
+from gitsync.config.config import Config
+from gitsync.config.source_settings import find_source_settings
 from gitsync.core.catalog import open_catalog
 from gitsync.core.choose import chosen, unmatched
 from gitsync.core.credential_keys import hidden
@@ -29,12 +30,11 @@ from gitsync.model.report import Report, Requests
 from gitsync.model.secret import Secret
 from gitsync.planning import choice_of, problems_of, refuse_invalid
 from gitsync.preparing import coverage_of, manifests_of, prepared_of
-from gitsync.redactions import Redactions
+from gitsync.redaction import Redactions
 from gitsync.repo.access import Access
 from gitsync.repo.checkout import checkout
 from gitsync.repo.revisions import Reading, read_revision
 from gitsync.report.masked import masked
-from gitsync.source_settings import find_source_settings
 
 
 def run(config: Config, clock: Clock, redactions: Redactions) -> Report:

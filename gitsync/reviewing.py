@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from gitsync.config import Config
+from gitsync.config.config import Config
 from gitsync.core.digest import Digests
 from gitsync.core.plan import holding_parents
 from gitsync.edges import Edges

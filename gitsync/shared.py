@@ -12,7 +12,7 @@ from gitsync.extensions.registry import Registry
 from gitsync.memory import Memory
 from gitsync.model.clock import Clock
 from gitsync.model.review import Review
-from gitsync.redactions import Redactions
+from gitsync.redaction import Redactions
 from gitsync.report.progress import Progress
 from gitsync.vault.outlets import Outlets
 from gitsync.vault.values import RunValues

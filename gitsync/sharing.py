@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from gitsync.accounts import Accounts
-from gitsync.config import Config
+from gitsync.config.config import Config
 from gitsync.core.digest import Digests
 from gitsync.core.exports import addresses_of, claims_of
 from gitsync.core.nowhere import needed_secrets

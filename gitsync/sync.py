@@ -15,7 +15,7 @@ from typing import TypeVar
 from gitsync.accounts import any_global, open_accounts
 from gitsync.arm.conversation import Conversation
 from gitsync.arm.pages import ids_of
-from gitsync.config import Config
+from gitsync.config.config import Config
 from gitsync.core.exitcode import exit_code
 from gitsync.core.expected import expected
 from gitsync.core.groups import absorbed, doomed_groups

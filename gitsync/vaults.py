@@ -13,7 +13,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
 from gitsync.arm.access import Access
-from gitsync.config import Config
+from gitsync.config.config import Config
 from gitsync.grace import Grace
 from gitsync.model.clock import Clock
 from gitsync.vault.kept import KeptConfigMaps

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gitsync.cli.settings import add_flags, misspelt, resolve, show_default
-from gitsync.config import SETTINGS
+from gitsync.config.config import SETTINGS
+from gitsync.config.load import add_flags, misspelt, resolve, show_default
+from gitsync.config.setting import Authority, Form
+from gitsync.config.values import parse_value
 from gitsync.errors import ConfigError
 from gitsync.model.secret import Secret
-from gitsync.setting import Authority, Form
-from gitsync.values import parse_value
 
 OUTPUTS = ("text", "json", "markdown")
 FILE_SETTINGS = [s for s in SETTINGS.values() if s.key]

@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from gitsync.cli.main import COMMANDS, run
-from gitsync.config import SETTINGS
+from gitsync.config.config import SETTINGS
 from gitsync.core.exitcode import DRIFT, FAULT, FINE, INTERRUPTED, NOT_READY, PENDING, REFUSED
 from gitsync.extensions.points import Extension, ReadsAzure, Subject
 from gitsync.extensions.registry import BUILT_IN, Registry

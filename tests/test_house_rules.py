@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gitsync.cli.main import COMMANDS
-from gitsync.config import SETTINGS
+from gitsync.config.config import SETTINGS
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "gitsync"

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from loguru import logger
 
-from gitsync.logs import inert, set_up, visible
+from gitsync.logging import inert, set_up, visible
 from gitsync.model.secret import MASKED, Secret
-from gitsync.redactions import Redactions
+from gitsync.redaction import Redactions
 
 SECRET = 'p4ss"wörd/with\\everything'
 
@@ -29,7 +29,7 @@ def logs():
     yield start
     logger.remove()
     logging.captureWarnings(capture=False)
-    for handler in [h for h in logging.getLogger().handlers if type(h).__module__ == "gitsync.logs"]:
+    for handler in [h for h in logging.getLogger().handlers if type(h).__module__ == "gitsync.logging"]:
         logging.getLogger().removeHandler(handler)
 
 

@@ -11,10 +11,10 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync import redactions
-from gitsync.config import Config
+from gitsync import redaction as redactions
+from gitsync.config.config import Config
 from gitsync.model.secret import MASKED, Secret
-from gitsync.redactions import Redactions, tell_settings
+from gitsync.redaction import Redactions, tell_settings
 
 
 def register(*values: str) -> Redactions:

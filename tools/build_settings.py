@@ -9,9 +9,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from gitsync.cli.settings import EVERYWHERE, show_default
-from gitsync.config import SETTINGS
-from gitsync.setting import Form, Setting
+from gitsync.config.config import SETTINGS
+from gitsync.config.load import EVERYWHERE, show_default
+from gitsync.config.setting import Form, Setting
 
 PAGE = Path(__file__).parent.parent / "docs" / "settings.md"
 

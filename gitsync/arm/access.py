@@ -14,7 +14,7 @@ from gitsync.arm.cloud import Cloud
 from gitsync.arm.pacing import Interval
 from gitsync.arm.throttle import ARM_LIMITS, Kind, Limit
 from gitsync.model.signin import SignIn
-from gitsync.redactions import Redactions
+from gitsync.redaction import Redactions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

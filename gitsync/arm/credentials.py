@@ -35,7 +35,7 @@ from gitsync.errors import ConfigError, GitsyncError
 from gitsync.model.clock import Clock
 from gitsync.model.secret import Secret
 from gitsync.model.signin import Method, SignIn
-from gitsync.redactions import Redactions
+from gitsync.redaction import Redactions
 
 _ASO_TOKEN_FILE = "/var/run/secrets/tokens/azure-identity"  # noqa: S105 - a path
 

@@ -17,7 +17,7 @@ from gitsync.arm.call import UNKNOWN_CODE, Call
 from gitsync.arm.payload import masked
 from gitsync.arm.principal import Principal
 from gitsync.errors import ArmError
-from gitsync.redactions import cut
+from gitsync.redaction import cut
 
 UNKNOWN_MESSAGE = "There was an unknown deployment error"
 """ASO's words where a body has no message (docs/reference/arm.md#error-bodies)."""

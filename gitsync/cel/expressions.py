@@ -20,7 +20,7 @@ from gitsync.cel.tree import Node
 from gitsync.cel.types import DYN, STRING, Type, map_of
 from gitsync.errors import ExpressionError
 from gitsync.model.facts import Kind
-from gitsync.redactions import cut
+from gitsync.redaction import cut
 
 TEXTS: Final = map_of(STRING, STRING)
 """The type of `secret`, and of an expression that gives many keys."""

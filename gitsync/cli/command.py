@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 from typing import Protocol
 
-from gitsync.config import Config
+from gitsync.config.config import Config
 
 
 class Command(Protocol):
@@ -28,6 +28,6 @@ class Command(Protocol):
 
     def run(self, options: argparse.Namespace, config: Config) -> int:
         """Do it, and give the exit code. `options` holds what `arguments` added, and `redactions`
-        (`gitsync.redactions`) for a secret that is read on the way. A GitsyncError may leave it.
+        (`gitsync.redaction`) for a secret that is read on the way. A GitsyncError may leave it.
         """
         ...

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gitsync.config import Config
+from gitsync.config.config import Config
 from gitsync.errors import ConfigError, SourceError
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def run(options: argparse.Namespace, config: Config) -> int:
 def _one(options: argparse.Namespace, config: Config) -> int:
     from gitsync.core.catalog import open_catalog
     from gitsync.core.two_documents import Question, answer, document
-    from gitsync.logs import inert
+    from gitsync.logging import inert
 
     question = Question(
         desired=_body(options.desired),
@@ -74,7 +74,7 @@ def _one(options: argparse.Namespace, config: Config) -> int:
 def _many(path: str) -> int:
     from gitsync.core.catalog import open_catalog
     from gitsync.core.two_documents import answer, document, read_question
-    from gitsync.logs import inert
+    from gitsync.logging import inert
 
     catalog, ends = open_catalog(), SAME
     with _opened(path) as lines:
@@ -122,7 +122,7 @@ def _body(path: str) -> Body:
 
 def _lines(comparison: Comparison) -> Iterator[str]:
     """A difference as a diff tells it: what Azure has, and what git would make of it."""
-    from gitsync.logs import visible
+    from gitsync.logging import visible
     from gitsync.report.escape import value
     from gitsync.report.headline import plural
 

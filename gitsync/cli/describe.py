@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 from gitsync.cli.recorded import RECORDED, load_state, objects, print_object
-from gitsync.config import Config
+from gitsync.config.config import Config
 from gitsync.errors import ConfigError
 from gitsync.model.gvk import Key
 from gitsync.model.record import State
@@ -29,7 +29,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, config: Config) -> int:
     """Print the one record that is meant."""
     from gitsync.cli.output import terminal_width
-    from gitsync.logs import inert
+    from gitsync.logging import inert
     from gitsync.report.records import describe_lines
 
     state = load_state(config)

@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gitsync.config import Config
+from gitsync.config.config import Config
 from gitsync.errors import ConfigError
 
 if TYPE_CHECKING:

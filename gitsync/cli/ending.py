@@ -113,7 +113,7 @@ def _version(package: str) -> str:
 
 
 def _say(lines: list[str], mask: Callable[[str], str]) -> None:
-    from gitsync.logs import inert, visible
+    from gitsync.logging import inert, visible
 
     text = "\n".join(visible(line) for part in lines for line in part.splitlines())
     try:

@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from gitsync.config import Config
+from gitsync.config.config import Config
 
 if TYPE_CHECKING:
     from gitsync.core.catalog import Catalog
@@ -34,7 +34,7 @@ def run(options: argparse.Namespace, config: Config) -> int:
     from gitsync.core.catalog import open_catalog
     from gitsync.core.explain import explain
     from gitsync.core.kind_names import ask
-    from gitsync.logs import inert
+    from gitsync.logging import inert
 
     catalog = open_catalog()
     if not options.kind:

@@ -11,7 +11,7 @@ import json
 import sys
 
 from gitsync.cli.offline import READING
-from gitsync.config import Config
+from gitsync.config.config import Config
 
 SETTINGS = (*READING, "output")
 OUTPUTS = ("mermaid", "dot", "json")
@@ -26,7 +26,7 @@ def run(options: argparse.Namespace, config: Config) -> int:
     from gitsync.cli.offline import read_offline
     from gitsync.core.drawing import document, dot, mermaid
     from gitsync.core.graph import graph_of
-    from gitsync.logs import inert
+    from gitsync.logging import inert
 
     read = read_offline(config, options.redactions)
     graph = graph_of(read.prepared, read.catalog, read.everything)

@@ -18,8 +18,8 @@ from gitsync.cli.ending import guarded, hear
 
 if TYPE_CHECKING:
     from gitsync.cli.command import Command
-    from gitsync.config import Config
-    from gitsync.redactions import Redactions
+    from gitsync.config.config import Config
+    from gitsync.redaction import Redactions
 
 USAGE_ERROR = 2
 
@@ -56,7 +56,7 @@ def run(argv: list[str] | None = None) -> int:
     if not arguments or arguments[0] in _SHOWN:
         return guarded(lambda: _show(arguments), mask=str)
 
-    from gitsync.redactions import Redactions
+    from gitsync.redaction import Redactions
 
     collect_seldom()
     redactions = Redactions()
@@ -103,8 +103,8 @@ def _help() -> str:
 
 
 def _run_command(name: str, arguments: list[str], redactions: Redactions) -> int:
-    from gitsync.cli.settings import resolve
     from gitsync.cli.usage import read_arguments, unknown_command
+    from gitsync.config.load import resolve
 
     if name not in COMMANDS:
         raise unknown_command(name, COMMANDS)
@@ -119,9 +119,9 @@ def _run_command(name: str, arguments: list[str], redactions: Redactions) -> int
 def _start_logs(config: Config, redactions: Redactions) -> None:
     from loguru import logger
 
-    from gitsync.cli.settings import misspelt
-    from gitsync.logs import set_up
-    from gitsync.redactions import tell_settings
+    from gitsync.config.load import misspelt
+    from gitsync.logging import set_up
+    from gitsync.redaction import tell_settings
 
     tell_settings(redactions, config, os.environ)
     is_terminal = sys.stderr.isatty()

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gitsync.arm.clock import SystemClock
-from gitsync.config import Config
+from gitsync.config.config import Config
+from gitsync.config.source_settings import find_source_settings
 from gitsync.core.catalog import Catalog, open_catalog
 from gitsync.core.choose import Choice, unmatched
 from gitsync.core.credential_keys import hidden
@@ -18,11 +19,10 @@ from gitsync.model.coverage import Coverage
 from gitsync.model.problem import Problem
 from gitsync.model.resource import Prepared
 from gitsync.preparing import coverage_of, manifests_of, prepared_of
-from gitsync.redactions import Redactions
+from gitsync.redaction import Redactions
 from gitsync.repo.access import Access
 from gitsync.repo.checkout import checkout
 from gitsync.report.masked import masked_problem
-from gitsync.source_settings import find_source_settings
 
 READING = (
     "source",

@@ -12,9 +12,9 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TextIO
 
-from gitsync.config import Config
+from gitsync.config.config import Config
 from gitsync.errors import PublishError
-from gitsync.logs import inert
+from gitsync.logging import inert
 from gitsync.model.report import Report
 from gitsync.report import json, markdown, pipelines, text
 from gitsync.report.progress import Progress, Tally, plain_lines

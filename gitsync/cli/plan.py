@@ -10,7 +10,7 @@ import argparse
 
 from gitsync.cli.running import AZURE, DECIDING, OUTPUTS, READING, TELLING, VAULT, execute, rehearse
 from gitsync.cli.verbose import add_verbose
-from gitsync.config import Config
+from gitsync.config.config import Config
 
 __all__ = ["OUTPUTS", "SETTINGS", "arguments", "run"]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from gitsync.config import Config
+from gitsync.config.config import Config
 from gitsync.errors import ConfigError
 from gitsync.model.record import Record, State
 
@@ -55,7 +55,7 @@ def print_object(value: Mapping[str, Any], form: str) -> None:
     """Print an object as "json" or "yaml"."""
     import json
 
-    from gitsync.logs import inert
+    from gitsync.logging import inert
     from gitsync.repo.yaml_text import dump
 
     print(inert(json.dumps(value, indent=2) if form == "json" else dump(value).decode().rstrip("\n")))

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from gitsync.cli.offline import ANY_SUBSCRIPTION, READING
-from gitsync.config import Config
+from gitsync.config.config import Config
 
 if TYPE_CHECKING:
     from gitsync.cli.offline import Offline
@@ -32,7 +32,7 @@ def run(options: argparse.Namespace, config: Config) -> int:
     """Print the requests and give the exit code."""
     from gitsync.cli.offline import read_offline
     from gitsync.core.placeholders import show
-    from gitsync.logs import inert
+    from gitsync.logging import inert
 
     read = read_offline(config, options.redactions)
     chosen = {id(one) for one in read.prepared}
@@ -77,7 +77,7 @@ def _resource(one: Shown) -> dict[str, Any]:
 
 def _lines(one: Shown, config: Config) -> Iterator[str]:
     """One resource as a document of YAML: the request is a comment above its body."""
-    from gitsync.logs import visible
+    from gitsync.logging import visible
 
     prepared = one.prepared
     yield "---"

@@ -10,7 +10,7 @@ import argparse
 from collections.abc import Sequence
 
 from gitsync.cli.recorded import RECORDED, chosen_records, load_state, objects, print_object
-from gitsync.config import Config
+from gitsync.config.config import Config
 from gitsync.model.record import Record, State
 
 SETTINGS = (*RECORDED, "only", "target_namespaces", "output")
@@ -34,7 +34,7 @@ def run(_options: argparse.Namespace, config: Config) -> int:
 
 def _print_text(state: State, records: Sequence[Record], config: Config) -> None:
     from gitsync.cli.output import terminal_width, wants_colour
-    from gitsync.logs import inert
+    from gitsync.logging import inert
     from gitsync.report.headline import plural, short_revision
     from gitsync.report.records import get_lines
 

@@ -12,10 +12,10 @@ from difflib import get_close_matches
 from typing import NoReturn
 
 from gitsync.cli.command import Command
-from gitsync.cli.settings import add_flags
-from gitsync.config import SETTINGS
+from gitsync.config.config import SETTINGS
+from gitsync.config.load import add_flags
+from gitsync.config.setting import Form
 from gitsync.errors import ConfigError
-from gitsync.setting import Form
 
 _SECRET_FLAGS = {
     f"--{setting.name.replace('_', '-')}": setting for setting in SETTINGS.values() if setting.form is Form.SECRET

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from gitsync.cli.offline import READING
 from gitsync.cli.verbose import add_verbose, list_left_out
-from gitsync.config import Config
+from gitsync.config.config import Config
 
 if TYPE_CHECKING:
     from gitsync.cli.offline import Offline
@@ -30,7 +30,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, config: Config) -> int:
     """Print the problems and give the exit code."""
     from gitsync.cli.offline import read_offline
-    from gitsync.logs import inert
+    from gitsync.logging import inert
 
     read = read_offline(config, options.redactions)
     if config.output == "json":

@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from gitsync.config import Config
+from gitsync.config.config import Config
 
 if TYPE_CHECKING:
     from gitsync.model.coverage import Coverage
@@ -20,7 +20,7 @@ def add_verbose(parser: argparse.ArgumentParser) -> None:
 
 def list_left_out(options: argparse.Namespace, config: Config, coverage: Coverage) -> None:
     """Print the list where `-v` asks for it: below a report in text, else on stderr, away from what a program reads."""
-    from gitsync.logs import inert
+    from gitsync.logging import inert
     from gitsync.report.coverage import listing
 
     if not options.verbose:

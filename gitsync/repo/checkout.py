@@ -13,7 +13,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from gitsync.configfile import is_in_repository
+from gitsync.config.config_file import is_in_repository
+from gitsync.config.source_settings import SourceFile
 from gitsync.errors import SourceError
 from gitsync.model.problem import Problem
 from gitsync.repo.access import Access, Remote, open_remote
@@ -35,7 +36,6 @@ from gitsync.repo.worktree import (
     head_of,
     remote_of,
 )
-from gitsync.source_settings import SourceFile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
-from gitsync.configfile import FILE_NAME
+from gitsync.config.config_file import FILE_NAME
+from gitsync.config.source_settings import SourceFile
 from gitsync.errors import SourceError
 from gitsync.model.problem import Problem
 from gitsync.repo.ignore import IGNORE_FILE, IgnoreRules, read_rules
@@ -17,7 +18,6 @@ from gitsync.repo.kustomization import find_kustomizations, folder_of, is_below,
 from gitsync.repo.kustomize import build_kustomizations, has_tool
 from gitsync.repo.listing import Entry, EntryKind, Listing
 from gitsync.repo.selection import Budget, check_budget, ignored, in_dot_folder, manifests_of, passed_over, visible
-from gitsync.source_settings import SourceFile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

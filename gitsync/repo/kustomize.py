@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 
 from gitsync.errors import SourceError
 from gitsync.programs import Call, Ended, Program, environment_of, run
-from gitsync.redactions import cut
+from gitsync.redaction import cut
 from gitsync.repo.kustomization import Read, folder_of, is_component, reach
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")

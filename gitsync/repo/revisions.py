@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from gitsync.config.source_settings import SourceFile
 from gitsync.errors import SourceError
 from gitsync.model.problem import Problem
 from gitsync.repo.access import Access, Remote, open_remote
@@ -24,7 +25,6 @@ from gitsync.repo.location import Url, check_path, check_ref, parse_location
 from gitsync.repo.repository import GitFailedError
 from gitsync.repo.revision import Revision
 from gitsync.repo.worktree import WorkTree, find_work_tree
-from gitsync.source_settings import SourceFile
 
 _STEPS = re.compile(r"(?:[~^][0-9]{0,4})+\Z")
 _DEEPENED = "refs/gitsync/deepened"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gitsync.logs import visible
+from gitsync.logging import visible
 from gitsync.model.coverage import Coverage, title_of
 from gitsync.model.manifests import UnreadDocument
 from gitsync.report.headline import plural

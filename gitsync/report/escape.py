@@ -9,7 +9,7 @@ import json
 import re
 from typing import Any
 
-from gitsync.logs import visible
+from gitsync.logging import visible
 
 _MEANINGFUL = re.compile(r"(?<=:)//|(?<=www)\.|[<>&|`*_\[\]{}#@~\\$^]", re.IGNORECASE)
 """What markup, links, mentions and formulas are made of."""

@@ -12,7 +12,7 @@ from io import BytesIO
 
 from junitparser import Attr, Failure, IntAttr, JUnitXml, Skipped, TestCase, TestSuite
 
-from gitsync.logs import visible
+from gitsync.logging import visible
 from gitsync.model.report import Report
 from gitsync.model.result import Result
 from gitsync.model.verdict import Verdict

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from gitsync.logs import visible
+from gitsync.logging import visible
 from gitsync.model.gvk import Key
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from gitsync.logs import visible
+from gitsync.logging import visible
 from gitsync.model.report import Report
 from gitsync.report.findings import Finding, Weight, findings
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
-from gitsync.logs import visible
+from gitsync.logging import visible
 from gitsync.model.gvk import Key
 from gitsync.model.result import Result, Stage
 

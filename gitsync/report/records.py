@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from gitsync.core.advice import advice_on
-from gitsync.logs import visible
+from gitsync.logging import visible
 from gitsync.model.condition import Condition
 from gitsync.model.record import Claim, Record, Row
 from gitsync.report.colour import Paint

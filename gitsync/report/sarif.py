@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from gitsync import __version__
 from gitsync.core.exitcode import FAULT
-from gitsync.logs import visible
+from gitsync.logging import visible
 from gitsync.model.report import Report
 from gitsync.report.coverage import coverage_document
 from gitsync.report.findings import FAILED, Finding, Weight, findings

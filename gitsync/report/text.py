@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from gitsync.core.advice import advice_on
 from gitsync.core.compare import REMOVED
-from gitsync.logs import visible
+from gitsync.logging import visible
 from gitsync.model.gvk import Key
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gitsync.model.secret import MASKED, Secret
-from gitsync.redactions import cut
+from gitsync.redaction import cut
 
 _LONGEST = 500  # characters
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from gitsync.config import Config
+from gitsync.config.config import Config
+from gitsync.config.source_settings import find_source_settings
 from gitsync.errors import ConfigError
 from gitsync.grace import Grace
-from gitsync.source_settings import find_source_settings
 from gitsync.vault.dotenv import DotenvSink
 from gitsync.vault.environment import EnvironmentSource
 from gitsync.vault.folder import FolderSource

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gitsync.config import Config
+from gitsync.config.config import Config
 from gitsync.errors import ConfigError
 from gitsync.model.clock import Clock
 from gitsync.model.export import Address

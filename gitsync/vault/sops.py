@@ -20,7 +20,7 @@ from gitsync.core.documents import read_documents
 from gitsync.grace import Grace
 from gitsync.model.secret import MASKED
 from gitsync.programs import Call, Program, environment_of, run_beside
-from gitsync.redactions import cut
+from gitsync.redaction import cut
 from gitsync.vault.points import VaultError
 
 TIMEOUT = 60.0

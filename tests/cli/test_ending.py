@@ -15,7 +15,7 @@ from gitsync.errors import (
     UnsafePlanError,
 )
 from gitsync.model.secret import Secret
-from gitsync.redactions import Redactions
+from gitsync.redaction import Redactions
 
 
 def raising(error):

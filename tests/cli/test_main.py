@@ -11,7 +11,7 @@ import pytest
 
 import gitsync
 from gitsync.cli.main import COMMANDS
-from gitsync.config import SETTINGS
+from gitsync.config.config import SETTINGS
 
 
 def run(*arguments, folder, **variables):

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from gitsync.cli.output import REPORT_OUTPUTS, print_report, show_progress, tell, terminal_width, write_report
-from gitsync.config import Config
+from gitsync.config.config import Config
 from gitsync.errors import PublishError
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report, Requests

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from command_line import SUBSCRIPTION, gitsync
 
-from gitsync.config import SETTINGS, Config
-from gitsync.configfile import check_source_file, is_in_repository
+from gitsync.config.config import SETTINGS, Config
+from gitsync.config.config_file import check_source_file, is_in_repository
+from gitsync.config.setting import Authority, Form
+from gitsync.config.source_settings import SourceFile, find_source_settings
 from gitsync.errors import ConfigError
-from gitsync.setting import Authority, Form
-from gitsync.source_settings import SourceFile, find_source_settings
 
 SOURCE_SETTINGS = {"namespace", "unknown_fields"}
 GROUP = """apiVersion: resources.azure.com/v1api20200601

@@ -22,7 +22,7 @@ from world import World, of
 
 from gitsync import api
 from gitsync.cli.main import run as command
-from gitsync.config import Config
+from gitsync.config.config import Config
 from gitsync.emulator.keys import key
 from gitsync.errors import ConfigError, GitsyncError
 from gitsync.extensions.points import Extension

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from report_builders import DRIFTED, FULL, IN_SYNC, NET, PLAN, PROBLEMS, REFUSED, failed, key, report, result
 
-from gitsync.logs import visible
+from gitsync.logging import visible
 from gitsync.model.verdict import Difference, Verdict
 from gitsync.report.escape import block, code
 from gitsync.report.markdown import LIMIT, MARKER, render

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from report_builders import DRIFTED, FULL, NET, PLAN, PROBLEMS, REFUSED, key, report
 
-from gitsync.logs import visible
+from gitsync.logging import visible
 from gitsync.model.problem import Problem
 from gitsync.report.pipelines import FORMS, MOST, azure_pipelines, github
 

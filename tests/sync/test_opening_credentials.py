@@ -17,7 +17,7 @@ from gitsync.arm.arms import open_arms
 from gitsync.arm.client import Arm
 from gitsync.arm.cloud import cloud_of
 from gitsync.arm.conversation import Conversation
-from gitsync.config import Config
+from gitsync.config.config import Config
 from gitsync.edges import opener
 from gitsync.errors import ConfigError
 from gitsync.model.secret import Secret

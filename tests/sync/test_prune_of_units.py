@@ -11,7 +11,7 @@ from builders import prepared, record, vnet, vnet_id
 from scripts import rules
 from world import CATALOG, GROUP, GROUP_ID, SUBNET, SUBNET_ID, SUBSCRIPTION, VNET, VNET_ID, World, of
 
-from gitsync.config import Config
+from gitsync.config.config import Config
 from gitsync.core.expected import expected
 from gitsync.core.manifests import read_manifests
 from gitsync.core.prepare import prepare

@@ -12,7 +12,7 @@ from fake_clock import FakeClock
 from world import GROUP, GROUP_ID, SUBNET, SUBNET_ID, VNET, VNET_ID, World, annotated, of
 
 from gitsync import rehearsal
-from gitsync.config import Config
+from gitsync.config.config import Config
 from gitsync.errors import ConfigError, SourceError
 from gitsync.model.secret import MASKED
 from gitsync.model.verdict import Action, Verdict

@@ -16,7 +16,8 @@ from gitsync.arm.access import Access, Network
 from gitsync.arm.arms import open_arms
 from gitsync.arm.cloud import cloud_of
 from gitsync.arm.throttle import ARM_LIMITS
-from gitsync.config import Config
+from gitsync.config.config import Config
+from gitsync.config.source_settings import find_source_settings
 from gitsync.core.catalog import open_catalog
 from gitsync.edges import Edges, opener
 from gitsync.emulator.server import Emulator
@@ -27,11 +28,10 @@ from gitsync.model.gvk import Key
 from gitsync.model.report import Report
 from gitsync.model.result import Result
 from gitsync.model.signin import Method, SignIn
-from gitsync.redactions import Redactions
+from gitsync.redaction import Redactions
 from gitsync.repo.checkout import checkout
 from gitsync.repo.folder import StatusFolder
 from gitsync.report.progress import Silent
-from gitsync.source_settings import find_source_settings
 from gitsync.sync import run
 from gitsync.vault.places import Places
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from gitsync.config import SETTINGS, Config
+from gitsync.config.config import SETTINGS, Config
 from gitsync.errors import ConfigError
 from gitsync.vault.local import SINKS, local_sink, local_source
 

@@ -12,7 +12,7 @@ from rig import StaticCredential
 
 from gitsync.arm.access import Network
 from gitsync.arm.network import open_way
-from gitsync.config import Config
+from gitsync.config.config import Config
 from gitsync.errors import ConfigError
 from gitsync.model.export import Address, Holder
 from gitsync.vault.points import Sink, Source, VaultError

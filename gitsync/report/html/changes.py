@@ -13,7 +13,7 @@ from itertools import takewhile
 from typing import Any
 
 from gitsync.model.verdict import Difference
-from gitsync.redactions import cut
+from gitsync.redaction import cut
 from gitsync.report.escape import value as one_line
 from gitsync.report.headline import plural
 from gitsync.report.html.markup import BREAK, NOTHING, Markup, code, element, joined, table, text

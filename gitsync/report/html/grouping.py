@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from gitsync.logs import visible
+from gitsync.logging import visible
 from gitsync.model.gvk import Key
 from gitsync.model.result import Result
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from html import escape
 from typing import NewType
 
-from gitsync.logs import visible
+from gitsync.logging import visible
 
 Markup = NewType("Markup", str)
 Attribute = str | int | None

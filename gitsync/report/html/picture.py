@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from gitsync.logs import visible
+from gitsync.logging import visible
 from gitsync.model.gvk import Key
 from gitsync.model.result import Result
 from gitsync.report.escape import shortened

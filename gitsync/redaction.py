@@ -17,8 +17,8 @@ from dataclasses import fields
 from typing import Final, NoReturn
 from urllib.parse import quote, quote_plus, unquote
 
-from gitsync.config import Config
-from gitsync.logs import visible
+from gitsync.config.config import Config
+from gitsync.logging import visible
 from gitsync.model.condition import Severity, Status
 from gitsync.model.policy import Policy
 from gitsync.model.record import Claim

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gitsync.config import SETTINGS, Config
-from gitsync.configfile import read_source_settings
+from gitsync.config.config import SETTINGS, Config
+from gitsync.config.config_file import read_source_settings
+from gitsync.config.setting import Authority
+from gitsync.config.values import parse_value
 from gitsync.errors import ConfigError
-from gitsync.setting import Authority
-from gitsync.values import parse_value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

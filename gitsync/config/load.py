@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from gitsync.config import SETTINGS, Config
-from gitsync.configfile import FILE_NAME, check_source_file, is_in_repository, read_config_file
+from gitsync.config.config import SETTINGS, Config
+from gitsync.config.config_file import FILE_NAME, check_source_file, is_in_repository, read_config_file
+from gitsync.config.setting import Form, Setting
+from gitsync.config.values import OFF, is_loopback, parse_value
 from gitsync.errors import ConfigError
-from gitsync.setting import Form, Setting
-from gitsync.values import OFF, is_loopback, parse_value
 
 EVERYWHERE = ("log_level", "log_format", "color")
 """Settings that every command takes as flags."""

@@ -3,7 +3,7 @@
 A setting is given by a flag, a variable, a key in gitsync.yaml, or not at all; the nearest wins. The flag is the name
 with dashes, the key is the flag without the leading ones, and the variable is `GITSYNC_` and the same word, unless
 Azure Service Operator has a name for it (docs/reference/reconciliation.md#settings-of-aso). How they are read and
-checked is in `gitsync.cli.settings`; this module holds values alone, so that every layer may take a `Config`.
+checked is in `gitsync.config.load`; this module holds values alone, so that every layer may take a `Config`.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
+from gitsync.config.setting import Authority, Form, Setting, describe, setting
 from gitsync.model.secret import Secret
 from gitsync.model.verdict import DRIFT_WORD, Verdict
-from gitsync.setting import Authority, Form, Setting, describe, setting
 
 _ID = r"[A-Za-z0-9][A-Za-z0-9.-]*"
 
@@ -22,7 +22,7 @@ _ID = r"[A-Za-z0-9][A-Za-z0-9.-]*"
 class Config:
     """All settings of one run, checked. Durations are in seconds; a `None` means "not given".
 
-    Source settings are read through `gitsync.source_settings`, which knows what the source gives.
+    Source settings are read through `gitsync.config.source_settings`, which knows what the source gives.
     """
 
     # what is read

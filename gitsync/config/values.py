@@ -12,8 +12,8 @@ from difflib import get_close_matches
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
+from gitsync.config.setting import Form, Setting
 from gitsync.model.secret import Secret
-from gitsync.setting import Form, Setting
 
 ON = frozenset({"true", "yes", "on", "1"})
 OFF = frozenset({"false", "no", "off", "0"})

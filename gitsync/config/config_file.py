@@ -16,9 +16,9 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from gitsync.config import SETTINGS
+from gitsync.config.config import SETTINGS
+from gitsync.config.setting import Authority, Form, Setting
 from gitsync.errors import ConfigError
-from gitsync.setting import Authority, Form, Setting
 
 FILE_NAME = "gitsync.yaml"
 MOST_BYTES = 100_000
