@@ -11,8 +11,8 @@ from typing import Any
 
 from gitsync.config.config import Config
 from gitsync.edges import open_edges
-from gitsync.grace import Grace
 from gitsync.model.report import Report
+from gitsync.processes.grace_period import Grace
 from gitsync.redaction import Redactions, tell_settings
 from gitsync.report.masked_fault import masked_exception
 from gitsync.report.progress import Progress

@@ -22,10 +22,10 @@ from gitsync.config.config import Config
 from gitsync.config.source_settings import SourceSettings, find_source_settings
 from gitsync.core.catalog import Catalog, open_catalog
 from gitsync.extensions.registry import Registry
-from gitsync.grace import Grace
 from gitsync.model.clock import Clock
 from gitsync.model.secret import Secret
 from gitsync.model.signin import Identity, Method, SignIn
+from gitsync.processes.grace_period import Grace
 from gitsync.redaction import Redactions
 from gitsync.repo.access import Access as GitAccess
 from gitsync.repo.checkout import Checkout, checkout

@@ -14,8 +14,8 @@ from typing import Any
 
 from gitsync.arm.access import Access
 from gitsync.config.config import Config
-from gitsync.grace import Grace
 from gitsync.model.clock import Clock
+from gitsync.processes.grace_period import Grace
 from gitsync.vault.kept import KeptConfigMaps
 from gitsync.vault.local import local_sink, local_source
 from gitsync.vault.places import MANIFESTS, Places

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import gitsync
-from gitsync.grace import Grace
-from gitsync.programs import Call, Program, environment_of, run, run_beside
+from gitsync.processes.grace_period import Grace
+from gitsync.processes.programs import Call, Program, environment_of, run, run_beside
 
 PACKAGE = Path(gitsync.__file__).parent
 STARTING = {"subprocess", "pty", "multiprocessing", "git"}

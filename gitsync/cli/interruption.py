@@ -17,10 +17,10 @@ from typing import NoReturn
 from loguru import logger
 
 from gitsync.core.exitcode import INTERRUPTED, NOT_READY
-from gitsync.grace import Grace
 from gitsync.model.gvk import Key
 from gitsync.model.report import Report
 from gitsync.model.result import Result, Stage
+from gitsync.processes.grace_period import Grace
 from gitsync.report.progress import Progress
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)

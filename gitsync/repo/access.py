@@ -14,8 +14,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from gitsync.grace import Grace
 from gitsync.model.secret import Secret
+from gitsync.processes.grace_period import Grace
 from gitsync.repo.location import Url
 from gitsync.repo.repository import Repository
 

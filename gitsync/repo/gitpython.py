@@ -14,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 
 from gitsync.errors import SourceError
-from gitsync.programs import Program, environment_of
+from gitsync.processes.programs import Program, environment_of
 
 
 @cache

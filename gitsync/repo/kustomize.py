@@ -15,7 +15,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from gitsync.errors import SourceError
-from gitsync.programs import Call, Ended, Program, environment_of, run
+from gitsync.processes.programs import Call, Ended, Program, environment_of, run
 from gitsync.redaction import cut
 from gitsync.repo.kustomization import Read, folder_of, is_component, reach
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gitsync.errors import GitsyncError, SourceError
-from gitsync.grace import Grace
 from gitsync.model.secret import Secret
-from gitsync.programs import Call, Program, environment_of, run
+from gitsync.processes.grace_period import Grace
+from gitsync.processes.programs import Call, Program, environment_of, run
 from gitsync.repo.complaint import explain
 
 

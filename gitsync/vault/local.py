@@ -11,7 +11,7 @@ from pathlib import Path
 from gitsync.config.config import Config
 from gitsync.config.source_settings import find_source_settings
 from gitsync.errors import ConfigError
-from gitsync.grace import Grace
+from gitsync.processes.grace_period import Grace
 from gitsync.vault.dotenv import DotenvSink
 from gitsync.vault.environment import EnvironmentSource
 from gitsync.vault.folder import FolderSource

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from gitsync.grace import Grace
 from gitsync.model.manifests import Manifests
+from gitsync.processes.grace_period import Grace
 from gitsync.vault.encrypted import EncryptedSource
 from gitsync.vault.manifests import ManifestSource
 from gitsync.vault.points import Sink, Source

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from gitsync.core.documents import read_documents
-from gitsync.grace import Grace
 from gitsync.model.secret import MASKED
-from gitsync.programs import Call, Program, environment_of, run_beside
+from gitsync.processes.grace_period import Grace
+from gitsync.processes.programs import Call, Program, environment_of, run_beside
 from gitsync.redaction import cut
 from gitsync.vault.points import VaultError
 

@@ -1,0 +1,1 @@
+"""Programs that gitsync starts: one table of variables and limits."""
