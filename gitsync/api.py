@@ -10,13 +10,13 @@ import os
 from typing import Any
 
 from gitsync.config.config import Config
-from gitsync.edges import open_edges
 from gitsync.model.report import Report
 from gitsync.processes.grace_period import Grace
 from gitsync.redaction import Redactions, tell_settings
 from gitsync.report.masked_fault import masked_exception
 from gitsync.report.progress import Progress
-from gitsync.sync import run
+from gitsync.run.connections import open_edges
+from gitsync.run.run import run
 
 
 def sync(**settings: Any) -> Report:

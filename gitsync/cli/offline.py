@@ -18,11 +18,11 @@ from gitsync.errors import SourceError
 from gitsync.model.coverage import Coverage
 from gitsync.model.problem import Problem
 from gitsync.model.resource import Prepared
-from gitsync.preparing import coverage_of, manifests_of, prepared_of
 from gitsync.redaction import Redactions
 from gitsync.repo.access import Access
 from gitsync.repo.checkout import checkout
 from gitsync.report.masked import masked_problem
+from gitsync.run.prepare import coverage_of, manifests_of, prepared_of
 
 READING = (
     "source",

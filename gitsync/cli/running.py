@@ -86,8 +86,8 @@ def _hand_out(options: argparse.Namespace, report: Report, config: Config) -> No
 
 def rehearse(options: argparse.Namespace, config: Config) -> int:
     """Plan from two revisions alone, print the report and give the exit code. GitsyncError where it is refused."""
-    from gitsync import rehearsal
     from gitsync.arm.clock import SystemClock
+    from gitsync.run import revision_plan as rehearsal
 
     redactions: Redactions = options.redactions
     report = rehearsal.run(config, SystemClock(), redactions)

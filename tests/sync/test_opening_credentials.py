@@ -18,10 +18,10 @@ from gitsync.arm.client import Arm
 from gitsync.arm.cloud import cloud_of
 from gitsync.arm.conversation import Conversation
 from gitsync.config.config import Config
-from gitsync.edges import opener
 from gitsync.errors import ConfigError
 from gitsync.model.secret import Secret
 from gitsync.model.signin import Identity, Method, OtherCloud, SignIn
+from gitsync.run.connections import opener
 
 ISSUE = f"/{TENANT}/oauth2/v2.0/token"
 BY_SECRET = SignIn(

@@ -17,11 +17,11 @@ from gitsync.core.manifests import read_manifests
 from gitsync.core.prepare import prepare
 from gitsync.emulator.settings import Settings
 from gitsync.errors import UnsafePlanError
-from gitsync.history import departures
 from gitsync.model.plan import Intent, Node
 from gitsync.model.verdict import Action, Verdict
 from gitsync.outcome import no_turn
 from gitsync.repo.checkout import checkout
+from gitsync.run.departures import departures
 
 BROKEN = "kind: [\n"
 OTHER = VNET.replace("name: hub", "name: mesh").replace("10.0.", "10.7.")

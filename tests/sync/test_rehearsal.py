@@ -11,13 +11,13 @@ from command_line import gitsync
 from fake_clock import FakeClock
 from world import GROUP, GROUP_ID, SUBNET, SUBNET_ID, VNET, VNET_ID, World, annotated, of
 
-from gitsync import rehearsal
 from gitsync.config.config import Config
 from gitsync.errors import ConfigError, SourceError
 from gitsync.model.secret import MASKED
 from gitsync.model.verdict import Action, Verdict
 from gitsync.report import json as report_json
 from gitsync.report import markdown, text
+from gitsync.run import revision_plan as rehearsal
 
 ALL = {"group": GROUP, "network": VNET, "subnet": SUBNET}
 PASSWORD = """\

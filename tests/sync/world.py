@@ -19,7 +19,6 @@ from gitsync.arm.throttle import ARM_LIMITS
 from gitsync.config.config import Config
 from gitsync.config.source_settings import find_source_settings
 from gitsync.core.catalog import open_catalog
-from gitsync.edges import Edges, opener
 from gitsync.emulator.server import Emulator
 from gitsync.emulator.settings import Settings, Timing
 from gitsync.emulator.store import MemoryStore
@@ -32,7 +31,8 @@ from gitsync.redaction import Redactions
 from gitsync.repo.checkout import checkout
 from gitsync.repo.folder import StatusFolder
 from gitsync.report.progress import Silent
-from gitsync.sync import run
+from gitsync.run.connections import Edges, opener
+from gitsync.run.run import run
 from gitsync.vault.places import Places
 
 SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"

@@ -14,13 +14,13 @@ from gitsync.core.choose import Choice
 from gitsync.core.credential_keys import hidden
 from gitsync.core.credentials import Credentials, wanted
 from gitsync.core.nowhere import exported_nowhere
-from gitsync.edges import Edges
 from gitsync.errors import ConfigError
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import Manifests
 from gitsync.model.record import Record, State
 from gitsync.model.resource import Prepared
-from gitsync.preparing import manifests_of, prepared_of
+from gitsync.run.connections import Edges
+from gitsync.run.prepare import manifests_of, prepared_of
 from gitsync.vault.credentials import find_credentials
 from gitsync.vault.kept import KeptConfigMaps
 from gitsync.vault.lookup import Lookup

@@ -12,7 +12,6 @@ from pathlib import Path
 from gitsync.config.config import Config
 from gitsync.core.digest import Digests
 from gitsync.core.plan import holding_parents
-from gitsync.edges import Edges
 from gitsync.errors import ConfigError
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Intent, Node, Plan
@@ -21,6 +20,7 @@ from gitsync.model.review import Review, Reviewed
 from gitsync.model.verdict import Action, Verdict
 from gitsync.repo.identity import repository_of, revision_of
 from gitsync.repo.plan_file import read_plan
+from gitsync.run.connections import Edges
 
 NOT_REVIEWED = "The reviewed plan does not {action} it."
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import partial
 
 from gitsync.core.exitcode import NOT_READY
-from gitsync.edges import Edges
 from gitsync.errors import PublishError, StateError
 from gitsync.model.export import Address, Export
 from gitsync.model.gvk import Key
@@ -17,6 +16,7 @@ from gitsync.model.report import Report
 from gitsync.repo.store import Update
 from gitsync.report import headline, json, summary
 from gitsync.report.masked import masked_problem
+from gitsync.run.connections import Edges
 
 
 def expect(edges: Edges, before: State, records: Mapping[Key, Record]) -> None:

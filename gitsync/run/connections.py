@@ -32,8 +32,8 @@ from gitsync.repo.checkout import Checkout, checkout
 from gitsync.repo.store import StateStore
 from gitsync.repo.stores import open_store
 from gitsync.report.progress import Progress, Silent
+from gitsync.run.secret_stores import open_places
 from gitsync.vault.places import Places
-from gitsync.vaults import open_places
 
 NOBODYS_SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
 """The subscription on the emulator where none is given."""

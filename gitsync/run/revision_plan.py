@@ -19,7 +19,6 @@ from gitsync.core.exitcode import exit_code
 from gitsync.core.placeholders import Secrets
 from gitsync.core.plan import make_plan
 from gitsync.core.rehearse import Revised, as_records, rehearse
-from gitsync.edges import NOBODYS_SUBSCRIPTION
 from gitsync.errors import ConfigError, SourceError
 from gitsync.model.clock import Clock, rfc3339
 from gitsync.model.export import Holder
@@ -28,13 +27,14 @@ from gitsync.model.plan import Plan, Surroundings
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report, Requests
 from gitsync.model.secret import Secret
-from gitsync.planning import choice_of, problems_of, refuse_invalid
-from gitsync.preparing import coverage_of, manifests_of, prepared_of
 from gitsync.redaction import Redactions
 from gitsync.repo.access import Access
 from gitsync.repo.checkout import checkout
 from gitsync.repo.revisions import Reading, read_revision
 from gitsync.report.masked import masked
+from gitsync.run.connections import NOBODYS_SUBSCRIPTION
+from gitsync.run.plan import choice_of, problems_of, refuse_invalid
+from gitsync.run.prepare import coverage_of, manifests_of, prepared_of
 
 
 def run(config: Config, clock: Clock, redactions: Redactions) -> Report:

@@ -21,9 +21,7 @@ from gitsync.core.expected import expected
 from gitsync.core.groups import absorbed, doomed_groups
 from gitsync.core.plan import hold_back
 from gitsync.core.untold import untold_secrets
-from gitsync.edges import Edges
 from gitsync.errors import ArmError, ConfigError
-from gitsync.given import read
 from gitsync.model.clock import rfc3339
 from gitsync.model.export import Address
 from gitsync.model.gvk import Key
@@ -33,14 +31,16 @@ from gitsync.model.record import Record
 from gitsync.model.report import Report
 from gitsync.model.result import Result
 from gitsync.outcome import forgotten, no_turn
-from gitsync.planning import choice_of, plan_run, problems_of, refuse
-from gitsync.preparing import coverage_of
 from gitsync.reconcile import reconcile
-from gitsync.recording import expect, publish
 from gitsync.report.masked import masked
-from gitsync.reviewing import narrowed, review_of, to_review
+from gitsync.run.approved_plan import narrowed, review_of, to_review
+from gitsync.run.connections import Edges
+from gitsync.run.context import rules_of, share
+from gitsync.run.load import read
+from gitsync.run.plan import choice_of, plan_run, problems_of, refuse
+from gitsync.run.prepare import coverage_of
+from gitsync.run.write_status import expect, publish
 from gitsync.shared import Run
-from gitsync.sharing import rules_of, share
 from gitsync.stages.pruning import RESOURCES_API_VERSION
 from gitsync.turn import begin
 from gitsync.walk import walk

@@ -9,14 +9,14 @@ from gitsync.config.config import Config
 from gitsync.core.bystanders import sparing
 from gitsync.core.choose import Choice, chosen, unmatched
 from gitsync.core.plan import make_plan, refuse_unsafe
-from gitsync.edges import Edges
 from gitsync.errors import SourceError
-from gitsync.given import Given
-from gitsync.history import departures
 from gitsync.model.gvk import GVK
 from gitsync.model.plan import Plan, Surroundings
 from gitsync.model.problem import Level, Problem
 from gitsync.model.record import Record, State
+from gitsync.run.connections import Edges
+from gitsync.run.departures import departures
+from gitsync.run.load import Given
 
 
 def choice_of(config: Config) -> Choice:

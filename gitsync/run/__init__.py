@@ -1,0 +1,1 @@
+"""One run: from SOURCE to the report, with every resource reconciled on the way."""
