@@ -9,8 +9,8 @@ from builders import group_id, vnet_id
 
 from gitsync.errors import ArmError
 from gitsync.extensions.points import Question
-from gitsync.memory import Memory
 from gitsync.model.live import Live
+from gitsync.reconcile.run_cache import Memory
 
 SEEN = Live(body={"name": "seen"})
 ANEW = Live(body={"name": "read anew"})

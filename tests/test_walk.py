@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Intent, Node
-from gitsync.walk import walk
+from gitsync.reconcile.scheduler import walk
 
 
 def nodes(**depends_on):

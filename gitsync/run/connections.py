@@ -12,7 +12,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from gitsync.accounts import OpenAs
 from gitsync.arm.access import Access, Network
 from gitsync.arm.arms import Arms, open_arms
 from gitsync.arm.client import Arm
@@ -26,6 +25,7 @@ from gitsync.model.clock import Clock
 from gitsync.model.secret import Secret
 from gitsync.model.signin import Identity, Method, SignIn
 from gitsync.processes.grace_period import Grace
+from gitsync.reconcile.identities import OpenAs
 from gitsync.redaction import Redactions
 from gitsync.repo.access import Access as GitAccess
 from gitsync.repo.checkout import Checkout, checkout

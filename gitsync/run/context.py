@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from gitsync.accounts import Accounts
 from gitsync.config.config import Config
 from gitsync.core.digest import Digests
 from gitsync.core.exports import addresses_of, claims_of
 from gitsync.core.nowhere import needed_secrets
-from gitsync.memory import Memory
 from gitsync.model.export import Address
 from gitsync.model.record import State
 from gitsync.model.resource import Prepared, Resource
 from gitsync.model.review import Review
+from gitsync.reconcile.context import Rules, Run
+from gitsync.reconcile.identities import Accounts
+from gitsync.reconcile.run_cache import Memory
 from gitsync.run.connections import Edges
 from gitsync.run.load import Given
-from gitsync.shared import Rules, Run
 from gitsync.vault.kept import KeptConfigMaps
 from gitsync.vault.outlets import Outlets
 from gitsync.vault.values import RunValues

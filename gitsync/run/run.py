@@ -12,7 +12,6 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
-from gitsync.accounts import any_global, open_accounts
 from gitsync.arm.conversation import Conversation
 from gitsync.arm.pages import ids_of
 from gitsync.config.config import Config
@@ -30,8 +29,13 @@ from gitsync.model.problem import Problem
 from gitsync.model.record import Record
 from gitsync.model.report import Report
 from gitsync.model.result import Result
-from gitsync.outcome import forgotten, no_turn
-from gitsync.reconcile import reconcile
+from gitsync.reconcile.attempt import begin
+from gitsync.reconcile.context import Run
+from gitsync.reconcile.identities import any_global, open_accounts
+from gitsync.reconcile.reconcile import reconcile
+from gitsync.reconcile.result_builder import forgotten, no_turn
+from gitsync.reconcile.scheduler import walk
+from gitsync.reconcile.stages.prune import RESOURCES_API_VERSION
 from gitsync.report.masked import masked
 from gitsync.run.approved_plan import narrowed, review_of, to_review
 from gitsync.run.connections import Edges
@@ -40,10 +44,6 @@ from gitsync.run.load import read
 from gitsync.run.plan import choice_of, plan_run, problems_of, refuse
 from gitsync.run.prepare import coverage_of
 from gitsync.run.write_status import expect, publish
-from gitsync.shared import Run
-from gitsync.stages.pruning import RESOURCES_API_VERSION
-from gitsync.turn import begin
-from gitsync.walk import walk
 
 T = TypeVar("T")
 

@@ -1,1 +1,1 @@
-"""The stages of one node's turn, by what they are about. `gitsync.reconcile` has their order."""
+"""The stages of one node's turn, by what they are about. `gitsync.reconcile.reconcile` has their order."""

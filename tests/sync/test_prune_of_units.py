@@ -19,7 +19,7 @@ from gitsync.emulator.settings import Settings
 from gitsync.errors import UnsafePlanError
 from gitsync.model.plan import Intent, Node
 from gitsync.model.verdict import Action, Verdict
-from gitsync.outcome import no_turn
+from gitsync.reconcile.result_builder import no_turn
 from gitsync.repo.checkout import checkout
 from gitsync.run.departures import departures
 

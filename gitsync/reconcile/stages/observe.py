@@ -15,10 +15,10 @@ from gitsync.core.veil import secret_shapes, veiled_comparison
 from gitsync.model.condition import Condition
 from gitsync.model.template import Request
 from gitsync.model.verdict import Action, Comparison, Verdict
-from gitsync.stages.ownership import blocked
-from gitsync.stages.shaping import shaped
-from gitsync.stages.succeeding import foresee
-from gitsync.turn import Turn
+from gitsync.reconcile.attempt import Turn
+from gitsync.reconcile.stages.body_extensions import shaped
+from gitsync.reconcile.stages.on_success import foresee
+from gitsync.reconcile.stages.owner_check import blocked
 
 
 async def observe(turn: Turn) -> Turn:

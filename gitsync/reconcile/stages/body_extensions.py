@@ -17,7 +17,7 @@ from gitsync.errors import ArmError
 from gitsync.extensions.points import Answer, Question, UnmendableError
 from gitsync.model.template import Request
 from gitsync.model.verdict import Verdict
-from gitsync.turn import Turn
+from gitsync.reconcile.attempt import Turn
 
 
 async def shaped(turn: Turn, request: Request) -> Turn:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from gitsync.core.flapping import condition_of, held
 from gitsync.model.verdict import Action
-from gitsync.turn import Turn
+from gitsync.reconcile.attempt import Turn
 
 
 async def leave_flapping(turn: Turn) -> Turn:

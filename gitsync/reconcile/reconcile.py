@@ -17,18 +17,18 @@ from gitsync.model.gvk import Key
 from gitsync.model.plan import Intent, Node
 from gitsync.model.result import Result, Stage
 from gitsync.model.verdict import Verdict
-from gitsync.outcome import finished
-from gitsync.shared import Run
-from gitsync.stages.acting import act, poll, post_check
-from gitsync.stages.exporting import export
-from gitsync.stages.flapping import leave_flapping
-from gitsync.stages.gathering import gather
-from gitsync.stages.observing import compare, observe, pre_check
-from gitsync.stages.ownership import check_owner, check_policy
-from gitsync.stages.pruning import check_prune, delete, observe_prune, wait_for_dependents
-from gitsync.stages.reviewing import review, review_prune
-from gitsync.stages.succeeding import succeed
-from gitsync.turn import Turn, begin, pause
+from gitsync.reconcile.attempt import Turn, begin, pause
+from gitsync.reconcile.context import Run
+from gitsync.reconcile.result_builder import finished
+from gitsync.reconcile.stages.apply import act, poll, post_check
+from gitsync.reconcile.stages.approval_check import review, review_prune
+from gitsync.reconcile.stages.export import export
+from gitsync.reconcile.stages.flapping import leave_flapping
+from gitsync.reconcile.stages.observe import compare, observe, pre_check
+from gitsync.reconcile.stages.on_success import succeed
+from gitsync.reconcile.stages.owner_check import check_owner, check_policy
+from gitsync.reconcile.stages.prune import check_prune, delete, observe_prune, wait_for_dependents
+from gitsync.reconcile.stages.resolve_values import gather
 
 Stages = tuple[tuple[Stage, Callable[[Turn], Awaitable[Turn]]], ...]
 

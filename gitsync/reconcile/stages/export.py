@@ -22,7 +22,7 @@ from gitsync.errors import ArmError, GitsyncError
 from gitsync.model.condition import Condition
 from gitsync.model.export import Address, Holder, Owner
 from gitsync.model.secret import Secret
-from gitsync.turn import Turn
+from gitsync.reconcile.attempt import Turn
 from gitsync.vault.points import VaultError
 
 UNWRITABLE = "FailedWritingAdditionalKubernetesObjects"

@@ -25,8 +25,8 @@ from gitsync.model.policy import Policy
 from gitsync.model.record import Claim, Operation, Record, Row
 from gitsync.model.result import Result
 from gitsync.model.verdict import Action, Comparison, Verdict
+from gitsync.reconcile.attempt import Turn
 from gitsync.report.masked import masked_condition
-from gitsync.turn import Turn
 
 _HINDERED = frozenset({Verdict.BLOCKED, Verdict.INVALID, Verdict.UNKNOWN})
 

@@ -14,7 +14,7 @@ from gitsync.model.problem import Problem
 from gitsync.model.record import Claim, Record
 from gitsync.model.result import Result
 from gitsync.model.verdict import Verdict
-from gitsync.turn import Turn
+from gitsync.reconcile.attempt import Turn
 
 
 async def check_policy(turn: Turn) -> Turn:

@@ -17,7 +17,7 @@ from gitsync.model.gvk import GVK
 from gitsync.model.record import Record
 from gitsync.model.result import Stage
 from gitsync.model.verdict import Action
-from gitsync.turn import Turn
+from gitsync.reconcile.attempt import Turn
 
 DELETED = Condition(status=Status.TRUE, reason="Deleted", message="It left git and is deleted in Azure.")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gitsync.core.holes import holes
-from gitsync.turn import Turn
+from gitsync.reconcile.attempt import Turn
 from gitsync.vault.points import VaultError
 
 

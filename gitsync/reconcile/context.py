@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gitsync.accounts import Accounts
 from gitsync.arm.client import Arm
 from gitsync.core.catalog import Catalog
 from gitsync.core.digest import Digests
 from gitsync.extensions.registry import Registry
-from gitsync.memory import Memory
 from gitsync.model.clock import Clock
 from gitsync.model.review import Review
+from gitsync.reconcile.identities import Accounts
+from gitsync.reconcile.run_cache import Memory
 from gitsync.redaction import Redactions
 from gitsync.report.progress import Progress
 from gitsync.vault.outlets import Outlets

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from gitsync.accounts import Account
 from gitsync.arm.client import Reader, Writer
 from gitsync.arm.conversation import Conversation
 from gitsync.core.compare import Remembered
@@ -32,7 +31,8 @@ from gitsync.model.result import Result, Stage
 from gitsync.model.review import Reviewed
 from gitsync.model.template import Request
 from gitsync.model.verdict import Action, Comparison, Verdict
-from gitsync.shared import Run
+from gitsync.reconcile.context import Run
+from gitsync.reconcile.identities import Account
 
 LONGEST_PAUSE = 30.0
 """Seconds between two tries of a node at most; the first pause is one second

@@ -13,7 +13,7 @@ from gitsync.arm.actor import Actor
 from gitsync.core.armid import OVERRIDE
 from gitsync.core.conditions import unreadable, warning
 from gitsync.errors import ArmError, GitsyncError
-from gitsync.turn import Turn
+from gitsync.reconcile.attempt import Turn
 
 
 def foresee(turn: Turn) -> None:

@@ -17,8 +17,8 @@ from gitsync.model.plan import Intent
 from gitsync.model.record import Record
 from gitsync.model.result import Stage
 from gitsync.model.verdict import Action, Comparison, Verdict
-from gitsync.stages.deleting import DELETED, deleted, gone
-from gitsync.turn import Turn
+from gitsync.reconcile.attempt import Turn
+from gitsync.reconcile.stages.delete import DELETED, deleted, gone
 
 DETACHED = Condition(status=Status.TRUE, reason="Detached", message="It stays in Azure.")
 KEPT = Condition(status=Status.TRUE, reason="NotPruned", message="Run with --prune to delete it in Azure.")

@@ -22,7 +22,7 @@ from gitsync.core.review import (
 )
 from gitsync.model.review import Reviewed
 from gitsync.model.verdict import Action
-from gitsync.turn import Turn
+from gitsync.reconcile.attempt import Turn
 
 _AsSeen = Callable[[Turn, tuple[str, ...]], Reviewed]
 """What a turn knows of its resource, without what comes later."""

@@ -22,9 +22,9 @@ from gitsync.extensions.points import Call
 from gitsync.model.result import Stage
 from gitsync.model.template import Request
 from gitsync.model.verdict import Action, Verdict
-from gitsync.stages.observing import settled
-from gitsync.stages.shaping import made_way, sent
-from gitsync.turn import Turn
+from gitsync.reconcile.attempt import Turn
+from gitsync.reconcile.stages.body_extensions import made_way, sent
+from gitsync.reconcile.stages.observe import settled
 
 ROLE_ASSIGNMENT = ("authorization.azure.com", "RoleAssignment")
 UPDATE_METHOD = "gitsync/update-method"

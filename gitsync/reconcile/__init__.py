@@ -1,0 +1,1 @@
+"""One resource: its stages, in order, and the state that they pass on."""
