@@ -10,7 +10,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 from gitsync.arm.principal import Principal
-from gitsync.core.strict_json import read_json
+from gitsync.formats.strict_json import read_json
 
 _SECONDS = re.compile(r"[0-9]{1,15}(\.[0-9]{1,15})?")
 _LONGEST_WAIT = 86400.0  # seconds; more is a mistake, and further than any deadline

@@ -16,8 +16,8 @@ from azure.identity.aio import CertificateCredential, ClientAssertionCredential
 
 from gitsync.arm.assertions import assertions
 from gitsync.arm.cloud import origin_of
-from gitsync.core.strict_json import read_json
 from gitsync.errors import ConfigError
+from gitsync.formats.strict_json import read_json
 from gitsync.model.clock import Clock
 from gitsync.model.secret import Secret
 from gitsync.model.signin import SignIn

@@ -18,8 +18,8 @@ from azure.identity.aio import ClientAssertionCredential
 
 from gitsync.arm.cloud import is_safe
 from gitsync.arm.network import Way
-from gitsync.core.strict_json import read_json
 from gitsync.errors import ConfigError
+from gitsync.formats.strict_json import read_json
 from gitsync.model.clock import Clock
 
 _AUDIENCE = "api://AzureADTokenExchange"

@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from gitsync.arm.answer import Answer
 from gitsync.arm.cloud import Cloud
 from gitsync.arm.reply import Reply
-from gitsync.core.armpath import same_id
+from gitsync.formats.arm_id import same_id
 from gitsync.model.live import Live
 
 _FAILED = frozenset({"failed", "canceled"})

@@ -9,7 +9,7 @@ import base64
 import binascii
 from dataclasses import dataclass
 
-from gitsync.core.strict_json import read_json
+from gitsync.formats.strict_json import read_json
 
 
 @dataclass(frozen=True, slots=True)

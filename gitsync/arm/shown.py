@@ -11,8 +11,8 @@ from typing import Any
 
 from gitsync.arm.answer import Answer
 from gitsync.arm.reply import live_of
-from gitsync.core.armpath import same_id
 from gitsync.errors import ArmError
+from gitsync.formats.arm_id import same_id
 from gitsync.model.live import Live
 
 MALFORMED = "MalformedResource"

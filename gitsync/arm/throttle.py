@@ -17,7 +17,7 @@ from enum import StrEnum
 
 from gitsync.arm.answer import Answer
 from gitsync.arm.conversation import Conversation
-from gitsync.core.armpath import provider_of, subscription_of
+from gitsync.formats.arm_id import provider_of, subscription_of
 from gitsync.model.clock import Clock
 
 _ANOTHER_OPERATION = "retryableerror"

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gitsync.core.lists import by_key, is_ordered, is_plain, key_field, key_of, member
-from gitsync.core.pointer import Path
+from gitsync.formats.json_pointer import Path
 
 Change = tuple[Path, Any, Any]
 """A path and what each side has there; None where a side has nothing."""

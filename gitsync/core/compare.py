@@ -15,10 +15,10 @@ from gitsync.core.changes import changes, find
 from gitsync.core.equality import judge
 from gitsync.core.first_sight import Unverified, equal, first_sight, shown
 from gitsync.core.hints import Hints
-from gitsync.core.pointer import Path, pointer
 from gitsync.core.project import asked_for, project
 from gitsync.core.rules.masks import is_secret
 from gitsync.core.rules.rule import Outcome
+from gitsync.formats.json_pointer import Path, pointer
 from gitsync.model.verdict import Comparison, Difference, Verdict
 
 MOVED = "changed in Azure since it was last seen"

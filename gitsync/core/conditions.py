@@ -4,9 +4,9 @@
 
 from __future__ import annotations
 
-from gitsync.core.armpath import subscription_of
 from gitsync.core.classify import Classification
 from gitsync.errors import ArmError
+from gitsync.formats.arm_id import subscription_of
 from gitsync.model.condition import Condition, Severity, Status
 from gitsync.model.gvk import Key
 

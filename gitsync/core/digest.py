@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from gitsync.core.pointer import Path, pointer
+from gitsync.formats.json_pointer import Path, pointer
 from gitsync.model.gvk import Key
 from gitsync.model.secret import MASKED, Placeholder, Secret
 from gitsync.model.verdict import Comparison, Difference, Verdict

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from gitsync.core.hints import Hints
-from gitsync.core.pointer import Path
 from gitsync.core.rules.addresses import ADDRESS_RULES
 from gitsync.core.rules.ids import ID_RULES
 from gitsync.core.rules.masks import MASK_RULES
@@ -20,6 +19,7 @@ from gitsync.core.rules.single_types import fits, type_rules
 from gitsync.core.rules.texts import TEXT_RULES
 from gitsync.core.rules.times import TIME_RULES
 from gitsync.core.rules.words import WORD_RULES
+from gitsync.formats.json_pointer import Path
 
 SPELLING_RULES: Final = (
     *MASK_RULES,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final, Literal
 
-from gitsync.core.pointer import Path
+from gitsync.formats.json_pointer import Path
 from gitsync.model.facts import Field, FieldType, Kind, TypeFacts
 
 Told = Literal["enum", "secret"]

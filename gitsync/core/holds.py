@@ -11,10 +11,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from gitsync.core.armpath import is_below
 from gitsync.core.nearest import distance
 from gitsync.core.slips import FURTHEST_KIND, FURTHEST_NAME, by_variant, mistyped, near
 from gitsync.core.units import hides, unit_of
+from gitsync.formats.arm_id import is_below
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import UnreadDocument
 from gitsync.model.plan import Surroundings

@@ -10,8 +10,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from gitsync.core.pointer import Path
 from gitsync.core.rules.words import is_region, squeezed
+from gitsync.formats.json_pointer import Path
 
 KEY_FIELDS: Final = (
     "name",

@@ -11,9 +11,9 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
 
-from gitsync.core.armpath import is_below, same_id, upwards
 from gitsync.core.holds import ALONE, Gap, Holds, holds_of
 from gitsync.errors import StateError, UnsafePlanError
+from gitsync.formats.arm_id import is_below, same_id, upwards
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Departure, Intent, Node, Plan, Surroundings
 from gitsync.model.policy import Policy

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from graphlib import TopologicalSorter
 
 from gitsync.core.annotations import UPDATE_METHOD
-from gitsync.core.armpath import same_id
 from gitsync.core.conditions import error, warning
 from gitsync.core.fill import MissingValueError, fill
 from gitsync.core.ignore import without
@@ -19,6 +18,7 @@ from gitsync.core.names import ConfigMaps
 from gitsync.core.placeholders import Placeholders, Secrets
 from gitsync.core.requestdiff import Bodies
 from gitsync.core.units import unit_of
+from gitsync.formats.arm_id import same_id
 from gitsync.model.condition import Condition, Status
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Intent, Node, Plan

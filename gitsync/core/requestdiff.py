@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from gitsync.core.changes import changes
-from gitsync.core.pointer import pointer
 from gitsync.core.project import asked_for
+from gitsync.formats.json_pointer import pointer
 from gitsync.model.secret import MASKED, Secret
 from gitsync.model.verdict import Difference
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gitsync.core.armpath import same_id, subscription_of
 from gitsync.errors import GitsyncError
 from gitsync.extensions.points import (
     Answer,
@@ -20,6 +19,7 @@ from gitsync.extensions.points import (
     Subject,
     skipped,
 )
+from gitsync.formats.arm_id import same_id, subscription_of
 
 GROUP = "authorization.azure.com"
 BUILT_IN_ROLE = "BuiltInRole"

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
-from gitsync.core.armpath import group_of, subscription_of
 from gitsync.errors import GitsyncError
 from gitsync.extensions.points import Call, Extension, Extensions, Modifier, Question, Subject, UnmendableError
+from gitsync.formats.arm_id import group_of, subscription_of
 from gitsync.model.live import Live
 
 GROUP = "keyvault.azure.com"

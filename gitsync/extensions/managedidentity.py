@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from gitsync.core.armpath import subscription_of
 from gitsync.extensions.keys import Keys, Status, exporting
 from gitsync.extensions.places import At, Place, text
 from gitsync.extensions.points import ActsOnAzure, Extensions, Subject
+from gitsync.formats.arm_id import subscription_of
 
 GROUP = "managedidentity.azure.com"
 

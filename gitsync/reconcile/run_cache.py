@@ -11,8 +11,8 @@ from collections.abc import Awaitable, Callable, Iterable
 
 from gitsync.arm.address import lane_of
 from gitsync.arm.conversation import LAST_ANSWER, Conversation
-from gitsync.core.armpath import upwards
 from gitsync.extensions.points import Answer, Question
+from gitsync.formats.arm_id import upwards
 from gitsync.model.live import Live
 
 

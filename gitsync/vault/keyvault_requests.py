@@ -21,8 +21,8 @@ from azure.core.pipeline.policies import AsyncRedirectPolicy, AsyncRetryPolicy
 from azure.core.rest import HttpRequest
 from azure.keyvault.secrets.aio import SecretClient
 
-from gitsync.core.strict_json import read_json
 from gitsync.errors import ArmError
+from gitsync.formats.strict_json import read_json
 from gitsync.model.clock import Clock
 from gitsync.model.secret import Secret
 from gitsync.vault.keyvault_failures import DELETED, Access, Ask, RefusalError, failure

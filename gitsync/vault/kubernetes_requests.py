@@ -21,8 +21,8 @@ from lightkube.models.meta_v1 import DeleteOptions, ObjectMeta, Preconditions
 from lightkube.resources.authorization_v1 import SelfSubjectAccessReview
 from lightkube.resources.core_v1 import ConfigMap, Secret
 
-from gitsync.core.strict_json import read_json
 from gitsync.errors import ConfigError
+from gitsync.formats.strict_json import read_json
 from gitsync.model.export import Address, Holder
 from gitsync.model.secret import Secret as Value
 from gitsync.vault.kubernetes_account import Account

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from gitsync.core.first_sight import ABSENT, FURTHER, RULE, Unverified, first_sight
 from gitsync.core.hints import Hints
 from gitsync.core.lists import KEY_FIELDS, key_alone
-from gitsync.core.pointer import pointer
+from gitsync.formats.json_pointer import pointer
 from gitsync.model.secret import MASKED
 
 ID = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/v/subnets/"

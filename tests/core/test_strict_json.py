@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from gitsync.core.strict_json import DEEPEST, MOST_DIGITS, read_json
+from gitsync.formats.strict_json import DEEPEST, MOST_DIGITS, read_json
 
 
 @pytest.mark.parametrize(

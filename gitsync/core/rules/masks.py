@@ -6,8 +6,8 @@ import re
 from typing import Final
 
 from gitsync.core.hints import Hints
-from gitsync.core.pointer import Path
 from gitsync.core.rules.rule import Leaf, Outcome, Rule
+from gitsync.formats.json_pointer import Path
 
 _SECRET: Final = re.compile(
     r".*(?:password|passphrase|secret|secrets|connectionstring|protectedsettings|accesskey|accountkey|sharedkey"

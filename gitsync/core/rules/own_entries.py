@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from gitsync.core.hints import Hints
-from gitsync.core.pointer import Path
+from gitsync.formats.json_pointer import Path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from enum import Enum, auto
 from typing import Any
 
 from gitsync.core.hints import Hints
-from gitsync.core.pointer import Path
+from gitsync.formats.json_pointer import Path
 
 
 class Outcome(Enum):

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from gitsync.core.hints import ANY, Hints
-from gitsync.core.pointer import Path
 from gitsync.core.rules.numbers import is_number
 from gitsync.core.rules.rule import Leaf, Outcome, Rule, judged
+from gitsync.formats.json_pointer import Path
 
 
 def _rooted(leaf: Leaf) -> Outcome | None:

@@ -8,7 +8,6 @@ from typing import Any
 
 from gitsync.arm.actor import Actor
 from gitsync.arm.reply import Reply
-from gitsync.core.armpath import provider_of, subscription_of
 from gitsync.core.classify import classify
 from gitsync.core.compare import Remembered, baseline_of
 from gitsync.core.conditions import RECONCILING, refused, unreadable, warning
@@ -19,6 +18,7 @@ from gitsync.core.ignore import kept, without
 from gitsync.core.mergepatch import merge_patch
 from gitsync.errors import ArmError
 from gitsync.extensions.points import Call
+from gitsync.formats.arm_id import provider_of, subscription_of
 from gitsync.model.result import Stage
 from gitsync.model.template import Request
 from gitsync.model.verdict import Action, Verdict

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gitsync.core.armpath import same_id
 from gitsync.core.conditions import error, overlap, waiting_for_owner, warning
 from gitsync.core.owners import is_alias
+from gitsync.formats.arm_id import same_id
 from gitsync.model.condition import Condition
 from gitsync.model.gvk import GVK
 from gitsync.model.live import Live
