@@ -32,7 +32,7 @@ from gitsync.cel.types import (
     type_of,
 )  # fmt: skip
 from gitsync.cel.values import Uint
-from gitsync.core.nearest import nearest
+from gitsync.problems.suggest import nearest
 
 _LITERALS: Final[Mapping[type, Type]] = {
     type(None): NULL, bool: BOOL, int: INT, Uint: UINT, float: DOUBLE, str: STRING, bytes: BYTES,

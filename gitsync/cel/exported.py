@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from gitsync.cel.expressions import Environment, Program, compiled, environment_of
-from gitsync.core.fieldpath import Path
 from gitsync.model.export import Address, Holder
 from gitsync.model.facts import Kind
 from gitsync.model.resource import Resource
+from gitsync.problems.field_path import Path
 
 FIELDS: Final = {"secretExpressions": Holder.SECRET, "configMapExpressions": Holder.CONFIG_MAP}
 """Where expressions stand in operatorSpec, and what they write to."""

@@ -14,15 +14,15 @@ from gitsync.cel.exported import written
 from gitsync.cel.expressions import TEXTS, Program, compiled, environment_of, quoted
 from gitsync.cel.kinds import secret_names
 from gitsync.cel.types import STRING
-from gitsync.core.fieldpath import Path
-from gitsync.core.finding import Finding, place
-from gitsync.core.nearest import nearest
 from gitsync.core.typewords import either
 from gitsync.errors import ExpressionError
 from gitsync.model.export import Holder
 from gitsync.model.facts import Kind
 from gitsync.model.problem import Level, Problem
 from gitsync.model.resource import Resource
+from gitsync.problems.field_path import Path
+from gitsync.problems.finding import Finding, place
+from gitsync.problems.suggest import nearest
 
 _OUTPUTS: Final = (STRING, TEXTS)
 

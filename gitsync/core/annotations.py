@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final
 
 from gitsync.core.armid import OVERRIDE
-from gitsync.core.finding import Finding
-from gitsync.core.nearest import nearest
 from gitsync.core.references import is_arm_id
 from gitsync.core.typewords import either, quoted
 from gitsync.model.policy import RECONCILE_POLICY, Policy
 from gitsync.model.resource import Resource
+from gitsync.problems.finding import Finding
+from gitsync.problems.suggest import nearest
 
 ASO_PREFIX: Final = "serviceoperator.azure.com/"
 OUR_PREFIX: Final = "gitsync/"

@@ -12,11 +12,11 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Final
 
-from gitsync.core.fieldpath import spell
-from gitsync.core.finding import Finding
-from gitsync.core.nearest import nearest
 from gitsync.core.typewords import counted, either, quoted
 from gitsync.core.visit import Visit
+from gitsync.problems.field_path import spell
+from gitsync.problems.finding import Finding
+from gitsync.problems.suggest import nearest
 
 LONGEST_MATCHED: Final = 1024
 """A longer text is not matched: some of the patterns take quadratic time here, where RE2 takes linear time."""

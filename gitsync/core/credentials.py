@@ -12,13 +12,13 @@ from typing import Final
 
 from gitsync.core.annotations import CREDENTIAL_FROM
 from gitsync.core.credential_keys import Refusal, identity_of, subscription_said
-from gitsync.core.finding import Finding
 from gitsync.model.gvk import Key
 from gitsync.model.problem import Level, Problem
 from gitsync.model.record import Record
 from gitsync.model.resource import Resource
 from gitsync.model.secret import Secret
 from gitsync.model.signin import Identity
+from gitsync.problems.finding import Finding
 
 GLOBAL: Final = ""
 OF_NAMESPACE: Final = "aso-credential"

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 
-from gitsync.core.finding import Finding
 from gitsync.core.member import Member
 from gitsync.core.typewords import short
 from gitsync.model.gvk import Key
+from gitsync.problems.finding import Finding
 
 Edges = Mapping[Key, Sequence[Key]]
 

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from gitsync.core.fieldpath import Path, spell
-from gitsync.core.finding import Finding
 from gitsync.core.visit import Visit
+from gitsync.problems.field_path import Path, spell
+from gitsync.problems.finding import Finding
 
 _EXPRESSIONS: Final = {"secretExpressions": "secret", "configMapExpressions": "configmap"}
 _FIXED: Final = {"secretDestination": "secret", "configMapDestination": "configmap"}

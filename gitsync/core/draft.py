@@ -14,7 +14,6 @@ from gitsync.core.catalog import Catalog
 from gitsync.core.convert import Converted, UnusableReferenceError, convert
 from gitsync.core.credentials import Credential, CredentialOf
 from gitsync.core.edges import Edges, Needs
-from gitsync.core.finding import Finding
 from gitsync.core.holes import holes
 from gitsync.core.member import Member
 from gitsync.core.names import ConfigMaps, Name, name_of
@@ -23,6 +22,7 @@ from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
 from gitsync.model.resource import OwnerRef, Resource
 from gitsync.model.template import ReferenceHole, Template
+from gitsync.problems.finding import Finding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

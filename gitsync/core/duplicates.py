@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
-from gitsync.core.finding import Finding
 from gitsync.core.member import Member
 from gitsync.core.typewords import short
+from gitsync.problems.finding import Finding
 
 
 def check_duplicates(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]]:

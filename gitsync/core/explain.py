@@ -13,10 +13,10 @@ from gitsync.core.asotypes import ASO_TYPES
 from gitsync.core.catalog import Catalog
 from gitsync.core.kind_names import Asked
 from gitsync.core.naming import is_uuid_named
-from gitsync.core.nearest import nearest
 from gitsync.core.typewords import either, type_words
 from gitsync.errors import ConfigError
 from gitsync.model.facts import Field, FieldType, Kind, Scope, TypeFacts
+from gitsync.problems.suggest import nearest
 
 _ALL = 1000
 _TOP = ("spec", "status")

@@ -17,13 +17,13 @@ from typing import Any, Final
 from gitsync.core.annotations import IGNORE
 from gitsync.core.armfields import misfit
 from gitsync.core.documents import read_documents
-from gitsync.core.finding import Finding
 from gitsync.core.ignore import ANY, Paths, Steps, entry_of
-from gitsync.core.nearest import nearest
 from gitsync.core.typewords import either, quoted
 from gitsync.model.facts import Kind
 from gitsync.model.problem import Level
 from gitsync.model.resource import Resource
+from gitsync.problems.finding import Finding
+from gitsync.problems.suggest import nearest
 
 _FORM: Final = "Write a list of paths, such as [/tags/team], or of mappings with path, until and reason."
 _KEYS: Final = ("path", "until", "reason")

@@ -8,11 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gitsync.core.catalog import NOT_ARM, Catalog
-from gitsync.core.nearest import nearest
 from gitsync.core.typewords import either
 from gitsync.errors import ConfigError
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import GVK
+from gitsync.problems.suggest import nearest
 
 
 @dataclass(frozen=True, slots=True)

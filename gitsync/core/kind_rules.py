@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-from gitsync.core.finding import Finding
 from gitsync.core.naming import azure_name
 from gitsync.core.typewords import quoted
 from gitsync.model.facts import Kind
 from gitsync.model.resource import Resource
+from gitsync.problems.finding import Finding
 
 _MANAGED_DOMAIN = "AzureManagedDomain"
 

@@ -10,14 +10,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gitsync.core.documents import Document
-from gitsync.core.fieldpath import spell
-from gitsync.core.finding import Finding
 from gitsync.core.items import is_list
 from gitsync.core.likeness import Likeness, key_for
 from gitsync.core.metadata import is_object
 from gitsync.core.recognition import fault_of, is_arm_template, is_ours
 from gitsync.model.manifests import UnreadDocument
 from gitsync.model.problem import Problem, Source
+from gitsync.problems.field_path import spell
+from gitsync.problems.finding import Finding
 
 ARM_TEMPLATE = "ARM template"
 _IDENTITY = frozenset({"apiVersion", "kind", "metadata", "metadata.name"})

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from gitsync.core.nearest import distance
 from gitsync.model.manifests import UnreadDocument
 from gitsync.model.problem import Source
+from gitsync.problems.suggest import distance
 
 HEADER = ("apiVersion", "kind", "metadata", "spec")
 """The top fields of a manifest that a person writes."""

@@ -14,7 +14,6 @@ from typing import Any
 
 from gitsync.core.credential_keys import CERTIFICATE
 from gitsync.core.documents import Document, read_documents
-from gitsync.core.fieldpath import spell
 from gitsync.core.items import unlist
 from gitsync.core.leftover import Leftover, hidden_by, leave, misspelt_fields, reject
 from gitsync.core.metadata import Header, is_object, read_header
@@ -26,6 +25,7 @@ from gitsync.model.manifests import Manifests, UnreadDocument
 from gitsync.model.problem import Level, Problem, Source
 from gitsync.model.resource import Resource
 from gitsync.model.secret import Secret
+from gitsync.problems.field_path import spell
 
 SUFFIXES = (".yaml", ".yml", ".json")
 MAPPING = "Write one key: value a line."

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from gitsync.core.documents import Document
-from gitsync.core.fieldpath import spell
 from gitsync.core.likeness import key_for
 from gitsync.core.typewords import quoted
 from gitsync.model.gvk import GVK
 from gitsync.model.problem import Problem
+from gitsync.problems.field_path import spell
 
 LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 GROUP = re.compile(rf"{LABEL}(\.{LABEL})*")

@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from gitsync.core.constraints import violations
-from gitsync.core.fieldpath import Path, spell
-from gitsync.core.finding import Finding
 from gitsync.core.typewords import quoted
 from gitsync.model.facts import Kind, Scope
 from gitsync.model.problem import Level
 from gitsync.model.resource import Resource
+from gitsync.problems.field_path import Path, spell
+from gitsync.problems.finding import Finding
 
 _UUID_NAMED: Final = frozenset(
     {

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from gitsync.core.fieldpath import spell
-from gitsync.core.finding import Finding
 from gitsync.core.visit import Visit
+from gitsync.problems.field_path import spell
+from gitsync.problems.finding import Finding
 
 _LABEL: Final = r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
 _LONGEST_SHOWN = 80

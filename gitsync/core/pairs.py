@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 
-from gitsync.core.finding import Finding
 from gitsync.core.visit import Visit
 from gitsync.model.facts import Field
+from gitsync.problems.finding import Finding
 
 _SOURCES = ("FromConfig", "FromSecret")
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from gitsync.core.catalog import Catalog
-from gitsync.core.fieldpath import Path, spell
-from gitsync.core.finding import Finding
 from gitsync.core.member import Member
-from gitsync.core.nearest import nearest
 from gitsync.core.references import is_arm_id, named_references
 from gitsync.core.typewords import both, short
 from gitsync.model.gvk import Key
+from gitsync.problems.field_path import Path, spell
+from gitsync.problems.finding import Finding
+from gitsync.problems.suggest import nearest
 
 _RING = "it is in a cycle"
 _MOST_GUESSES = 30_000  # comparisons of two names

@@ -12,11 +12,11 @@ from functools import cache, lru_cache
 from typing import Any
 
 from gitsync.core.catalog import Catalog, open_catalog
-from gitsync.core.finding import Finding
 from gitsync.core.likeness import HEADER, Likeness, within_two_letters
 from gitsync.core.sealed import CIPHERTEXT
 from gitsync.core.typewords import either, quoted
 from gitsync.core.unknown_kind import meant_group
+from gitsync.problems.finding import Finding
 
 GROUPS = ".azure.com"  # every group of ASO ends so: one that is misspelt before it is a problem, not passed over
 

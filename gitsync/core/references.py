@@ -11,15 +11,15 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from gitsync.core.catalog import NOT_ARM, Catalog
-from gitsync.core.fieldpath import Path, spell
-from gitsync.core.finding import Finding
-from gitsync.core.nearest import nearest
 from gitsync.core.typewords import both, either, quoted
 from gitsync.core.unknown_kind import meant_group
 from gitsync.core.visit import Visit, visits
 from gitsync.model.facts import Kind, Scope
 from gitsync.model.gvk import Key
 from gitsync.model.problem import Level
+from gitsync.problems.field_path import Path, spell
+from gitsync.problems.finding import Finding
+from gitsync.problems.suggest import nearest
 
 REFERENCES: Final = frozenset({"reference", "wellKnownReference"})
 OWNERS: Final = frozenset({"knownOwner", "arbitraryOwner"})

@@ -10,14 +10,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gitsync.core.asotypes import SECRET_TYPES
-from gitsync.core.fieldpath import Path, spell
-from gitsync.core.finding import Finding
-from gitsync.core.nearest import nearest
 from gitsync.core.typewords import asked_for, both, either, quoted, told
 from gitsync.core.visit import Visit
 from gitsync.model.facts import Field, Kind
 from gitsync.model.problem import Level
 from gitsync.model.resource import Resource
+from gitsync.problems.field_path import Path, spell
+from gitsync.problems.finding import Finding
+from gitsync.problems.suggest import nearest
 
 _OWNER_HINTS = {
     "knownOwner": "Add `owner: {name: …}`, or `owner: {armId: …}` for an owner that no manifest declares.",

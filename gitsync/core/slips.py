@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
-from gitsync.core.nearest import distance
 from gitsync.model.gvk import Key
 from gitsync.model.resource import Prepared
+from gitsync.problems.suggest import distance
 
 FURTHEST_KIND = 2  # letters
 FURTHEST_NAME = 1

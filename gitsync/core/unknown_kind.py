@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from gitsync.core.catalog import NOT_ARM, Catalog
-from gitsync.core.finding import Finding
-from gitsync.core.nearest import nearest
 from gitsync.core.typewords import either
 from gitsync.model.gvk import GVK
+from gitsync.problems.finding import Finding
+from gitsync.problems.suggest import nearest
 
 
 def unknown_kind(gvk: GVK, catalog: Catalog) -> Finding:

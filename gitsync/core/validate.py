@@ -15,7 +15,6 @@ from gitsync.core.constraints import check_constraints
 from gitsync.core.cycles import check_cycles
 from gitsync.core.destinations import check_destinations
 from gitsync.core.duplicates import check_duplicates
-from gitsync.core.finding import Finding, place
 from gitsync.core.kind_rules import check_kind_rules
 from gitsync.core.member import Member
 from gitsync.core.naming import check_names, check_object_name
@@ -29,6 +28,7 @@ from gitsync.core.visit import Visit, visits
 from gitsync.model.facts import Kind
 from gitsync.model.problem import Level, Problem
 from gitsync.model.resource import Resource
+from gitsync.problems.finding import Finding, place
 
 UnknownFields = Literal["error", "warn"]
 

@@ -12,8 +12,8 @@ from math import isfinite
 from typing import Any
 
 from gitsync.core.asotypes import ASO_TYPES, SCALARS
-from gitsync.core.fieldpath import Path
 from gitsync.model.facts import Field, FieldType, Kind, TypeFacts
+from gitsync.problems.field_path import Path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

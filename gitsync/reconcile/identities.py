@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from gitsync.arm.client import Arm
 from gitsync.core.credential_keys import Refusal
 from gitsync.core.credentials import GLOBAL, Credential, Credentials
-from gitsync.core.finding import Finding
 from gitsync.errors import ArmError, ConfigError
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Node
 from gitsync.model.signin import Identity
+from gitsync.problems.finding import Finding
 
 OpenAs = Callable[[Identity], Awaitable[Arm]]
 """Gives the `Arm` of an identity, the same for the same. ConfigError where it cannot sign in as it says."""

@@ -15,7 +15,6 @@ from gitsync.core.annotations import CREDENTIAL_FROM
 from gitsync.core.catalog import open_catalog
 from gitsync.core.credential_keys import CLOUD, KEYS, PUBLIC_KEYS, Refusal, hidden, identity_of, subscription_said
 from gitsync.core.credentials import Credential, Credentials, Unknown, as_far_as_known, wanted
-from gitsync.core.finding import Finding
 from gitsync.core.manifests import read_manifests
 from gitsync.core.prepare import prepare
 from gitsync.model.gvk import GVK
@@ -23,6 +22,7 @@ from gitsync.model.problem import Level, Source
 from gitsync.model.resource import Resource
 from gitsync.model.secret import Secret
 from gitsync.model.signin import Identity, Method, OtherCloud
+from gitsync.problems.finding import Finding
 
 IDS = {"AZURE_SUBSCRIPTION_ID": "sub-1", "AZURE_TENANT_ID": "tenant-1", "AZURE_CLIENT_ID": "client-1"}
 ELSEWHERE = {

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from gitsync.core import documents
 from gitsync.core.documents import read_documents
-from gitsync.core.fieldpath import spell
+from gitsync.problems.field_path import spell
 
 
 def read(text, path="a.yaml"):

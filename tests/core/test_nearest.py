@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.core.nearest import distance, nearest
+from gitsync.problems.suggest import distance, nearest
 
 WORDS = st.text(alphabet="abcdé-", max_size=9)
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gitsync.core.fieldpath import Path, spell
 from gitsync.model.problem import Level, Problem
 from gitsync.model.resource import Resource
+from gitsync.problems.field_path import Path, spell
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
