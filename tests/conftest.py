@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis_profile import choose_profile
 
-from gitsync.core.catalog import open_catalog
+from gitsync.catalog.catalog import open_catalog
 from gitsync.model.gvk import GVK
 
 # Under load an example may take any time. That says nothing about the code, so no test fails for it.

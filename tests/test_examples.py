@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gitsync.core.catalog import open_catalog
+from gitsync.catalog.catalog import open_catalog
 from gitsync.core.manifests import read_manifests
 from gitsync.core.prepare import prepare
 from gitsync.model.policy import Policy

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from gitsync.catalog.aso_types import ASO_TYPES
 from gitsync.cel.types import BOOL, DOUBLE, DYN, INT, STRING, Type, list_of, map_of, struct
-from gitsync.core.asotypes import ASO_TYPES
 from gitsync.model.facts import Field, FieldType, Kind, TypeFacts
 
 _SCALARS: Final = {"string": STRING, "boolean": BOOL, "integer": INT, "number": DOUBLE, "any": DYN}

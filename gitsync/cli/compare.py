@@ -52,7 +52,7 @@ def run(options: argparse.Namespace, config: Config) -> int:
 
 
 def _one(options: argparse.Namespace, config: Config) -> int:
-    from gitsync.core.catalog import open_catalog
+    from gitsync.catalog.catalog import open_catalog
     from gitsync.core.two_documents import Question, answer, document
     from gitsync.logging import inert
 
@@ -72,7 +72,7 @@ def _one(options: argparse.Namespace, config: Config) -> int:
 
 
 def _many(path: str) -> int:
-    from gitsync.core.catalog import open_catalog
+    from gitsync.catalog.catalog import open_catalog
     from gitsync.core.two_documents import answer, document, read_question
     from gitsync.logging import inert
 

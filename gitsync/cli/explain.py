@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from gitsync.config.config import Config
 
 if TYPE_CHECKING:
-    from gitsync.core.catalog import Catalog
+    from gitsync.catalog.catalog import Catalog
     from gitsync.core.explain import Explanation
 
 SETTINGS = ("output",)
@@ -31,9 +31,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, config: Config) -> int:
-    from gitsync.core.catalog import open_catalog
+    from gitsync.catalog.catalog import open_catalog
+    from gitsync.catalog.kind_names import ask
     from gitsync.core.explain import explain
-    from gitsync.core.kind_names import ask
     from gitsync.logging import inert
 
     catalog = open_catalog()

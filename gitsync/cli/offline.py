@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gitsync.arm.clock import SystemClock
+from gitsync.catalog.catalog import Catalog, open_catalog
 from gitsync.config.config import Config
 from gitsync.config.source_settings import find_source_settings
-from gitsync.core.catalog import Catalog, open_catalog
 from gitsync.core.choose import Choice, unmatched
 from gitsync.core.credential_keys import hidden
 from gitsync.core.credentials import as_far_as_known

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final
 
+from gitsync.catalog.type_words import either, quoted
 from gitsync.core.armid import OVERRIDE
 from gitsync.core.references import is_arm_id
-from gitsync.core.typewords import either, quoted
 from gitsync.model.policy import RECONCILE_POLICY, Policy
 from gitsync.model.resource import Resource
 from gitsync.problems.finding import Finding

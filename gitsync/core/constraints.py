@@ -12,8 +12,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Final
 
-from gitsync.core.typewords import counted, either, quoted
-from gitsync.core.visit import Visit
+from gitsync.catalog.spec_visitor import Visit
+from gitsync.catalog.type_words import counted, either, quoted
 from gitsync.problems.field_path import spell
 from gitsync.problems.finding import Finding
 from gitsync.problems.suggest import nearest

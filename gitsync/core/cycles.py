@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 
+from gitsync.catalog.type_words import short
 from gitsync.core.member import Member
-from gitsync.core.typewords import short
 from gitsync.model.gvk import Key
 from gitsync.problems.finding import Finding
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from gitsync.core.visit import Visit
+from gitsync.catalog.spec_visitor import Visit
 from gitsync.problems.field_path import Path, spell
 from gitsync.problems.finding import Finding
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from gitsync.catalog.catalog import Catalog
 from gitsync.core.armid import ArmId, ArmIds, Standing
-from gitsync.core.catalog import Catalog
 from gitsync.core.convert import Converted, UnusableReferenceError, convert
 from gitsync.core.credentials import Credential, CredentialOf
 from gitsync.core.edges import Edges, Needs

@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
+from gitsync.catalog.type_words import short
 from gitsync.core.member import Member
-from gitsync.core.typewords import short
 from gitsync.problems.finding import Finding
 
 

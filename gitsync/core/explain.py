@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gitsync.core.asotypes import ASO_TYPES
-from gitsync.core.catalog import Catalog
-from gitsync.core.kind_names import Asked
+from gitsync.catalog.aso_types import ASO_TYPES
+from gitsync.catalog.catalog import Catalog
+from gitsync.catalog.kind_names import Asked
+from gitsync.catalog.type_words import either, type_words
 from gitsync.core.naming import is_uuid_named
-from gitsync.core.typewords import either, type_words
 from gitsync.errors import ConfigError
 from gitsync.model.facts import Field, FieldType, Kind, Scope, TypeFacts
 from gitsync.problems.suggest import nearest

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from gitsync.core.catalog import Catalog
+from gitsync.catalog.catalog import Catalog
+from gitsync.catalog.type_words import short
 from gitsync.core.references import named_references
-from gitsync.core.typewords import short
 from gitsync.model.gvk import Key
 from gitsync.model.resource import Prepared
 

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, Final
 
+from gitsync.catalog.arm_fields import misfit
+from gitsync.catalog.type_words import either, quoted
 from gitsync.core.annotations import IGNORE
-from gitsync.core.armfields import misfit
 from gitsync.core.documents import read_documents
 from gitsync.core.ignore import ANY, Paths, Steps, entry_of
-from gitsync.core.typewords import either, quoted
 from gitsync.model.facts import Kind
 from gitsync.model.problem import Level
 from gitsync.model.resource import Resource

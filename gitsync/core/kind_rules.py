@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
+from gitsync.catalog.type_words import quoted
 from gitsync.core.naming import azure_name
-from gitsync.core.typewords import quoted
 from gitsync.model.facts import Kind
 from gitsync.model.resource import Resource
 from gitsync.problems.finding import Finding

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from gitsync.catalog.type_words import quoted
 from gitsync.core.documents import Document
 from gitsync.core.likeness import key_for
-from gitsync.core.typewords import quoted
 from gitsync.model.gvk import GVK
 from gitsync.model.problem import Problem
 from gitsync.problems.field_path import spell

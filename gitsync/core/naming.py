@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
+from gitsync.catalog.type_words import quoted
 from gitsync.core.constraints import violations
-from gitsync.core.typewords import quoted
 from gitsync.model.facts import Kind, Scope
 from gitsync.model.problem import Level
 from gitsync.model.resource import Resource

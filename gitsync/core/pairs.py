@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 
-from gitsync.core.visit import Visit
+from gitsync.catalog.spec_visitor import Visit
 from gitsync.model.facts import Field
 from gitsync.problems.finding import Finding
 

@@ -11,8 +11,8 @@ from datetime import date
 from functools import partial
 from typing import Final, Literal
 
+from gitsync.catalog.catalog import Catalog
 from gitsync.core.armid import ArmIds
-from gitsync.core.catalog import Catalog
 from gitsync.core.credentials import Credential, CredentialOf
 from gitsync.core.draft import Draft, begin, subscription_by, with_credential, with_edges, with_id, with_template
 from gitsync.core.edges import Edges

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from gitsync.core.catalog import Catalog
+from gitsync.catalog.catalog import Catalog
+from gitsync.catalog.type_words import both, short
 from gitsync.core.member import Member
 from gitsync.core.references import is_arm_id, named_references
-from gitsync.core.typewords import both, short
 from gitsync.model.gvk import Key
 from gitsync.problems.field_path import Path, spell
 from gitsync.problems.finding import Finding

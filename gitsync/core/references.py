@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from gitsync.core.catalog import NOT_ARM, Catalog
-from gitsync.core.typewords import both, either, quoted
-from gitsync.core.unknown_kind import meant_group
-from gitsync.core.visit import Visit, visits
+from gitsync.catalog.catalog import NOT_ARM, Catalog
+from gitsync.catalog.spec_visitor import Visit, visits
+from gitsync.catalog.type_words import both, either, quoted
+from gitsync.catalog.unknown_kind import meant_group
 from gitsync.model.facts import Kind, Scope
 from gitsync.model.gvk import Key
 from gitsync.model.problem import Level

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gitsync.core.asotypes import SECRET_TYPES
-from gitsync.core.typewords import asked_for, both, either, quoted, told
-from gitsync.core.visit import Visit
+from gitsync.catalog.aso_types import SECRET_TYPES
+from gitsync.catalog.spec_visitor import Visit
+from gitsync.catalog.type_words import asked_for, both, either, quoted, told
 from gitsync.model.facts import Field, Kind
 from gitsync.model.problem import Level
 from gitsync.model.resource import Resource

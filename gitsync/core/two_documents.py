@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, NoReturn
 
-from gitsync.core.catalog import Catalog
+from gitsync.catalog.catalog import Catalog
 from gitsync.core.compare import Remembered, baseline_of, compare
 from gitsync.core.documents import MAX_DEPTH
 from gitsync.core.hints import Hints, hints_of

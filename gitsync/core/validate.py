@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
+from gitsync.catalog.catalog import Catalog
+from gitsync.catalog.spec_visitor import Visit, visits
+from gitsync.catalog.unknown_kind import unknown_kind
 from gitsync.core.annotations import check_annotations, check_inherited_policy
-from gitsync.core.catalog import Catalog
 from gitsync.core.constraints import check_constraints
 from gitsync.core.cycles import check_cycles
 from gitsync.core.destinations import check_destinations
@@ -23,8 +25,6 @@ from gitsync.core.pairs import check_pairs
 from gitsync.core.presence import check_presence
 from gitsync.core.references import OWNERS, REFERENCES, check_reference
 from gitsync.core.shape import check_shape, missing_spec
-from gitsync.core.unknown_kind import unknown_kind
-from gitsync.core.visit import Visit, visits
 from gitsync.model.facts import Kind
 from gitsync.model.problem import Level, Problem
 from gitsync.model.resource import Resource

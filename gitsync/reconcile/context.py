@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gitsync.arm.client import Arm
-from gitsync.core.catalog import Catalog
+from gitsync.catalog.catalog import Catalog
 from gitsync.core.digest import Digests
 from gitsync.extensions.registry import Registry
 from gitsync.model.clock import Clock

@@ -17,9 +17,9 @@ from gitsync.arm.arms import Arms, open_arms
 from gitsync.arm.client import Arm
 from gitsync.arm.clock import SystemClock
 from gitsync.arm.cloud import Cloud, cloud_of
+from gitsync.catalog.catalog import Catalog, open_catalog
 from gitsync.config.config import Config
 from gitsync.config.source_settings import SourceSettings, find_source_settings
-from gitsync.core.catalog import Catalog, open_catalog
 from gitsync.extensions.registry import Registry
 from gitsync.model.clock import Clock
 from gitsync.model.secret import Secret

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sized
 from dataclasses import replace
 from datetime import date
 
+from gitsync.catalog.catalog import Catalog
 from gitsync.config.config import Config
 from gitsync.config.source_settings import SourceSettings
-from gitsync.core.catalog import Catalog
 from gitsync.core.choose import of_namespaces
 from gitsync.core.credentials import CredentialOf
 from gitsync.core.exports import has_expressions

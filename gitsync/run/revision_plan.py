@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from gitsync.catalog.catalog import open_catalog
 from gitsync.config.config import Config
 from gitsync.config.source_settings import find_source_settings
-from gitsync.core.catalog import open_catalog
 from gitsync.core.choose import chosen, unmatched
 from gitsync.core.credential_keys import hidden
 from gitsync.core.credentials import as_far_as_known

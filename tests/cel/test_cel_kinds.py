@@ -3,13 +3,13 @@
 import pytest
 from lamps import LAMP, lamp, lamp_kind
 
+from gitsync.catalog.catalog import open_catalog
 from gitsync.cel.evaluate import evaluate
 from gitsync.cel.expressions import UNTYPED, compiled, environment_of
 from gitsync.cel.kinds import escaped, secret_names, self_type
 from gitsync.cel.objects import Object, self_of
 from gitsync.cel.types import INT, STRING, struct
 from gitsync.cel.values import EvaluationError
-from gitsync.core.catalog import open_catalog
 from gitsync.errors import ExpressionError
 from gitsync.model.gvk import GVK
 

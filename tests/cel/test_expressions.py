@@ -3,12 +3,12 @@
 import pytest
 from lamps import LAMP, exporting, lamp, lamp_kind
 
+from gitsync.catalog.catalog import open_catalog
 from gitsync.cel.exported import exported, wanted_secrets
 from gitsync.cel.expressions import UNTYPED, compiled, environment_of
 from gitsync.cel.findings import check_expressions
 from gitsync.cel.objects import self_of
 from gitsync.cel.outcomes import entries
-from gitsync.core.catalog import open_catalog
 from gitsync.core.exports import ExportError
 from gitsync.errors import ExpressionError, GitsyncError
 from gitsync.model.export import Address, Holder

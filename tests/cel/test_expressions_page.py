@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from gitsync.catalog.catalog import open_catalog
 from gitsync.cel.evaluate import evaluate
 from gitsync.cel.expressions import compiled, environment_of
 from gitsync.cel.findings import check_expressions
@@ -14,7 +15,6 @@ from gitsync.cel.kinds import escaped
 from gitsync.cel.lexer import LONGEST
 from gitsync.cel.objects import self_of
 from gitsync.cel.parser import MOST_BRACKETS, MOST_DEPTH
-from gitsync.core.catalog import open_catalog
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.problem import Source
 from gitsync.model.resource import Resource

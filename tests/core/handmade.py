@@ -3,8 +3,8 @@
 import json
 import lzma
 
-from gitsync.core.catalog import Catalog
-from gitsync.core.visit import visits
+from gitsync.catalog.catalog import Catalog
+from gitsync.catalog.spec_visitor import visits
 from gitsync.model.facts import Kind, Scope
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.problem import Source

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from gitsync.catalog.catalog import open_catalog
 from gitsync.core.advice import advice, advice_on
 from gitsync.core.advice_of_kinds import BY_KIND
 from gitsync.core.advice_texts import BY_CODE
-from gitsync.core.catalog import open_catalog
 from gitsync.core.classify import classify
 from gitsync.core.conditions import READY, RECONCILING, not_deleted, refused, unreadable, warning
 from gitsync.emulator.codes import CODES

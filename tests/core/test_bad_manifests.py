@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import gitsync.core
-from gitsync.core.catalog import open_catalog
+from gitsync.catalog.catalog import open_catalog
 from gitsync.core.manifests import read_manifests
 from gitsync.core.prepare import prepare
 

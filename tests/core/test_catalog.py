@@ -5,8 +5,8 @@ import lzma
 
 import pytest
 
-from gitsync import data
-from gitsync.core.catalog import NOT_ARM, open_catalog
+from gitsync.catalog import data
+from gitsync.catalog.catalog import NOT_ARM, open_catalog
 from gitsync.errors import CatalogError
 from gitsync.model.facts import Scope
 from gitsync.model.gvk import GVK

@@ -5,7 +5,7 @@ import re
 import pytest
 from handmade import a_kind, seen
 
-from gitsync.core.catalog import open_catalog
+from gitsync.catalog.catalog import open_catalog
 from gitsync.core.constraints import LONGEST_MATCHED, check_constraints, matches, violations
 from gitsync.model.gvk import GVK
 

@@ -11,8 +11,8 @@ from builders import record, rg, vnet
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gitsync.catalog.catalog import open_catalog
 from gitsync.core.annotations import CREDENTIAL_FROM
-from gitsync.core.catalog import open_catalog
 from gitsync.core.credential_keys import CLOUD, KEYS, PUBLIC_KEYS, Refusal, hidden, identity_of, subscription_said
 from gitsync.core.credentials import Credential, Credentials, Unknown, as_far_as_known, wanted
 from gitsync.core.manifests import read_manifests

@@ -3,9 +3,9 @@
 import pytest
 from handmade import VERSION, a_catalog
 
-from gitsync.core.catalog import open_catalog
+from gitsync.catalog.catalog import open_catalog
+from gitsync.catalog.kind_names import ask
 from gitsync.core.explain import explain
-from gitsync.core.kind_names import ask
 from gitsync.errors import ConfigError
 from gitsync.model.gvk import GVK
 

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 from handmade import GROUP, VERSION, a_resource
 
-from gitsync.core.catalog import open_catalog
+from gitsync.catalog.catalog import open_catalog
 from gitsync.core.drawing import document, dot, mermaid
 from gitsync.core.graph import Graph, Presence, Relation, Vertex, graph_of
 from gitsync.model.gvk import Key

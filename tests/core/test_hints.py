@@ -2,7 +2,7 @@
 
 import pytest
 
-from gitsync.core.catalog import open_catalog
+from gitsync.catalog.catalog import open_catalog
 from gitsync.core.hints import hints_of
 from gitsync.core.two_documents import known_of
 

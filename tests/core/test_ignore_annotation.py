@@ -6,7 +6,7 @@ from datetime import date
 import pytest
 from handmade import a_kind, a_resource
 
-from gitsync.core.catalog import open_catalog
+from gitsync.catalog.catalog import open_catalog
 from gitsync.core.ignore_annotation import check_ignore, in_force
 from gitsync.model.gvk import GVK
 from gitsync.model.problem import Level

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from gitsync.core.catalog import open_catalog
+from gitsync.catalog.catalog import open_catalog
 from gitsync.core.manifests import read_manifests
 from gitsync.core.plan import make_plan
 from gitsync.core.prepare import prepare

@@ -2,8 +2,8 @@
 
 import pytest
 
+from gitsync.catalog.spec_visitor import Visit
 from gitsync.core.object_names import check_object_names
-from gitsync.core.visit import Visit
 
 DESTINATION, EXPRESSION, REFERENCE = "secretDestination", "destinationExpression", "secretReference"
 

@@ -10,10 +10,10 @@ from handmade import a_kind
 from hypothesis import find, given
 from hypothesis import strategies as st
 
-from gitsync.core.catalog import open_catalog
+from gitsync.catalog.catalog import open_catalog
+from gitsync.catalog.spec_visitor import visits
 from gitsync.core.constraints import check_constraints
 from gitsync.core.shape import check_shape
-from gitsync.core.visit import visits
 from gitsync.model.gvk import GVK
 from gitsync.model.problem import Level
 

@@ -3,8 +3,8 @@
 import pytest
 from handmade import a_kind, seen
 
+from gitsync.catalog.spec_visitor import visits
 from gitsync.core.shape import check_shape
-from gitsync.core.visit import visits
 from gitsync.model.problem import Level
 
 TYPES = {

@@ -3,7 +3,7 @@
 import pytest
 from handmade import VERSION, a_catalog
 
-from gitsync.core.unknown_kind import unknown_kind
+from gitsync.catalog.unknown_kind import unknown_kind
 from gitsync.model.gvk import GVK
 
 CATALOG = a_catalog({"storage.azure.com": ["StorageAccount"], "network.azure.com": ["VirtualNetwork"]})

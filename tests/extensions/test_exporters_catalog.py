@@ -10,7 +10,7 @@ import pytest
 import yaml
 from exporting import exporters
 
-from gitsync.core.catalog import open_catalog
+from gitsync.catalog.catalog import open_catalog
 from gitsync.extensions.private_address import FIELD
 from gitsync.extensions.registry import BUILT_IN
 from gitsync.model.gvk import GVK

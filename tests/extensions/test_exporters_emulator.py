@@ -16,7 +16,7 @@ from rig import anonymous
 from gitsync.arm.actor import Actor
 from gitsync.arm.client import open_arm
 from gitsync.arm.conversation import Conversation
-from gitsync.core.catalog import open_catalog
+from gitsync.catalog.catalog import open_catalog
 from gitsync.emulator.server import Emulator
 from gitsync.emulator.settings import Settings
 from gitsync.errors import ArmError

@@ -12,7 +12,7 @@ import pytest
 from asking import subject
 from exporting import exporters
 
-from gitsync.core.catalog import open_catalog
+from gitsync.catalog.catalog import open_catalog
 from gitsync.core.references import arm_type_of
 
 FOLDER = Path(__file__).resolve().parents[3] / "shared" / "arm-traffic" / "actions"

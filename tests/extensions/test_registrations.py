@@ -8,7 +8,7 @@ import pytest
 import yaml
 from asking import REGISTRY, Nobody, subject, with_
 
-from gitsync.core.catalog import open_catalog
+from gitsync.catalog.catalog import open_catalog
 from gitsync.extensions.built_in import BUILT_IN
 from gitsync.extensions.refusals import Class, Refusals
 

@@ -16,9 +16,9 @@ from gitsync.arm.access import Access, Network
 from gitsync.arm.arms import open_arms
 from gitsync.arm.cloud import cloud_of
 from gitsync.arm.throttle import ARM_LIMITS
+from gitsync.catalog.catalog import open_catalog
 from gitsync.config.config import Config
 from gitsync.config.source_settings import find_source_settings
-from gitsync.core.catalog import open_catalog
 from gitsync.emulator.server import Emulator
 from gitsync.emulator.settings import Settings, Timing
 from gitsync.emulator.store import MemoryStore

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
 
-from gitsync.core.asotypes import ASO_TYPES, SCALARS
+from gitsync.catalog.aso_types import ASO_TYPES, SCALARS
 from gitsync.model.facts import Field, FieldType, Kind, TypeFacts
 from gitsync.problems.field_path import Path
 

@@ -11,7 +11,7 @@ import lzma
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from gitsync import data
+from gitsync.catalog import data
 from gitsync.errors import CatalogError
 from gitsync.model.facts import Kind, Scope
 from gitsync.model.gvk import GVK

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gitsync.core.catalog import NOT_ARM, Catalog
-from gitsync.core.typewords import either
+from gitsync.catalog.catalog import NOT_ARM, Catalog
+from gitsync.catalog.type_words import either
 from gitsync.model.gvk import GVK
 from gitsync.problems.finding import Finding
 from gitsync.problems.suggest import nearest

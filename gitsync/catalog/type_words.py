@@ -9,8 +9,8 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from gitsync.core.asotypes import SECRET_TYPES
-from gitsync.core.visit import Visit
+from gitsync.catalog.aso_types import SECRET_TYPES
+from gitsync.catalog.spec_visitor import Visit
 from gitsync.model.facts import FieldType
 from gitsync.model.gvk import Key
 

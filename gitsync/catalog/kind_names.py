@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gitsync.core.catalog import NOT_ARM, Catalog
-from gitsync.core.typewords import either
+from gitsync.catalog.catalog import NOT_ARM, Catalog
+from gitsync.catalog.type_words import either
 from gitsync.errors import ConfigError
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import GVK

@@ -1,0 +1,1 @@
+"""The packed facts of every kind, and look-ups in them."""
