@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from gitsync.catalog.catalog import open_catalog
-from gitsync.core.manifests import read_manifests
 from gitsync.core.prepare import prepare
+from gitsync.manifests.reader import read_manifests
 from gitsync.model.policy import Policy
 
 ROOT = Path(__file__).resolve().parent.parent

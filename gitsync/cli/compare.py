@@ -105,8 +105,8 @@ def _unreadable(path: str, error: OSError) -> SourceError:
 
 def _body(path: str) -> Body:
     """The one document of a file."""
-    from gitsync.core.documents import read_documents
     from gitsync.core.two_documents import body_of
+    from gitsync.manifests.yaml_documents import read_documents
 
     try:
         contents = read_documents(path, Path(path).read_bytes())

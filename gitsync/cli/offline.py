@@ -10,11 +10,11 @@ from gitsync.arm.clock import SystemClock
 from gitsync.catalog.catalog import Catalog, open_catalog
 from gitsync.config.config import Config
 from gitsync.config.source_settings import find_source_settings
-from gitsync.core.choose import Choice, unmatched
-from gitsync.core.credential_keys import hidden
 from gitsync.core.credentials import as_far_as_known
 from gitsync.core.names import ConfigMaps
 from gitsync.errors import SourceError
+from gitsync.manifests.credential_secret import hidden
+from gitsync.manifests.selection import Choice, unmatched
 from gitsync.model.coverage import Coverage
 from gitsync.model.problem import Problem
 from gitsync.model.resource import Prepared

@@ -32,7 +32,7 @@ def load_state(config: Config) -> State:
 
 def chosen_records(state: State, config: Config) -> tuple[Record, ...]:
     """The records that --only and --target-namespaces name, sorted. ConfigError where a name of --only has none."""
-    from gitsync.core.choose import Choice, unmatched
+    from gitsync.manifests.selection import Choice, unmatched
 
     choice = Choice(only=config.only, namespaces=config.target_namespaces)
     if strange := unmatched(state.records, choice):

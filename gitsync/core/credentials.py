@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from gitsync.core.annotations import CREDENTIAL_FROM
-from gitsync.core.credential_keys import Refusal, identity_of, subscription_said
+from gitsync.manifests.credential_secret import Refusal, identity_of, subscription_said
 from gitsync.model.gvk import Key
 from gitsync.model.problem import Level, Problem
 from gitsync.model.record import Record

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gitsync.core.units import unit_of
+from gitsync.manifests.units import unit_of
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Node
 from gitsync.model.record import Claim, Record

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from gitsync.core.slips import FURTHEST_KIND, FURTHEST_NAME, by_variant, mistyped, near
-from gitsync.core.units import hides, unit_of
 from gitsync.formats.arm_id import is_below
+from gitsync.manifests.units import hides, unit_of
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import UnreadDocument
 from gitsync.model.plan import Surroundings

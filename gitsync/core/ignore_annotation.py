@@ -17,8 +17,8 @@ from typing import Any, Final
 from gitsync.catalog.arm_fields import misfit
 from gitsync.catalog.type_words import either, quoted
 from gitsync.core.annotations import IGNORE
-from gitsync.core.documents import read_documents
 from gitsync.core.ignore import ANY, Paths, Steps, entry_of
+from gitsync.manifests.yaml_documents import read_documents
 from gitsync.model.facts import Kind
 from gitsync.model.problem import Level
 from gitsync.model.resource import Resource

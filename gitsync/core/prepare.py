@@ -19,8 +19,8 @@ from gitsync.core.edges import Edges
 from gitsync.core.ignore import Paths
 from gitsync.core.ignore_annotation import check_ignore, in_force
 from gitsync.core.names import is_named_at_random
-from gitsync.core.policy import policy_of
 from gitsync.core.validate import validate_resource, validate_set
+from gitsync.manifests.policy import policy_of
 from gitsync.model.manifests import Manifests
 from gitsync.model.policy import Policy
 from gitsync.model.problem import Problem

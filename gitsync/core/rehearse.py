@@ -17,8 +17,8 @@ from gitsync.core.ignore import without
 from gitsync.core.names import ConfigMaps
 from gitsync.core.placeholders import Placeholders, Secrets
 from gitsync.core.requestdiff import Bodies
-from gitsync.core.units import unit_of
 from gitsync.formats.arm_id import same_id
+from gitsync.manifests.units import unit_of
 from gitsync.model.condition import Condition, Status
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Intent, Node, Plan

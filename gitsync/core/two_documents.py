@@ -13,9 +13,9 @@ from typing import Any, NoReturn
 
 from gitsync.catalog.catalog import Catalog
 from gitsync.core.compare import Remembered, baseline_of, compare
-from gitsync.core.documents import MAX_DEPTH
 from gitsync.core.hints import Hints, hints_of
 from gitsync.errors import SourceError
+from gitsync.manifests.yaml_documents import MAX_DEPTH
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import GVK
 from gitsync.model.verdict import Comparison

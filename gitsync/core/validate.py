@@ -20,11 +20,11 @@ from gitsync.core.duplicates import check_duplicates
 from gitsync.core.kind_rules import check_kind_rules
 from gitsync.core.member import Member
 from gitsync.core.naming import check_names, check_object_name
-from gitsync.core.object_names import check_object_names
 from gitsync.core.pairs import check_pairs
 from gitsync.core.presence import check_presence
 from gitsync.core.references import OWNERS, REFERENCES, check_reference
 from gitsync.core.shape import check_shape, missing_spec
+from gitsync.manifests.kubernetes_names import check_object_names
 from gitsync.model.facts import Kind
 from gitsync.model.problem import Level, Problem
 from gitsync.model.resource import Resource

@@ -10,9 +10,9 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from gitsync.arm.client import Arm
-from gitsync.core.credential_keys import Refusal
 from gitsync.core.credentials import GLOBAL, Credential, Credentials
 from gitsync.errors import ArmError, ConfigError
+from gitsync.manifests.credential_secret import Refusal
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Node
 from gitsync.model.signin import Identity

@@ -15,7 +15,7 @@ from gitsync.core.conditions import OVERLAP, READY, replaces
 from gitsync.core.decide import claim_of
 from gitsync.core.expected import is_expected
 from gitsync.core.flapping import after_write
-from gitsync.core.units import unit_of
+from gitsync.manifests.units import unit_of
 from gitsync.model.clock import rfc3339
 from gitsync.model.condition import Condition, Status
 from gitsync.model.export import Address

@@ -8,8 +8,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Self, TypeVar
 
-from gitsync.core.documents import Document, read_documents
 from gitsync.errors import StateError
+from gitsync.manifests.yaml_documents import Document, read_documents
 from gitsync.model.gvk import Key
 
 _Choice = TypeVar("_Choice", bound=StrEnum)

@@ -15,7 +15,7 @@ from typing import Any
 
 import yaml
 
-from gitsync.core.scalars import WHOLE_BELOW, resolve
+from gitsync.manifests.yaml_scalars import WHOLE_BELOW, resolve
 
 _Emitter: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)  # in C some ten times as fast
 _NEVER_FOLDED = 2**31 - 1

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from gitsync.config.config import Config
-from gitsync.core.manifests import read_manifests
-from gitsync.core.policy import policy_of
-from gitsync.core.units import is_inside, unit_of
+from gitsync.manifests.policy import policy_of
+from gitsync.manifests.reader import read_manifests
+from gitsync.manifests.units import is_inside, unit_of
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Departure
 from gitsync.model.policy import Policy

@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from gitsync.config.config import Config
-from gitsync.core.choose import Choice
-from gitsync.core.credential_keys import hidden
 from gitsync.core.credentials import Credentials, wanted
 from gitsync.core.nowhere import exported_nowhere
 from gitsync.errors import ConfigError
+from gitsync.manifests.credential_secret import hidden
+from gitsync.manifests.selection import Choice
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import Manifests
 from gitsync.model.record import Record, State

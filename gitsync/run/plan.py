@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from gitsync.config.config import Config
 from gitsync.core.bystanders import sparing
-from gitsync.core.choose import Choice, chosen, unmatched
 from gitsync.core.plan import make_plan, refuse_unsafe
 from gitsync.errors import SourceError
+from gitsync.manifests.selection import Choice, chosen, unmatched
 from gitsync.model.gvk import GVK
 from gitsync.model.plan import Plan, Surroundings
 from gitsync.model.problem import Level, Problem

@@ -12,14 +12,14 @@ from pathlib import Path
 from gitsync.catalog.catalog import open_catalog
 from gitsync.config.config import Config
 from gitsync.config.source_settings import find_source_settings
-from gitsync.core.choose import chosen, unmatched
-from gitsync.core.credential_keys import hidden
 from gitsync.core.credentials import as_far_as_known
 from gitsync.core.exitcode import exit_code
 from gitsync.core.placeholders import Secrets
 from gitsync.core.plan import make_plan
 from gitsync.core.rehearse import Revised, as_records, rehearse
 from gitsync.errors import ConfigError, SourceError
+from gitsync.manifests.credential_secret import hidden
+from gitsync.manifests.selection import chosen, unmatched
 from gitsync.model.clock import Clock, rfc3339
 from gitsync.model.export import Holder
 from gitsync.model.manifests import Manifests

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 
-from gitsync.core.manifests import read_manifests
+from gitsync.manifests.reader import read_manifests
 from gitsync.model.export import Address, Holder
 from gitsync.model.manifests import Encrypted, Manifests
 from gitsync.model.secret import Secret

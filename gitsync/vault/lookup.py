@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from gitsync.core.credential_keys import hidden
+from gitsync.manifests.credential_secret import hidden
 from gitsync.model.export import Address, Holder
 from gitsync.model.secret import Secret
 from gitsync.vault.points import Source

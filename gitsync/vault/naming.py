@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from gitsync.core.object_names import KEY, NAME, NAMESPACE, Rule, shown
+from gitsync.manifests.kubernetes_names import KEY, NAME, NAMESPACE, Rule, shown
 from gitsync.model.export import Address
 from gitsync.vault.points import VaultError
 

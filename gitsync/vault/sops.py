@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gitsync.core.documents import read_documents
+from gitsync.manifests.yaml_documents import read_documents
 from gitsync.model.secret import MASKED
 from gitsync.processes.grace_period import Grace
 from gitsync.processes.programs import Call, Program, environment_of, run_beside

@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from gitsync.core.documents import Document, read_documents
 from gitsync.errors import ConfigError
+from gitsync.manifests.yaml_documents import Document, read_documents
 from gitsync.model.export import Address, Export, Holder, Owner
 from gitsync.vault.content import check_export, expect_own
 from gitsync.vault.naming import check_names

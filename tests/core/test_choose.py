@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from builders import group_id, prepared, rg, vnet, vnet_id
 
-from gitsync.core.choose import Choice, chosen, unmatched
+from gitsync.manifests.selection import Choice, chosen, unmatched
 from gitsync.model.policy import Policy
 
 

@@ -13,10 +13,18 @@ from hypothesis import strategies as st
 
 from gitsync.catalog.catalog import open_catalog
 from gitsync.core.annotations import CREDENTIAL_FROM
-from gitsync.core.credential_keys import CLOUD, KEYS, PUBLIC_KEYS, Refusal, hidden, identity_of, subscription_said
 from gitsync.core.credentials import Credential, Credentials, Unknown, as_far_as_known, wanted
-from gitsync.core.manifests import read_manifests
 from gitsync.core.prepare import prepare
+from gitsync.manifests.credential_secret import (
+    CLOUD,
+    KEYS,
+    PUBLIC_KEYS,
+    Refusal,
+    hidden,
+    identity_of,
+    subscription_said,
+)
+from gitsync.manifests.reader import read_manifests
 from gitsync.model.gvk import GVK
 from gitsync.model.problem import Level, Source
 from gitsync.model.resource import Resource

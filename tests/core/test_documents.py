@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.core import documents
-from gitsync.core.documents import read_documents
+from gitsync.manifests import yaml_documents as documents
+from gitsync.manifests.yaml_documents import read_documents
 from gitsync.problems.field_path import spell
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitsync.core.plan import make_plan
-from gitsync.core.units import hides, unit_of
+from gitsync.manifests.units import hides, unit_of
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import UnreadDocument
 from gitsync.model.plan import Departure, Intent, Surroundings

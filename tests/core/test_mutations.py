@@ -16,10 +16,10 @@ from pathlib import Path
 import pytest
 
 from gitsync.catalog.catalog import open_catalog
-from gitsync.core.manifests import read_manifests
 from gitsync.core.plan import make_plan
 from gitsync.core.prepare import prepare
-from gitsync.core.units import unit_of
+from gitsync.manifests.reader import read_manifests
+from gitsync.manifests.units import unit_of
 from gitsync.model.plan import Intent, Surroundings
 from gitsync.model.record import Claim, Record
 

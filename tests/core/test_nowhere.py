@@ -3,8 +3,8 @@
 import pytest
 from handmade import a_resource
 
-from gitsync.core.choose import Choice
 from gitsync.core.nowhere import exported_nowhere, needed_secrets
+from gitsync.manifests.selection import Choice
 from gitsync.model.export import Address, Holder
 from gitsync.model.policy import Policy
 from gitsync.model.resource import Prepared

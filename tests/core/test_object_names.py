@@ -3,7 +3,7 @@
 import pytest
 
 from gitsync.catalog.spec_visitor import Visit
-from gitsync.core.object_names import check_object_names
+from gitsync.manifests.kubernetes_names import check_object_names
 
 DESTINATION, EXPRESSION, REFERENCE = "secretDestination", "destinationExpression", "secretReference"
 

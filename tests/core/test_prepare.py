@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gitsync.core.manifests import read_manifests
 from gitsync.core.placeholders import show
 from gitsync.core.prepare import prepare
+from gitsync.manifests.reader import read_manifests
 from gitsync.model.gvk import Key
 from gitsync.model.policy import RECONCILE_POLICY, Policy
 from gitsync.model.template import ConfigMapHole, ReferenceHole, Text

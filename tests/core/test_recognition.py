@@ -7,7 +7,7 @@ from time import perf_counter
 
 import pytest
 
-from gitsync.core.manifests import read_manifests
+from gitsync.manifests.reader import read_manifests
 from gitsync.model.manifests import UnreadDocument
 from gitsync.model.problem import Source
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.core.scalars import as_key, resolve, resolve_tagged
+from gitsync.manifests.yaml_scalars import as_key, resolve, resolve_tagged
 
 TAG = "tag:yaml.org,2002:"
 

@@ -8,8 +8,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.core.documents import read_documents
 from gitsync.errors import StateError
+from gitsync.manifests.yaml_documents import read_documents
 from gitsync.model.condition import Condition, Severity, Status
 from gitsync.model.gvk import Key
 from gitsync.model.policy import Policy

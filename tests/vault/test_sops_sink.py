@@ -7,8 +7,8 @@ import yaml
 from exported import ONE, TWO, address, check, export, owner, remove, times, tree, write
 from sops_rig import KINDS, put_on_path, rig
 
-from gitsync.core.manifests import read_manifests
 from gitsync.errors import ConfigError
+from gitsync.manifests.reader import read_manifests
 from gitsync.model.export import Holder
 from gitsync.vault.encrypted import EncryptedSource
 from gitsync.vault.manifests import ManifestSource

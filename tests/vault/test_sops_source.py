@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from sops_rig import KINDS, put_on_path, rig
 
-from gitsync.core.manifests import read_manifests
+from gitsync.manifests.reader import read_manifests
 from gitsync.model.export import Address, Holder
 from gitsync.vault.encrypted import EncryptedSource
 from gitsync.vault.manifests import ManifestSource

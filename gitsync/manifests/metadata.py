@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from gitsync.catalog.type_words import quoted
-from gitsync.core.documents import Document
-from gitsync.core.likeness import key_for
+from gitsync.manifests.header_likeness import key_for
+from gitsync.manifests.yaml_documents import Document
 from gitsync.model.gvk import GVK
 from gitsync.model.problem import Problem
 from gitsync.problems.field_path import spell

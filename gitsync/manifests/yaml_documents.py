@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from gitsync.core.scalars import TAG, as_key, resolve, resolve_tagged
+from gitsync.manifests.yaml_scalars import TAG, as_key, resolve, resolve_tagged
 from gitsync.model.problem import Problem
 
 MAX_BYTES = 8 * 1024 * 1024

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from gitsync.core.documents import Document
-from gitsync.core.metadata import is_object
-from gitsync.core.sealed import ENCRYPTED
+from gitsync.manifests.metadata import is_object
+from gitsync.manifests.sops_documents import ENCRYPTED
+from gitsync.manifests.yaml_documents import Document
 
 MAX_LISTS = 10  # lists in lists
 

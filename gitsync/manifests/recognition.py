@@ -14,8 +14,8 @@ from typing import Any
 from gitsync.catalog.catalog import Catalog, open_catalog
 from gitsync.catalog.type_words import either, quoted
 from gitsync.catalog.unknown_kind import meant_group
-from gitsync.core.likeness import HEADER, Likeness, within_two_letters
-from gitsync.core.sealed import CIPHERTEXT
+from gitsync.manifests.header_likeness import HEADER, Likeness, within_two_letters
+from gitsync.manifests.sops_documents import CIPHERTEXT
 from gitsync.problems.finding import Finding
 
 GROUPS = ".azure.com"  # every group of ASO ends so: one that is misspelt before it is a problem, not passed over

@@ -12,13 +12,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from gitsync.core.credential_keys import CERTIFICATE
-from gitsync.core.documents import Document, read_documents
-from gitsync.core.items import unlist
-from gitsync.core.leftover import Leftover, hidden_by, leave, misspelt_fields, reject
-from gitsync.core.metadata import Header, is_object, read_header
-from gitsync.core.recognition import is_ours
-from gitsync.core.sealed import CIPHERTEXT, ENCRYPTED, encrypted_objects
+from gitsync.manifests.credential_secret import CERTIFICATE
+from gitsync.manifests.list_items import unlist
+from gitsync.manifests.metadata import Header, is_object, read_header
+from gitsync.manifests.recognition import is_ours
+from gitsync.manifests.sops_documents import CIPHERTEXT, ENCRYPTED, encrypted_objects
+from gitsync.manifests.unread_documents import Leftover, hidden_by, leave, misspelt_fields, reject
+from gitsync.manifests.yaml_documents import Document, read_documents
 from gitsync.model.export import Address, Holder
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import Manifests, UnreadDocument

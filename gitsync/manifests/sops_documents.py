@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 
-from gitsync.core.documents import Document
+from gitsync.manifests.yaml_documents import Document
 from gitsync.model.export import Address
 from gitsync.model.manifests import Encrypted
 from gitsync.model.problem import Source

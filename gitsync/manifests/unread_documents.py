@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gitsync.core.documents import Document
-from gitsync.core.items import is_list
-from gitsync.core.likeness import Likeness, key_for
-from gitsync.core.metadata import is_object
-from gitsync.core.recognition import fault_of, is_arm_template, is_ours
+from gitsync.manifests.header_likeness import Likeness, key_for
+from gitsync.manifests.list_items import is_list
+from gitsync.manifests.metadata import is_object
+from gitsync.manifests.recognition import fault_of, is_arm_template, is_ours
+from gitsync.manifests.yaml_documents import Document
 from gitsync.model.manifests import UnreadDocument
 from gitsync.model.problem import Problem, Source
 from gitsync.problems.field_path import spell

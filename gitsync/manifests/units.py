@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import posixpath
 
-from gitsync.core.manifests import SUFFIXES
+from gitsync.manifests.reader import SUFFIXES
 from gitsync.model.problem import Problem
 
 ROOT = "."
