@@ -12,9 +12,9 @@ from typing import Any, Final
 from gitsync.cel.kinds import Fields, self_type
 from gitsync.cel.types import BOOL, BYTES, DOUBLE, INT, STRING, UINT, Type
 from gitsync.cel.values import EvaluationError, Uint
-from gitsync.core.naming import azure_name as own_name
 from gitsync.model.facts import Kind
 from gitsync.model.resource import Resource
+from gitsync.validation.name_rules import azure_name as own_name
 
 _ZEROS: Final[Mapping[Type, Any]] = {STRING: "", INT: 0, UINT: Uint(0), DOUBLE: 0.0, BOOL: False, BYTES: b""}
 

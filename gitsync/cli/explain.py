@@ -16,7 +16,7 @@ from gitsync.config.config import Config
 
 if TYPE_CHECKING:
     from gitsync.catalog.catalog import Catalog
-    from gitsync.core.explain import Explanation
+    from gitsync.validation.explain import Explanation
 
 SETTINGS = ("output",)
 OUTPUTS = ("text", "json")
@@ -33,8 +33,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, config: Config) -> int:
     from gitsync.catalog.catalog import open_catalog
     from gitsync.catalog.kind_names import ask
-    from gitsync.core.explain import explain
     from gitsync.logging import inert
+    from gitsync.validation.explain import explain
 
     catalog = open_catalog()
     if not options.kind:

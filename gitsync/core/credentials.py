@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from gitsync.core.annotations import CREDENTIAL_FROM
 from gitsync.manifests.credential_secret import Refusal, identity_of, subscription_said
 from gitsync.model.gvk import Key
 from gitsync.model.problem import Level, Problem
@@ -19,6 +18,7 @@ from gitsync.model.resource import Resource
 from gitsync.model.secret import Secret
 from gitsync.model.signin import Identity
 from gitsync.problems.finding import Finding
+from gitsync.validation.annotations import CREDENTIAL_FROM
 
 GLOBAL: Final = ""
 OF_NAMESPACE: Final = "aso-credential"

@@ -15,7 +15,6 @@ from gitsync.core.convert import Converted, UnusableReferenceError, convert
 from gitsync.core.credentials import Credential, CredentialOf
 from gitsync.core.edges import Edges, Needs
 from gitsync.core.holes import holes
-from gitsync.core.member import Member
 from gitsync.core.names import ConfigMaps, Name, name_of
 from gitsync.core.owners import owner_of
 from gitsync.model.facts import Kind
@@ -23,6 +22,7 @@ from gitsync.model.gvk import Key
 from gitsync.model.resource import OwnerRef, Resource
 from gitsync.model.template import ReferenceHole, Template
 from gitsync.problems.finding import Finding
+from gitsync.validation.member import Member
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

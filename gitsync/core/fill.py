@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Final, Protocol
 
-from gitsync.core.naming import is_one_segment
 from gitsync.errors import GitsyncError
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Secret
@@ -25,6 +24,7 @@ from gitsync.model.template import (
     Template,
     Text,
 )
+from gitsync.validation.name_rules import is_one_segment
 
 
 class MissingValueError(GitsyncError):

@@ -12,9 +12,9 @@ from enum import StrEnum
 
 from gitsync.catalog.catalog import Catalog
 from gitsync.catalog.type_words import short
-from gitsync.core.references import named_references
 from gitsync.model.gvk import Key
 from gitsync.model.resource import Prepared
+from gitsync.validation.references import named_references
 
 
 class Presence(StrEnum):

@@ -11,11 +11,11 @@ import uuid
 from collections.abc import Mapping
 from typing import Any, Final
 
-from gitsync.core.naming import is_one_segment, is_uuid_named
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
 from gitsync.model.resource import OwnerRef, Resource
 from gitsync.model.template import ConfigMapHole
+from gitsync.validation.name_rules import is_one_segment, is_uuid_named
 
 Name = str | ConfigMapHole
 ConfigMaps = Mapping[tuple[str, str], Mapping[str, str]]

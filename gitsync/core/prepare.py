@@ -17,15 +17,15 @@ from gitsync.core.credentials import Credential, CredentialOf
 from gitsync.core.draft import Draft, begin, subscription_by, with_credential, with_edges, with_id, with_template
 from gitsync.core.edges import Edges
 from gitsync.core.ignore import Paths
-from gitsync.core.ignore_annotation import check_ignore, in_force
 from gitsync.core.names import is_named_at_random
-from gitsync.core.validate import validate_resource, validate_set
 from gitsync.manifests.policy import policy_of
 from gitsync.model.manifests import Manifests
 from gitsync.model.policy import Policy
 from gitsync.model.problem import Problem
 from gitsync.model.resource import Prepared
 from gitsync.problems.finding import Finding, place
+from gitsync.validation.ignore_annotation import check_ignore, in_force
+from gitsync.validation.validate import validate_resource, validate_set
 
 
 def prepare(

@@ -10,7 +10,6 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from graphlib import TopologicalSorter
 
-from gitsync.core.annotations import UPDATE_METHOD
 from gitsync.core.conditions import error, warning
 from gitsync.core.fill import MissingValueError, fill
 from gitsync.core.ignore import without
@@ -28,6 +27,7 @@ from gitsync.model.resource import Prepared
 from gitsync.model.result import Result
 from gitsync.model.template import Request
 from gitsync.model.verdict import Action, Difference, Verdict
+from gitsync.validation.annotations import UPDATE_METHOD
 
 _ID_RULE = "the ARM id, which cannot change"
 

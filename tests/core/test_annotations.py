@@ -3,7 +3,7 @@
 import pytest
 from handmade import a_resource
 
-from gitsync.core.annotations import check_annotations, check_inherited_policy
+from gitsync.validation.annotations import check_annotations, check_inherited_policy
 
 ASO = "serviceoperator.azure.com"
 POLICY = f"{ASO}/reconcile-policy"

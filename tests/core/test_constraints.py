@@ -6,8 +6,8 @@ import pytest
 from handmade import a_kind, seen
 
 from gitsync.catalog.catalog import open_catalog
-from gitsync.core.constraints import LONGEST_MATCHED, check_constraints, matches, violations
 from gitsync.model.gvk import GVK
+from gitsync.validation.constraints import LONGEST_MATCHED, check_constraints, matches, violations
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,10 @@ from handmade import a_kind, a_resource
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.core.cycles import check_cycles, cycles
-from gitsync.core.member import Member
 from gitsync.model.gvk import Key
 from gitsync.model.resource import OwnerRef
+from gitsync.validation.cycles import check_cycles, cycles
+from gitsync.validation.member import Member
 
 KEYS = [Key("things.azure.com", "Thing", "default", name) for name in "abcdefg"]
 A, B, C, D, E, *_ = KEYS

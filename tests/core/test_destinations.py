@@ -3,7 +3,7 @@
 import pytest
 from handmade import a_kind, seen
 
-from gitsync.core.destinations import check_destinations
+from gitsync.validation.export_destinations import check_destinations
 
 TYPES = {
     "OperatorSpec": {

@@ -2,8 +2,8 @@
 
 from handmade import a_kind, a_resource
 
-from gitsync.core.duplicates import check_duplicates
-from gitsync.core.member import Member
+from gitsync.validation.duplicates import check_duplicates
+from gitsync.validation.member import Member
 
 KIND = a_kind()
 

@@ -5,9 +5,9 @@ from handmade import VERSION, a_catalog
 
 from gitsync.catalog.catalog import open_catalog
 from gitsync.catalog.kind_names import ask
-from gitsync.core.explain import explain
 from gitsync.errors import ConfigError
 from gitsync.model.gvk import GVK
+from gitsync.validation.explain import explain
 
 CATALOG = open_catalog()
 LIFECYCLE = "storage.azure.com/v20230101/StorageAccountsManagementPolicy.policy.rules.definition.actions"

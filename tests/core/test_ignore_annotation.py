@@ -7,9 +7,9 @@ import pytest
 from handmade import a_kind, a_resource
 
 from gitsync.catalog.catalog import open_catalog
-from gitsync.core.ignore_annotation import check_ignore, in_force
 from gitsync.model.gvk import GVK
 from gitsync.model.problem import Level
+from gitsync.validation.ignore_annotation import check_ignore, in_force
 
 TODAY = date(2030, 6, 15)
 VNET = open_catalog().kind(GVK("network.azure.com", "v1api20240301", "VirtualNetwork"))

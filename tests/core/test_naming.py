@@ -3,9 +3,9 @@
 import pytest
 from handmade import a_kind, a_resource
 
-from gitsync.core.kind_rules import check_kind_rules
-from gitsync.core.naming import check_names
 from gitsync.model.facts import Scope
+from gitsync.validation.kind_rules import check_kind_rules
+from gitsync.validation.name_rules import check_names
 
 ACCOUNT = a_kind(azure_name={"minLength": "3", "maxLength": "24", "pattern": "^[a-z0-9]+$"})
 ANY = a_kind()

@@ -3,7 +3,7 @@
 import pytest
 from handmade import a_kind, seen
 
-from gitsync.core.pairs import check_pairs
+from gitsync.validation.exclusive_fields import check_pairs
 
 KIND = a_kind(
     {

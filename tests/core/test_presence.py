@@ -3,10 +3,10 @@
 import pytest
 from handmade import a_catalog, a_kind, a_resource
 
-from gitsync.core.member import Member
-from gitsync.core.presence import check_presence
 from gitsync.model.gvk import Key
 from gitsync.model.resource import OwnerRef
+from gitsync.validation.member import Member
+from gitsync.validation.missing_targets import check_presence
 
 GROUP = "things.azure.com"
 CATALOG = a_catalog({GROUP: ["Thing", "Other"]})

@@ -3,9 +3,9 @@
 import pytest
 from handmade import a_catalog, a_kind, seen
 
-from gitsync.core.references import arm_type_of, check_reference, is_arm_id, named_references
 from gitsync.model.facts import Scope
 from gitsync.model.gvk import Key
+from gitsync.validation.references import arm_type_of, check_reference, is_arm_id, named_references
 
 SUB = "/subscriptions/0"
 RG = f"{SUB}/resourceGroups/rg"

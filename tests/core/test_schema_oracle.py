@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from gitsync.catalog.catalog import open_catalog
 from gitsync.catalog.spec_visitor import visits
-from gitsync.core.constraints import check_constraints
-from gitsync.core.shape import check_shape
 from gitsync.model.gvk import GVK
 from gitsync.model.problem import Level
+from gitsync.validation.constraints import check_constraints
+from gitsync.validation.schema import check_shape
 
 TYPES = {
     "Inner": {

@@ -4,8 +4,8 @@ import pytest
 from handmade import a_kind, seen
 
 from gitsync.catalog.spec_visitor import visits
-from gitsync.core.shape import check_shape
 from gitsync.model.problem import Level
+from gitsync.validation.schema import check_shape
 
 TYPES = {
     "Sku": {"fields": {"name": {"type": "string", "required": True, "arm": "name"}, "capacity": {"type": "integer"}}},

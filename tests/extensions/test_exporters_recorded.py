@@ -13,7 +13,7 @@ from asking import subject
 from exporting import exporters
 
 from gitsync.catalog.catalog import open_catalog
-from gitsync.core.references import arm_type_of
+from gitsync.validation.references import arm_type_of
 
 FOLDER = Path(__file__).resolve().parents[3] / "shared" / "arm-traffic" / "actions"
 NOT_OURS = {"microsoft.subscription.jsonl"}

@@ -11,12 +11,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from gitsync.catalog.catalog import Catalog
 from gitsync.catalog.type_words import both, short
-from gitsync.core.member import Member
-from gitsync.core.references import is_arm_id, named_references
 from gitsync.model.gvk import Key
 from gitsync.problems.field_path import Path, spell
 from gitsync.problems.finding import Finding
 from gitsync.problems.suggest import nearest
+from gitsync.validation.member import Member
+from gitsync.validation.references import is_arm_id, named_references
 
 _RING = "it is in a cycle"
 _MOST_GUESSES = 30_000  # comparisons of two names

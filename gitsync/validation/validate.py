@@ -12,23 +12,23 @@ from typing import Literal
 from gitsync.catalog.catalog import Catalog
 from gitsync.catalog.spec_visitor import Visit, visits
 from gitsync.catalog.unknown_kind import unknown_kind
-from gitsync.core.annotations import check_annotations, check_inherited_policy
-from gitsync.core.constraints import check_constraints
-from gitsync.core.cycles import check_cycles
-from gitsync.core.destinations import check_destinations
-from gitsync.core.duplicates import check_duplicates
-from gitsync.core.kind_rules import check_kind_rules
-from gitsync.core.member import Member
-from gitsync.core.naming import check_names, check_object_name
-from gitsync.core.pairs import check_pairs
-from gitsync.core.presence import check_presence
-from gitsync.core.references import OWNERS, REFERENCES, check_reference
-from gitsync.core.shape import check_shape, missing_spec
 from gitsync.manifests.kubernetes_names import check_object_names
 from gitsync.model.facts import Kind
 from gitsync.model.problem import Level, Problem
 from gitsync.model.resource import Resource
 from gitsync.problems.finding import Finding, place
+from gitsync.validation.annotations import check_annotations, check_inherited_policy
+from gitsync.validation.constraints import check_constraints
+from gitsync.validation.cycles import check_cycles
+from gitsync.validation.duplicates import check_duplicates
+from gitsync.validation.exclusive_fields import check_pairs
+from gitsync.validation.export_destinations import check_destinations
+from gitsync.validation.kind_rules import check_kind_rules
+from gitsync.validation.member import Member
+from gitsync.validation.missing_targets import check_presence
+from gitsync.validation.name_rules import check_names, check_object_name
+from gitsync.validation.references import OWNERS, REFERENCES, check_reference
+from gitsync.validation.schema import check_shape, missing_spec
 
 UnknownFields = Literal["error", "warn"]
 

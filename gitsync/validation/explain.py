@@ -13,10 +13,10 @@ from gitsync.catalog.aso_types import ASO_TYPES
 from gitsync.catalog.catalog import Catalog
 from gitsync.catalog.kind_names import Asked
 from gitsync.catalog.type_words import either, type_words
-from gitsync.core.naming import is_uuid_named
 from gitsync.errors import ConfigError
 from gitsync.model.facts import Field, FieldType, Kind, Scope, TypeFacts
 from gitsync.problems.suggest import nearest
+from gitsync.validation.name_rules import is_uuid_named
 
 _ALL = 1000
 _TOP = ("spec", "status")

@@ -8,8 +8,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
 from gitsync.catalog.type_words import short
-from gitsync.core.member import Member
 from gitsync.problems.finding import Finding
+from gitsync.validation.member import Member
 
 
 def check_duplicates(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]]:

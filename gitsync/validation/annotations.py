@@ -12,11 +12,11 @@ from typing import Final
 
 from gitsync.catalog.type_words import either, quoted
 from gitsync.core.armid import OVERRIDE
-from gitsync.core.references import is_arm_id
 from gitsync.model.policy import RECONCILE_POLICY, Policy
 from gitsync.model.resource import Resource
 from gitsync.problems.finding import Finding
 from gitsync.problems.suggest import nearest
+from gitsync.validation.references import is_arm_id
 
 ASO_PREFIX: Final = "serviceoperator.azure.com/"
 OUR_PREFIX: Final = "gitsync/"

@@ -9,9 +9,9 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 
 from gitsync.catalog.type_words import short
-from gitsync.core.member import Member
 from gitsync.model.gvk import Key
 from gitsync.problems.finding import Finding
+from gitsync.validation.member import Member
 
 Edges = Mapping[Key, Sequence[Key]]
 

@@ -16,7 +16,6 @@ from typing import Any, Final
 
 from gitsync.catalog.arm_fields import misfit
 from gitsync.catalog.type_words import either, quoted
-from gitsync.core.annotations import IGNORE
 from gitsync.core.ignore import ANY, Paths, Steps, entry_of
 from gitsync.manifests.yaml_documents import read_documents
 from gitsync.model.facts import Kind
@@ -24,6 +23,7 @@ from gitsync.model.problem import Level
 from gitsync.model.resource import Resource
 from gitsync.problems.finding import Finding
 from gitsync.problems.suggest import nearest
+from gitsync.validation.annotations import IGNORE
 
 _FORM: Final = "Write a list of paths, such as [/tags/team], or of mappings with path, until and reason."
 _KEYS: Final = ("path", "until", "reason")

@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from gitsync.catalog.type_words import quoted
-from gitsync.core.constraints import violations
 from gitsync.model.facts import Kind, Scope
 from gitsync.model.problem import Level
 from gitsync.model.resource import Resource
 from gitsync.problems.field_path import Path, spell
 from gitsync.problems.finding import Finding
+from gitsync.validation.constraints import violations
 
 _UUID_NAMED: Final = frozenset(
     {

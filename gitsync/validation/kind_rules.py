@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from gitsync.catalog.type_words import quoted
-from gitsync.core.naming import azure_name
 from gitsync.model.facts import Kind
 from gitsync.model.resource import Resource
 from gitsync.problems.finding import Finding
+from gitsync.validation.name_rules import azure_name
 
 _MANAGED_DOMAIN = "AzureManagedDomain"
 

@@ -1,0 +1,1 @@
+"""Every problem of a set of manifests that can be found offline."""
