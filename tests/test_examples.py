@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from gitsync.catalog.catalog import open_catalog
-from gitsync.core.prepare import prepare
 from gitsync.manifests.reader import read_manifests
 from gitsync.model.policy import Policy
+from gitsync.request.build import prepare
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "examples" / "manifests"

@@ -17,9 +17,9 @@ from gitsync.cel.exported import Exported
 from gitsync.cel.expressions import Program, quoted
 from gitsync.cel.objects import Object
 from gitsync.cel.values import EvaluationError
-from gitsync.core.exports import Destination, Entry, ExportError
 from gitsync.model.export import Holder
 from gitsync.model.secret import Secret
+from gitsync.request.exports import Destination, Entry, ExportError
 
 _Work = Callable[[Program], Any]
 

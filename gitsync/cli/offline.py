@@ -10,8 +10,6 @@ from gitsync.arm.clock import SystemClock
 from gitsync.catalog.catalog import Catalog, open_catalog
 from gitsync.config.config import Config
 from gitsync.config.source_settings import find_source_settings
-from gitsync.core.credentials import as_far_as_known
-from gitsync.core.names import ConfigMaps
 from gitsync.errors import SourceError
 from gitsync.manifests.credential_secret import hidden
 from gitsync.manifests.selection import Choice, unmatched
@@ -22,6 +20,8 @@ from gitsync.redaction import Redactions
 from gitsync.repo.access import Access
 from gitsync.repo.checkout import checkout
 from gitsync.report.masked import masked_problem
+from gitsync.request.azure_names import ConfigMaps
+from gitsync.request.credential_choice import as_far_as_known
 from gitsync.run.prepare import coverage_of, manifests_of, prepared_of
 
 READING = (

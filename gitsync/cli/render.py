@@ -17,8 +17,8 @@ from gitsync.config.config import Config
 
 if TYPE_CHECKING:
     from gitsync.cli.offline import Offline
-    from gitsync.core.placeholders import Shown
     from gitsync.model.problem import Problem
+    from gitsync.request.placeholders import Shown
 
 SETTINGS = (*READING, "endpoint", "output")
 OUTPUTS = ("text", "json")
@@ -31,8 +31,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, config: Config) -> int:
     """Print the requests and give the exit code."""
     from gitsync.cli.offline import read_offline
-    from gitsync.core.placeholders import show
     from gitsync.logging import inert
+    from gitsync.request.placeholders import show
 
     read = read_offline(config, options.redactions)
     chosen = {id(one) for one in read.prepared}

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from gitsync.core.exports import addresses_of
-from gitsync.core.holes import holes
 from gitsync.manifests.selection import EVERYTHING, Choice
 from gitsync.model.export import Address, Holder
 from gitsync.model.problem import Level, Problem
 from gitsync.model.resource import Prepared
 from gitsync.model.template import SecretHole, SecretMapHole
+from gitsync.request.exports import addresses_of
+from gitsync.request.holes import holes
 
 _NAMED = 3
 

@@ -11,10 +11,7 @@ from dataclasses import dataclass, replace
 from graphlib import TopologicalSorter
 
 from gitsync.core.conditions import error, warning
-from gitsync.core.fill import MissingValueError, fill
 from gitsync.core.ignore import without
-from gitsync.core.names import ConfigMaps
-from gitsync.core.placeholders import Placeholders, Secrets
 from gitsync.core.requestdiff import Bodies
 from gitsync.formats.arm_id import same_id
 from gitsync.manifests.units import unit_of
@@ -27,6 +24,9 @@ from gitsync.model.resource import Prepared
 from gitsync.model.result import Result
 from gitsync.model.template import Request
 from gitsync.model.verdict import Action, Difference, Verdict
+from gitsync.request.azure_names import ConfigMaps
+from gitsync.request.fill import MissingValueError, fill
+from gitsync.request.placeholders import Placeholders, Secrets
 from gitsync.validation.annotations import UPDATE_METHOD
 
 _ID_RULE = "the ARM id, which cannot change"

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from gitsync.core.armid import OVERRIDE
 from gitsync.errors import ArmError, GitsyncError
 from gitsync.extensions.points import ActsOnAzure, Extension, Extensions, NextDelete, Subject
+from gitsync.request.arm_id import OVERRIDE
 
 GROUP = "subscription.azure.com"
 CANCEL_API_VERSION = "2021-10-01"

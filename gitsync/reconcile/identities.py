@@ -10,13 +10,13 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from gitsync.arm.client import Arm
-from gitsync.core.credentials import GLOBAL, Credential, Credentials
 from gitsync.errors import ArmError, ConfigError
 from gitsync.manifests.credential_secret import Refusal
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Node
 from gitsync.model.signin import Identity
 from gitsync.problems.finding import Finding
+from gitsync.request.credential_choice import GLOBAL, Credential, Credentials
 
 OpenAs = Callable[[Identity], Awaitable[Arm]]
 """Gives the `Arm` of an identity, the same for the same. ConfigError where it cannot sign in as it says."""

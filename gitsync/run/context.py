@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from gitsync.config.config import Config
 from gitsync.core.digest import Digests
-from gitsync.core.exports import addresses_of, claims_of
 from gitsync.core.nowhere import needed_secrets
 from gitsync.model.export import Address
 from gitsync.model.record import State
@@ -16,6 +15,7 @@ from gitsync.model.review import Review
 from gitsync.reconcile.context import Rules, Run
 from gitsync.reconcile.identities import Accounts
 from gitsync.reconcile.run_cache import Memory
+from gitsync.request.exports import addresses_of, claims_of
 from gitsync.run.connections import Edges
 from gitsync.run.load import Given
 from gitsync.vault.kept import KeptConfigMaps

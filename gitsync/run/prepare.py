@@ -9,15 +9,15 @@ from datetime import date
 from gitsync.catalog.catalog import Catalog
 from gitsync.config.config import Config
 from gitsync.config.source_settings import SourceSettings
-from gitsync.core.credentials import CredentialOf
-from gitsync.core.exports import has_expressions
-from gitsync.core.prepare import prepare
 from gitsync.manifests.reader import read_manifests
 from gitsync.manifests.selection import of_namespaces
 from gitsync.model.coverage import Coverage
 from gitsync.model.manifests import Manifests
 from gitsync.model.policy import Policy
 from gitsync.model.resource import Prepared
+from gitsync.request.build import prepare
+from gitsync.request.credential_choice import CredentialOf
+from gitsync.request.exports import has_expressions
 
 
 def manifests_of(config: Config, settings: SourceSettings, files: Mapping[str, bytes]) -> Manifests:

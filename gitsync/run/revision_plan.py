@@ -12,9 +12,7 @@ from pathlib import Path
 from gitsync.catalog.catalog import open_catalog
 from gitsync.config.config import Config
 from gitsync.config.source_settings import find_source_settings
-from gitsync.core.credentials import as_far_as_known
 from gitsync.core.exitcode import exit_code
-from gitsync.core.placeholders import Secrets
 from gitsync.core.plan import make_plan
 from gitsync.core.rehearse import Revised, as_records, rehearse
 from gitsync.errors import ConfigError, SourceError
@@ -32,6 +30,8 @@ from gitsync.repo.access import Access
 from gitsync.repo.checkout import checkout
 from gitsync.repo.revisions import Reading, read_revision
 from gitsync.report.masked import masked
+from gitsync.request.credential_choice import as_far_as_known
+from gitsync.request.placeholders import Secrets
 from gitsync.run.connections import NOBODYS_SUBSCRIPTION
 from gitsync.run.plan import choice_of, problems_of, refuse_invalid
 from gitsync.run.prepare import coverage_of, manifests_of, prepared_of

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final
 
 from gitsync.catalog.type_words import either, quoted
-from gitsync.core.armid import OVERRIDE
 from gitsync.model.policy import RECONCILE_POLICY, Policy
 from gitsync.model.resource import Resource
 from gitsync.problems.finding import Finding
 from gitsync.problems.suggest import nearest
+from gitsync.request.arm_id import OVERRIDE
 from gitsync.validation.references import is_arm_id
 
 ASO_PREFIX: Final = "serviceoperator.azure.com/"

@@ -9,9 +9,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Mapping
 
-from gitsync.core.credentials import Found, Place, Unknown
 from gitsync.manifests.credential_secret import KEYS, SUBSCRIPTION
 from gitsync.model.export import Address, Holder
+from gitsync.request.credential_choice import Found, Place, Unknown
 from gitsync.vault.lookup import Lookup
 from gitsync.vault.points import VaultError
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 
-from gitsync.core.exports import ExportError, not_owned
 from gitsync.model.export import Address, Export, Holder, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.problem import Level, Problem
+from gitsync.request.exports import ExportError, not_owned
 from gitsync.vault.kept import KeptConfigMaps
 from gitsync.vault.points import Examines, Sink, VaultError
 

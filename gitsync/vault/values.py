@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from gitsync.core.fill import MissingValueError
-from gitsync.core.placeholders import root_of
 from gitsync.model.export import Address, Export, Holder
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Placeholder, Secret
 from gitsync.model.template import ConfigMapHole, Hole, SecretHole, SecretMapHole
+from gitsync.request.fill import MissingValueError
+from gitsync.request.placeholders import root_of
 from gitsync.vault.lookup import Lookup
 
 Promised = Mapping[Address, frozenset[str | None]]

@@ -9,13 +9,13 @@ from gitsync.cel.expressions import UNTYPED, compiled, environment_of
 from gitsync.cel.findings import check_expressions
 from gitsync.cel.objects import self_of
 from gitsync.cel.outcomes import entries
-from gitsync.core.exports import ExportError
 from gitsync.errors import ExpressionError, GitsyncError
 from gitsync.model.export import Address, Holder
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.problem import Level, Source
 from gitsync.model.resource import Resource
 from gitsync.model.secret import Secret
+from gitsync.request.exports import ExportError
 
 
 def test_a_program_knows_its_type_and_its_secrets():

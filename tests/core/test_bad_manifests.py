@@ -12,8 +12,8 @@ import pytest
 
 import gitsync.core
 from gitsync.catalog.catalog import open_catalog
-from gitsync.core.prepare import prepare
 from gitsync.manifests.reader import read_manifests
+from gitsync.request.build import prepare
 
 FOLDER = Path(__file__).parent / "bad"
 FILES = sorted(FOLDER.glob("*.yaml"))

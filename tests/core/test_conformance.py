@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from gitsync.core.placeholders import show
-from gitsync.core.prepare import prepare
 from gitsync.manifests.reader import read_manifests
+from gitsync.request.build import prepare
+from gitsync.request.placeholders import show
 
 CASES = Path(__file__).resolve().parents[3] / "shared" / "conformance" / "cases"
 SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"

@@ -3,8 +3,6 @@
 import pytest
 from handmade import a_kind
 
-from gitsync.core.convert import UnusableReferenceError, convert
-from gitsync.core.holes import holes
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.template import (
     ConfigMapHole,
@@ -14,6 +12,8 @@ from gitsync.model.template import (
     SecretMapHole,
     Text,
 )
+from gitsync.request.body import UnusableReferenceError, convert
+from gitsync.request.holes import holes
 
 ARM_ID = "/subscriptions/1/resourceGroups/rg"
 NAMED = {"group": "g", "kind": "K", "name": "n"}

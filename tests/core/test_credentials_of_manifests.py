@@ -12,8 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitsync.catalog.catalog import open_catalog
-from gitsync.core.credentials import Credential, Credentials, Unknown, as_far_as_known, wanted
-from gitsync.core.prepare import prepare
 from gitsync.manifests.credential_secret import (
     CLOUD,
     KEYS,
@@ -30,6 +28,8 @@ from gitsync.model.resource import Resource
 from gitsync.model.secret import Secret
 from gitsync.model.signin import Identity, Method, OtherCloud
 from gitsync.problems.finding import Finding
+from gitsync.request.build import prepare
+from gitsync.request.credential_choice import Credential, Credentials, Unknown, as_far_as_known, wanted
 from gitsync.validation.annotations import CREDENTIAL_FROM
 
 IDS = {"AZURE_SUBSCRIPTION_ID": "sub-1", "AZURE_TENANT_ID": "tenant-1", "AZURE_CLIENT_ID": "client-1"}

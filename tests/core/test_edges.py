@@ -3,10 +3,10 @@
 import pytest
 from handmade import GROUP, a_resource
 
-from gitsync.core.edges import Edges, Needs
 from gitsync.model.gvk import Key
 from gitsync.model.resource import OwnerRef
 from gitsync.model.template import ConfigMapHole, ReferenceHole, SecretHole, SecretMapHole
+from gitsync.request.dependencies import Edges, Needs
 
 RG_ID = "/subscriptions/1/resourceGroups/Core"
 

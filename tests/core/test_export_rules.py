@@ -4,7 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.core.exports import (
+from gitsync.model.export import Address, Holder, Owner
+from gitsync.model.gvk import GVK, Key
+from gitsync.model.problem import Source
+from gitsync.model.resource import Resource
+from gitsync.model.secret import Secret
+from gitsync.request.exports import (
     Destination,
     Entry,
     ExportError,
@@ -15,11 +20,6 @@ from gitsync.core.exports import (
     merged,
     not_owned,
 )
-from gitsync.model.export import Address, Holder, Owner
-from gitsync.model.gvk import GVK, Key
-from gitsync.model.problem import Source
-from gitsync.model.resource import Resource
-from gitsync.model.secret import Secret
 
 OWNER = Key("storage.azure.com", "StorageAccount", "ns", "lake")
 

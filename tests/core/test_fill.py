@@ -2,7 +2,6 @@
 
 import pytest
 
-from gitsync.core.fill import MissingValueError, fill
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Secret
 from gitsync.model.template import (
@@ -16,6 +15,7 @@ from gitsync.model.template import (
     Template,
     Text,
 )
+from gitsync.request.fill import MissingValueError, fill
 
 KEY = Key("g", "K", "team", "n")
 

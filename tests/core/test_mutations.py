@@ -17,11 +17,11 @@ import pytest
 
 from gitsync.catalog.catalog import open_catalog
 from gitsync.core.plan import make_plan
-from gitsync.core.prepare import prepare
 from gitsync.manifests.reader import read_manifests
 from gitsync.manifests.units import unit_of
 from gitsync.model.plan import Intent, Surroundings
 from gitsync.model.record import Claim, Record
+from gitsync.request.build import prepare
 
 FOLDER = Path(__file__).resolve().parent.parent.parent / "examples" / "manifests"
 SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"

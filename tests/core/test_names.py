@@ -3,10 +3,10 @@
 import pytest
 from handmade import a_kind, a_resource
 
-from gitsync.core.names import is_named_at_random, name_of, seed
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.resource import OwnerRef
 from gitsync.model.template import ConfigMapHole
+from gitsync.request.azure_names import is_named_at_random, name_of, seed
 
 GROUP_ID = "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/myrg"
 BY_ID = OwnerRef(arm_id=GROUP_ID)

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from gitsync.catalog.catalog import open_catalog
-from gitsync.core.prepare import prepare
 from gitsync.manifests.reader import read_manifests
+from gitsync.request.build import prepare
 
 ROOT = Path(__file__).resolve().parents[2]
 CASES = sorted((ROOT.parent / "shared" / "conformance" / "cases").glob("*/expected.json"))

@@ -3,9 +3,9 @@
 import pytest
 from handmade import GROUP, a_kind, a_resource
 
-from gitsync.core.owners import owner_of
 from gitsync.model.gvk import Key
 from gitsync.model.resource import OwnerRef
+from gitsync.request.owners import owner_of
 
 KNOWN = a_kind(owner=(GROUP, "Parent"))
 ANY = a_kind(any_owner=True)

@@ -5,8 +5,6 @@ import json
 import pytest
 from handmade import a_resource
 
-from gitsync.core.fill import MissingValueError
-from gitsync.core.placeholders import show
 from gitsync.model.gvk import Key
 from gitsync.model.policy import Policy
 from gitsync.model.resource import Prepared
@@ -19,6 +17,8 @@ from gitsync.model.template import (
     Template,
     Text,
 )
+from gitsync.request.fill import MissingValueError
+from gitsync.request.placeholders import show
 
 CONFIG_MAPS = {("default", "known"): {"k": "from-git"}}
 

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gitsync.core.placeholders import show
-from gitsync.core.prepare import prepare
 from gitsync.manifests.reader import read_manifests
 from gitsync.model.gvk import Key
 from gitsync.model.policy import RECONCILE_POLICY, Policy
 from gitsync.model.template import ConfigMapHole, ReferenceHole, Text
+from gitsync.request.build import prepare
+from gitsync.request.placeholders import show
 
 SUBSCRIPTION = "11111111-1111-1111-1111-111111111111"
 GROUP_ID = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/Core"

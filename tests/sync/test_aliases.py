@@ -4,7 +4,6 @@ import pytest
 from scripts import rules
 from world import SUBSCRIPTION, World, annotated, of
 
-from gitsync.core.armid import OVERRIDE
 from gitsync.emulator.roles import BUILT_IN as ROLES
 from gitsync.emulator.settings import Settings
 from gitsync.errors import GitsyncError
@@ -12,6 +11,7 @@ from gitsync.extensions.built_in import BUILT_IN
 from gitsync.extensions.points import Extension
 from gitsync.model.condition import Severity
 from gitsync.model.verdict import Action, Verdict
+from gitsync.request.arm_id import OVERRIDE
 
 ALIAS_ID = "/providers/Microsoft.Subscription/aliases/playground"
 API = "2021-10-01"

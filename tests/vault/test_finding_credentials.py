@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from gitsync.core.credentials import Unknown
 from gitsync.model.export import Address
 from gitsync.model.secret import Secret
+from gitsync.request.credential_choice import Unknown
 from gitsync.vault.credentials import find_credentials
 from gitsync.vault.lookup import Lookup
 from gitsync.vault.points import VaultError

@@ -5,10 +5,10 @@ import asyncio
 import pytest
 from memory_places import MemorySink
 
-from gitsync.core.exports import ExportError
 from gitsync.model.export import NAMELESS, Address, Export, Holder, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Secret
+from gitsync.request.exports import ExportError
 from gitsync.vault.kept import KeptConfigMaps
 from gitsync.vault.outlets import Outlets
 from gitsync.vault.points import VaultError

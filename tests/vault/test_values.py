@@ -5,11 +5,11 @@ import asyncio
 import pytest
 from memory_places import MemorySource
 
-from gitsync.core.fill import MissingValueError
 from gitsync.model.export import Address, Export, Holder, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Placeholder, Secret
 from gitsync.model.template import ConfigMapHole, SecretHole, SecretMapHole
+from gitsync.request.fill import MissingValueError
 from gitsync.vault.lookup import Lookup
 from gitsync.vault.points import VaultError
 from gitsync.vault.values import RunValues

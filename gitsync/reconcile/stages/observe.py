@@ -8,7 +8,6 @@ from gitsync.core.compare import Remembered, public
 from gitsync.core.conditions import RECONCILING, warning
 from gitsync.core.decide import Wishes, absent, present, unseen
 from gitsync.core.digest import CHANGED, masked, with_secrets
-from gitsync.core.fill import fill
 from gitsync.core.groups import is_group
 from gitsync.core.hints import hints_of
 from gitsync.core.veil import secret_shapes, veiled_comparison
@@ -19,6 +18,7 @@ from gitsync.reconcile.attempt import Turn
 from gitsync.reconcile.stages.body_extensions import shaped
 from gitsync.reconcile.stages.on_success import foresee
 from gitsync.reconcile.stages.owner_check import blocked
+from gitsync.request.fill import fill
 
 
 async def observe(turn: Turn) -> Turn:

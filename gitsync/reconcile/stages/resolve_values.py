@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gitsync.core.holes import holes
 from gitsync.reconcile.attempt import Turn
+from gitsync.request.holes import holes
 from gitsync.vault.points import VaultError
 
 

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gitsync.core.fill import MissingValueError, fill
-from gitsync.core.names import ConfigMaps
 from gitsync.model.gvk import Key
 from gitsync.model.resource import Prepared
 from gitsync.model.secret import Placeholder, Secret
 from gitsync.model.template import ConfigMapHole, Request, RootHole, Text
+from gitsync.request.azure_names import ConfigMaps
+from gitsync.request.fill import MissingValueError, fill
 
 Secrets = Mapping[tuple[str, str], Mapping[str, Secret]]
 

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from gitsync.core.names import Name
 from gitsync.model.facts import Field, FieldType, Kind, TypeFacts
 from gitsync.model.gvk import Key
 from gitsync.model.template import ConfigMapHole, ReferenceHole, ReferenceKeys, SecretHole, SecretMapHole
+from gitsync.request.azure_names import Name
 
 _COLLECTIONS: Final = ("list", "map")
 _EMPTY: Final[Mapping[str, Callable[[], Any]]] = {"list": list, "map": dict}

@@ -9,11 +9,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from gitsync.core.exports import addresses_of
 from gitsync.model.export import Address, Holder
 from gitsync.model.gvk import Key
 from gitsync.model.resource import OwnerRef, Resource
 from gitsync.model.template import ConfigMapHole, Hole, ReferenceHole, SecretHole, SecretMapHole
+from gitsync.request.exports import addresses_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Final
 
-from gitsync.core.names import Name
 from gitsync.model.facts import Kind, Scope
 from gitsync.model.gvk import Key
 from gitsync.model.resource import OwnerRef, Resource
 from gitsync.model.template import ConfigMapHole, RootHole, Text
+from gitsync.request.azure_names import Name
 from gitsync.validation.references import arm_type_of, is_arm_id
 
 ArmId = str | Text

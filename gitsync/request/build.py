@@ -12,18 +12,18 @@ from functools import partial
 from typing import Final, Literal
 
 from gitsync.catalog.catalog import Catalog
-from gitsync.core.armid import ArmIds
-from gitsync.core.credentials import Credential, CredentialOf
-from gitsync.core.draft import Draft, begin, subscription_by, with_credential, with_edges, with_id, with_template
-from gitsync.core.edges import Edges
 from gitsync.core.ignore import Paths
-from gitsync.core.names import is_named_at_random
 from gitsync.manifests.policy import policy_of
 from gitsync.model.manifests import Manifests
 from gitsync.model.policy import Policy
 from gitsync.model.problem import Problem
 from gitsync.model.resource import Prepared
 from gitsync.problems.finding import Finding, place
+from gitsync.request.arm_id import ArmIds
+from gitsync.request.azure_names import is_named_at_random
+from gitsync.request.credential_choice import Credential, CredentialOf
+from gitsync.request.dependencies import Edges
+from gitsync.request.draft import Draft, begin, subscription_by, with_credential, with_edges, with_id, with_template
 from gitsync.validation.ignore_annotation import check_ignore, in_force
 from gitsync.validation.validate import validate_resource, validate_set
 

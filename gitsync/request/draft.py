@@ -10,18 +10,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from gitsync.catalog.catalog import Catalog
-from gitsync.core.armid import ArmId, ArmIds, Standing
-from gitsync.core.convert import Converted, UnusableReferenceError, convert
-from gitsync.core.credentials import Credential, CredentialOf
-from gitsync.core.edges import Edges, Needs
-from gitsync.core.holes import holes
-from gitsync.core.names import ConfigMaps, Name, name_of
-from gitsync.core.owners import owner_of
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
 from gitsync.model.resource import OwnerRef, Resource
 from gitsync.model.template import ReferenceHole, Template
 from gitsync.problems.finding import Finding
+from gitsync.request.arm_id import ArmId, ArmIds, Standing
+from gitsync.request.azure_names import ConfigMaps, Name, name_of
+from gitsync.request.body import Converted, UnusableReferenceError, convert
+from gitsync.request.credential_choice import Credential, CredentialOf
+from gitsync.request.dependencies import Edges, Needs
+from gitsync.request.holes import holes
+from gitsync.request.owners import owner_of
 from gitsync.validation.member import Member
 
 

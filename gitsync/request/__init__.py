@@ -1,0 +1,1 @@
+"""From a manifest to the ARM request that it stands for."""
