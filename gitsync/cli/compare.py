@@ -19,7 +19,7 @@ from gitsync.config.config import Config
 from gitsync.errors import ConfigError, SourceError
 
 if TYPE_CHECKING:
-    from gitsync.core.two_documents import Body
+    from gitsync.diff.document_comparison import Body
     from gitsync.model.verdict import Comparison
 
 SETTINGS = ("output",)
@@ -53,7 +53,7 @@ def run(options: argparse.Namespace, config: Config) -> int:
 
 def _one(options: argparse.Namespace, config: Config) -> int:
     from gitsync.catalog.catalog import open_catalog
-    from gitsync.core.two_documents import Question, answer, document
+    from gitsync.diff.document_comparison import Question, answer, document
     from gitsync.logging import inert
 
     question = Question(
@@ -73,7 +73,7 @@ def _one(options: argparse.Namespace, config: Config) -> int:
 
 def _many(path: str) -> int:
     from gitsync.catalog.catalog import open_catalog
-    from gitsync.core.two_documents import answer, document, read_question
+    from gitsync.diff.document_comparison import answer, document, read_question
     from gitsync.logging import inert
 
     catalog, ends = open_catalog(), SAME
@@ -105,7 +105,7 @@ def _unreadable(path: str, error: OSError) -> SourceError:
 
 def _body(path: str) -> Body:
     """The one document of a file."""
-    from gitsync.core.two_documents import body_of
+    from gitsync.diff.document_comparison import body_of
     from gitsync.manifests.yaml_documents import read_documents
 
     try:

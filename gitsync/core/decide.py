@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gitsync.core.classify import MENDS_BY_WAITING, NOT_ALLOWED, NOT_YET_THERE
-from gitsync.core.compare import Remembered, compare
-from gitsync.core.hints import Hints
-from gitsync.core.ignore import Paths, without
+from gitsync.diff.hints import Hints
+from gitsync.diff.ignore import Paths, without
+from gitsync.diff.three_way import Remembered, compare
 from gitsync.errors import ArmError
 from gitsync.model.live import Live
 from gitsync.model.record import Claim, Record

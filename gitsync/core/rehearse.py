@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from graphlib import TopologicalSorter
 
 from gitsync.core.conditions import error, warning
-from gitsync.core.ignore import without
-from gitsync.core.requestdiff import Bodies
+from gitsync.diff.ignore import without
+from gitsync.diff.request_diff import Bodies
 from gitsync.formats.arm_id import same_id
 from gitsync.manifests.units import unit_of
 from gitsync.model.condition import Condition, Status

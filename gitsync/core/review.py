@@ -12,7 +12,7 @@ from typing import Any
 
 from gitsync.core.conditions import warning
 from gitsync.core.digest import masked
-from gitsync.core.project import asked_for, project
+from gitsync.diff.projection import asked_for, project
 from gitsync.formats.json_pointer import Path, pointer
 from gitsync.model.condition import Condition
 from gitsync.model.live import Live

@@ -11,11 +11,11 @@ from typing import Any
 
 from gitsync.arm.client import Reader, Writer
 from gitsync.arm.conversation import Conversation
-from gitsync.core.compare import Remembered
 from gitsync.core.conditions import FAILED, RECONCILING, other_subscription, warning
 from gitsync.core.decide import remembered_of
 from gitsync.core.digest import sealed
-from gitsync.core.ignore import Paths, without
+from gitsync.diff.ignore import Paths, without
+from gitsync.diff.three_way import Remembered
 from gitsync.errors import ArmError
 from gitsync.extensions.points import Answer, Call, Question, Subject
 from gitsync.model.condition import Condition

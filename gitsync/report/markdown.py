@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gitsync.core.advice import advice_on
-from gitsync.core.compare import REMOVED
+from gitsync.diff.three_way import REMOVED
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report
 from gitsync.model.result import Attempt, Result

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from gitsync.core.advice import advice_on
-from gitsync.core.compare import REMOVED
+from gitsync.diff.three_way import REMOVED
 from gitsync.logging import visible
 from gitsync.model.gvk import Key
 from gitsync.model.problem import Problem

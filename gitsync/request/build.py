@@ -12,7 +12,7 @@ from functools import partial
 from typing import Final, Literal
 
 from gitsync.catalog.catalog import Catalog
-from gitsync.core.ignore import Paths
+from gitsync.diff.ignore import Paths
 from gitsync.manifests.policy import policy_of
 from gitsync.model.manifests import Manifests
 from gitsync.model.policy import Policy

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from gitsync.catalog.arm_fields import misfit
 from gitsync.catalog.type_words import either, quoted
-from gitsync.core.ignore import ANY, Paths, Steps, entry_of
+from gitsync.diff.ignore import ANY, Paths, Steps, entry_of
 from gitsync.manifests.yaml_documents import read_documents
 from gitsync.model.facts import Kind
 from gitsync.model.problem import Level

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.core.compare import Remembered, baseline_of, compare, public
-from gitsync.core.hints import Hints
+from gitsync.diff.hints import Hints
+from gitsync.diff.three_way import Remembered, baseline_of, compare, public
 from gitsync.model.secret import Secret
 from gitsync.model.verdict import Verdict
 

@@ -3,7 +3,6 @@ from __future__ import annotations
 import pytest
 from builders import live, record, vnet, vnet_id
 
-from gitsync.core.compare import Remembered, public
 from gitsync.core.decide import (
     Wishes,
     absent,
@@ -13,7 +12,8 @@ from gitsync.core.decide import (
     remembered_of,
     unseen,
 )
-from gitsync.core.hints import Hints, hints_of
+from gitsync.diff.hints import Hints, hints_of
+from gitsync.diff.three_way import Remembered, public
 from gitsync.errors import ArmError
 from gitsync.model.record import Claim
 from gitsync.model.verdict import Action, Verdict

@@ -9,7 +9,6 @@ from builders import vnet
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.core.compare import public
 from gitsync.core.digest import (
     CHANGED,
     MADE_WITH_ANOTHER_KEY,
@@ -23,6 +22,7 @@ from gitsync.core.digest import (
     sealed,
     with_secrets,
 )
+from gitsync.diff.three_way import public
 from gitsync.model.secret import MASKED, Placeholder, Secret
 from gitsync.model.verdict import Comparison, Difference, Verdict
 

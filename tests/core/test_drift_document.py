@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from gitsync.core.equality import SPELLING_RULES
-from gitsync.core.lists import KEY_FIELDS, OPEN_LISTS, ORDERED
-from gitsync.core.rules.numbers import MIXED_RULES
-from gitsync.core.rules.own_entries import OWN_ENTRIES
-from gitsync.core.rules.single_types import TYPE_RULES
+from gitsync.diff.equivalence import SPELLING_RULES
+from gitsync.diff.list_pairing import KEY_FIELDS, OPEN_LISTS, ORDERED
+from gitsync.diff.rules.numbers import MIXED_RULES
+from gitsync.diff.rules.own_entries import OWN_ENTRIES
+from gitsync.diff.rules.single_types import TYPE_RULES
 
 TEXT = (Path(__file__).resolve().parents[2] / "docs" / "drift.md").read_text(encoding="utf-8")
 ROWS = [

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.core.equality import SPELLING_RULES, judge
-from gitsync.core.hints import Hints
-from gitsync.core.rules.numbers import MIXED_RULES
-from gitsync.core.rules.rule import Outcome
-from gitsync.core.rules.single_types import TYPE_RULES
+from gitsync.diff.equivalence import SPELLING_RULES, judge
+from gitsync.diff.hints import Hints
+from gitsync.diff.rules.numbers import MIXED_RULES
+from gitsync.diff.rules.rule import Outcome
+from gitsync.diff.rules.single_types import TYPE_RULES
 
 SAME, OTHER, UNTOLD = Outcome.SAME, Outcome.OTHER, Outcome.UNTOLD
 GUID = "1C793267-c310-d4ae-7BD5-5Af5BEF875D3"

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.core.first_sight import ABSENT, FURTHER, RULE, Unverified, first_sight
-from gitsync.core.hints import Hints
-from gitsync.core.lists import KEY_FIELDS, key_alone
+from gitsync.diff.adoption import ABSENT, FURTHER, RULE, Unverified, first_sight
+from gitsync.diff.hints import Hints
+from gitsync.diff.list_pairing import KEY_FIELDS, key_alone
 from gitsync.formats.json_pointer import pointer
 from gitsync.model.secret import MASKED
 

@@ -3,8 +3,8 @@
 import pytest
 
 from gitsync.catalog.catalog import open_catalog
-from gitsync.core.hints import hints_of
-from gitsync.core.two_documents import known_of
+from gitsync.diff.document_comparison import known_of
+from gitsync.diff.hints import hints_of
 
 CATALOG = open_catalog()
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.core.ignore import entry_of, kept, without
+from gitsync.diff.ignore import entry_of, kept, without
 
 TEAM = (("tags", "team"),)
 EVERY_PREFIX = (("subnets", "*", "prefix"),)

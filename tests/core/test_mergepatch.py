@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from gitsync.core.mergepatch import merge_patch
+from gitsync.diff.merge_patch import merge_patch
 
 
 @pytest.mark.parametrize(

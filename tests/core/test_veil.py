@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gitsync.core.veil import secret_shapes, veiled, veiled_comparison
+from gitsync.diff.redact import secret_shapes, veiled, veiled_comparison
 from gitsync.model.secret import MASKED, Secret
 from gitsync.model.verdict import Comparison, Difference, Verdict
 

@@ -9,13 +9,13 @@ from typing import Any
 from gitsync.arm.actor import Actor
 from gitsync.arm.reply import Reply
 from gitsync.core.classify import classify
-from gitsync.core.compare import Remembered, baseline_of
 from gitsync.core.conditions import RECONCILING, refused, unreadable, warning
 from gitsync.core.decide import mends_by_waiting
 from gitsync.core.digest import kept as with_old_digests
 from gitsync.core.digest import sealed
-from gitsync.core.ignore import kept, without
-from gitsync.core.mergepatch import merge_patch
+from gitsync.diff.ignore import kept, without
+from gitsync.diff.merge_patch import merge_patch
+from gitsync.diff.three_way import Remembered, baseline_of
 from gitsync.errors import ArmError
 from gitsync.extensions.points import Call
 from gitsync.formats.arm_id import provider_of, subscription_of

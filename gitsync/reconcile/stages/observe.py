@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gitsync.core.compare import Remembered, public
 from gitsync.core.conditions import RECONCILING, warning
 from gitsync.core.decide import Wishes, absent, present, unseen
 from gitsync.core.digest import CHANGED, masked, with_secrets
 from gitsync.core.groups import is_group
-from gitsync.core.hints import hints_of
-from gitsync.core.veil import secret_shapes, veiled_comparison
+from gitsync.diff.hints import hints_of
+from gitsync.diff.redact import secret_shapes, veiled_comparison
+from gitsync.diff.three_way import Remembered, public
 from gitsync.model.condition import Condition
 from gitsync.model.template import Request
 from gitsync.model.verdict import Action, Comparison, Verdict

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gitsync.core.changes import changes
-from gitsync.core.project import asked_for
+from gitsync.diff.leaf_changes import changes
+from gitsync.diff.projection import asked_for
 from gitsync.formats.json_pointer import pointer
 from gitsync.model.secret import MASKED, Secret
 from gitsync.model.verdict import Difference

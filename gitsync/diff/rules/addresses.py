@@ -6,7 +6,7 @@ import re
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Final
 
-from gitsync.core.rules.rule import Leaf, Outcome, Rule, judged
+from gitsync.diff.rules.rule import Leaf, Outcome, Rule, judged
 
 _URL: Final = re.compile(r"(?P<scheme>[Hh][Tt][Tt][Pp][Ss]?)://(?P<host>[^/?#@\s]+)(?P<rest>[/?#]\S*)?")
 _HOST: Final = re.compile(r"(?:[A-Za-z0-9_*-]+\.)+[A-Za-z0-9-]+\.?")

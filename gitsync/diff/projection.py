@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from gitsync.core.lists import OPEN_LISTS, by_key, key_alone, key_field, member
+from gitsync.diff.list_pairing import OPEN_LISTS, by_key, key_alone, key_field, member
 from gitsync.model.secret import MASKED, Secret
 
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from gitsync.core.rules.words import is_region, squeezed
+from gitsync.diff.rules.words import is_region, squeezed
 from gitsync.formats.json_pointer import Path
 
 KEY_FIELDS: Final = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from gitsync.core.rules.rule import Leaf, Outcome, Rule, judged
+from gitsync.diff.rules.rule import Leaf, Outcome, Rule, judged
 
 _GUID: Final = re.compile(r"\{?[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\}?", re.IGNORECASE)
 _ROOTS: Final = ("/subscriptions/", "/providers/")

@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from gitsync.core.hints import ANY, Hints
-from gitsync.core.rules.numbers import is_number
-from gitsync.core.rules.rule import Leaf, Outcome, Rule, judged
+from gitsync.diff.hints import ANY, Hints
+from gitsync.diff.rules.numbers import is_number
+from gitsync.diff.rules.rule import Leaf, Outcome, Rule, judged
 from gitsync.formats.json_pointer import Path
 
 

@@ -11,7 +11,7 @@ import re
 from typing import Any, Final, NamedTuple, NoReturn
 from xml.parsers import expat
 
-from gitsync.core.rules.rule import Leaf, Outcome, Rule, judged
+from gitsync.diff.rules.rule import Leaf, Outcome, Rule, judged
 
 _BETWEEN_TAGS: Final = re.compile(r">\s+<")
 _EMPTY_TAG: Final = re.compile(r"\s+/>")

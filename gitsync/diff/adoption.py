@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from gitsync.core.equality import judge
-from gitsync.core.hints import Hints
-from gitsync.core.lists import OPEN_LISTS, by_key, is_ordered, is_plain, key_field, member
-from gitsync.core.rules.masks import is_secret
-from gitsync.core.rules.own_entries import is_own_entry
-from gitsync.core.rules.rule import Outcome
-from gitsync.core.rules.words import FREE
+from gitsync.diff.equivalence import judge
+from gitsync.diff.hints import Hints
+from gitsync.diff.list_pairing import OPEN_LISTS, by_key, is_ordered, is_plain, key_field, member
+from gitsync.diff.rules.masks import is_secret
+from gitsync.diff.rules.own_entries import is_own_entry
+from gitsync.diff.rules.rule import Outcome
+from gitsync.diff.rules.words import FREE
 from gitsync.formats.json_pointer import Path, pointer
 from gitsync.model.secret import MASKED, Secret
 from gitsync.model.verdict import Difference

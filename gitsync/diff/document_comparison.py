@@ -12,8 +12,8 @@ from functools import cache
 from typing import Any, NoReturn
 
 from gitsync.catalog.catalog import Catalog
-from gitsync.core.compare import Remembered, baseline_of, compare
-from gitsync.core.hints import Hints, hints_of
+from gitsync.diff.hints import Hints, hints_of
+from gitsync.diff.three_way import Remembered, baseline_of, compare
 from gitsync.errors import SourceError
 from gitsync.manifests.yaml_documents import MAX_DEPTH
 from gitsync.model.facts import Kind

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from gitsync.core.hints import Hints
-from gitsync.core.rules.rule import Leaf, Outcome, Rule
+from gitsync.diff.hints import Hints
+from gitsync.diff.rules.rule import Leaf, Outcome, Rule
 from gitsync.formats.json_pointer import Path
 
 _SECRET: Final = re.compile(

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from gitsync.core.hints import Hints
+from gitsync.diff.hints import Hints
 from gitsync.formats.json_pointer import Path
 
 

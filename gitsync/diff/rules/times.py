@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from fractions import Fraction
 from typing import Final
 
-from gitsync.core.rules.rule import Leaf, Outcome, Rule, judged
+from gitsync.diff.rules.rule import Leaf, Outcome, Rule, judged
 
 _ISO_DURATION: Final = re.compile(
     r"(?P<sign>-?)P(?:(?P<years>\d+)Y)?(?:(?P<months>\d+)M)?(?:(?P<weeks>\d+)W)?(?:(?P<days>\d+)D)?"

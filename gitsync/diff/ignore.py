@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from gitsync.core.lists import by_key, key_field, key_of, member
+from gitsync.diff.list_pairing import by_key, key_field, key_of, member
 
 Steps = tuple[str, ...]
 Paths = tuple[Steps, ...]

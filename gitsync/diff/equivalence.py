@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from gitsync.core.hints import Hints
-from gitsync.core.rules.addresses import ADDRESS_RULES
-from gitsync.core.rules.ids import ID_RULES
-from gitsync.core.rules.masks import MASK_RULES
-from gitsync.core.rules.numbers import MIXED_RULES, QUANTITY_RULES, is_number
-from gitsync.core.rules.rule import Leaf, Outcome, Rule
-from gitsync.core.rules.single_types import fits, type_rules
-from gitsync.core.rules.texts import TEXT_RULES
-from gitsync.core.rules.times import TIME_RULES
-from gitsync.core.rules.words import WORD_RULES
+from gitsync.diff.hints import Hints
+from gitsync.diff.rules.addresses import ADDRESS_RULES
+from gitsync.diff.rules.ids import ID_RULES
+from gitsync.diff.rules.masks import MASK_RULES
+from gitsync.diff.rules.numbers import MIXED_RULES, QUANTITY_RULES, is_number
+from gitsync.diff.rules.rule import Leaf, Outcome, Rule
+from gitsync.diff.rules.single_types import fits, type_rules
+from gitsync.diff.rules.texts import TEXT_RULES
+from gitsync.diff.rules.times import TIME_RULES
+from gitsync.diff.rules.words import WORD_RULES
 from gitsync.formats.json_pointer import Path
 
 SPELLING_RULES: Final = (

@@ -11,13 +11,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gitsync.core.changes import changes, find
-from gitsync.core.equality import judge
-from gitsync.core.first_sight import Unverified, equal, first_sight, shown
-from gitsync.core.hints import Hints
-from gitsync.core.project import asked_for, project
-from gitsync.core.rules.masks import is_secret
-from gitsync.core.rules.rule import Outcome
+from gitsync.diff.adoption import Unverified, equal, first_sight, shown
+from gitsync.diff.equivalence import judge
+from gitsync.diff.hints import Hints
+from gitsync.diff.leaf_changes import changes, find
+from gitsync.diff.projection import asked_for, project
+from gitsync.diff.rules.masks import is_secret
+from gitsync.diff.rules.rule import Outcome
 from gitsync.formats.json_pointer import Path, pointer
 from gitsync.model.verdict import Comparison, Difference, Verdict
 

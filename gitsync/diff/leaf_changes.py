@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gitsync.core.lists import by_key, is_ordered, is_plain, key_field, key_of, member
+from gitsync.diff.list_pairing import by_key, is_ordered, is_plain, key_field, key_of, member
 from gitsync.formats.json_pointer import Path
 
 Change = tuple[Path, Any, Any]

@@ -7,7 +7,7 @@ import re
 from fractions import Fraction
 from typing import Any, Final
 
-from gitsync.core.rules.rule import Leaf, Outcome, Rule, judged
+from gitsync.diff.rules.rule import Leaf, Outcome, Rule, judged
 
 
 def is_number(value: Any) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any
 
-from gitsync.core.hints import Hints
+from gitsync.diff.hints import Hints
 from gitsync.formats.json_pointer import Path
 
 

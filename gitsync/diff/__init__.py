@@ -1,0 +1,1 @@
+"""Where git, the last write and Azure differ, and by which rule."""
