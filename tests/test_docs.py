@@ -17,11 +17,11 @@ import yaml
 
 from gitsync.cli.main import COMMANDS, run
 from gitsync.config.config import SETTINGS
-from gitsync.core.exitcode import DRIFT, FAULT, FINE, INTERRUPTED, NOT_READY, PENDING, REFUSED
 from gitsync.extensions.points import Extension, ReadsAzure, Subject
 from gitsync.extensions.registry import BUILT_IN, Registry
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.live import Live
+from gitsync.status.exit_code import DRIFT, FAULT, FINE, INTERRUPTED, NOT_READY, PENDING, REFUSED
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text()

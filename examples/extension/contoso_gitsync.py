@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gitsync.core.classify import Classification
 from gitsync.errors import ArmError
 from gitsync.extensions.points import CheckResult, Extension, NextCheck, ReadsAzure, Subject, block, failure
 from gitsync.model.condition import Retry
+from gitsync.status.error_classes import Classification
 
 APPROVAL = "approvedBy"
 FREEZE = "changeFreeze"

@@ -16,12 +16,12 @@ from typing import NoReturn
 
 from loguru import logger
 
-from gitsync.core.exitcode import INTERRUPTED, NOT_READY
 from gitsync.model.gvk import Key
 from gitsync.model.report import Report
 from gitsync.model.result import Result, Stage
 from gitsync.processes.grace_period import Grace
 from gitsync.report.progress import Progress
+from gitsync.status.exit_code import INTERRUPTED, NOT_READY
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gitsync.core.classify import MENDS_BY_WAITING, NOT_ALLOWED, NOT_YET_THERE
 from gitsync.diff.hints import Hints
 from gitsync.diff.ignore import Paths, without
 from gitsync.diff.three_way import Remembered, compare
@@ -14,6 +13,7 @@ from gitsync.errors import ArmError
 from gitsync.model.live import Live
 from gitsync.model.record import Claim, Record
 from gitsync.model.verdict import Action, Comparison, Verdict
+from gitsync.status.error_classes import MENDS_BY_WAITING, NOT_ALLOWED, NOT_YET_THERE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,11 +14,11 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from gitsync.core.conditions import warning
 from gitsync.model.clock import rfc3339
 from gitsync.model.condition import Condition
 from gitsync.model.record import Row
 from gitsync.model.verdict import Comparison, Difference, Verdict
+from gitsync.status.conditions import warning
 
 FLAPPING: Final = "Flapping"
 """Reason of a resource that is no longer written, since something sets it back each time."""

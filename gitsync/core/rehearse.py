@@ -10,7 +10,6 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from graphlib import TopologicalSorter
 
-from gitsync.core.conditions import error, warning
 from gitsync.diff.ignore import without
 from gitsync.diff.request_diff import Bodies
 from gitsync.formats.arm_id import same_id
@@ -27,6 +26,7 @@ from gitsync.model.verdict import Action, Difference, Verdict
 from gitsync.request.azure_names import ConfigMaps
 from gitsync.request.fill import MissingValueError, fill
 from gitsync.request.placeholders import Placeholders, Secrets
+from gitsync.status.conditions import error, warning
 from gitsync.validation.annotations import UPDATE_METHOD
 
 _ID_RULE = "the ARM id, which cannot change"

@@ -13,7 +13,6 @@ from dataclasses import replace
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, TypeVar
 
-from gitsync.core.classify import Classification
 from gitsync.errors import ArmError, ConfigError, ExtensionError, GitsyncError
 from gitsync.extensions.points import (
     ActsOnAzure,
@@ -39,6 +38,7 @@ from gitsync.extensions.points import (
     SuccessHandler,
 )
 from gitsync.model.secret import Secret
+from gitsync.status.error_classes import Classification
 
 ENTRY_POINTS = "gitsync.extensions"
 

@@ -11,11 +11,11 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from gitsync.core.classify import Classification
 from gitsync.errors import ArmError, GitsyncError
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.live import Live
 from gitsync.model.secret import Secret
+from gitsync.status.error_classes import Classification
 
 
 class ReadsAzure(Protocol):

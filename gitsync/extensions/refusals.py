@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
 
-from gitsync.core.classify import Classification
 from gitsync.errors import ArmError
 from gitsync.extensions.points import Extension, Extensions
 from gitsync.model.condition import Retry
+from gitsync.status.error_classes import Classification
 
 ANY_CODE = "*"
 

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
-from gitsync.core.classify import Classification, classify
 from gitsync.errors import ArmError
 from gitsync.extensions.built_in import BUILT_IN
 from gitsync.extensions.foreign import installed
@@ -33,6 +32,7 @@ from gitsync.extensions.points import (
     proceed,
 )
 from gitsync.model.secret import Secret
+from gitsync.status.error_classes import Classification, classify
 
 
 class Registry:

@@ -11,7 +11,6 @@ from typing import Any
 
 from gitsync.arm.client import Reader, Writer
 from gitsync.arm.conversation import Conversation
-from gitsync.core.conditions import FAILED, RECONCILING, other_subscription, warning
 from gitsync.core.decide import remembered_of
 from gitsync.core.digest import sealed
 from gitsync.diff.ignore import Paths, without
@@ -33,6 +32,7 @@ from gitsync.model.template import Request
 from gitsync.model.verdict import Action, Comparison, Verdict
 from gitsync.reconcile.context import Run
 from gitsync.reconcile.identities import Account
+from gitsync.status.conditions import FAILED, RECONCILING, other_subscription, warning
 
 LONGEST_PAUSE = 30.0
 """Seconds between two tries of a node at most; the first pause is one second

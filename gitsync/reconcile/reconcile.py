@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 
-from gitsync.core.conditions import broken_off, unreadable, warning
-from gitsync.core.exitcode import FAULT
 from gitsync.errors import ArmError, GitsyncError
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Intent, Node
@@ -29,6 +27,8 @@ from gitsync.reconcile.stages.owner_check import check_owner, check_policy
 from gitsync.reconcile.stages.prune import check_prune, delete, observe_prune, wait_for_dependents
 from gitsync.reconcile.stages.resolve_values import gather
 from gitsync.request.fill import MissingValueError
+from gitsync.status.conditions import broken_off, unreadable, warning
+from gitsync.status.exit_code import FAULT
 
 Stages = tuple[tuple[Stage, Callable[[Turn], Awaitable[Turn]]], ...]
 

@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from gitsync.core.conditions import OVERLAP, READY, replaces
 from gitsync.core.decide import claim_of
 from gitsync.core.expected import is_expected
 from gitsync.core.flapping import after_write
@@ -27,6 +26,7 @@ from gitsync.model.result import Result
 from gitsync.model.verdict import Action, Comparison, Verdict
 from gitsync.reconcile.attempt import Turn
 from gitsync.report.masked import masked_condition
+from gitsync.status.conditions import OVERLAP, READY, replaces
 
 _HINDERED = frozenset({Verdict.BLOCKED, Verdict.INVALID, Verdict.UNKNOWN})
 

@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from gitsync.core.advice import advice_on
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report
 from gitsync.model.result import Result
 from gitsync.model.verdict import DRIFTED, Action, Verdict
 from gitsync.report.escape import shortened, value
 from gitsync.report.names import reading_order
+from gitsync.status.advice import advice_on
 
 FAILED = "failed"
 """The rule of a resource that should be Ready and is not."""

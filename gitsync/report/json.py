@@ -8,11 +8,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from gitsync.core.advice import advice_on
 from gitsync.model.problem import Problem, Source
 from gitsync.model.report import Report
 from gitsync.model.result import Attempt, Result
 from gitsync.report.coverage import coverage_document
+from gitsync.status.advice import advice_on
 
 SCHEMA_VERSION = 1
 

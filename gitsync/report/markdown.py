@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gitsync.core.advice import advice_on
 from gitsync.diff.three_way import REMOVED
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report
@@ -20,6 +19,7 @@ from gitsync.report.headline import against, cost, done, found, plural, short_re
 from gitsync.report.names import reading_order, short_names
 from gitsync.report.nextsteps import next_steps
 from gitsync.report.quiet import is_quiet
+from gitsync.status.advice import advice_on
 
 LIMIT = 60_000
 MARKER = "<!-- gitsync -->"

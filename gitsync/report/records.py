@@ -8,7 +8,6 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from gitsync.core.advice import advice_on
 from gitsync.logging import visible
 from gitsync.model.condition import Condition
 from gitsync.model.record import Claim, Record, Row
@@ -16,6 +15,7 @@ from gitsync.report.colour import Paint
 from gitsync.report.headline import plural
 from gitsync.report.names import has_namespaces, reading_order, short_names
 from gitsync.report.table import indented, table
+from gitsync.status.advice import advice_on
 
 _HEADER = ("NAMESPACE", "NAME", "READY", "SEVERITY", "REASON", "MESSAGE")
 _GAP = 2  # blanks after the longest label

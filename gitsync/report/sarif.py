@@ -15,11 +15,11 @@ from typing import Any
 from urllib.parse import quote
 
 from gitsync import __version__
-from gitsync.core.exitcode import FAULT
 from gitsync.logging import visible
 from gitsync.model.report import Report
 from gitsync.report.coverage import coverage_document
 from gitsync.report.findings import FAILED, Finding, Weight, findings
+from gitsync.status.exit_code import FAULT
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _ROOT = "SRCROOT"

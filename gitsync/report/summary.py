@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from gitsync.core.advice import advice_on
 from gitsync.model.problem import Problem
 from gitsync.model.record import Record
 from gitsync.report.escape import code, shortened
 from gitsync.report.headline import plural, short_revision
 from gitsync.report.markdown import problem_item
 from gitsync.report.names import reading_order, short_names
+from gitsync.status.advice import advice_on
 
 _LONGEST_MESSAGE = 500  # characters; the file of the resource has the whole
 

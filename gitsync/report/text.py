@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from gitsync.core.advice import advice_on
 from gitsync.diff.three_way import REMOVED
 from gitsync.logging import visible
 from gitsync.model.gvk import Key
@@ -24,6 +23,7 @@ from gitsync.report.names import has_namespaces, reading_order, short_names
 from gitsync.report.nextsteps import next_steps
 from gitsync.report.quiet import in_sync, is_quiet
 from gitsync.report.table import indented, table
+from gitsync.status.advice import advice_on
 
 _SHORT = 100  # characters of both sides of a difference; longer ones get a line each
 

@@ -12,7 +12,6 @@ from pathlib import Path
 from gitsync.catalog.catalog import open_catalog
 from gitsync.config.config import Config
 from gitsync.config.source_settings import find_source_settings
-from gitsync.core.exitcode import exit_code
 from gitsync.core.plan import make_plan
 from gitsync.core.rehearse import Revised, as_records, rehearse
 from gitsync.errors import ConfigError, SourceError
@@ -35,6 +34,7 @@ from gitsync.request.placeholders import Secrets
 from gitsync.run.connections import NOBODYS_SUBSCRIPTION
 from gitsync.run.plan import choice_of, problems_of, refuse_invalid
 from gitsync.run.prepare import coverage_of, manifests_of, prepared_of
+from gitsync.status.exit_code import exit_code
 
 
 def run(config: Config, clock: Clock, redactions: Redactions) -> Report:

@@ -15,7 +15,6 @@ from typing import TypeVar
 from gitsync.arm.conversation import Conversation
 from gitsync.arm.pages import ids_of
 from gitsync.config.config import Config
-from gitsync.core.exitcode import exit_code
 from gitsync.core.expected import expected
 from gitsync.core.groups import absorbed, doomed_groups
 from gitsync.core.plan import hold_back
@@ -44,6 +43,7 @@ from gitsync.run.load import read
 from gitsync.run.plan import choice_of, plan_run, problems_of, refuse
 from gitsync.run.prepare import coverage_of
 from gitsync.run.write_status import expect, publish
+from gitsync.status.exit_code import exit_code
 
 T = TypeVar("T")
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
-from gitsync.core.exitcode import NOT_READY
 from gitsync.errors import PublishError, StateError
 from gitsync.model.export import Address, Export
 from gitsync.model.gvk import Key
@@ -17,6 +16,7 @@ from gitsync.repo.store import Update
 from gitsync.report import headline, json, summary
 from gitsync.report.masked import masked_problem
 from gitsync.run.connections import Edges
+from gitsync.status.exit_code import NOT_READY
 
 
 def expect(edges: Edges, before: State, records: Mapping[Key, Record]) -> None:

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from gitsync.catalog.catalog import open_catalog
-from gitsync.core.advice import advice, advice_on
-from gitsync.core.advice_of_kinds import BY_KIND
-from gitsync.core.advice_texts import BY_CODE
-from gitsync.core.classify import classify
-from gitsync.core.conditions import READY, RECONCILING, not_deleted, refused, unreadable, warning
 from gitsync.emulator.codes import CODES
 from gitsync.errors import ArmError
 from gitsync.model.gvk import Key
+from gitsync.status.advice import advice, advice_on
+from gitsync.status.advice_of_kinds import BY_KIND
+from gitsync.status.advice_texts import BY_CODE
+from gitsync.status.conditions import READY, RECONCILING, not_deleted, refused, unreadable, warning
+from gitsync.status.error_classes import classify
 
 OF_CLIENTS = {"InvalidFilterInQueryString", "MissingApiVersionParameter", "OperationNotFound"}
 """Mistakes in a request itself, which gitsync does not make and nobody who writes manifests can mend."""
@@ -74,7 +74,7 @@ def test_a_text_is_a_line_of_sentences_in_plain_characters(text):
 
 
 def test_no_code_stands_in_two_rows():
-    from gitsync.core import advice_texts
+    from gitsync.status import advice_texts
 
     codes = [code for table in advice_texts._TABLES for codes in table for code in codes.casefold().split()]
     assert sorted(codes) == sorted(set(codes))

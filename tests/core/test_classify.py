@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from gitsync.core.classify import classify
 from gitsync.errors import ArmError
 from gitsync.model.condition import Retry
+from gitsync.status.error_classes import classify
 
 
 @pytest.mark.parametrize(

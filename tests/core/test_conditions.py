@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from builders import rg
 
-from gitsync.core.conditions import READY, RECONCILING, error, replaces, waiting_for_owner, warning
+from gitsync.status.conditions import READY, RECONCILING, error, replaces, waiting_for_owner, warning
 
 BLOCKED = warning("ReconciliationBlocked", "Not now.")
 

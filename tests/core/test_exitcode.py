@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 from builders import result, vnet
 
-from gitsync.core.exitcode import exit_code
 from gitsync.model.problem import Level, Problem
 from gitsync.model.verdict import Action, Verdict
+from gitsync.status.exit_code import exit_code
 
 WRONG = Problem(code="Bad", message="m")
 NOTED = Problem(code="Odd", message="m", level=Level.WARNING)

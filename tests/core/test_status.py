@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 from handmade import a_kind
 
-from gitsync.core.status import config_map_values, to_status
 from gitsync.model.gvk import GVK
+from gitsync.status.aso_status import config_map_values, to_status
 
 TYPES = {
     "Status": {

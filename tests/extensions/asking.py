@@ -6,7 +6,6 @@ import asyncio
 
 from builders import vnet_id
 
-from gitsync.core.classify import classify
 from gitsync.errors import ArmError
 from gitsync.extensions.built_in import BUILT_IN
 from gitsync.extensions.points import Subject
@@ -14,6 +13,7 @@ from gitsync.extensions.registry import Registry
 from gitsync.model.condition import Retry
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.live import Live
+from gitsync.status.error_classes import classify
 
 REGISTRY = Registry(BUILT_IN)
 

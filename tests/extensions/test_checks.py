@@ -4,12 +4,12 @@ import pytest
 from asking import REGISTRY, asked, subject
 from builders import live
 
-from gitsync.core.classify import Classification
 from gitsync.errors import ArmError, ConfigError
 from gitsync.extensions.foreign import installed
 from gitsync.extensions.points import Extension, block, failure, proceed, success
 from gitsync.extensions.registry import Registry
 from gitsync.model.condition import Retry
+from gitsync.status.error_classes import Classification
 
 AKS, KUSTO = "containerservice.azure.com", "kusto.azure.com"
 

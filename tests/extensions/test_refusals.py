@@ -2,10 +2,10 @@
 
 import pytest
 
-from gitsync.core.classify import Classification
 from gitsync.errors import ArmError
 from gitsync.extensions.refusals import ANY_CODE, Class, Refusal, Refusals, classified
 from gitsync.model.condition import Retry
+from gitsync.status.error_classes import Classification
 
 
 def row(**more):

@@ -6,11 +6,11 @@ from html import unescape
 import pytest
 from report_builders import IN_SYNC, failed, key, record, report, result
 
-from gitsync.core.advice import advice
 from gitsync.model.verdict import Action, Verdict
 from gitsync.report import json as as_json
 from gitsync.report import junit, markdown, pipelines, records, sarif, summary, text
 from gitsync.report.html import page
+from gitsync.status.advice import advice
 
 LOCKED = result(
     key("VirtualNetwork", "hub", "network.azure.com"),

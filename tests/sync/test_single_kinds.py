@@ -8,11 +8,11 @@ import pytest
 from scripts import rules
 from world import GROUP, GROUP_ID, VNET, World, of
 
-from gitsync.core.advice import advice
 from gitsync.emulator.settings import Denial, Settings
 from gitsync.model.condition import Severity
 from gitsync.model.verdict import Action, Verdict
 from gitsync.report.json import document
+from gitsync.status.advice import advice
 
 ENDPOINT_ID = f"{GROUP_ID}/providers/Microsoft.Network/privateEndpoints/door"
 ENDPOINT = f"""\

@@ -8,8 +8,6 @@ from typing import Any
 
 from gitsync.arm.actor import Actor
 from gitsync.arm.reply import Reply
-from gitsync.core.classify import classify
-from gitsync.core.conditions import RECONCILING, refused, unreadable, warning
 from gitsync.core.decide import mends_by_waiting
 from gitsync.core.digest import kept as with_old_digests
 from gitsync.core.digest import sealed
@@ -25,6 +23,8 @@ from gitsync.model.verdict import Action, Verdict
 from gitsync.reconcile.attempt import Turn
 from gitsync.reconcile.stages.body_extensions import made_way, sent
 from gitsync.reconcile.stages.observe import settled
+from gitsync.status.conditions import RECONCILING, refused, unreadable, warning
+from gitsync.status.error_classes import classify
 
 ROLE_ASSIGNMENT = ("authorization.azure.com", "RoleAssignment")
 UPDATE_METHOD = "gitsync/update-method"

@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from gitsync.arm.actor import Actor
-from gitsync.core.conditions import DELETING, not_deleted, unreadable
 from gitsync.core.decide import mends_by_waiting
 from gitsync.errors import ArmError
 from gitsync.extensions.points import ActsOnAzure, Subject
@@ -18,6 +17,7 @@ from gitsync.model.record import Record
 from gitsync.model.result import Stage
 from gitsync.model.verdict import Action
 from gitsync.reconcile.attempt import Turn
+from gitsync.status.conditions import DELETING, not_deleted, unreadable
 
 DELETED = Condition(status=Status.TRUE, reason="Deleted", message="It left git and is deleted in Azure.")
 

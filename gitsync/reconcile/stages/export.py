@@ -15,14 +15,14 @@ from gitsync.cel.budget import Budget
 from gitsync.cel.exported import Exported, exported, wanted_secrets
 from gitsync.cel.objects import Object, self_of
 from gitsync.cel.outcomes import entries
-from gitsync.core.conditions import FAILED, error, unreadable, warning
-from gitsync.core.status import config_map_values, to_status
 from gitsync.errors import ArmError, GitsyncError
 from gitsync.model.condition import Condition
 from gitsync.model.export import Address, Holder, Owner
 from gitsync.model.secret import Secret
 from gitsync.reconcile.attempt import Turn
 from gitsync.request.exports import OPERATOR_SPEC, Destination, Entry, ExportError, destinations_of, entries_of, merged
+from gitsync.status.aso_status import config_map_values, to_status
+from gitsync.status.conditions import FAILED, error, unreadable, warning
 from gitsync.vault.points import VaultError
 
 UNWRITABLE = "FailedWritingAdditionalKubernetesObjects"

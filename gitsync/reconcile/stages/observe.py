@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gitsync.core.conditions import RECONCILING, warning
 from gitsync.core.decide import Wishes, absent, present, unseen
 from gitsync.core.digest import CHANGED, masked, with_secrets
 from gitsync.core.groups import is_group
@@ -19,6 +18,7 @@ from gitsync.reconcile.stages.body_extensions import shaped
 from gitsync.reconcile.stages.on_success import foresee
 from gitsync.reconcile.stages.owner_check import blocked
 from gitsync.request.fill import fill
+from gitsync.status.conditions import RECONCILING, warning
 
 
 async def observe(turn: Turn) -> Turn:

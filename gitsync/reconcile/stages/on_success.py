@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gitsync.arm.actor import Actor
-from gitsync.core.conditions import unreadable, warning
 from gitsync.errors import ArmError, GitsyncError
 from gitsync.reconcile.attempt import Turn
 from gitsync.request.arm_id import OVERRIDE
+from gitsync.status.conditions import unreadable, warning
 
 
 def foresee(turn: Turn) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gitsync.core.conditions import error, overlap, waiting_for_owner, warning
 from gitsync.formats.arm_id import same_id
 from gitsync.model.condition import Condition
 from gitsync.model.gvk import GVK
@@ -15,6 +14,7 @@ from gitsync.model.result import Result
 from gitsync.model.verdict import Verdict
 from gitsync.reconcile.attempt import Turn
 from gitsync.request.owners import is_alias
+from gitsync.status.conditions import error, overlap, waiting_for_owner, warning
 
 
 async def check_policy(turn: Turn) -> Turn:

@@ -7,7 +7,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gitsync.arm.pages import ids_of
-from gitsync.core.conditions import DELETING, DELETION_NOT_SUPPORTED, overlap, warning
 from gitsync.core.groups import is_group, strangers, unseen
 from gitsync.model.condition import Condition, Status
 from gitsync.model.facts import Kind
@@ -19,6 +18,7 @@ from gitsync.model.verdict import Action, Comparison, Verdict
 from gitsync.reconcile.attempt import Turn
 from gitsync.reconcile.stages.delete import DELETED, deleted, gone
 from gitsync.request.owners import is_alias
+from gitsync.status.conditions import DELETING, DELETION_NOT_SUPPORTED, overlap, warning
 
 DETACHED = Condition(status=Status.TRUE, reason="Detached", message="It stays in Azure.")
 KEPT = Condition(status=Status.TRUE, reason="NotPruned", message="Run with --prune to delete it in Azure.")

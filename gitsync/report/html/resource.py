@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from gitsync.core.advice import advice_on
 from gitsync.model.gvk import Key
 from gitsync.model.result import Attempt, Result
 from gitsync.model.verdict import Action
@@ -18,6 +17,7 @@ from gitsync.report.html.grouping import Place
 from gitsync.report.html.looks import LOOKS, tone
 from gitsync.report.html.markup import NOTHING, Markup, code, element, facts, joined, prose, table, text
 from gitsync.report.html.summary import badge
+from gitsync.status.advice import advice_on
 
 _LONGEST_MESSAGE = 4000  # characters
 _MOST = 200  # attempts, or paths that were not compared, or resources that are needed

@@ -5,11 +5,11 @@ Apart from conditions, whose messages stay what Azure said, word for word: healt
 
 from __future__ import annotations
 
-from gitsync.core.advice_of_kinds import BY_KIND
-from gitsync.core.advice_texts import BY_CODE
-from gitsync.core.conditions import code_of
 from gitsync.model.condition import Condition
 from gitsync.model.gvk import Key
+from gitsync.status.advice_of_kinds import BY_KIND
+from gitsync.status.advice_texts import BY_CODE
+from gitsync.status.conditions import code_of
 
 
 def advice(code: str, group: str, kind: str) -> str:

@@ -4,11 +4,11 @@
 
 from __future__ import annotations
 
-from gitsync.core.classify import Classification
 from gitsync.errors import ArmError
 from gitsync.formats.arm_id import subscription_of
 from gitsync.model.condition import Condition, Severity, Status
 from gitsync.model.gvk import Key
+from gitsync.status.error_classes import Classification
 
 OVERLAP = "Overlap"
 """Reason of what another agent keeps: nothing of it is touched, nor of its record."""

@@ -1,0 +1,1 @@
+"""What a result means: conditions, error classes, advice and exit codes."""
