@@ -24,9 +24,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, config: Config) -> int:
     """Print the graph and give the exit code."""
     from gitsync.cli.offline import read_offline
-    from gitsync.core.drawing import document, dot, mermaid
-    from gitsync.core.graph import graph_of
     from gitsync.logging import inert
+    from gitsync.planning.graph_drawing import document, dot, mermaid
+    from gitsync.planning.owner_graph import graph_of
 
     read = read_offline(config, options.redactions)
     graph = graph_of(read.prepared, read.catalog, read.everything)

@@ -11,8 +11,6 @@ from typing import Any
 
 from gitsync.arm.client import Reader, Writer
 from gitsync.arm.conversation import Conversation
-from gitsync.core.decide import remembered_of
-from gitsync.core.digest import sealed
 from gitsync.diff.ignore import Paths, without
 from gitsync.diff.three_way import Remembered
 from gitsync.errors import ArmError
@@ -30,6 +28,8 @@ from gitsync.model.result import Result, Stage
 from gitsync.model.review import Reviewed
 from gitsync.model.template import Request
 from gitsync.model.verdict import Action, Comparison, Verdict
+from gitsync.planning.actions import remembered_of
+from gitsync.planning.secret_digest import sealed
 from gitsync.reconcile.context import Run
 from gitsync.reconcile.identities import Account
 from gitsync.status.conditions import FAILED, RECONCILING, other_subscription, warning

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from gitsync.arm.client import Arm
 from gitsync.catalog.catalog import Catalog
-from gitsync.core.digest import Digests
 from gitsync.extensions.registry import Registry
 from gitsync.model.clock import Clock
 from gitsync.model.review import Review
+from gitsync.planning.secret_digest import Digests
 from gitsync.reconcile.identities import Accounts
 from gitsync.reconcile.run_cache import Memory
 from gitsync.redaction import Redactions

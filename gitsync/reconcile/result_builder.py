@@ -11,9 +11,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from gitsync.core.decide import claim_of
-from gitsync.core.expected import is_expected
-from gitsync.core.flapping import after_write
 from gitsync.manifests.units import unit_of
 from gitsync.model.clock import rfc3339
 from gitsync.model.condition import Condition, Status
@@ -24,6 +21,9 @@ from gitsync.model.policy import Policy
 from gitsync.model.record import Claim, Operation, Record, Row
 from gitsync.model.result import Result
 from gitsync.model.verdict import Action, Comparison, Verdict
+from gitsync.planning.actions import claim_of
+from gitsync.planning.expected import is_expected
+from gitsync.planning.flapping import after_write
 from gitsync.reconcile.attempt import Turn
 from gitsync.report.masked import masked_condition
 from gitsync.status.conditions import OVERLAP, READY, replaces

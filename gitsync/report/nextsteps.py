@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from gitsync.core.digest import TO_COME
-from gitsync.core.flapping import FLAPPING
 from gitsync.model.report import Report
 from gitsync.model.result import Result
 from gitsync.model.verdict import Action, Verdict
+from gitsync.planning.flapping import FLAPPING
+from gitsync.planning.secret_digest import TO_COME
 
 
 class _Step(NamedTuple):

@@ -10,14 +10,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from gitsync.config.config import Config
-from gitsync.core.digest import Digests
-from gitsync.core.plan import holding_parents
 from gitsync.errors import ConfigError
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Intent, Node, Plan
 from gitsync.model.result import Result
 from gitsync.model.review import Review, Reviewed
 from gitsync.model.verdict import Action, Verdict
+from gitsync.planning.plan import holding_parents
+from gitsync.planning.secret_digest import Digests
 from gitsync.repo.identity import repository_of, revision_of
 from gitsync.repo.plan_file import read_plan
 from gitsync.run.connections import Edges

@@ -6,12 +6,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from gitsync.config.config import Config
-from gitsync.core.digest import Digests
-from gitsync.core.nowhere import needed_secrets
 from gitsync.model.export import Address
 from gitsync.model.record import State
 from gitsync.model.resource import Prepared, Resource
 from gitsync.model.review import Review
+from gitsync.planning.secret_digest import Digests
+from gitsync.planning.unused_exports import needed_secrets
 from gitsync.reconcile.context import Rules, Run
 from gitsync.reconcile.identities import Accounts
 from gitsync.reconcile.run_cache import Memory

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from gitsync.config.config import Config
-from gitsync.core.nowhere import exported_nowhere
 from gitsync.errors import ConfigError
 from gitsync.manifests.credential_secret import hidden
 from gitsync.manifests.selection import Choice
@@ -18,6 +17,7 @@ from gitsync.model.gvk import Key
 from gitsync.model.manifests import Manifests
 from gitsync.model.record import Record, State
 from gitsync.model.resource import Prepared
+from gitsync.planning.unused_exports import exported_nowhere
 from gitsync.request.credential_choice import Credentials, wanted
 from gitsync.run.connections import Edges
 from gitsync.run.prepare import manifests_of, prepared_of

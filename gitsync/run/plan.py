@@ -6,14 +6,14 @@ Nothing here asks Azure. The decisions are in `core`; this joins them with the s
 from __future__ import annotations
 
 from gitsync.config.config import Config
-from gitsync.core.bystanders import sparing
-from gitsync.core.plan import make_plan, refuse_unsafe
 from gitsync.errors import SourceError
 from gitsync.manifests.selection import Choice, chosen, unmatched
 from gitsync.model.gvk import GVK
 from gitsync.model.plan import Plan, Surroundings
 from gitsync.model.problem import Level, Problem
 from gitsync.model.record import Record, State
+from gitsync.planning.bystanders import sparing
+from gitsync.planning.plan import make_plan, refuse_unsafe
 from gitsync.run.connections import Edges
 from gitsync.run.departures import departures
 from gitsync.run.load import Given

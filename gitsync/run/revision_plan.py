@@ -12,8 +12,6 @@ from pathlib import Path
 from gitsync.catalog.catalog import open_catalog
 from gitsync.config.config import Config
 from gitsync.config.source_settings import find_source_settings
-from gitsync.core.plan import make_plan
-from gitsync.core.rehearse import Revised, as_records, rehearse
 from gitsync.errors import ConfigError, SourceError
 from gitsync.manifests.credential_secret import hidden
 from gitsync.manifests.selection import chosen, unmatched
@@ -24,6 +22,8 @@ from gitsync.model.plan import Plan, Surroundings
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report, Requests
 from gitsync.model.secret import Secret
+from gitsync.planning.plan import make_plan
+from gitsync.planning.revision_diff import Revised, as_records, rehearse
 from gitsync.redaction import Redactions
 from gitsync.repo.access import Access
 from gitsync.repo.checkout import checkout

@@ -15,10 +15,6 @@ from typing import TypeVar
 from gitsync.arm.conversation import Conversation
 from gitsync.arm.pages import ids_of
 from gitsync.config.config import Config
-from gitsync.core.expected import expected
-from gitsync.core.groups import absorbed, doomed_groups
-from gitsync.core.plan import hold_back
-from gitsync.core.untold import untold_secrets
 from gitsync.errors import ArmError, ConfigError
 from gitsync.model.clock import rfc3339
 from gitsync.model.export import Address
@@ -28,6 +24,10 @@ from gitsync.model.problem import Problem
 from gitsync.model.record import Record
 from gitsync.model.report import Report
 from gitsync.model.result import Result
+from gitsync.planning.expected import expected
+from gitsync.planning.group_deletes import absorbed, doomed_groups
+from gitsync.planning.plan import hold_back
+from gitsync.planning.uncompared_secrets import untold_secrets
 from gitsync.reconcile.attempt import begin
 from gitsync.reconcile.context import Run
 from gitsync.reconcile.identities import any_global, open_accounts

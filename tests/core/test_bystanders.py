@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 from builders import group_id, prepared, record, rg, subnet, vnet, vnet_id
 
-from gitsync.core.bystanders import sparing
-from gitsync.core.plan import make_plan
 from gitsync.model.policy import Policy
 from gitsync.model.record import Claim
+from gitsync.planning.bystanders import sparing
+from gitsync.planning.plan import make_plan
 
 GROUP = record(rg(), group_id())
 NET = record(vnet(), vnet_id())

@@ -3,7 +3,12 @@ from __future__ import annotations
 import pytest
 from builders import live, record, vnet, vnet_id
 
-from gitsync.core.decide import (
+from gitsync.diff.hints import Hints, hints_of
+from gitsync.diff.three_way import Remembered, public
+from gitsync.errors import ArmError
+from gitsync.model.record import Claim
+from gitsync.model.verdict import Action, Verdict
+from gitsync.planning.actions import (
     Wishes,
     absent,
     claim_of,
@@ -12,11 +17,6 @@ from gitsync.core.decide import (
     remembered_of,
     unseen,
 )
-from gitsync.diff.hints import Hints, hints_of
-from gitsync.diff.three_way import Remembered, public
-from gitsync.errors import ArmError
-from gitsync.model.record import Claim
-from gitsync.model.verdict import Action, Verdict
 
 BODY = {"properties": {"a": 1}}
 SEEN = Remembered(applied=BODY, baseline=BODY)

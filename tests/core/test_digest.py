@@ -9,7 +9,10 @@ from builders import vnet
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.core.digest import (
+from gitsync.diff.three_way import public
+from gitsync.model.secret import MASKED, Placeholder, Secret
+from gitsync.model.verdict import Comparison, Difference, Verdict
+from gitsync.planning.secret_digest import (
     CHANGED,
     MADE_WITH_ANOTHER_KEY,
     MADE_WITHOUT_KEY,
@@ -22,9 +25,6 @@ from gitsync.core.digest import (
     sealed,
     with_secrets,
 )
-from gitsync.diff.three_way import public
-from gitsync.model.secret import MASKED, Placeholder, Secret
-from gitsync.model.verdict import Comparison, Difference, Verdict
 
 KEY, OTHER, NONE = Digests(Secret("k" * 32)), Digests(Secret("o" * 32)), Digests()
 

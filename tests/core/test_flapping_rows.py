@@ -4,10 +4,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from gitsync.core.flapping import LONGEST_GAP, after_write, condition_of, held
 from gitsync.model.condition import Severity, Status
 from gitsync.model.record import Row
 from gitsync.model.verdict import Comparison, Difference, Verdict
+from gitsync.planning.flapping import LONGEST_GAP, after_write, condition_of, held
 
 NOON = datetime(2030, 6, 15, 12, tzinfo=UTC)
 LIMIT = 3

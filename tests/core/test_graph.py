@@ -8,12 +8,12 @@ import pytest
 from handmade import GROUP, VERSION, a_resource
 
 from gitsync.catalog.catalog import open_catalog
-from gitsync.core.drawing import document, dot, mermaid
-from gitsync.core.graph import Graph, Presence, Relation, Vertex, graph_of
 from gitsync.model.gvk import Key
 from gitsync.model.policy import Policy
 from gitsync.model.resource import OwnerRef, Prepared
 from gitsync.model.template import Template
+from gitsync.planning.graph_drawing import document, dot, mermaid
+from gitsync.planning.owner_graph import Graph, Presence, Relation, Vertex, graph_of
 
 NET = "network.azure.com"
 

@@ -6,9 +6,9 @@ from graphlib import TopologicalSorter
 import pytest
 from builders import group_id, prune, rg, vnet, vnet_id
 
-from gitsync.core.groups import absorbed, doomed_groups
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Node
+from gitsync.planning.group_deletes import absorbed, doomed_groups
 
 PRUNES = {rg(): prune(rg(), group_id(), depends_on=(vnet(),)), vnet(): prune(vnet(), vnet_id())}
 

@@ -9,13 +9,13 @@ from builders import group_id, prepared, record, rg, subnet, vnet, vnet_id
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.core.plan import make_plan
 from gitsync.manifests.units import hides, unit_of
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import UnreadDocument
 from gitsync.model.plan import Departure, Intent, Surroundings
 from gitsync.model.problem import Level, Problem, Source
 from gitsync.model.resource import OwnerRef
+from gitsync.planning.plan import make_plan
 
 BAD = Problem(code="InvalidYaml", message="This is not YAML.", path="infra/net/b.yaml", line=3)
 GONE = record(vnet(), vnet_id(), unit="infra/net")

@@ -16,11 +16,11 @@ from pathlib import Path
 import pytest
 
 from gitsync.catalog.catalog import open_catalog
-from gitsync.core.plan import make_plan
 from gitsync.manifests.reader import read_manifests
 from gitsync.manifests.units import unit_of
 from gitsync.model.plan import Intent, Surroundings
 from gitsync.model.record import Claim, Record
+from gitsync.planning.plan import make_plan
 from gitsync.request.build import prepare
 
 FOLDER = Path(__file__).resolve().parent.parent.parent / "examples" / "manifests"

@@ -3,12 +3,12 @@
 import pytest
 from handmade import a_resource
 
-from gitsync.core.nowhere import exported_nowhere, needed_secrets
 from gitsync.manifests.selection import Choice
 from gitsync.model.export import Address, Holder
 from gitsync.model.policy import Policy
 from gitsync.model.resource import Prepared
 from gitsync.model.template import SecretHole, SecretMapHole, Template
+from gitsync.planning.unused_exports import exported_nowhere, needed_secrets
 
 
 def prepared(operator_spec=None, body=None, *, name="one", namespace="default"):

@@ -3,12 +3,12 @@ from __future__ import annotations
 import pytest
 from builders import group_id, prepared, record, result, rg, subnet, vnet, vnet_id
 
-from gitsync.core.plan import hold_back, make_plan, refuse_unsafe
 from gitsync.errors import StateError, UnsafePlanError
 from gitsync.model.plan import Departure, Intent
 from gitsync.model.policy import Policy
 from gitsync.model.problem import Problem
 from gitsync.model.record import Claim
+from gitsync.planning.plan import hold_back, make_plan, refuse_unsafe
 
 SUBNET = f"{vnet_id()}/subnets/one"
 PROBLEM = Problem(code="Bad", message="It is bad.")

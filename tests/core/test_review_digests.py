@@ -5,7 +5,11 @@ from __future__ import annotations
 import pytest
 from builders import live, vnet
 
-from gitsync.core.review import (
+from gitsync.model.review import Review, Reviewed
+from gitsync.model.secret import Placeholder, Secret
+from gitsync.model.template import Request
+from gitsync.model.verdict import Action
+from gitsync.planning.approval import (
     NOT_REVIEWED,
     OUTDATED,
     SECRETS_NOT_REVIEWED,
@@ -15,10 +19,6 @@ from gitsync.core.review import (
     objection,
     without_later,
 )
-from gitsync.model.review import Review, Reviewed
-from gitsync.model.secret import Placeholder, Secret
-from gitsync.model.template import Request
-from gitsync.model.verdict import Action
 
 SEEN = Reviewed(action=Action.UPDATE, desired="d", live="l", etag="e")
 

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 from report_builders import IN_SYNC, report
 
-from gitsync.core.digest import NO_KEY, TO_COME
 from gitsync.model.problem import Level, Problem
 from gitsync.model.verdict import Action, Verdict
+from gitsync.planning.secret_digest import NO_KEY, TO_COME
 from gitsync.report.nextsteps import next_steps
 
 PASSWORD = "/properties/password"

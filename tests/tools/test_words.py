@@ -122,5 +122,5 @@ def test_it_reads_every_module_and_every_page(tool):
         "docs/drift.md",
         "examples/README.md",
         "gitsync/__init__.py",
-        "gitsync/core/drawing.py",
+        "gitsync/planning/graph_drawing.py",
     } <= read

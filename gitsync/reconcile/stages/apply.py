@@ -8,9 +8,6 @@ from typing import Any
 
 from gitsync.arm.actor import Actor
 from gitsync.arm.reply import Reply
-from gitsync.core.decide import mends_by_waiting
-from gitsync.core.digest import kept as with_old_digests
-from gitsync.core.digest import sealed
 from gitsync.diff.ignore import kept, without
 from gitsync.diff.merge_patch import merge_patch
 from gitsync.diff.three_way import Remembered, baseline_of
@@ -20,6 +17,9 @@ from gitsync.formats.arm_id import provider_of, subscription_of
 from gitsync.model.result import Stage
 from gitsync.model.template import Request
 from gitsync.model.verdict import Action, Verdict
+from gitsync.planning.actions import mends_by_waiting
+from gitsync.planning.secret_digest import kept as with_old_digests
+from gitsync.planning.secret_digest import sealed
 from gitsync.reconcile.attempt import Turn
 from gitsync.reconcile.stages.body_extensions import made_way, sent
 from gitsync.reconcile.stages.observe import settled

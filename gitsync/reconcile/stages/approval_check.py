@@ -10,8 +10,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from gitsync.core.digest import has_secrets
-from gitsync.core.review import (
+from gitsync.model.review import Reviewed
+from gitsync.model.verdict import Action
+from gitsync.planning.approval import (
     EXISTS,
     SECRETS_NOT_REVIEWED,
     desired_digest,
@@ -20,8 +21,7 @@ from gitsync.core.review import (
     objection,
     without_later,
 )
-from gitsync.model.review import Reviewed
-from gitsync.model.verdict import Action
+from gitsync.planning.secret_digest import has_secrets
 from gitsync.reconcile.attempt import Turn
 
 _AsSeen = Callable[[Turn, tuple[str, ...]], Reviewed]

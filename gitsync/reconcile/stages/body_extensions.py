@@ -11,11 +11,11 @@ from dataclasses import replace
 from typing import Any
 
 from gitsync.arm.actor import Actor
-from gitsync.core.decide import mends_by_waiting
 from gitsync.errors import ArmError
 from gitsync.extensions.points import Answer, Question, UnmendableError
 from gitsync.model.template import Request
 from gitsync.model.verdict import Verdict
+from gitsync.planning.actions import mends_by_waiting
 from gitsync.reconcile.attempt import Turn
 from gitsync.status.conditions import error, unreadable
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from gitsync.arm.actor import Actor
-from gitsync.core.decide import mends_by_waiting
 from gitsync.errors import ArmError
 from gitsync.extensions.points import ActsOnAzure, Subject
 from gitsync.model.condition import Condition, Status
@@ -16,6 +15,7 @@ from gitsync.model.gvk import GVK
 from gitsync.model.record import Record
 from gitsync.model.result import Stage
 from gitsync.model.verdict import Action
+from gitsync.planning.actions import mends_by_waiting
 from gitsync.reconcile.attempt import Turn
 from gitsync.status.conditions import DELETING, not_deleted, unreadable
 

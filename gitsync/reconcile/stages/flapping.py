@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gitsync.core.flapping import condition_of, held
 from gitsync.model.verdict import Action
+from gitsync.planning.flapping import condition_of, held
 from gitsync.reconcile.attempt import Turn
 
 

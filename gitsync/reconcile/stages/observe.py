@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gitsync.core.decide import Wishes, absent, present, unseen
-from gitsync.core.digest import CHANGED, masked, with_secrets
-from gitsync.core.groups import is_group
 from gitsync.diff.hints import hints_of
 from gitsync.diff.redact import secret_shapes, veiled_comparison
 from gitsync.diff.three_way import Remembered, public
 from gitsync.model.condition import Condition
 from gitsync.model.template import Request
 from gitsync.model.verdict import Action, Comparison, Verdict
+from gitsync.planning.actions import Wishes, absent, present, unseen
+from gitsync.planning.group_deletes import is_group
+from gitsync.planning.secret_digest import CHANGED, masked, with_secrets
 from gitsync.reconcile.attempt import Turn
 from gitsync.reconcile.stages.body_extensions import shaped
 from gitsync.reconcile.stages.on_success import foresee

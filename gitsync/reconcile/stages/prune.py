@@ -7,7 +7,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gitsync.arm.pages import ids_of
-from gitsync.core.groups import is_group, strangers, unseen
 from gitsync.model.condition import Condition, Status
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import GVK
@@ -15,6 +14,7 @@ from gitsync.model.plan import Intent
 from gitsync.model.record import Record
 from gitsync.model.result import Stage
 from gitsync.model.verdict import Action, Comparison, Verdict
+from gitsync.planning.group_deletes import is_group, strangers, unseen
 from gitsync.reconcile.attempt import Turn
 from gitsync.reconcile.stages.delete import DELETED, deleted, gone
 from gitsync.request.owners import is_alias

@@ -10,7 +10,6 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gitsync.core.digest import masked
 from gitsync.diff.projection import asked_for, project
 from gitsync.formats.json_pointer import Path, pointer
 from gitsync.model.condition import Condition
@@ -19,6 +18,7 @@ from gitsync.model.review import Review, Reviewed
 from gitsync.model.secret import Placeholder
 from gitsync.model.template import Request
 from gitsync.model.verdict import Action
+from gitsync.planning.secret_digest import masked
 from gitsync.status.conditions import warning
 
 OUTDATED = "PlanOutdated"

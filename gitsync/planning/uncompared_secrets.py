@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-from gitsync.core.digest import MADE_WITH_ANOTHER_KEY, MADE_WITHOUT_KEY, NO_KEY
 from gitsync.model.problem import Level, Problem
 from gitsync.model.result import Result
+from gitsync.planning.secret_digest import MADE_WITH_ANOTHER_KEY, MADE_WITHOUT_KEY, NO_KEY
 
 _NAMED = 3
 

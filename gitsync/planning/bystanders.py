@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from gitsync.core.groups import is_group
 from gitsync.formats.arm_id import is_below, same_id
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Intent, Node, Plan
 from gitsync.model.record import Claim, Record
 from gitsync.model.resource import Prepared
+from gitsync.planning.group_deletes import is_group
 
 
 def sparing(plan: Plan, records: Mapping[Key, Record], prepared: Iterable[Prepared]) -> Plan:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-from gitsync.core.graph import Graph, Presence, Relation, Vertex
+from gitsync.planning.owner_graph import Graph, Presence, Relation, Vertex
 
 _PLAIN = re.compile(r"[A-Za-z0-9 ._/-]")
 

@@ -11,7 +11,6 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
 
-from gitsync.core.holds import ALONE, Gap, Holds, holds_of
 from gitsync.errors import StateError, UnsafePlanError
 from gitsync.formats.arm_id import is_below, same_id, upwards
 from gitsync.model.gvk import Key
@@ -21,6 +20,7 @@ from gitsync.model.problem import Problem
 from gitsync.model.record import Claim, Record
 from gitsync.model.resource import Prepared
 from gitsync.model.result import Result
+from gitsync.planning.prune_holds import ALONE, Gap, Holds, holds_of
 
 MOST_DELETES = 10
 SHARE_OF_DELETES = 0.2

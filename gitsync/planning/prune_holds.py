@@ -11,7 +11,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from gitsync.core.slips import FURTHEST_KIND, FURTHEST_NAME, by_variant, mistyped, near
 from gitsync.formats.arm_id import is_below
 from gitsync.manifests.units import hides, unit_of
 from gitsync.model.gvk import Key
@@ -20,6 +19,7 @@ from gitsync.model.plan import Surroundings
 from gitsync.model.problem import Problem, Source
 from gitsync.model.record import Record
 from gitsync.model.resource import Prepared, Resource
+from gitsync.planning.near_keys import FURTHEST_KIND, FURTHEST_NAME, by_variant, mistyped, near
 from gitsync.problems.suggest import distance
 
 ALONE: Final = Surroundings()
