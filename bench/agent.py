@@ -7,7 +7,7 @@ from functools import partial
 
 import git  # noqa: F401 - this and the next are imported late by a run; imports are start-up
 
-import gitsync.arm.carrier  # noqa: F401 - as above
+import gitsync.arm.http.carrier  # noqa: F401 - as above
 from bench.estate import SUBSCRIPTION
 from bench.meter import tell
 from gitsync.api import execute

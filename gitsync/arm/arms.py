@@ -10,15 +10,15 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from gitsync.arm.access import Access
+from gitsync.arm.auth.access import Access
 from gitsync.arm.client import Arm
 from gitsync.arm.cloud import Cloud
-from gitsync.arm.traffic import Traffic
+from gitsync.arm.http.traffic import Traffic
 from gitsync.model.clock import Clock
 from gitsync.model.signin import SignIn
 
 if TYPE_CHECKING:
-    from gitsync.arm.network import Way
+    from gitsync.arm.http.network import Way
 
 
 @asynccontextmanager
@@ -53,8 +53,8 @@ class Arms:
         for known, arm in self._opened:
             if known == access:
                 return arm
-        from gitsync.arm.carrier import open_carrier  # noqa: PLC0415 - azure and aiohttp are slow to import
-        from gitsync.arm.network import open_way  # noqa: PLC0415 - as above
+        from gitsync.arm.http.carrier import open_carrier  # noqa: PLC0415 - azure and aiohttp are slow to import
+        from gitsync.arm.http.network import open_way  # noqa: PLC0415 - as above
 
         if self._way is None:
             self._way = await self._stack.enter_async_context(open_way(access.network))

@@ -10,23 +10,23 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gitsync.arm.access import Access, Credential
-from gitsync.arm.address import target
-from gitsync.arm.answer import Answer
-from gitsync.arm.call import Call
+from gitsync.arm.auth.access import Access, Credential
+from gitsync.arm.auth.principal import Principal
 from gitsync.arm.cloud import Cloud
-from gitsync.arm.contact import SignedCarrier, first
-from gitsync.arm.conversation import Conversation
-from gitsync.arm.exchange import Exchange
-from gitsync.arm.operations import Operations
-from gitsync.arm.pacing import Pace
-from gitsync.arm.pages import MOST_PAGES, Entries, Page, Source, page_of, read_page
-from gitsync.arm.payload import to_payload
-from gitsync.arm.principal import Principal
+from gitsync.arm.http.address import target
+from gitsync.arm.http.answer import Answer
+from gitsync.arm.http.call import Call
+from gitsync.arm.http.conversation import Conversation
+from gitsync.arm.http.exchange import Exchange
+from gitsync.arm.http.first_contact import SignedCarrier, first
+from gitsync.arm.http.pacing import Pace
+from gitsync.arm.http.pages import MOST_PAGES, Entries, Page, Source, page_of, read_page
+from gitsync.arm.http.payload import to_payload
+from gitsync.arm.http.shown_resource import shown
+from gitsync.arm.http.traffic import Traffic
+from gitsync.arm.lro.operations import Operations
+from gitsync.arm.lro.reply import Reply, live_of
 from gitsync.arm.registration import Registrations
-from gitsync.arm.reply import Reply, live_of
-from gitsync.arm.shown import shown
-from gitsync.arm.traffic import Traffic
 from gitsync.model.clock import Clock
 from gitsync.model.live import Live
 from gitsync.model.report import Requests
@@ -53,7 +53,7 @@ async def open_arm(access: Access, clock: Clock, credential: Credential | None =
 
     Raises ConfigError where the settings cannot work: nothing was sent then.
     """
-    from gitsync.arm.carrier import open_carrier  # noqa: PLC0415 - azure and aiohttp take a fifth of a second to import
+    from gitsync.arm.http.carrier import open_carrier  # noqa: PLC0415 - azure and aiohttp take a fifth of a second to import
 
     async with open_carrier(access, clock, credential) as carrier:
         yield Arm(carrier, access, clock)

@@ -9,13 +9,13 @@ import asyncio
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
 
-from gitsync.arm.address import target
-from gitsync.arm.answer import Answer
-from gitsync.arm.call import Call
-from gitsync.arm.conversation import Conversation
-from gitsync.arm.exchange import Exchange, may_read_again
-from gitsync.arm.failures import DeadlineError
-from gitsync.arm.pacing import Pace
+from gitsync.arm.http.address import target
+from gitsync.arm.http.answer import Answer
+from gitsync.arm.http.call import Call
+from gitsync.arm.http.conversation import Conversation
+from gitsync.arm.http.exchange import Exchange, may_read_again
+from gitsync.arm.http.failures import DeadlineError
+from gitsync.arm.http.pacing import Pace
 from gitsync.errors import ArmError
 from gitsync.model.clock import rfc3339
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gitsync.arm.client import Reader, Writer
-from gitsync.arm.conversation import Conversation
+from gitsync.arm.http.conversation import Conversation
 from gitsync.diff.ignore import Paths, without
 from gitsync.diff.three_way import Remembered
 from gitsync.errors import ArmError

@@ -9,8 +9,8 @@ import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable
 
-from gitsync.arm.address import lane_of
-from gitsync.arm.conversation import LAST_ANSWER, Conversation
+from gitsync.arm.http.address import lane_of
+from gitsync.arm.http.conversation import LAST_ANSWER, Conversation
 from gitsync.extensions.points import Answer, Question
 from gitsync.formats.arm_id import upwards
 from gitsync.model.live import Live

@@ -12,8 +12,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from gitsync.arm.access import Access, Network
 from gitsync.arm.arms import Arms, open_arms
+from gitsync.arm.auth.access import Access, Network
 from gitsync.arm.client import Arm
 from gitsync.arm.clock import SystemClock
 from gitsync.arm.cloud import Cloud, cloud_of

@@ -12,8 +12,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
-from gitsync.arm.conversation import Conversation
-from gitsync.arm.pages import ids_of
+from gitsync.arm.http.conversation import Conversation
+from gitsync.arm.http.pages import ids_of
 from gitsync.config.config import Config
 from gitsync.errors import ArmError, ConfigError
 from gitsync.model.clock import rfc3339

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
-from gitsync.arm.access import Access
+from gitsync.arm.auth.access import Access
 from gitsync.config.config import Config
 from gitsync.model.clock import Clock
 from gitsync.processes.grace_period import Grace
@@ -60,8 +60,8 @@ def _identity(access: Access, clock: Clock) -> Callable[[], AbstractAsyncContext
 
     @asynccontextmanager
     async def identity() -> AsyncIterator[tuple[Any, Way]]:
-        from gitsync.arm.credentials import open_credential  # noqa: PLC0415 - azure-identity takes a while to import
-        from gitsync.arm.network import open_way  # noqa: PLC0415 - as above
+        from gitsync.arm.auth.credentials import open_credential  # noqa: PLC0415 - azure-identity takes a while to import
+        from gitsync.arm.http.network import open_way  # noqa: PLC0415 - as above
 
         async with open_way(access.network) as way, open_credential(access, way, clock) as credential:
             yield credential, way

@@ -1,6 +1,6 @@
 """How a vault of Azure's is reached: what of the way to Azure a vault needs.
 
-Apart from `gitsync.arm.network`, whose `Way` this describes, since the places of secrets know nothing of ARM.
+Apart from `gitsync.arm.http.network`, whose `Way` this describes, since the places of secrets know nothing of ARM.
 """
 
 from __future__ import annotations

@@ -12,10 +12,10 @@ from typing import Any
 from fake_clock import FakeClock
 from scripted_server import ScriptedServer, serving
 
-from gitsync.arm.access import Access, Network
+from gitsync.arm.auth.access import Access, Network
 from gitsync.arm.client import Arm, Reader, Writer, open_arm
 from gitsync.arm.cloud import cloud_of
-from gitsync.arm.conversation import Conversation
+from gitsync.arm.http.conversation import Conversation
 from gitsync.model.signin import Method, SignIn
 
 API = "2024-05-01"

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.arm.address import action_of, lane_of, target
+from gitsync.arm.http.address import action_of, lane_of, target
 from gitsync.errors import ArmError
 
 SUB = "/subscriptions/S"

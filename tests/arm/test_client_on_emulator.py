@@ -8,11 +8,11 @@ from fake_clock import FakeClock
 from private_ca import make
 from rig import anonymous
 
-from gitsync.arm.access import Access, Network
+from gitsync.arm.auth.access import Access, Network
 from gitsync.arm.client import Arm, open_arm
 from gitsync.arm.clock import SystemClock
 from gitsync.arm.cloud import cloud_of
-from gitsync.arm.conversation import Conversation
+from gitsync.arm.http.conversation import Conversation
 from gitsync.emulator.faults import Canned, Drop, Match, Rule
 from gitsync.emulator.server import Emulator
 from gitsync.emulator.settings import Bucket, Limits, Principal, Settings, Timing

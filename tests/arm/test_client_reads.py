@@ -6,7 +6,7 @@ import pytest
 from rig import API, CLIENT, GROUP, OBJECT, SUBSCRIPTION, TENANT, VNET, Rig, StaticCredential, anonymous, moving, run
 from scripted_server import BREAK, Say
 
-from gitsync.arm.failures import DeadlineError
+from gitsync.arm.http.failures import DeadlineError
 from gitsync.errors import ArmError
 from gitsync.model.report import Requests
 from gitsync.model.result import Stage

@@ -6,7 +6,7 @@ import pytest
 from rig import API, GROUP, VNET, Rig, StaticCredential, anonymous, moving, run
 from scripted_server import BREAK, HANG, Say
 
-from gitsync.arm.failures import TransportError
+from gitsync.arm.http.failures import TransportError
 from gitsync.errors import ArmError
 from gitsync.model.report import Requests
 from gitsync.model.secret import Secret

@@ -11,12 +11,12 @@ from private_ca import PrivateCa, make
 from rig import API, CLIENT, OBJECT, TENANT, VNET, jwt, moving
 from scripted_server import Say, ScriptedServer, serving
 
-from gitsync.arm.access import Access, Network
+from gitsync.arm.auth.access import Access, Network
+from gitsync.arm.auth.principal import Principal
 from gitsync.arm.client import Arm, open_arm
 from gitsync.arm.cloud import cloud_of
-from gitsync.arm.conversation import Conversation
-from gitsync.arm.failures import TransportError
-from gitsync.arm.principal import Principal
+from gitsync.arm.http.conversation import Conversation
+from gitsync.arm.http.failures import TransportError
 from gitsync.errors import ArmError, ConfigError
 from gitsync.model.secret import MASKED, Secret
 from gitsync.model.signin import Method, SignIn

@@ -18,12 +18,12 @@ from private_ca import PrivateCa, make
 from rig import API, CLIENT, OBJECT, TENANT, VNET, jwt, moving
 from scripted_server import Say, ScriptedServer, serving
 
-from gitsync.arm.access import Access, Network
 from gitsync.arm.arms import Arms, open_arms
+from gitsync.arm.auth.access import Access, Network
 from gitsync.arm.client import Arm, open_arm
 from gitsync.arm.cloud import cloud_of
-from gitsync.arm.conversation import Conversation
-from gitsync.arm.throttle import Kind, Limit
+from gitsync.arm.http.conversation import Conversation
+from gitsync.arm.http.throttle import Kind, Limit
 from gitsync.errors import ConfigError
 from gitsync.model.secret import Secret
 from gitsync.model.signin import Method, SignIn

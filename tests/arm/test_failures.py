@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rig import API, VNET, jwt
 
-from gitsync.arm.address import target
-from gitsync.arm.answer import Answer
-from gitsync.arm.call import Call
-from gitsync.arm.failures import failure_of, read_error, scrubbed
-from gitsync.arm.payload import masked, to_payload
-from gitsync.arm.principal import Principal, principal_of
+from gitsync.arm.auth.principal import Principal, principal_of
+from gitsync.arm.http.address import target
+from gitsync.arm.http.answer import Answer
+from gitsync.arm.http.call import Call
+from gitsync.arm.http.failures import failure_of, read_error, scrubbed
+from gitsync.arm.http.payload import masked, to_payload
 from gitsync.model.secret import Secret
 
 UNKNOWN = ("UnknownError", "There was an unknown deployment error")

@@ -12,11 +12,11 @@ from raw_server import bomb, dripping, head, raw_server, whole
 from rig import API, GROUP, VNET, Rig, StaticCredential, anonymous, moving, run
 from scripted_server import HANG, Say
 
-from gitsync.arm.answer import Answer
 from gitsync.arm.client import Arm, open_arm
 from gitsync.arm.clock import SystemClock
-from gitsync.arm.conversation import Conversation
-from gitsync.arm.failures import CredentialError, DeadlineError, TransportError
+from gitsync.arm.http.answer import Answer
+from gitsync.arm.http.conversation import Conversation
+from gitsync.arm.http.failures import CredentialError, DeadlineError, TransportError
 from gitsync.errors import ArmError, ConfigError
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)

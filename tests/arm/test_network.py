@@ -10,9 +10,9 @@ from rig import API, VNET, anonymous, moving
 from scripted_server import Say, serving
 
 from gitsync.arm.client import open_arm
-from gitsync.arm.conversation import Conversation
-from gitsync.arm.failures import TransportError
-from gitsync.arm.network import proxy_for
+from gitsync.arm.http.conversation import Conversation
+from gitsync.arm.http.failures import TransportError
+from gitsync.arm.http.network import proxy_for
 from gitsync.errors import ConfigError
 
 
@@ -132,7 +132,7 @@ class Token:
 
 
 def away(environment: dict[str, str]):
-    from gitsync.arm.access import Access, Network
+    from gitsync.arm.auth.access import Access, Network
     from gitsync.arm.cloud import cloud_of
 
     cloud = cloud_of("https://arm.invalid", "https://arm.invalid", "https://login.invalid")

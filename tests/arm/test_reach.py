@@ -12,11 +12,11 @@ from raw_server import raw_server, whole
 from rig import API, VNET, anonymous, moving
 from scripted_server import Say, serving
 
-from gitsync.arm.access import Access, Network
+from gitsync.arm.auth.access import Access, Network
 from gitsync.arm.client import open_arm
 from gitsync.arm.cloud import cloud_of
-from gitsync.arm.conversation import Conversation
-from gitsync.arm.failures import TransportError
+from gitsync.arm.http.conversation import Conversation
+from gitsync.arm.http.failures import TransportError
 from gitsync.errors import ConfigError
 from gitsync.model.secret import Secret
 from gitsync.model.signin import Method, SignIn

@@ -7,9 +7,9 @@ from fake_clock import FakeClock
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gitsync.arm.answer import Answer
-from gitsync.arm.conversation import Conversation
-from gitsync.arm.throttle import Kind, Limit, Throttle, kind_of
+from gitsync.arm.http.answer import Answer
+from gitsync.arm.http.conversation import Conversation
+from gitsync.arm.http.throttle import Kind, Limit, Throttle, kind_of
 
 SUB = "/subscriptions/AAAA"
 VNET = f"{SUB}/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/v"

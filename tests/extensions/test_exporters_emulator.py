@@ -15,7 +15,7 @@ from rig import anonymous
 
 from gitsync.arm.actor import Actor
 from gitsync.arm.client import open_arm
-from gitsync.arm.conversation import Conversation
+from gitsync.arm.http.conversation import Conversation
 from gitsync.catalog.catalog import open_catalog
 from gitsync.emulator.server import Emulator
 from gitsync.emulator.settings import Settings

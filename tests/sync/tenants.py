@@ -11,7 +11,7 @@ from aiohttp import web
 from private_ca import make
 from world import SUBSCRIPTION, World
 
-from gitsync.arm.access import Access, Network
+from gitsync.arm.auth.access import Access, Network
 from gitsync.arm.cloud import cloud_of
 from gitsync.emulator.server import Emulator
 from gitsync.emulator.settings import TENANT, Principal

@@ -12,11 +12,11 @@ from private_ca import make
 from rig import API, CLIENT, TENANT, VNET, jwt, moving
 from scripted_server import Say, ScriptedServer, serving
 
-from gitsync.arm.access import Access, Network
 from gitsync.arm.arms import open_arms
+from gitsync.arm.auth.access import Access, Network
 from gitsync.arm.client import Arm
 from gitsync.arm.cloud import cloud_of
-from gitsync.arm.conversation import Conversation
+from gitsync.arm.http.conversation import Conversation
 from gitsync.config.config import Config
 from gitsync.errors import ConfigError
 from gitsync.model.secret import Secret

@@ -12,10 +12,10 @@ from typing import Any
 
 from fake_clock import FakeClock
 
-from gitsync.arm.access import Access, Network
 from gitsync.arm.arms import open_arms
+from gitsync.arm.auth.access import Access, Network
 from gitsync.arm.cloud import cloud_of
-from gitsync.arm.throttle import ARM_LIMITS
+from gitsync.arm.http.throttle import ARM_LIMITS
 from gitsync.catalog.catalog import open_catalog
 from gitsync.config.config import Config
 from gitsync.config.source_settings import find_source_settings

@@ -14,10 +14,10 @@ from fake_key_vault import SAID, FakeKeyVault, Fault
 from rig import TENANT, StaticCredential
 from scripted_server import Say, serving
 
-from gitsync.arm.access import Access, Network
+from gitsync.arm.auth.access import Access, Network
+from gitsync.arm.auth.credentials import open_credential
 from gitsync.arm.cloud import cloud_of
-from gitsync.arm.credentials import open_credential
-from gitsync.arm.network import open_way
+from gitsync.arm.http.network import open_way
 from gitsync.errors import ArmError, ConfigError
 from gitsync.model.export import Address, Export, Holder, Owner
 from gitsync.model.gvk import Key

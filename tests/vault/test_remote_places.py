@@ -10,8 +10,8 @@ from fake_key_vault import FakeKeyVault
 from fake_kubernetes import FakeKubernetes
 from rig import StaticCredential
 
-from gitsync.arm.access import Network
-from gitsync.arm.network import open_way
+from gitsync.arm.auth.access import Network
+from gitsync.arm.http.network import open_way
 from gitsync.config.config import Config
 from gitsync.errors import ConfigError
 from gitsync.model.export import Address, Holder

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from gitsync.arm.actor import Actor
-from gitsync.arm.reply import Reply
+from gitsync.arm.lro.reply import Reply
 from gitsync.diff.ignore import kept, without
 from gitsync.diff.merge_patch import merge_patch
 from gitsync.diff.three_way import Remembered, baseline_of

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gitsync.arm.pages import ids_of
+from gitsync.arm.http.pages import ids_of
 from gitsync.model.condition import Condition, Status
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import GVK

@@ -19,15 +19,15 @@ from azure.core.rest import HttpRequest
 from azure.mgmt.core.policies import AsyncARMChallengeAuthenticationPolicy
 from azure.mgmt.resource.resources.aio import ResourceManagementClient
 
-from gitsync.arm.access import Access, Credential
-from gitsync.arm.answer import Answer
-from gitsync.arm.call import Call
+from gitsync.arm.auth.access import Access, Credential
+from gitsync.arm.auth.credentials import open_credential
+from gitsync.arm.auth.principal import Principal, principal_of
 from gitsync.arm.cloud import Cloud
-from gitsync.arm.credentials import open_credential
-from gitsync.arm.failures import CredentialError, TransportError
-from gitsync.arm.network import Way, open_way
-from gitsync.arm.principal import Principal, principal_of
-from gitsync.arm.reach import connect, no_way
+from gitsync.arm.http.answer import Answer
+from gitsync.arm.http.call import Call
+from gitsync.arm.http.failures import CredentialError, TransportError
+from gitsync.arm.http.network import Way, open_way
+from gitsync.arm.http.reachability import connect, no_way
 from gitsync.errors import ArmError, GitsyncError
 from gitsync.model.clock import Clock
 

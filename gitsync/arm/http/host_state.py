@@ -6,7 +6,7 @@ or the network, unless the host has answered in this run: then they are outages,
 
 from __future__ import annotations
 
-from gitsync.arm.failures import TransportError
+from gitsync.arm.http.failures import TransportError
 from gitsync.model.clock import Clock
 
 PATIENCE = 15.0

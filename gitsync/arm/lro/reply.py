@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from gitsync.arm.answer import Answer
-from gitsync.arm.call import Call
+from gitsync.arm.http.answer import Answer
+from gitsync.arm.http.call import Call
 from gitsync.model.live import Live
 
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from gitsync.arm.principal import Principal
+from gitsync.arm.auth.principal import Principal
 from gitsync.formats.strict_json import read_json
 
 _SECONDS = re.compile(r"[0-9]{1,15}(\.[0-9]{1,15})?")

@@ -24,13 +24,13 @@ from azure.identity.aio import (
     WorkloadIdentityCredential,
 )
 
-from gitsync.arm.access import Access, Credential
-from gitsync.arm.certificates import from_certificate, from_identity_file
+from gitsync.arm.auth.access import Access, Credential
+from gitsync.arm.auth.certificates import from_certificate, from_identity_file
+from gitsync.arm.auth.federation import FederatedCredential, JobTokens, job_tokens
 from gitsync.arm.cloud import Cloud
-from gitsync.arm.failures import CredentialError, scrubbed
-from gitsync.arm.federation import FederatedCredential, JobTokens, job_tokens
-from gitsync.arm.network import Way
-from gitsync.arm.reach import no_authority
+from gitsync.arm.http.failures import CredentialError, scrubbed
+from gitsync.arm.http.network import Way
+from gitsync.arm.http.reachability import no_authority
 from gitsync.errors import ConfigError, GitsyncError
 from gitsync.model.clock import Clock
 from gitsync.model.secret import Secret

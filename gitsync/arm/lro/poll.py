@@ -13,9 +13,9 @@ from enum import Enum, StrEnum, auto
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from gitsync.arm.answer import Answer
 from gitsync.arm.cloud import Cloud
-from gitsync.arm.reply import Reply
+from gitsync.arm.http.answer import Answer
+from gitsync.arm.lro.reply import Reply
 from gitsync.formats.arm_id import same_id
 from gitsync.model.live import Live
 

@@ -10,10 +10,10 @@ import asyncio
 from collections import Counter
 from collections.abc import Mapping
 
-from gitsync.arm.access import Access
-from gitsync.arm.host import Host
-from gitsync.arm.lanes import Lanes
-from gitsync.arm.throttle import Kind, Limit, Throttle
+from gitsync.arm.auth.access import Access
+from gitsync.arm.http.host_state import Host
+from gitsync.arm.http.throttle import Kind, Limit, Throttle
+from gitsync.arm.write_locks import Lanes
 from gitsync.model.clock import Clock
 from gitsync.model.report import Requests
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Protocol, TypeVar
 
-from gitsync.arm.conversation import Conversation
-from gitsync.arm.exchange import Carrier, Exchange
-from gitsync.arm.principal import Principal
+from gitsync.arm.auth.principal import Principal
+from gitsync.arm.http.conversation import Conversation
+from gitsync.arm.http.exchange import Carrier, Exchange
 from gitsync.errors import ArmError, ConfigError
 
 FIRST_PATIENCE = 60.0

@@ -15,8 +15,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from gitsync.arm.answer import Answer
-from gitsync.arm.conversation import Conversation
+from gitsync.arm.http.answer import Answer
+from gitsync.arm.http.conversation import Conversation
 from gitsync.formats.arm_id import provider_of, subscription_of
 from gitsync.model.clock import Clock
 

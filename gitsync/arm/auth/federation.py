@@ -17,7 +17,7 @@ from azure.core.exceptions import ClientAuthenticationError, ServiceRequestError
 from azure.identity.aio import ClientAssertionCredential
 
 from gitsync.arm.cloud import is_safe
-from gitsync.arm.network import Way
+from gitsync.arm.http.network import Way
 from gitsync.errors import ConfigError
 from gitsync.formats.strict_json import read_json
 from gitsync.model.clock import Clock

@@ -14,14 +14,14 @@ from typing import Any, Protocol, TypeVar
 from loguru import logger
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_exponential_jitter
 
-from gitsync.arm.access import Access
-from gitsync.arm.answer import Answer
-from gitsync.arm.call import Call
-from gitsync.arm.conversation import DEADLINE, Conversation
-from gitsync.arm.failures import AuthorityError, DeadlineError, TransportError, failure_of, read_error
-from gitsync.arm.host import Host
-from gitsync.arm.throttle import kind_of
-from gitsync.arm.traffic import Traffic
+from gitsync.arm.auth.access import Access
+from gitsync.arm.http.answer import Answer
+from gitsync.arm.http.call import Call
+from gitsync.arm.http.conversation import DEADLINE, Conversation
+from gitsync.arm.http.failures import AuthorityError, DeadlineError, TransportError, failure_of, read_error
+from gitsync.arm.http.host_state import Host
+from gitsync.arm.http.throttle import kind_of
+from gitsync.arm.http.traffic import Traffic
 from gitsync.errors import ArmError
 from gitsync.model.clock import Clock, rfc3339
 from gitsync.model.result import Attempt

@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import Any
 
-from gitsync.arm.address import action_of
-from gitsync.arm.answer import Answer
-from gitsync.arm.call import UNKNOWN_CODE, Call
-from gitsync.arm.payload import masked
-from gitsync.arm.principal import Principal
+from gitsync.arm.auth.principal import Principal
+from gitsync.arm.http.address import action_of
+from gitsync.arm.http.answer import Answer
+from gitsync.arm.http.call import UNKNOWN_CODE, Call
+from gitsync.arm.http.payload import masked
 from gitsync.errors import ArmError
 from gitsync.redaction import cut
 

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from gitsync.arm.address import lane_of
+from gitsync.arm.http.address import lane_of
 
 
 class Lanes:

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 import aiohttp
 from azure.core.pipeline.transport import AioHttpTransport
 
-from gitsync.arm.access import Network
+from gitsync.arm.auth.access import Network
 from gitsync.errors import ConfigError
 
 MOST_BYTES = 16 << 20

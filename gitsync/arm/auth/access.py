@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from gitsync.arm.cloud import Cloud
-from gitsync.arm.pacing import Interval
-from gitsync.arm.throttle import ARM_LIMITS, Kind, Limit
+from gitsync.arm.http.pacing import Interval
+from gitsync.arm.http.throttle import ARM_LIMITS, Kind, Limit
 from gitsync.model.signin import SignIn
 from gitsync.redaction import Redactions
 

@@ -8,9 +8,9 @@ import ssl
 import aiohttp
 from yarl import URL
 
-from gitsync.arm.failures import AuthorityError, TransportError, scrubbed
-from gitsync.arm.host import PATIENCE
-from gitsync.arm.network import Way
+from gitsync.arm.http.failures import AuthorityError, TransportError, scrubbed
+from gitsync.arm.http.host_state import PATIENCE
+from gitsync.arm.http.network import Way
 
 _NEVER_SENT = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError, aiohttp.ClientHttpProxyError)
 _UNTRUSTED = (aiohttp.ClientSSLError, ssl.SSLError)

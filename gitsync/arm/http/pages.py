@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from gitsync.arm.answer import Answer
 from gitsync.arm.cloud import Cloud, origin_of
+from gitsync.arm.http.answer import Answer
 from gitsync.errors import ArmError
 
 Entries = list[Mapping[str, Any]]

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gitsync.arm.answer import Answer
-from gitsync.arm.reply import live_of
+from gitsync.arm.http.answer import Answer
+from gitsync.arm.lro.reply import live_of
 from gitsync.errors import ArmError
 from gitsync.formats.arm_id import same_id
 from gitsync.model.live import Live

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from gitsync.arm.address import target
-from gitsync.arm.answer import Answer
-from gitsync.arm.call import UNKNOWN_CODE, Call
 from gitsync.arm.cloud import Cloud
-from gitsync.arm.conversation import Conversation
-from gitsync.arm.exchange import Exchange, may_read_again
-from gitsync.arm.failures import DeadlineError, failure_of
-from gitsync.arm.pacing import Pace
-from gitsync.arm.poll import (
+from gitsync.arm.http.address import target
+from gitsync.arm.http.answer import Answer
+from gitsync.arm.http.call import UNKNOWN_CODE, Call
+from gitsync.arm.http.conversation import Conversation
+from gitsync.arm.http.exchange import Exchange, may_read_again
+from gitsync.arm.http.failures import DeadlineError, failure_of
+from gitsync.arm.http.pacing import Pace
+from gitsync.arm.http.shown_resource import shown, shows
+from gitsync.arm.lro.poll import (
     Place,
     Progress,
     Watch,
@@ -27,8 +28,7 @@ from gitsync.arm.poll import (
     next_place,
     progress,
 )
-from gitsync.arm.reply import Reply, live_of
-from gitsync.arm.shown import shown, shows
+from gitsync.arm.lro.reply import Reply, live_of
 from gitsync.errors import ArmError
 from gitsync.model.clock import rfc3339
 from gitsync.model.live import Live

@@ -14,7 +14,7 @@ from typing import Any
 
 from azure.identity.aio import CertificateCredential, ClientAssertionCredential
 
-from gitsync.arm.assertions import assertions
+from gitsync.arm.auth.assertions import assertions
 from gitsync.arm.cloud import origin_of
 from gitsync.errors import ConfigError
 from gitsync.formats.strict_json import read_json

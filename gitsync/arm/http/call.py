@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from gitsync.arm.answer import Answer
-from gitsync.arm.payload import Payload
+from gitsync.arm.http.answer import Answer
+from gitsync.arm.http.payload import Payload
 
 UNKNOWN_CODE = "UnknownError"
 """The code of a failure whose answer gives none."""

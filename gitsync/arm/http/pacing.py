@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gitsync.arm.conversation import Conversation
+from gitsync.arm.http.conversation import Conversation
 from gitsync.model.clock import Clock
 
 LAST_LOOK = 1.0

@@ -1,0 +1,1 @@
+"""Requests to Azure: the transport, throttling, retries and failures."""

@@ -1,0 +1,1 @@
+"""Long-running operations: how one is followed to its end."""
