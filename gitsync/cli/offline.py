@@ -11,14 +11,14 @@ from gitsync.catalog.catalog import Catalog, open_catalog
 from gitsync.config.config import Config
 from gitsync.config.source_settings import find_source_settings
 from gitsync.errors import SourceError
+from gitsync.git.access import Access
+from gitsync.git.source.checkout import checkout
 from gitsync.manifests.credential_secret import hidden
 from gitsync.manifests.selection import Choice, unmatched
 from gitsync.model.coverage import Coverage
 from gitsync.model.problem import Problem
 from gitsync.model.resource import Prepared
 from gitsync.redaction import Redactions
-from gitsync.repo.access import Access
-from gitsync.repo.checkout import checkout
 from gitsync.report.masked import masked_problem
 from gitsync.request.azure_names import ConfigMaps
 from gitsync.request.credential_choice import as_far_as_known

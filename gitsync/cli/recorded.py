@@ -17,9 +17,9 @@ RECORDED = ("source", "git_timeout", "git_username", "git_token", "status_branch
 def load_state(config: Config) -> State:
     """What the status branch or folder of SOURCE says. SourceError or StateError where it cannot be read."""
     from gitsync.arm.clock import SystemClock
-    from gitsync.repo.access import Access
-    from gitsync.repo.checkout import checkout
-    from gitsync.repo.stores import open_store
+    from gitsync.git.access import Access
+    from gitsync.git.source.checkout import checkout
+    from gitsync.git.state.stores import open_store
 
     access = Access(token=config.git_token, username=config.git_username, timeout=config.git_timeout)
     folder = Path(config.status_dir) if config.status_dir else None
@@ -46,7 +46,7 @@ def objects(records: Iterable[Record]) -> list[Any]:
     """The objects of Kubernetes that the status tree holds for some records."""
     import yaml
 
-    from gitsync.repo.codec import encode
+    from gitsync.git.state.codec import encode
 
     return [yaml.safe_load(encode(record)) for record in records]
 
@@ -55,7 +55,7 @@ def print_object(value: Mapping[str, Any], form: str) -> None:
     """Print an object as "json" or "yaml"."""
     import json
 
+    from gitsync.git.state.yaml_text import dump
     from gitsync.logging import inert
-    from gitsync.repo.yaml_text import dump
 
     print(inert(json.dumps(value, indent=2) if form == "json" else dump(value).decode().rstrip("\n")))

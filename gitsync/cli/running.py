@@ -12,9 +12,9 @@ from gitsync.cli.offline import READING as OFFLINE
 from gitsync.cli.output import REPORT_OUTPUTS, show_progress, tell
 from gitsync.cli.verbose import list_left_out
 from gitsync.config.config import Config
+from gitsync.git.state.plan_file import write_plan
 from gitsync.model.report import Report
 from gitsync.redaction import Redactions
-from gitsync.repo.plan_file import write_plan
 
 OUTPUTS = REPORT_OUTPUTS
 

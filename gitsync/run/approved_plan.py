@@ -11,6 +11,8 @@ from pathlib import Path
 
 from gitsync.config.config import Config
 from gitsync.errors import ConfigError
+from gitsync.git.source.identity import repository_of, revision_of
+from gitsync.git.state.plan_file import read_plan
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Intent, Node, Plan
 from gitsync.model.result import Result
@@ -18,8 +20,6 @@ from gitsync.model.review import Review, Reviewed
 from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.plan import holding_parents
 from gitsync.planning.secret_digest import Digests
-from gitsync.repo.identity import repository_of, revision_of
-from gitsync.repo.plan_file import read_plan
 from gitsync.run.connections import Edges
 
 NOT_REVIEWED = "The reviewed plan does not {action} it."

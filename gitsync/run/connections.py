@@ -21,16 +21,16 @@ from gitsync.catalog.catalog import Catalog, open_catalog
 from gitsync.config.config import Config
 from gitsync.config.source_settings import SourceSettings, find_source_settings
 from gitsync.extensions.registry import Registry
+from gitsync.git.access import Access as GitAccess
+from gitsync.git.source.checkout import Checkout, checkout
+from gitsync.git.state.store import StateStore
+from gitsync.git.state.stores import open_store
 from gitsync.model.clock import Clock
 from gitsync.model.secret import Secret
 from gitsync.model.signin import Identity, Method, SignIn
 from gitsync.processes.grace_period import Grace
 from gitsync.reconcile.identities import OpenAs
 from gitsync.redaction import Redactions
-from gitsync.repo.access import Access as GitAccess
-from gitsync.repo.checkout import Checkout, checkout
-from gitsync.repo.store import StateStore
-from gitsync.repo.stores import open_store
 from gitsync.report.progress import Progress, Silent
 from gitsync.run.secret_stores import open_places
 from gitsync.vault.places import Places

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from gitsync.config.config import Config
+from gitsync.git.source.checkout import Checkout
 from gitsync.manifests.policy import policy_of
 from gitsync.manifests.reader import read_manifests
 from gitsync.manifests.units import is_inside, unit_of
@@ -18,7 +19,6 @@ from gitsync.model.gvk import Key
 from gitsync.model.plan import Departure
 from gitsync.model.policy import Policy
 from gitsync.model.record import Record
-from gitsync.repo.checkout import Checkout
 
 FURTHEST = 50
 """Revisions that are looked at, newest first; beyond them the recorded policy counts."""

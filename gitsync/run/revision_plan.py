@@ -13,6 +13,9 @@ from gitsync.catalog.catalog import open_catalog
 from gitsync.config.config import Config
 from gitsync.config.source_settings import find_source_settings
 from gitsync.errors import ConfigError, SourceError
+from gitsync.git.access import Access
+from gitsync.git.source.checkout import checkout
+from gitsync.git.source.revisions import Reading, read_revision
 from gitsync.manifests.credential_secret import hidden
 from gitsync.manifests.selection import chosen, unmatched
 from gitsync.model.clock import Clock, rfc3339
@@ -25,9 +28,6 @@ from gitsync.model.secret import Secret
 from gitsync.planning.plan import make_plan
 from gitsync.planning.revision_diff import Revised, as_records, rehearse
 from gitsync.redaction import Redactions
-from gitsync.repo.access import Access
-from gitsync.repo.checkout import checkout
-from gitsync.repo.revisions import Reading, read_revision
 from gitsync.report.masked import masked
 from gitsync.request.credential_choice import as_far_as_known
 from gitsync.request.placeholders import Secrets

@@ -7,12 +7,12 @@ from dataclasses import replace
 from functools import partial
 
 from gitsync.errors import PublishError, StateError
+from gitsync.git.state.store import Update
 from gitsync.model.export import Address, Export
 from gitsync.model.gvk import Key
 from gitsync.model.problem import Problem
 from gitsync.model.record import Record, State
 from gitsync.model.report import Report
-from gitsync.repo.store import Update
 from gitsync.report import headline, json, summary
 from gitsync.report.masked import masked_problem
 from gitsync.run.connections import Edges

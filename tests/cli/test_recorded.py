@@ -12,13 +12,13 @@ import yaml
 
 from gitsync.cli.describe import the_one
 from gitsync.errors import ConfigError
+from gitsync.git.source.checkout import checkout
+from gitsync.git.state.folder import StatusFolder
+from gitsync.git.state.store import Update
+from gitsync.git.state.stores import open_store
 from gitsync.model.condition import Condition, Severity, Status
 from gitsync.model.gvk import Key
 from gitsync.model.record import Claim, Record, State
-from gitsync.repo.checkout import checkout
-from gitsync.repo.folder import StatusFolder
-from gitsync.repo.store import Update
-from gitsync.repo.stores import open_store
 
 REVISION = "0123456789abcdef0123456789abcdef01234567"
 HUB = Key("network.azure.com", "VirtualNetwork", "default", "hub")

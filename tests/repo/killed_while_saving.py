@@ -13,7 +13,7 @@ from pathlib import Path
 
 from remembered import a_record, an_update
 
-from gitsync.repo.folder import StatusFolder
+from gitsync.git.state.folder import StatusFolder
 
 TOUCHES = ("open", "os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.truncate")
 OLD = {name: a_record(name) for name in ("changed", "same", "gone")}

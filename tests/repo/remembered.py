@@ -5,10 +5,10 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from gitsync.git.state.store import Update
 from gitsync.model.condition import Condition, Status
 from gitsync.model.gvk import Key
 from gitsync.model.record import Claim, Record
-from gitsync.repo.store import Update
 
 
 class SetClock:

@@ -15,10 +15,10 @@ from git_server import EVERY_PROCESS, basic, serve
 from remembered import a_record, an_update
 
 from gitsync.errors import PublishError, SourceError
+from gitsync.git.access import Access
+from gitsync.git.source.checkout import checkout
+from gitsync.git.state.stores import open_store
 from gitsync.model.secret import Secret
-from gitsync.repo.access import Access
-from gitsync.repo.checkout import checkout
-from gitsync.repo.stores import open_store
 
 TOKEN = "t0ken-that-nobody-may-see"
 READER = basic("x-access-token", "reader")

@@ -9,12 +9,12 @@ import pytest
 from remembered import a_record, an_update
 
 from gitsync.errors import PublishError, StateError
+from gitsync.git.access import Access, open_remote
+from gitsync.git.source.location import Url
+from gitsync.git.state.branch import StatusBranch
+from gitsync.git.state.commit import Author
 from gitsync.model.condition import Condition, Status
 from gitsync.model.record import Claim, Operation, State
-from gitsync.repo.access import Access, open_remote
-from gitsync.repo.branch import StatusBranch
-from gitsync.repo.commit import Author
-from gitsync.repo.location import Url
 
 NAME = "gitsync/status"
 

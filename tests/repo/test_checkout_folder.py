@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gitsync.errors import SourceError
+from gitsync.git.access import Access
+from gitsync.git.source.checkout import checkout
+from gitsync.git.source.ignore import read_rules
+from gitsync.git.source.listing import Entry, EntryKind
+from gitsync.git.source.selection import Budget, check_budget
 from gitsync.model.problem import Level
-from gitsync.repo.access import Access
-from gitsync.repo.checkout import checkout
-from gitsync.repo.ignore import read_rules
-from gitsync.repo.listing import Entry, EntryKind
-from gitsync.repo.selection import Budget, check_budget
 
 
 def names(source, **options):
@@ -423,7 +423,7 @@ def test_without_git_a_work_tree_cannot_be_read_and_a_plain_folder_can(work, tmp
     program = (
         "import sys, os\n"
         "from gitsync.errors import SourceError\n"
-        "from gitsync.repo.checkout import checkout\n"
+        "from gitsync.git.source.checkout import checkout\n"
         "os.environ['PATH'] = '/nowhere'\n"
         "assert list(checkout(sys.argv[1]).files) == ['a.yaml']\n"
         "try:\n    checkout(sys.argv[2])\nexcept SourceError as error:\n    sys.exit(str(error))\n"

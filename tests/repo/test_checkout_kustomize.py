@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from gitsync.errors import SourceError
-from gitsync.repo.checkout import checkout
-from gitsync.repo.contents import Wanted, read_contents
-from gitsync.repo.worktree import FolderListing
+from gitsync.git.source.checkout import checkout
+from gitsync.git.source.contents import Wanted, read_contents
+from gitsync.git.source.worktree import FolderListing
 
 
 @pytest.fixture(autouse=True)

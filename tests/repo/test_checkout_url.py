@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from gitsync.errors import SourceError
-from gitsync.repo.access import Access
-from gitsync.repo.checkout import checkout
+from gitsync.git.access import Access
+from gitsync.git.source.checkout import checkout
 
 
 @pytest.fixture

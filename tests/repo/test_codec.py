@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitsync.errors import StateError
+from gitsync.git.state.codec import decode, encode
+from gitsync.git.state.paths import is_place, place_of
+from gitsync.git.state.yaml_text import dump
 from gitsync.manifests.yaml_documents import read_documents
 from gitsync.model.condition import Condition, Severity, Status
 from gitsync.model.gvk import Key
 from gitsync.model.policy import Policy
 from gitsync.model.record import Claim, Operation, Record, Row
 from gitsync.model.secret import Secret
-from gitsync.repo.codec import decode, encode
-from gitsync.repo.places import is_place, place_of
-from gitsync.repo.yaml_text import dump
 
 AWKWARD = [
     "", "~", "null", "y", "Y", "n", "NO", "on", "true", "1", "-1", "08", "0o17", "0x1F", "0b1", "1_000", "1e3", "6e5", "+.5", ".5", "5.",

@@ -6,13 +6,13 @@ import pytest
 from remembered import a_record, an_update
 
 from gitsync.errors import StateError
+from gitsync.git.state.config_maps import decode, encode
+from gitsync.git.state.folder import StatusFolder
+from gitsync.git.state.paths import config_map_place, is_config_map_place, is_place
+from gitsync.git.state.store import Update
 from gitsync.model.export import Address, Export, Holder, Owner
 from gitsync.model.record import State
 from gitsync.model.secret import Secret
-from gitsync.repo.config_maps import decode, encode
-from gitsync.repo.folder import StatusFolder
-from gitsync.repo.places import config_map_place, is_config_map_place, is_place
-from gitsync.repo.store import Update
 
 OWNER = a_record("one").key
 ADDRESS = Address(Holder.CONFIG_MAP, "default", "endpoints")

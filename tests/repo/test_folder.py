@@ -10,11 +10,11 @@ import pytest
 from remembered import a_record, an_update
 
 from gitsync.errors import PublishError, StateError
+from gitsync.git.access import Access, open_remote
+from gitsync.git.source.location import Url
+from gitsync.git.state.branch import StatusBranch
+from gitsync.git.state.folder import StatusFolder
 from gitsync.model.record import State
-from gitsync.repo.access import Access, open_remote
-from gitsync.repo.branch import StatusBranch
-from gitsync.repo.folder import StatusFolder
-from gitsync.repo.location import Url
 
 
 @pytest.fixture
@@ -107,7 +107,7 @@ def test_the_lock_of_a_run_that_was_killed_does_not_hold(folder):
     folder.mkdir(parents=True)
     program = (
         "import sys, pathlib\n"
-        "from gitsync.repo.folder import StatusFolder\n"
+        "from gitsync.git.state.folder import StatusFolder\n"
         "store = StatusFolder(pathlib.Path(sys.argv[1]))\n"
         "store.check_writable()\n"
         "print('held', flush=True)\n"

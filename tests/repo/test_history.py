@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gitsync.repo.checkout import checkout
+from gitsync.git.source.checkout import checkout
 
 
 @pytest.fixture

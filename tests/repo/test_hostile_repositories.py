@@ -9,11 +9,11 @@ from git_server import basic, serve
 from remembered import a_record, an_update
 
 from gitsync.errors import GitsyncError, SourceError
+from gitsync.git.access import Access
+from gitsync.git.source.checkout import checkout
+from gitsync.git.source.revisions import read_revision
+from gitsync.git.state.stores import open_store
 from gitsync.model.secret import Secret
-from gitsync.repo.access import Access
-from gitsync.repo.checkout import checkout
-from gitsync.repo.revisions import read_revision
-from gitsync.repo.stores import open_store
 
 TOKEN = "t0ken-that-nobody-may-see"
 WRITER = basic("x-access-token", TOKEN)

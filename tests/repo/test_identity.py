@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gitsync.repo.checkout import Checkout
-from gitsync.repo.identity import repository_name, repository_of, revision_of
+from gitsync.git.source.checkout import Checkout
+from gitsync.git.source.identity import repository_name, repository_of, revision_of
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitsync.errors import SourceError
-from gitsync.repo.kustomization import find_kustomizations, is_component, reach
-from gitsync.repo.kustomize import build_kustomizations, write_files
+from gitsync.git.source.kustomization import find_kustomizations, is_component, reach
+from gitsync.git.source.kustomize import build_kustomizations, write_files
 
 GROUP = b"apiVersion: resources.azure.com/v1api20200601\nkind: ResourceGroup\nmetadata: {name: rg}\nspec: {location: westus}\n"
 SOURCE = {

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from gitsync.errors import SourceError
-from gitsync.repo.location import Folder, Url, check_path, check_ref, is_loopback, parse_location, parse_remote
+from gitsync.git.source.location import Folder, Url, check_path, check_ref, is_loopback, parse_location, parse_remote
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,12 @@ from git_server import basic, serve
 from remembered import a_record, an_update
 
 from gitsync.errors import GitsyncError
+from gitsync.git.access import Access
+from gitsync.git.source.checkout import checkout
+from gitsync.git.source.local_config import headers_for
+from gitsync.git.source.location import Url
+from gitsync.git.state.stores import open_store
 from gitsync.model.secret import Secret
-from gitsync.repo.access import Access
-from gitsync.repo.checkout import checkout
-from gitsync.repo.local_config import headers_for
-from gitsync.repo.location import Url
-from gitsync.repo.stores import open_store
 
 WRITER = basic("x-access-token", "t0ken-of-the-pipeline")
 BEARER = "bearer eyJ0.t0ken-of-azure.pipelines"

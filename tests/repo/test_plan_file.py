@@ -8,9 +8,9 @@ import pytest
 from builders import rg, vnet
 
 from gitsync.errors import ConfigError, PublishError
+from gitsync.git.state.plan_file import encode, read_plan, write_plan
 from gitsync.model.review import Review, Reviewed
 from gitsync.model.verdict import Action
-from gitsync.repo.plan_file import encode, read_plan, write_plan
 
 PLAN = Review(
     repository="github.com/acme/estate",

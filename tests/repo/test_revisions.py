@@ -5,8 +5,8 @@ import subprocess
 import pytest
 
 from gitsync.errors import SourceError
-from gitsync.repo.access import Access
-from gitsync.repo.revisions import read_revision
+from gitsync.git.access import Access
+from gitsync.git.source.revisions import read_revision
 
 
 def read(location, name, path="."):

@@ -6,11 +6,11 @@ import pytest
 from remembered import a_record, an_update
 
 from gitsync.errors import ConfigError, PublishError
-from gitsync.repo.access import Access, open_remote
-from gitsync.repo.branch import StatusBranch
-from gitsync.repo.checkout import checkout
-from gitsync.repo.location import Url
-from gitsync.repo.stores import open_store
+from gitsync.git.access import Access, open_remote
+from gitsync.git.source.checkout import checkout
+from gitsync.git.source.location import Url
+from gitsync.git.state.branch import StatusBranch
+from gitsync.git.state.stores import open_store
 
 
 def test_a_source_with_a_remote_has_the_branch_there(cloned, bare, clock):

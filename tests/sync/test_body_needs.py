@@ -6,10 +6,10 @@ from world import GROUP, GROUP_ID, SUBSCRIPTION, World, of
 
 from gitsync.emulator.roles import BUILT_IN
 from gitsync.emulator.settings import Settings
+from gitsync.git.state.plan_file import write_plan
 from gitsync.model.condition import Severity
 from gitsync.model.result import Stage
 from gitsync.model.verdict import Action, Verdict
-from gitsync.repo.plan_file import write_plan
 
 ROLES = "/providers/Microsoft.Authorization/roleDefinitions"
 

@@ -23,9 +23,9 @@ from world import GROUP, GROUP_ID, SUBNET, VNET, VNET_ID, World, annotated, of
 
 from gitsync.emulator.settings import Timing
 from gitsync.emulator.ways import Style
+from gitsync.git.state.folder import StatusFolder
 from gitsync.model.record import Claim, Record
 from gitsync.model.verdict import Action, Verdict
-from gitsync.repo.folder import StatusFolder
 
 NETWORK = f"{GROUP_ID}/providers/Microsoft.Network"
 OLD_ID, SPOKE_ID = f"{NETWORK}/virtualNetworks/old", f"{NETWORK}/virtualNetworks/spoke"

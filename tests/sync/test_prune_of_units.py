@@ -14,12 +14,12 @@ from world import CATALOG, GROUP, GROUP_ID, SUBNET, SUBNET_ID, SUBSCRIPTION, VNE
 from gitsync.config.config import Config
 from gitsync.emulator.settings import Settings
 from gitsync.errors import UnsafePlanError
+from gitsync.git.source.checkout import checkout
 from gitsync.manifests.reader import read_manifests
 from gitsync.model.plan import Intent, Node
 from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.expected import expected
 from gitsync.reconcile.result_builder import no_turn
-from gitsync.repo.checkout import checkout
 from gitsync.request.build import prepare
 from gitsync.run.departures import departures
 

@@ -17,8 +17,8 @@ from world import GROUP, GROUP_ID, SUBNET, SUBNET_ID, VNET, VNET_ID, World, anno
 from gitsync.errors import ConfigError
 from gitsync.extensions.points import Extension
 from gitsync.extensions.registry import BUILT_IN
+from gitsync.git.state.plan_file import read_plan, write_plan
 from gitsync.model.verdict import Action, Verdict
-from gitsync.repo.plan_file import read_plan, write_plan
 
 NETWORK = "2024-03-01"
 WIDER = VNET.replace("[10.0.0.0/16]", "[10.0.0.0/16, 10.1.0.0/16]")

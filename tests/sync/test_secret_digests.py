@@ -9,10 +9,10 @@ import pytest
 from loguru import logger
 from world import GROUP, GROUP_ID, World, of
 
+from gitsync.git.state.plan_file import encode
 from gitsync.model.secret import Secret
 from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.secret_digest import CHANGED, MADE_WITH_ANOTHER_KEY, MADE_WITHOUT_KEY, NO_KEY
-from gitsync.repo.plan_file import encode
 from gitsync.report import json as report_json
 from gitsync.report import markdown, text
 

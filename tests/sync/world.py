@@ -23,13 +23,13 @@ from gitsync.emulator.server import Emulator
 from gitsync.emulator.settings import Settings, Timing
 from gitsync.emulator.store import MemoryStore
 from gitsync.extensions.registry import BUILT_IN, Registry
+from gitsync.git.source.checkout import checkout
+from gitsync.git.state.folder import StatusFolder
 from gitsync.model.gvk import Key
 from gitsync.model.report import Report
 from gitsync.model.result import Result
 from gitsync.model.signin import Method, SignIn
 from gitsync.redaction import Redactions
-from gitsync.repo.checkout import checkout
-from gitsync.repo.folder import StatusFolder
 from gitsync.report.progress import Silent
 from gitsync.run.connections import Edges, opener
 from gitsync.run.run import run

@@ -15,9 +15,9 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from gitsync.errors import SourceError
+from gitsync.git.source.kustomization import Read, folder_of, is_component, reach
 from gitsync.processes.programs import Call, Ended, Program, environment_of, run
 from gitsync.redaction import cut
-from gitsync.repo.kustomization import Read, folder_of, is_component, reach
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _NOWHERE = "http://127.0.0.1:9"  # the discard port: what asks a proxy for the way is refused at once

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gitsync.errors import SourceError
-from gitsync.repo.access import Remote
-from gitsync.repo.clone import Clone, bring_commit, has_commit, open_clone
-from gitsync.repo.contents import Wanted, read_contents
-from gitsync.repo.repository import GitFailedError, Repository
-from gitsync.repo.revision import Revision
+from gitsync.git.access import Remote
+from gitsync.git.command import GitFailedError, Repository
+from gitsync.git.source.clone import Clone, bring_commit, has_commit, open_clone
+from gitsync.git.source.contents import Wanted, read_contents
+from gitsync.git.source.revision import Revision
 
 _MOST = 50
 """Revisions looked through at most: each costs reading all its manifests."""

@@ -16,13 +16,13 @@ from types import TracebackType
 from typing import Self
 
 from gitsync.errors import PublishError, StateError
+from gitsync.git.source.worktree import FolderListing
+from gitsync.git.state.lock import Lock, lock
+from gitsync.git.state.merging import changes_of, merge
+from gitsync.git.state.paths import INVENTORY
+from gitsync.git.state.status_tree import Files, files_of, inventory, read_state
+from gitsync.git.state.store import Update
 from gitsync.model.record import State
-from gitsync.repo.lock import Lock, lock
-from gitsync.repo.merging import changes_of, merge
-from gitsync.repo.places import INVENTORY
-from gitsync.repo.status_tree import Files, files_of, inventory, read_state
-from gitsync.repo.store import Update
-from gitsync.repo.worktree import FolderListing
 
 _HALF_WRITTEN = ".half-written"  # a file
 _UNFINISHED = ".unfinished"  # the tree

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 
-from gitsync.repo.checkout import Checkout
+from gitsync.git.source.checkout import Checkout
 
 _SCP_LIKE = re.compile(r"(?:[^/@]+@)?(?P<host>[^/:@]+):(?P<path>.+)")
 _WEB_LIKE = re.compile(r"(?:https?|ssh)://(?:[^/@]*@)?(?P<host>[^/:@]+)(?::\d+)?/(?P<path>.*)")

@@ -12,14 +12,14 @@ from types import TracebackType
 from typing import Self
 
 from gitsync.errors import SourceError
-from gitsync.repo.access import Access, Settings, local_environment
-from gitsync.repo.git_directory import find_git_directory
-from gitsync.repo.gitpython import read_branch
-from gitsync.repo.listing import Entry, EntryKind, is_printable
-from gitsync.repo.local_config import read_local_config
-from gitsync.repo.location import Url, parse_remote
-from gitsync.repo.mirror import make_mirror
-from gitsync.repo.repository import GitFailedError, Repository
+from gitsync.git.access import Access, Settings, local_environment
+from gitsync.git.command import GitFailedError, Repository
+from gitsync.git.gitpython import read_branch
+from gitsync.git.source.git_directory import find_git_directory
+from gitsync.git.source.listing import Entry, EntryKind, is_printable
+from gitsync.git.source.local_config import read_local_config
+from gitsync.git.source.location import Url, parse_remote
+from gitsync.git.source.mirror import make_mirror
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

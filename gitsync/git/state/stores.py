@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from gitsync.errors import ConfigError, SourceError
+from gitsync.git.access import Access, Remote, open_remote
+from gitsync.git.source.checkout import Checkout
+from gitsync.git.source.location import Url, check_ref
+from gitsync.git.state.branch import StatusBranch
+from gitsync.git.state.commit import Author
+from gitsync.git.state.folder import StatusFolder
+from gitsync.git.state.store import StateStore
 from gitsync.model.clock import Clock
-from gitsync.repo.access import Access, Remote, open_remote
-from gitsync.repo.branch import StatusBranch
-from gitsync.repo.checkout import Checkout
-from gitsync.repo.commit import Author
-from gitsync.repo.folder import StatusFolder
-from gitsync.repo.location import Url, check_ref
-from gitsync.repo.store import StateStore
 
 DEFAULT_BRANCH = "gitsync/status"
 DEFAULT_FOLDER = ".gitsync"

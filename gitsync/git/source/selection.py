@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from gitsync.errors import SourceError
+from gitsync.git.source.ignore import IgnoreRules
+from gitsync.git.source.listing import Entry, EntryKind
 from gitsync.model.problem import Level, Problem
-from gitsync.repo.ignore import IgnoreRules
-from gitsync.repo.listing import Entry, EntryKind
 
 _SUFFIXES = (".yaml", ".yml", ".json")
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gitsync.errors import SourceError
-from gitsync.repo.access import Remote
-from gitsync.repo.location import is_commit_id
-from gitsync.repo.repository import GitFailedError, Repository
+from gitsync.git.access import Remote
+from gitsync.git.command import GitFailedError, Repository
+from gitsync.git.source.location import is_commit_id
 
 _FETCHED = "refs/gitsync/fetched"
 

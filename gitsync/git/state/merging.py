@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from gitsync.git.state.store import Update
 from gitsync.model.export import Address, Export
 from gitsync.model.gvk import Key
 from gitsync.model.record import Record, State
-from gitsync.repo.store import Update
 
 Records = Mapping[Key, Record]
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gitsync.errors import GitsyncError, SourceError
+from gitsync.git.complaint import explain
 from gitsync.model.secret import Secret
 from gitsync.processes.grace_period import Grace
 from gitsync.processes.programs import Call, Program, environment_of, run
-from gitsync.repo.complaint import explain
 
 
 class GitFailedError(GitsyncError):

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from gitsync.git.state.fields import Fields
+from gitsync.git.state.paths import place_of
+from gitsync.git.state.yaml_text import dump, ordered
 from gitsync.model.condition import Condition, Severity, Status
 from gitsync.model.export import Address, Holder
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.policy import Policy
 from gitsync.model.record import Claim, Operation, Record, Row
-from gitsync.repo.fields import Fields
-from gitsync.repo.places import place_of
-from gitsync.repo.yaml_text import dump, ordered
 
 SCHEMA = 1
 RESOURCE_ID = "serviceoperator.azure.com/resource-id"

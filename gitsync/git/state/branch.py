@@ -14,17 +14,17 @@ from typing import Self
 from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_random_exponential
 
 from gitsync.errors import GitsyncError, PublishError, StateError
+from gitsync.git.access import Remote
+from gitsync.git.command import GitFailedError
+from gitsync.git.source.clone import Clone, advertised, open_clone
+from gitsync.git.source.location import Url, folder_of
+from gitsync.git.source.revision import Revision
+from gitsync.git.state.commit import Author, Commit, status_message, write_commit
+from gitsync.git.state.merging import Changes, changes_of, merge
+from gitsync.git.state.status_tree import Files, files_of, read_state
+from gitsync.git.state.store import Update
 from gitsync.model.clock import Clock
 from gitsync.model.record import State
-from gitsync.repo.access import Remote
-from gitsync.repo.clone import Clone, advertised, open_clone
-from gitsync.repo.commit import Author, Commit, status_message, write_commit
-from gitsync.repo.location import Url, folder_of
-from gitsync.repo.merging import Changes, changes_of, merge
-from gitsync.repo.repository import GitFailedError
-from gitsync.repo.revision import Revision
-from gitsync.repo.status_tree import Files, files_of, read_state
-from gitsync.repo.store import Update
 
 _TIP = "refs/gitsync/status"
 _ATTEMPTS = 5

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from gitsync.errors import SourceError
-from gitsync.repo.listing import Entry, EntryKind, is_printable
-from gitsync.repo.repository import GitFailedError, Repository
+from gitsync.git.command import GitFailedError, Repository
+from gitsync.git.source.listing import Entry, EntryKind, is_printable
 
 _LIST = ("ls-tree", "-z", "--long", "--full-tree")
 _LINK_MODE = b"120000"

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from gitsync.git.state.fields import Fields
+from gitsync.git.state.paths import config_map_place
+from gitsync.git.state.yaml_text import dump
 from gitsync.model.export import OWNER, Address, Export, Holder, Owner
 from gitsync.model.secret import Secret
-from gitsync.repo.fields import Fields
-from gitsync.repo.places import config_map_place
-from gitsync.repo.yaml_text import dump
 
 
 def encode(export: Export) -> bytes:

@@ -15,16 +15,16 @@ from pathlib import Path
 
 from gitsync.config.source_settings import SourceFile
 from gitsync.errors import SourceError
+from gitsync.git.access import Access, Remote, open_remote
+from gitsync.git.command import GitFailedError
+from gitsync.git.source.checkout import inside, remote_or_refusal
+from gitsync.git.source.clone import Clone, bring_commit, fetch_ref, open_clone
+from gitsync.git.source.contents import Wanted, read_contents
+from gitsync.git.source.git_directory import refuse_look_alike
+from gitsync.git.source.location import Url, check_path, check_ref, parse_location
+from gitsync.git.source.revision import Revision
+from gitsync.git.source.worktree import WorkTree, find_work_tree
 from gitsync.model.problem import Problem
-from gitsync.repo.access import Access, Remote, open_remote
-from gitsync.repo.checkout import inside, remote_or_refusal
-from gitsync.repo.clone import Clone, bring_commit, fetch_ref, open_clone
-from gitsync.repo.contents import Wanted, read_contents
-from gitsync.repo.git_directory import refuse_look_alike
-from gitsync.repo.location import Url, check_path, check_ref, parse_location
-from gitsync.repo.repository import GitFailedError
-from gitsync.repo.revision import Revision
-from gitsync.repo.worktree import WorkTree, find_work_tree
 
 _STEPS = re.compile(r"(?:[~^][0-9]{0,4})+\Z")
 _DEEPENED = "refs/gitsync/deepened"

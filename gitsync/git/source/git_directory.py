@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gitsync.errors import SourceError
-from gitsync.repo.access import Access, no_repository
-from gitsync.repo.repository import GitFailedError
+from gitsync.git.access import Access, no_repository
+from gitsync.git.command import GitFailedError
 
 _LONGEST_POINTER = 4096  # bytes of a path
 

@@ -17,10 +17,10 @@ from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
 from gitsync.errors import SourceError
-from gitsync.repo.access import Access, Settings, no_repository
-from gitsync.repo.git_directory import GitDirectory
-from gitsync.repo.location import Url
-from gitsync.repo.repository import GitFailedError
+from gitsync.git.access import Access, Settings, no_repository
+from gitsync.git.command import GitFailedError
+from gitsync.git.source.git_directory import GitDirectory
+from gitsync.git.source.location import Url
 
 _LARGEST = 1_000_000
 _FORMAT = re.compile(r"core\.repositoryformatversion|extensions\.(?!worktreeconfig$|partialclone$).+")

@@ -14,10 +14,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from gitsync.git.command import Repository
+from gitsync.git.source.location import Url
 from gitsync.model.secret import Secret
 from gitsync.processes.grace_period import Grace
-from gitsync.repo.location import Url
-from gitsync.repo.repository import Repository
 
 Settings = tuple[tuple[str, str], ...]
 """git settings as (key, value), in order: a key may stand several times."""

@@ -16,19 +16,18 @@ from typing import Self
 from gitsync.config.config_file import is_in_repository
 from gitsync.config.source_settings import SourceFile
 from gitsync.errors import SourceError
-from gitsync.model.problem import Problem
-from gitsync.repo.access import Access, Remote, open_remote
-from gitsync.repo.blob import is_content_of
-from gitsync.repo.clone import fetch_ref, open_clone
-from gitsync.repo.contents import Wanted, inputs_of, read_contents
-from gitsync.repo.git_directory import refuse_look_alike
-from gitsync.repo.history import History
-from gitsync.repo.listing import Listing
-from gitsync.repo.local_config import headers_for
-from gitsync.repo.location import Folder, Url, check_path, check_ref, parse_location
-from gitsync.repo.repository import GitFailedError
-from gitsync.repo.revision import Revision
-from gitsync.repo.worktree import (
+from gitsync.git.access import Access, Remote, open_remote
+from gitsync.git.command import GitFailedError
+from gitsync.git.source.blob import is_content_of
+from gitsync.git.source.clone import fetch_ref, open_clone
+from gitsync.git.source.contents import Wanted, inputs_of, read_contents
+from gitsync.git.source.git_directory import refuse_look_alike
+from gitsync.git.source.history import History
+from gitsync.git.source.listing import Listing
+from gitsync.git.source.local_config import headers_for
+from gitsync.git.source.location import Folder, Url, check_path, check_ref, parse_location
+from gitsync.git.source.revision import Revision
+from gitsync.git.source.worktree import (
     FolderListing,
     WorkTree,
     branch_of,
@@ -36,6 +35,7 @@ from gitsync.repo.worktree import (
     head_of,
     remote_of,
 )
+from gitsync.model.problem import Problem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,6 @@
 """GitPython, for what needs no program: refs of a git directory, and the author of a commit.
 
-GitPython starts git with all variables of the process, so gitsync starts git itself (`gitsync.repo.repository`). Its
+GitPython starts git with all variables of the process, so gitsync starts git itself (`gitsync.git.command`). Its
 first import runs `git version` too; it gets the variables that git may have.
 """
 

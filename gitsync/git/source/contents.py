@@ -12,12 +12,20 @@ from itertools import accumulate
 from gitsync.config.config_file import FILE_NAME
 from gitsync.config.source_settings import SourceFile
 from gitsync.errors import SourceError
+from gitsync.git.source.ignore import IGNORE_FILE, IgnoreRules, read_rules
+from gitsync.git.source.kustomization import find_kustomizations, folder_of, is_below, reach
+from gitsync.git.source.kustomize import build_kustomizations, has_tool
+from gitsync.git.source.listing import Entry, EntryKind, Listing
+from gitsync.git.source.selection import (
+    Budget,
+    check_budget,
+    ignored,
+    in_dot_folder,
+    manifests_of,
+    passed_over,
+    visible,
+)
 from gitsync.model.problem import Problem
-from gitsync.repo.ignore import IGNORE_FILE, IgnoreRules, read_rules
-from gitsync.repo.kustomization import find_kustomizations, folder_of, is_below, reach
-from gitsync.repo.kustomize import build_kustomizations, has_tool
-from gitsync.repo.listing import Entry, EntryKind, Listing
-from gitsync.repo.selection import Budget, check_budget, ignored, in_dot_folder, manifests_of, passed_over, visible
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,15 +11,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from gitsync.errors import SourceError, StateError
-from gitsync.model.gvk import Key
-from gitsync.model.record import Record, State
-from gitsync.repo import config_maps
-from gitsync.repo.codec import SCHEMA, decode, encode
-from gitsync.repo.fields import Fields
-from gitsync.repo.ignore import IgnoreRules
-from gitsync.repo.listing import Entry, EntryKind, Listing
-from gitsync.repo.merging import Changes, Records
-from gitsync.repo.places import (
+from gitsync.git.source.ignore import IgnoreRules
+from gitsync.git.source.listing import Entry, EntryKind, Listing
+from gitsync.git.source.selection import Budget, check_budget, visible
+from gitsync.git.state import config_maps
+from gitsync.git.state.codec import SCHEMA, decode, encode
+from gitsync.git.state.fields import Fields
+from gitsync.git.state.merging import Changes, Records
+from gitsync.git.state.paths import (
     INVENTORY,
     REPORT,
     SUMMARY,
@@ -28,9 +27,10 @@ from gitsync.repo.places import (
     is_place,
     place_of,
 )
-from gitsync.repo.selection import Budget, check_budget, visible
-from gitsync.repo.store import Update
-from gitsync.repo.yaml_text import dump
+from gitsync.git.state.store import Update
+from gitsync.git.state.yaml_text import dump
+from gitsync.model.gvk import Key
+from gitsync.model.record import Record, State
 
 Files = Mapping[str, bytes | None]
 """Files to write by their path in the tree; None for one to remove."""

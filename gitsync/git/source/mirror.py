@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from gitsync.errors import SourceError
-from gitsync.repo.access import Settings
-from gitsync.repo.git_directory import GitDirectory
+from gitsync.git.access import Settings
+from gitsync.git.source.git_directory import GitDirectory
 
 _SHOWN = ("objects", "refs", "packed-refs", "reftable", "shallow")
 _ALWAYS: Settings = (("core.bare", "false"), ("receive.denyCurrentBranch", "refuse"))

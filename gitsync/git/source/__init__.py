@@ -1,0 +1,1 @@
+"""SOURCE: the manifests of one revision of a repository or folder."""

@@ -1,0 +1,1 @@
+"""State between runs: records on the status branch or in a folder."""
