@@ -14,8 +14,8 @@ from gitsync.reconcile.identities import Accounts
 from gitsync.reconcile.run_cache import Memory
 from gitsync.redaction import Redactions
 from gitsync.report.progress import Progress
-from gitsync.vault.outlets import Outlets
-from gitsync.vault.values import RunValues
+from gitsync.secrets.exporter import Outlets
+from gitsync.secrets.values import RunValues
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,7 +33,7 @@ from gitsync.reconcile.identities import OpenAs
 from gitsync.redaction import Redactions
 from gitsync.report.progress import Progress, Silent
 from gitsync.run.secret_stores import open_places
-from gitsync.vault.places import Places
+from gitsync.secrets.stores import Places
 
 NOBODYS_SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
 """The subscription on the emulator where none is given."""

@@ -18,9 +18,9 @@ from gitsync.reconcile.run_cache import Memory
 from gitsync.request.exports import addresses_of, claims_of
 from gitsync.run.connections import Edges
 from gitsync.run.load import Given
-from gitsync.vault.kept import KeptConfigMaps
-from gitsync.vault.outlets import Outlets
-from gitsync.vault.values import RunValues
+from gitsync.secrets.exporter import Outlets
+from gitsync.secrets.sinks.status import KeptConfigMaps
+from gitsync.secrets.values import RunValues
 
 
 def rules_of(config: Config, edges: Edges, review: Review | None, *, writes: bool) -> Rules:

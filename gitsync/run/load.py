@@ -21,9 +21,9 @@ from gitsync.planning.unused_exports import exported_nowhere
 from gitsync.request.credential_choice import Credentials, wanted
 from gitsync.run.connections import Edges
 from gitsync.run.prepare import manifests_of, prepared_of
-from gitsync.vault.credentials import find_credentials
-from gitsync.vault.kept import KeptConfigMaps
-from gitsync.vault.lookup import Lookup
+from gitsync.secrets.credentials import find_credentials
+from gitsync.secrets.lookup import Lookup
+from gitsync.secrets.sinks.status import KeptConfigMaps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

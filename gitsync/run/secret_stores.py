@@ -16,12 +16,12 @@ from gitsync.arm.auth.access import Access
 from gitsync.config.config import Config
 from gitsync.model.clock import Clock
 from gitsync.processes.grace_period import Grace
-from gitsync.vault.kept import KeptConfigMaps
-from gitsync.vault.local import local_sink, local_source
-from gitsync.vault.places import MANIFESTS, Places
-from gitsync.vault.points import Sink, Source
-from gitsync.vault.remote import open_remote, unopened
-from gitsync.vault.way import Way
+from gitsync.secrets.connection import Way
+from gitsync.secrets.local import local_sink, local_source
+from gitsync.secrets.protocols import Sink, Source
+from gitsync.secrets.remote import open_remote, unopened
+from gitsync.secrets.sinks.status import KeptConfigMaps
+from gitsync.secrets.stores import MANIFESTS, Places
 
 
 @asynccontextmanager

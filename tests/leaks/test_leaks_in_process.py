@@ -28,8 +28,8 @@ from gitsync.errors import ConfigError, GitsyncError
 from gitsync.extensions.points import Extension
 from gitsync.extensions.registry import BUILT_IN
 from gitsync.model.secret import MASKED, Secret
-from gitsync.vault.kubernetes import open_kubernetes
-from gitsync.vault.places import Places
+from gitsync.secrets.kubernetes.kubernetes import open_kubernetes
+from gitsync.secrets.stores import Places
 
 PASSWORD = "Passw0rd\"of/the+server&'more"
 OTHER = "An0ther\"of/the+cluster&'more"

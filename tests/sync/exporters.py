@@ -11,7 +11,7 @@ from gitsync.model.condition import Severity, Status
 from gitsync.model.export import Address, Holder
 from gitsync.model.gvk import Key
 from gitsync.model.result import Result
-from gitsync.vault.places import Places
+from gitsync.secrets.stores import Places
 
 ACCOUNT_ID = f"{GROUP_ID}/providers/Microsoft.Storage/storageAccounts/lake"
 ACCOUNT = """\

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from gitsync.model.export import Address, Export, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Secret
-from gitsync.vault.points import VaultError
+from gitsync.secrets.protocols import VaultError
 
 
 class MemorySource:

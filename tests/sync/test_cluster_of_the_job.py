@@ -12,8 +12,8 @@ from world import GROUP, GROUP_ID, World, of
 
 from gitsync.model.condition import Severity, Status
 from gitsync.model.verdict import Verdict
-from gitsync.vault.kubernetes import open_kubernetes
-from gitsync.vault.places import Places
+from gitsync.secrets.kubernetes.kubernetes import open_kubernetes
+from gitsync.secrets.stores import Places
 
 VALUE = "Marker-of-the-cluster"
 NOT_YET = (Status.FALSE, Severity.WARNING, "Failed")

@@ -17,9 +17,9 @@ from gitsync.extensions.points import Extension
 from gitsync.model.export import Export
 from gitsync.model.gvk import Key
 from gitsync.model.verdict import Action
-from gitsync.vault.folder_sink import FolderSink
-from gitsync.vault.places import Places
-from gitsync.vault.points import VaultError
+from gitsync.secrets.protocols import VaultError
+from gitsync.secrets.sinks.folder import FolderSink
+from gitsync.secrets.stores import Places
 
 EXPORTS = "secrets: {key1: {name: keys, key: first}}\n        configMaps: {blobEndpoint: {name: where, key: blob}}"
 LAKE = account(EXPORTS)

@@ -16,8 +16,8 @@ from gitsync.model.condition import Severity, Status
 from gitsync.model.export import Address
 from gitsync.model.secret import Secret
 from gitsync.model.verdict import Action, Verdict
-from gitsync.vault.places import Places
-from gitsync.vault.points import VaultError
+from gitsync.secrets.protocols import VaultError
+from gitsync.secrets.stores import Places
 
 READY = (Status.TRUE, Severity.NONE, "Succeeded")
 NOT_YET = (Status.FALSE, Severity.WARNING, "Failed")

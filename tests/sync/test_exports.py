@@ -31,8 +31,8 @@ from gitsync.model.condition import Severity, Status
 from gitsync.model.export import Owner
 from gitsync.model.secret import MASKED
 from gitsync.model.verdict import Action, Verdict
-from gitsync.vault.places import Places
-from gitsync.vault.points import VaultError
+from gitsync.secrets.protocols import VaultError
+from gitsync.secrets.stores import Places
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from world import GROUP, World, of
 
 from gitsync.model.export import Address
 from gitsync.model.secret import Secret
-from gitsync.vault.places import Places
+from gitsync.secrets.stores import Places
 
 
 class HungSource(MemorySource):

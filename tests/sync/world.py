@@ -33,7 +33,7 @@ from gitsync.redaction import Redactions
 from gitsync.report.progress import Silent
 from gitsync.run.connections import Edges, opener
 from gitsync.run.run import run
-from gitsync.vault.places import Places
+from gitsync.secrets.stores import Places
 
 SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
 CATALOG = open_catalog()

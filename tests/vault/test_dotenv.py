@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from gitsync.errors import ConfigError
 from gitsync.model.export import Holder
-from gitsync.vault.dotenv import DotenvSink, quoted
-from gitsync.vault.points import VaultError
+from gitsync.secrets.protocols import VaultError
+from gitsync.secrets.sinks.dotenv import DotenvSink, quoted
 
 
 def test_the_lines_of_an_object(tmp_path):

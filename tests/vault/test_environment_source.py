@@ -6,8 +6,8 @@ import pytest
 
 from gitsync.model.export import Address, Holder
 from gitsync.model.secret import Secret
-from gitsync.vault.environment import EnvironmentSource
-from gitsync.vault.points import VaultError
+from gitsync.secrets.protocols import VaultError
+from gitsync.secrets.sources.environment import EnvironmentSource
 
 DB = Address(Holder.SECRET, "default", "db")
 

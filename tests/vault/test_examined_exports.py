@@ -6,12 +6,12 @@ import re
 import pytest
 from exported import address, export, tree
 
-from gitsync.vault.dotenv import DotenvSink
-from gitsync.vault.folder_sink import FolderSink
-from gitsync.vault.kept import KeptConfigMaps
-from gitsync.vault.outlets import Outlets
-from gitsync.vault.pipeline import PipelineSink
-from gitsync.vault.points import VaultError
+from gitsync.secrets.exporter import Outlets
+from gitsync.secrets.protocols import VaultError
+from gitsync.secrets.sinks.dotenv import DotenvSink
+from gitsync.secrets.sinks.folder import FolderSink
+from gitsync.secrets.sinks.pipeline import PipelineSink
+from gitsync.secrets.sinks.status import KeptConfigMaps
 
 SEVERAL = (export({"a": "1"}), export({"a": "hidden\nhidden"}, address("other")))
 ALIKE = (export({"b-c": "1"}, address("a")), export({"c": "2"}, address("a-b")))

@@ -6,10 +6,10 @@ import pytest
 from exported import ONE, TWO, check, export, owner, write
 from sops_rig import rig
 
-from gitsync.vault.dotenv import DotenvSink
-from gitsync.vault.folder_sink import FolderSink
-from gitsync.vault.points import VaultError
-from gitsync.vault.sops_sink import SopsSink
+from gitsync.secrets.protocols import VaultError
+from gitsync.secrets.sinks.dotenv import DotenvSink
+from gitsync.secrets.sinks.folder import FolderSink
+from gitsync.secrets.sinks.sops import SopsSink
 
 
 def a_sops_sink(folder):

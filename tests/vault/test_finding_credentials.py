@@ -10,9 +10,9 @@ import pytest
 from gitsync.model.export import Address
 from gitsync.model.secret import Secret
 from gitsync.request.credential_choice import Unknown
-from gitsync.vault.credentials import find_credentials
-from gitsync.vault.lookup import Lookup
-from gitsync.vault.points import VaultError
+from gitsync.secrets.credentials import find_credentials
+from gitsync.secrets.lookup import Lookup
+from gitsync.secrets.protocols import VaultError
 
 PLACE = ("red", "aso-credential")
 IDS = {"AZURE_SUBSCRIPTION_ID": "sub-1", "AZURE_TENANT_ID": "tenant-1", "AZURE_CLIENT_ID": "client-1"}

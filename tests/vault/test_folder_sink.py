@@ -13,9 +13,9 @@ from exported import ONE, TWO, address, check, export, owner, remove, times, tre
 
 from gitsync.errors import ConfigError
 from gitsync.model.export import Holder
-from gitsync.vault.folder import FolderSource
-from gitsync.vault.folder_sink import FolderSink
-from gitsync.vault.points import VaultError
+from gitsync.secrets.protocols import VaultError
+from gitsync.secrets.sinks.folder import FolderSink
+from gitsync.secrets.sources.folder import FolderSource
 
 DB = "secrets/default/db"
 
@@ -261,7 +261,7 @@ def test_several_runs_may_write_at_once(tmp_path):
     """Each object is one that a run wrote, and nothing is left aside."""
     script = (
         "import sys; from pathlib import Path; from exported import export, write;"
-        "from gitsync.vault.folder_sink import FolderSink;"
+        "from gitsync.secrets.sinks.folder import FolderSink;"
         "sink = FolderSink(Path(sys.argv[1]));"
         "[write(sink, export(dict.fromkeys('abc', sys.argv[2] + str(n)))) for n in range(30)]"
     )

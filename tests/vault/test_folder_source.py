@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from gitsync.model.export import Address, Holder
-from gitsync.vault.content import MOST_BYTES
-from gitsync.vault.folder import FolderSource
-from gitsync.vault.points import VaultError
+from gitsync.secrets.content import MOST_BYTES
+from gitsync.secrets.protocols import VaultError
+from gitsync.secrets.sources.folder import FolderSource
 
 
 def put(top, **files):
@@ -152,8 +152,8 @@ READ_AS_SOMEBODY = """
 import asyncio, os, sys
 from pathlib import Path
 from gitsync.model.export import Address, Holder
-from gitsync.vault.folder import FolderSource
-from gitsync.vault.points import VaultError
+from gitsync.secrets.sources.folder import FolderSource
+from gitsync.secrets.protocols import VaultError
 if os.geteuid() == 0:
     os.setgroups([])
     os.setegid(65534)

@@ -23,9 +23,9 @@ from gitsync.model.export import Address, Export, Holder, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Secret
 from gitsync.model.signin import Method, SignIn
-from gitsync.vault.keyvault import open_key_vault
-from gitsync.vault.keyvault_names import OWNER, place_in, tags_of
-from gitsync.vault.points import VaultError
+from gitsync.secrets.keyvault.keyvault import open_key_vault
+from gitsync.secrets.keyvault.names import OWNER, place_in, tags_of
+from gitsync.secrets.protocols import VaultError
 
 REDIS = Key("cache.azure.com", "Redis", "default", "cache")
 OTHER = Key("cache.azure.com", "Redis", "default", "other")
@@ -644,7 +644,7 @@ def test_an_owner_too_long_for_a_tag_is_told_before_anything_is_written(ca):
 
 def test_the_packages_of_the_extras_are_imported_when_a_vault_is_opened():
     program = (
-        "import sys, gitsync.vault.keyvault, gitsync.vault.kubernetes\n"
+        "import sys, gitsync.secrets.keyvault.keyvault, gitsync.secrets.kubernetes.kubernetes\n"
         "print(sorted({'azure', 'aiohttp', 'lightkube', 'httpx2'} & set(sys.modules)))"
     )
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
@@ -695,7 +695,7 @@ def test_nobody_in_particular_may_not_ask_azure():
 
 def test_without_the_extra_the_error_says_how_to_install_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "azure.keyvault.secrets.aio", None)
-    monkeypatch.delitem(sys.modules, "gitsync.vault.keyvault_requests", raising=False)
+    monkeypatch.delitem(sys.modules, "gitsync.secrets.keyvault.requests", raising=False)
 
     async def test():
         async with open_key_vault("https://mine.vault.azure.net", StaticCredential(), None, FakeClock()):

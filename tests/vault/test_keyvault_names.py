@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from gitsync.model.export import Address, Holder
 from gitsync.model.gvk import Key
-from gitsync.vault.keyvault_names import Place, name_of, place_of, tags_of
+from gitsync.secrets.keyvault.names import Place, name_of, place_of, tags_of
 
 ALLOWED = re.compile(r"[0-9a-zA-Z-]{1,127}")
 LABEL = st.from_regex(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?", fullmatch=True)

@@ -16,9 +16,9 @@ from gitsync.errors import ConfigError
 from gitsync.model.export import OWNER, Address, Export, Holder, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Secret
-from gitsync.vault.kubernetes import open_kubernetes
-from gitsync.vault.kubernetes_account import account_in
-from gitsync.vault.points import VaultError
+from gitsync.secrets.kubernetes.account import account_in
+from gitsync.secrets.kubernetes.kubernetes import open_kubernetes
+from gitsync.secrets.protocols import VaultError
 
 REDIS = Key("cache.azure.com", "Redis", "default", "cache")
 DB = Address(Holder.SECRET, "default", "db")
@@ -453,7 +453,7 @@ def test_certificates_that_are_none_are_told(tmp_path):
 
 def test_without_the_extra_the_error_says_how_to_install_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "lightkube", None)
-    monkeypatch.delitem(sys.modules, "gitsync.vault.kubernetes_requests", raising=False)
+    monkeypatch.delitem(sys.modules, "gitsync.secrets.kubernetes.requests", raising=False)
 
     async def test():
         async with open_kubernetes({}, FakeClock()):

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitsync.model.export import Address, Holder
-from gitsync.vault.naming import check_names, variable
-from gitsync.vault.points import VaultError
+from gitsync.secrets.naming import check_names, variable
+from gitsync.secrets.protocols import VaultError
 
 
 def address(namespace="default", name="db"):

@@ -9,9 +9,9 @@ from gitsync.model.export import NAMELESS, Address, Export, Holder, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Secret
 from gitsync.request.exports import ExportError
-from gitsync.vault.kept import KeptConfigMaps
-from gitsync.vault.outlets import Outlets
-from gitsync.vault.points import VaultError
+from gitsync.secrets.exporter import Outlets
+from gitsync.secrets.protocols import VaultError
+from gitsync.secrets.sinks.status import KeptConfigMaps
 
 LAKE = Key("storage.azure.com", "StorageAccount", "ns", "lake")
 POND = Key("storage.azure.com", "StorageAccount", "ns", "pond")

@@ -8,8 +8,8 @@ from exported import ONE, address, check, export, owner, remove, write
 
 from gitsync.errors import ConfigError
 from gitsync.model.export import Holder
-from gitsync.vault.pipeline import PipelineSink
-from gitsync.vault.points import VaultError
+from gitsync.secrets.protocols import VaultError
+from gitsync.secrets.sinks.pipeline import PipelineSink
 
 
 class Host:

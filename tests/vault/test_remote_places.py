@@ -15,8 +15,8 @@ from gitsync.arm.http.network import open_way
 from gitsync.config.config import Config
 from gitsync.errors import ConfigError
 from gitsync.model.export import Address, Holder
-from gitsync.vault.points import Sink, Source, VaultError
-from gitsync.vault.remote import open_remote, unopened
+from gitsync.secrets.protocols import Sink, Source, VaultError
+from gitsync.secrets.remote import open_remote, unopened
 
 DB = Address(Holder.SECRET, "default", "db")
 

@@ -10,11 +10,11 @@ from sops_rig import KINDS, put_on_path, rig
 from gitsync.errors import ConfigError
 from gitsync.manifests.reader import read_manifests
 from gitsync.model.export import Holder
-from gitsync.vault.encrypted import EncryptedSource
-from gitsync.vault.manifests import ManifestSource
-from gitsync.vault.points import VaultError
-from gitsync.vault.sops import Sops
-from gitsync.vault.sops_sink import SopsSink
+from gitsync.secrets.protocols import VaultError
+from gitsync.secrets.sinks.sops import SopsSink
+from gitsync.secrets.sops import Sops
+from gitsync.secrets.sources.encrypted import EncryptedSource
+from gitsync.secrets.sources.manifests import ManifestSource
 
 
 @pytest.fixture(params=KINDS)

@@ -11,10 +11,10 @@ from sops_rig import KINDS, put_on_path, rig
 
 from gitsync.manifests.reader import read_manifests
 from gitsync.model.export import Address, Holder
-from gitsync.vault.encrypted import EncryptedSource
-from gitsync.vault.manifests import ManifestSource
-from gitsync.vault.points import VaultError
-from gitsync.vault.sops import Sops
+from gitsync.secrets.protocols import VaultError
+from gitsync.secrets.sops import Sops
+from gitsync.secrets.sources.encrypted import EncryptedSource
+from gitsync.secrets.sources.manifests import ManifestSource
 
 DB = Address(Holder.SECRET, "default", "db")
 SECRET = """# with a comment

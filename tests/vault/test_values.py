@@ -10,9 +10,9 @@ from gitsync.model.gvk import Key
 from gitsync.model.secret import Placeholder, Secret
 from gitsync.model.template import ConfigMapHole, SecretHole, SecretMapHole
 from gitsync.request.fill import MissingValueError
-from gitsync.vault.lookup import Lookup
-from gitsync.vault.points import VaultError
-from gitsync.vault.values import RunValues
+from gitsync.secrets.lookup import Lookup
+from gitsync.secrets.protocols import VaultError
+from gitsync.secrets.values import RunValues
 
 OWNER = Key("cache.azure.com", "Redis", "ns", "fast")
 DB = Address(Holder.SECRET, "ns", "db")

@@ -21,9 +21,9 @@ from gitsync.model.export import Address, Holder, Owner
 from gitsync.model.secret import Secret
 from gitsync.reconcile.attempt import Turn
 from gitsync.request.exports import OPERATOR_SPEC, Destination, Entry, ExportError, destinations_of, entries_of, merged
+from gitsync.secrets.protocols import VaultError
 from gitsync.status.aso_status import config_map_values, to_status
 from gitsync.status.conditions import FAILED, error, unreadable, warning
-from gitsync.vault.points import VaultError
 
 UNWRITABLE = "FailedWritingAdditionalKubernetesObjects"
 """ASO's reason. Here it stands for every place that exports go to."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gitsync.reconcile.attempt import Turn
 from gitsync.request.holes import holes
-from gitsync.vault.points import VaultError
+from gitsync.secrets.protocols import VaultError
 
 
 async def gather(turn: Turn) -> Turn:

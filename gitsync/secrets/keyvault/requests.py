@@ -25,11 +25,11 @@ from gitsync.errors import ArmError
 from gitsync.formats.strict_json import read_json
 from gitsync.model.clock import Clock
 from gitsync.model.secret import Secret
-from gitsync.vault.keyvault_failures import DELETED, Access, Ask, RefusalError, failure
-from gitsync.vault.keyvault_index import Stored
-from gitsync.vault.patience import PassingError, answered, patiently
-from gitsync.vault.points import VaultError
-from gitsync.vault.way import Way
+from gitsync.secrets.connection import Way
+from gitsync.secrets.keyvault.failures import DELETED, Access, Ask, RefusalError, failure
+from gitsync.secrets.keyvault.index import Stored
+from gitsync.secrets.protocols import VaultError
+from gitsync.secrets.retry import PassingError, answered, patiently
 
 _NAME = re.compile(r"/secrets/([0-9A-Za-z-]+)")  # in an id: https://vault/secrets/NAME, or with a version
 _STRANGER = "Check the address of the vault, and what stands in between."

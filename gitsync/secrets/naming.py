@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from gitsync.manifests.kubernetes_names import KEY, NAME, NAMESPACE, Rule, shown
 from gitsync.model.export import Address
-from gitsync.vault.points import VaultError
+from gitsync.secrets.protocols import VaultError
 
 _NOT_IN_A_VARIABLE = re.compile(r"[^A-Z0-9]")
 

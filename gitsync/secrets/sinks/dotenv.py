@@ -15,10 +15,10 @@ from pathlib import Path
 
 from gitsync.errors import ConfigError
 from gitsync.model.export import Address, Export, Holder, Owner
-from gitsync.vault.content import check_export, expect_own
-from gitsync.vault.naming import check_names, variable
-from gitsync.vault.points import VaultError
-from gitsync.vault.private import UnfitError, judge_file, locked, replace
+from gitsync.secrets.content import check_export, expect_own
+from gitsync.secrets.naming import check_names, variable
+from gitsync.secrets.private_files import UnfitError, judge_file, locked, replace
+from gitsync.secrets.protocols import VaultError
 
 _HEADER = re.compile(r"# gitsync: (Secret|ConfigMap) ([^/ ]+)/([^/ ]+), exported by (\S+)")
 _ASSIGNMENT = re.compile(r"(?:export )?([A-Za-z_][A-Za-z0-9_]*)=")

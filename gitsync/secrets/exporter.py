@@ -14,8 +14,8 @@ from gitsync.model.export import Address, Export, Holder, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.problem import Level, Problem
 from gitsync.request.exports import ExportError, not_owned
-from gitsync.vault.kept import KeptConfigMaps
-from gitsync.vault.points import Examines, Sink, VaultError
+from gitsync.secrets.protocols import Examines, Sink, VaultError
+from gitsync.secrets.sinks.status import KeptConfigMaps
 
 InTime = Callable[[], AbstractAsyncContextManager[None]]
 

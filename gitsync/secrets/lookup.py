@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from gitsync.manifests.credential_secret import hidden
 from gitsync.model.export import Address, Holder
 from gitsync.model.secret import Secret
-from gitsync.vault.points import Source
+from gitsync.secrets.protocols import Source
 
 
 @dataclass(slots=True)

@@ -15,15 +15,15 @@ from gitsync.errors import ConfigError
 from gitsync.model.clock import Clock
 from gitsync.model.export import Address, Export, Owner
 from gitsync.model.secret import Secret
-from gitsync.vault.content import check_export, expect_own
-from gitsync.vault.kubernetes_account import FOLDER, account_in
-from gitsync.vault.kubernetes_object import Held, wanted
-from gitsync.vault.naming import check_names
-from gitsync.vault.patience import patiently
-from gitsync.vault.points import VaultError
+from gitsync.secrets.content import check_export, expect_own
+from gitsync.secrets.kubernetes.account import FOLDER, account_in
+from gitsync.secrets.kubernetes.object import Held, wanted
+from gitsync.secrets.naming import check_names
+from gitsync.secrets.protocols import VaultError
+from gitsync.secrets.retry import patiently
 
 if TYPE_CHECKING:
-    from gitsync.vault.kubernetes_requests import KubernetesRequests
+    from gitsync.secrets.kubernetes.requests import KubernetesRequests
 
 _INSTALL = "pip install 'gitsync[kubernetes]'"
 
@@ -37,7 +37,7 @@ async def open_kubernetes(
     Raises ConfigError outside of a cluster, and where the extra is not installed. Nothing is sent yet.
     """
     try:
-        from gitsync.vault.kubernetes_requests import open_requests  # noqa: PLC0415 - an extra, and slow to import
+        from gitsync.secrets.kubernetes.requests import open_requests  # noqa: PLC0415 - an extra, and slow to import
     except ImportError as error:
         raise ConfigError(f"Kubernetes needs a package that is not installed ({error.name}).", hint=_INSTALL) from error
     account = account_in(environment, folder)

@@ -15,11 +15,11 @@ from typing import Any
 from gitsync.errors import ConfigError
 from gitsync.manifests.yaml_documents import Document, read_documents
 from gitsync.model.export import Address, Export, Holder, Owner
-from gitsync.vault.content import check_export, expect_own
-from gitsync.vault.naming import check_names
-from gitsync.vault.points import VaultError
-from gitsync.vault.private import locked, replace, settle
-from gitsync.vault.sops import Sops
+from gitsync.secrets.content import check_export, expect_own
+from gitsync.secrets.naming import check_names
+from gitsync.secrets.private_files import locked, replace, settle
+from gitsync.secrets.protocols import VaultError
+from gitsync.secrets.sops import Sops
 
 OWNER = "gitsync/owner"
 """The annotation that says which resource exported a Secret."""

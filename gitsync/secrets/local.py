@@ -12,14 +12,14 @@ from gitsync.config.config import Config
 from gitsync.config.source_settings import find_source_settings
 from gitsync.errors import ConfigError
 from gitsync.processes.grace_period import Grace
-from gitsync.vault.dotenv import DotenvSink
-from gitsync.vault.environment import EnvironmentSource
-from gitsync.vault.folder import FolderSource
-from gitsync.vault.folder_sink import FolderSink
-from gitsync.vault.pipeline import PipelineSink, Tell
-from gitsync.vault.points import Sink, Source
-from gitsync.vault.sops import Sops
-from gitsync.vault.sops_sink import SopsSink
+from gitsync.secrets.protocols import Sink, Source
+from gitsync.secrets.sinks.dotenv import DotenvSink
+from gitsync.secrets.sinks.folder import FolderSink
+from gitsync.secrets.sinks.pipeline import PipelineSink, Tell
+from gitsync.secrets.sinks.sops import SopsSink
+from gitsync.secrets.sops import Sops
+from gitsync.secrets.sources.environment import EnvironmentSource
+from gitsync.secrets.sources.folder import FolderSource
 
 SINKS = ("folder", "sops", "dotenv", "ci")
 """Words of `export_to` that `local_sink` knows."""

@@ -18,15 +18,15 @@ from gitsync.errors import ConfigError
 from gitsync.model.clock import Clock
 from gitsync.model.export import Address, Export, Holder, Owner
 from gitsync.model.secret import Secret
-from gitsync.vault.content import check_export, expect_own
-from gitsync.vault.keyvault_index import Index, Stored
-from gitsync.vault.keyvault_names import LONGEST_TAG, Place, name_of, place_in, place_of, tags_of
-from gitsync.vault.naming import check_names
-from gitsync.vault.points import VaultError
-from gitsync.vault.way import Way
+from gitsync.secrets.connection import Way
+from gitsync.secrets.content import check_export, expect_own
+from gitsync.secrets.keyvault.index import Index, Stored
+from gitsync.secrets.keyvault.names import LONGEST_TAG, Place, name_of, place_in, place_of, tags_of
+from gitsync.secrets.naming import check_names
+from gitsync.secrets.protocols import VaultError
 
 if TYPE_CHECKING:
-    from gitsync.vault.keyvault_requests import KeyVaultRequests
+    from gitsync.secrets.keyvault.requests import KeyVaultRequests
 
 _INSTALL = "pip install 'gitsync[keyvault]'"
 
@@ -45,7 +45,7 @@ async def open_key_vault(url: str, credential: Any, way: Way, clock: Clock) -> A
             hint="Choose another --credential; with --emulator, name a vault on this machine or leave it out.",
         )
     try:
-        from gitsync.vault.keyvault_requests import open_requests  # noqa: PLC0415 - an extra; it brings the SDK
+        from gitsync.secrets.keyvault.requests import open_requests  # noqa: PLC0415 - an extra; it brings the SDK
     except ImportError as error:
         raise ConfigError(f"Key Vault needs a package that is not installed ({error.name}).", hint=_INSTALL) from error
     async with open_requests(url.rstrip("/"), credential, way, clock, is_here=is_here) as requests:

@@ -11,9 +11,9 @@ from typing import Any
 
 from gitsync.model.export import Address, Holder
 from gitsync.model.secret import Secret
-from gitsync.vault.complaint import complaint
-from gitsync.vault.patience import PassingError, retry_after
-from gitsync.vault.points import VaultError
+from gitsync.secrets.complaint import complaint
+from gitsync.secrets.protocols import VaultError
+from gitsync.secrets.retry import PassingError, retry_after
 
 RESOURCES = {Holder.SECRET: "secrets", Holder.CONFIG_MAP: "configmaps"}
 """As a Role names them."""

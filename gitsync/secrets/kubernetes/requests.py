@@ -25,11 +25,11 @@ from gitsync.errors import ConfigError
 from gitsync.formats.strict_json import read_json
 from gitsync.model.export import Address, Holder
 from gitsync.model.secret import Secret as Value
-from gitsync.vault.kubernetes_account import Account
-from gitsync.vault.kubernetes_failures import AbsentError, Doing, refusal, unreachable
-from gitsync.vault.kubernetes_object import Held
-from gitsync.vault.patience import answered
-from gitsync.vault.points import VaultError
+from gitsync.secrets.kubernetes.account import Account
+from gitsync.secrets.kubernetes.failures import AbsentError, Doing, refusal, unreachable
+from gitsync.secrets.kubernetes.object import Held
+from gitsync.secrets.protocols import VaultError
+from gitsync.secrets.retry import answered
 
 _SECONDS = 30.0
 _UNREADABLE = (KeyError, msgspec.MsgspecError, ValueError, RecursionError)

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 
 from gitsync.model.export import Address, Holder
 from gitsync.model.secret import Secret
-from gitsync.vault.naming import check_names, variable
-from gitsync.vault.points import VaultError
+from gitsync.secrets.naming import check_names, variable
+from gitsync.secrets.protocols import VaultError
 
 PREFIX = "GITSYNC_SECRET_"
 

@@ -21,7 +21,7 @@ from gitsync.model.secret import MASKED
 from gitsync.processes.grace_period import Grace
 from gitsync.processes.programs import Call, Program, environment_of, run_beside
 from gitsync.redaction import cut
-from gitsync.vault.points import VaultError
+from gitsync.secrets.protocols import VaultError
 
 TIMEOUT = 60.0
 """Seconds for one call: a key service elsewhere may have to be asked."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from gitsync.model.export import Address
 from gitsync.model.secret import Secret
-from gitsync.vault.keyvault_names import OWNER, Place, place_of
+from gitsync.secrets.keyvault.names import OWNER, Place, place_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,9 +14,9 @@ from pathlib import Path
 
 from gitsync.model.export import Address, Holder
 from gitsync.model.secret import Secret
-from gitsync.vault.content import MOST_BYTES, as_secret
-from gitsync.vault.naming import check_names
-from gitsync.vault.points import VaultError
+from gitsync.secrets.content import MOST_BYTES, as_secret
+from gitsync.secrets.naming import check_names
+from gitsync.secrets.protocols import VaultError
 
 NOTE = ".gitsync.json"
 """What the sink that writes such folders keeps beside the keys, and no key may be called."""

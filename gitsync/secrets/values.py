@@ -15,7 +15,7 @@ from gitsync.model.secret import Placeholder, Secret
 from gitsync.model.template import ConfigMapHole, Hole, SecretHole, SecretMapHole
 from gitsync.request.fill import MissingValueError
 from gitsync.request.placeholders import root_of
-from gitsync.vault.lookup import Lookup
+from gitsync.secrets.lookup import Lookup
 
 Promised = Mapping[Address, frozenset[str | None]]
 """What resources of this run export: keys by object, None for keys that only an expression knows."""

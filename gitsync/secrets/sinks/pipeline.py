@@ -14,9 +14,9 @@ from pathlib import Path
 
 from gitsync.errors import ConfigError
 from gitsync.model.export import Address, Export, Holder, Owner
-from gitsync.vault.content import check_export
-from gitsync.vault.naming import check_names, variable
-from gitsync.vault.points import VaultError
+from gitsync.secrets.content import check_export
+from gitsync.secrets.naming import check_names, variable
+from gitsync.secrets.protocols import VaultError
 
 Tell = Callable[[str], None]
 """Shows a line to the host of the pipeline at once, as it is: on stdout or stderr, past everything that masks."""

@@ -14,7 +14,7 @@ from typing import TypeVar
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_exponential
 
 from gitsync.model.clock import Clock
-from gitsync.vault.points import VaultError
+from gitsync.secrets.protocols import VaultError
 
 LONGEST_WAIT = 60.0
 """Seconds. A place that wants to be left alone for longer is asked again by the next run."""

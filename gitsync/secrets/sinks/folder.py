@@ -21,11 +21,9 @@ from typing import Any
 
 from gitsync.errors import ConfigError
 from gitsync.model.export import Address, Export, Holder, Owner
-from gitsync.vault.content import as_bytes, check_export, expect_own
-from gitsync.vault.folder import NOTE
-from gitsync.vault.naming import check_names
-from gitsync.vault.points import VaultError
-from gitsync.vault.private import (
+from gitsync.secrets.content import as_bytes, check_export, expect_own
+from gitsync.secrets.naming import check_names
+from gitsync.secrets.private_files import (
     FILE_MODE,
     UnfitError,
     judge_folder,
@@ -34,6 +32,8 @@ from gitsync.vault.private import (
     settle,
     write_new,
 )
+from gitsync.secrets.protocols import VaultError
+from gitsync.secrets.sources.folder import NOTE
 
 _IGNORES = (".gitignore", ".gitsyncignore")
 """So nobody commits a secret by mistake, and nothing that is exported is read as a manifest."""

@@ -14,8 +14,8 @@ from gitsync.manifests.reader import read_manifests
 from gitsync.model.export import Address, Holder
 from gitsync.model.manifests import Encrypted, Manifests
 from gitsync.model.secret import Secret
-from gitsync.vault.points import Source, VaultError
-from gitsync.vault.sops import Sops
+from gitsync.secrets.protocols import Source, VaultError
+from gitsync.secrets.sops import Sops
 
 
 class EncryptedSource:

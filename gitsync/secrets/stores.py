@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 from gitsync.model.manifests import Manifests
 from gitsync.processes.grace_period import Grace
-from gitsync.vault.encrypted import EncryptedSource
-from gitsync.vault.manifests import ManifestSource
-from gitsync.vault.points import Sink, Source
-from gitsync.vault.sops import Sops
+from gitsync.secrets.protocols import Sink, Source
+from gitsync.secrets.sops import Sops
+from gitsync.secrets.sources.encrypted import EncryptedSource
+from gitsync.secrets.sources.manifests import ManifestSource
 
 MANIFESTS = "manifests"
 """The source that is known only once the manifests are read."""

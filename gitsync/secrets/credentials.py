@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping
 from gitsync.manifests.credential_secret import KEYS, SUBSCRIPTION
 from gitsync.model.export import Address, Holder
 from gitsync.request.credential_choice import Found, Place, Unknown
-from gitsync.vault.lookup import Lookup
-from gitsync.vault.points import VaultError
+from gitsync.secrets.lookup import Lookup
+from gitsync.secrets.protocols import VaultError
 
 
 async def find_credentials(

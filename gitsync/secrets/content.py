@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from gitsync.model.export import Address, Export
 from gitsync.model.secret import Secret
-from gitsync.vault.naming import check_names
-from gitsync.vault.points import VaultError
+from gitsync.secrets.naming import check_names
+from gitsync.secrets.protocols import VaultError
 
 MOST_BYTES = 1024 * 1024
 """The most that Kubernetes keeps in an object, and that is read of one value."""

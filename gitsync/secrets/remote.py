@@ -17,11 +17,11 @@ from gitsync.errors import ConfigError
 from gitsync.model.clock import Clock
 from gitsync.model.export import Address
 from gitsync.model.secret import Secret
-from gitsync.vault.keyvault import KeyVault, open_key_vault
-from gitsync.vault.kubernetes import Kubernetes, open_kubernetes
-from gitsync.vault.kubernetes_account import FOLDER
-from gitsync.vault.points import VaultError
-from gitsync.vault.way import Way
+from gitsync.secrets.connection import Way
+from gitsync.secrets.keyvault.keyvault import KeyVault, open_key_vault
+from gitsync.secrets.kubernetes.account import FOLDER
+from gitsync.secrets.kubernetes.kubernetes import Kubernetes, open_kubernetes
+from gitsync.secrets.protocols import VaultError
 
 REMOTE = (KeyVault.name, Kubernetes.name)
 """Their words in `secret_sources` and `export_to`."""

@@ -1,0 +1,1 @@
+"""Where Secrets and config maps come from and where exports go."""

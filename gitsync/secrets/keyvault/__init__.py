@@ -1,0 +1,1 @@
+"""Azure Key Vault as a source and a sink."""

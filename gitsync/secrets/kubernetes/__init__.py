@@ -1,0 +1,1 @@
+"""The cluster that the job runs in as a source and a sink."""

@@ -1,0 +1,1 @@
+"""Sinks on this machine: files, pipeline outputs, the status."""

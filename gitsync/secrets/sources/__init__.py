@@ -1,0 +1,1 @@
+"""Sources on this machine: manifests, a folder, the environment."""
