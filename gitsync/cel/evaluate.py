@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from gitsync.cel.access import has, index, select
 from gitsync.cel.budget import Budget
-from gitsync.cel.comprehensions import expand
-from gitsync.cel.functions import call
+from gitsync.cel.functions.access import has, index, select
+from gitsync.cel.functions.comprehensions import expand
+from gitsync.cel.functions.functions import call
 from gitsync.cel.scope import Scope, truth
-from gitsync.cel.tree import Call, Ident, Index, ListOf, Literal, Macro, MapOf, Node, Select
+from gitsync.cel.syntax.tree import Call, Ident, Index, ListOf, Literal, Macro, MapOf, Node, Select
 from gitsync.cel.values import TYPES, EvaluationError, MapValue, Optional, kind_of
 
 

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from gitsync.cel.checker import check
-from gitsync.cel.kinds import self_type
-from gitsync.cel.lexer import located
-from gitsync.cel.parser import parse
-from gitsync.cel.tree import Node
-from gitsync.cel.types import DYN, STRING, Type, map_of
+from gitsync.cel.syntax.lexer import located
+from gitsync.cel.syntax.parser import parse
+from gitsync.cel.syntax.tree import Node
+from gitsync.cel.types.checker import check
+from gitsync.cel.types.kinds import self_type
+from gitsync.cel.types.types import DYN, STRING, Type, map_of
 from gitsync.errors import ExpressionError
 from gitsync.model.facts import Kind
 from gitsync.redaction import cut

@@ -13,8 +13,8 @@ from typing import Any, Final
 from gitsync.catalog.type_words import either
 from gitsync.cel.exported import written
 from gitsync.cel.expressions import TEXTS, Program, compiled, environment_of, quoted
-from gitsync.cel.kinds import secret_names
-from gitsync.cel.types import STRING
+from gitsync.cel.types.kinds import secret_names
+from gitsync.cel.types.types import STRING
 from gitsync.errors import ExpressionError
 from gitsync.model.export import Holder
 from gitsync.model.facts import Kind

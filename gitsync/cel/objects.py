@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from gitsync.cel.kinds import Fields, self_type
-from gitsync.cel.types import BOOL, BYTES, DOUBLE, INT, STRING, UINT, Type
+from gitsync.cel.types.kinds import Fields, self_type
+from gitsync.cel.types.types import BOOL, BYTES, DOUBLE, INT, STRING, UINT, Type
 from gitsync.cel.values import EvaluationError, Uint
 from gitsync.model.facts import Kind
 from gitsync.model.resource import Resource

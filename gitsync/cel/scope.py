@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gitsync.cel.budget import Budget
-from gitsync.cel.tree import Node
+from gitsync.cel.syntax.tree import Node
 from gitsync.cel.values import EvaluationError, kind_of
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gitsync.cel.evaluate import evaluate
-from gitsync.cel.parser import parse
+from gitsync.cel.syntax.parser import parse
 from gitsync.cel.values import EvaluationError
 
 

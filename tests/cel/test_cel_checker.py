@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gitsync.cel.checker import check
-from gitsync.cel.parser import parse
-from gitsync.cel.signatures import namespaced, overloads
-from gitsync.cel.types import DYN, INT, STRING, list_of, map_of, struct
+from gitsync.cel.syntax.parser import parse
+from gitsync.cel.types.checker import check
+from gitsync.cel.types.signatures import namespaced, overloads
+from gitsync.cel.types.types import DYN, INT, STRING, list_of, map_of, struct
 from gitsync.errors import ExpressionError
 
 INNER = struct("Inner", {"port": INT, "names": list_of(STRING)})

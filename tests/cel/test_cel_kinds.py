@@ -6,9 +6,9 @@ from lamps import LAMP, lamp, lamp_kind
 from gitsync.catalog.catalog import open_catalog
 from gitsync.cel.evaluate import evaluate
 from gitsync.cel.expressions import UNTYPED, compiled, environment_of
-from gitsync.cel.kinds import escaped, secret_names, self_type
 from gitsync.cel.objects import Object, self_of
-from gitsync.cel.types import INT, STRING, struct
+from gitsync.cel.types.kinds import escaped, secret_names, self_type
+from gitsync.cel.types.types import INT, STRING, struct
 from gitsync.cel.values import EvaluationError
 from gitsync.errors import ExpressionError
 from gitsync.model.gvk import GVK

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gitsync.cel.parser import MOST_BRACKETS, MOST_DEPTH, parse
-from gitsync.cel.tree import Call, Ident, Index, ListOf, Literal, Macro, MapOf, Select, children, depths
+from gitsync.cel.syntax.parser import MOST_BRACKETS, MOST_DEPTH, parse
+from gitsync.cel.syntax.tree import Call, Ident, Index, ListOf, Literal, Macro, MapOf, Select, children, depths
 from gitsync.cel.values import Uint
 from gitsync.errors import ExpressionError
 

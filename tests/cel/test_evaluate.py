@@ -8,8 +8,8 @@ import pytest
 from evaluating import row
 
 from gitsync.cel.evaluate import evaluate
-from gitsync.cel.parser import parse
-from gitsync.cel.tree import Call, Ident, Position
+from gitsync.cel.syntax.parser import parse
+from gitsync.cel.syntax.tree import Call, Ident, Position
 from gitsync.cel.values import NONE, Duration, EvaluationError, MapValue, Optional, TypeValue, Uint, kind_of
 from gitsync.errors import GitsyncError
 

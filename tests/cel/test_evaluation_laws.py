@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitsync.cel.evaluate import evaluate
-from gitsync.cel.functions import NAMES
-from gitsync.cel.signatures import overloads
-from gitsync.cel.tree import Call, Ident, Index, ListOf, Literal, Macro, MapOf, Position, Select
+from gitsync.cel.functions.functions import NAMES
+from gitsync.cel.syntax.tree import Call, Ident, Index, ListOf, Literal, Macro, MapOf, Position, Select
+from gitsync.cel.types.signatures import overloads
 from gitsync.cel.values import EvaluationError, Uint
 
 HERE = Position(1, 1)

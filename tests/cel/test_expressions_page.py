@@ -11,10 +11,10 @@ from gitsync.catalog.catalog import open_catalog
 from gitsync.cel.evaluate import evaluate
 from gitsync.cel.expressions import compiled, environment_of
 from gitsync.cel.findings import check_expressions
-from gitsync.cel.kinds import escaped
-from gitsync.cel.lexer import LONGEST
 from gitsync.cel.objects import self_of
-from gitsync.cel.parser import MOST_BRACKETS, MOST_DEPTH
+from gitsync.cel.syntax.lexer import LONGEST
+from gitsync.cel.syntax.parser import MOST_BRACKETS, MOST_DEPTH
+from gitsync.cel.types.kinds import escaped
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.problem import Source
 from gitsync.model.resource import Resource

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.cel.inference import Inference
-from gitsync.cel.types import BOOL, DYN, INT, NULL, STRING, TIMESTAMP, list_of, map_of, optional_of, struct
+from gitsync.cel.types.inference import Inference
+from gitsync.cel.types.types import BOOL, DYN, INT, NULL, STRING, TIMESTAMP, list_of, map_of, optional_of, struct
 
 TYPES = st.recursive(
     st.sampled_from([DYN, BOOL, INT, STRING, TIMESTAMP, NULL, struct("S", {})]),

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from gitsync.cel.budget import Budget
 from gitsync.cel.evaluate import evaluate
-from gitsync.cel.matching import matches
-from gitsync.cel.parser import parse
+from gitsync.cel.functions.matching import matches
+from gitsync.cel.syntax.parser import parse
 from gitsync.cel.values import EvaluationError
 
 

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from gitsync.cel.budget import Budget
 from gitsync.cel.evaluate import evaluate
-from gitsync.cel.parser import parse
-from gitsync.cel.resourceid import parse_resource_id
+from gitsync.cel.functions.resource_id import parse_resource_id
+from gitsync.cel.syntax.parser import parse
 from gitsync.cel.values import EvaluationError
 
 SUB = "/subscriptions/s1"

@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from gitsync.cel.budget import Budget
-from gitsync.cel.equality import FUNCTIONS as ORDER
-from gitsync.cel.equality import NUMBERS, within
+from gitsync.cel.functions.equality import FUNCTIONS as ORDER
+from gitsync.cel.functions.equality import NUMBERS, within
 from gitsync.cel.values import EvaluationError, kind_of
 
 

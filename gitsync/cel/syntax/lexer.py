@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from gitsync.cel.literals import bytes_of, text_of, uint_of
-from gitsync.cel.tree import Position
+from gitsync.cel.syntax.literals import bytes_of, text_of, uint_of
+from gitsync.cel.syntax.tree import Position
 from gitsync.errors import ExpressionError
 
 LONGEST: Final = 100_000

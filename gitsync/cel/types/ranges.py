@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gitsync.cel.inference import Inference
-from gitsync.cel.types import BOOL, DYN, INT, Type, list_of, map_of, optional_of
+from gitsync.cel.types.inference import Inference
+from gitsync.cel.types.types import BOOL, DYN, INT, Type, list_of, map_of, optional_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from gitsync.cel.scope import Scope, truth
-from gitsync.cel.tree import Macro
+from gitsync.cel.syntax.tree import Macro
 from gitsync.cel.values import NONE, EvaluationError, MapValue, Optional, kind_of
 
 _Pairs = Iterator[tuple[Any, Any]]

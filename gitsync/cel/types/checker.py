@@ -10,11 +10,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from gitsync.cel.inference import Inference
-from gitsync.cel.ranges import bound, made
-from gitsync.cel.signatures import VARIADIC, overloads
-from gitsync.cel.tree import Call, Ident, Index, ListOf, Literal, Macro, MapOf, Node, Position, Select
-from gitsync.cel.types import (
+from gitsync.cel.syntax.tree import Call, Ident, Index, ListOf, Literal, Macro, MapOf, Node, Position, Select
+from gitsync.cel.types.inference import Inference
+from gitsync.cel.types.ranges import bound, made
+from gitsync.cel.types.signatures import VARIADIC, overloads
+from gitsync.cel.types.types import (
     BOOL,
     BYTES,
     DOUBLE,

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import count
 
-from gitsync.cel.signatures import Overload
-from gitsync.cel.types import DYN, NULL, Type, param
+from gitsync.cel.types.signatures import Overload
+from gitsync.cel.types.types import DYN, NULL, Type, param
 
 
 class Inference:

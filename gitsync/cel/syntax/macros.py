@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from gitsync.cel.tree import Ident, Macro, Node, Position
+from gitsync.cel.syntax.tree import Ident, Macro, Node, Position
 
 
 @dataclass(frozen=True, slots=True)

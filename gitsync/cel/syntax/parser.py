@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, NoReturn
 
-from gitsync.cel.lexer import Token, located, tokens
-from gitsync.cel.literals import double_of, int_of
-from gitsync.cel.macros import bind, macro
-from gitsync.cel.signatures import namespaced
-from gitsync.cel.tree import (
+from gitsync.cel.syntax.lexer import Token, located, tokens
+from gitsync.cel.syntax.literals import double_of, int_of
+from gitsync.cel.syntax.macros import bind, macro
+from gitsync.cel.syntax.tree import (
     Call,
     Ident,
     Index,
@@ -25,7 +24,8 @@ from gitsync.cel.tree import (
     Select,
     depths,
 )  # fmt: skip
-from gitsync.cel.types import NAMED
+from gitsync.cel.types.signatures import namespaced
+from gitsync.cel.types.types import NAMED
 from gitsync.errors import ExpressionError
 
 MOST_BRACKETS: Final = 32

@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from gitsync.cel.budget import Budget
-from gitsync.cel.conversions import bytes_of_text, plain_double, text_of_bytes
-from gitsync.cel.times import write_duration, write_timestamp
+from gitsync.cel.functions.conversions import bytes_of_text, plain_double, text_of_bytes
+from gitsync.cel.functions.times import write_duration, write_timestamp
 from gitsync.cel.values import EvaluationError, kind_of, type_of
 
 _CLAUSE: Final = re.compile(r"%(?:(%)|(?:\.([0-9]{1,9}))?([sdfebxXo])|())", re.ASCII)

@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gitsync.cel.equality import NUMBERS, holds
+from gitsync.cel.functions.equality import NUMBERS, holds
 from gitsync.cel.values import KEYS, NONE, EvaluationError, Optional, kind_of
 
 _MISSING = object()

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from gitsync.cel.letters import CATEGORIES, CLASSES, LAST_POINT, POSIX, Letters, Ranges, all_but
+from gitsync.cel.functions.letters import CATEGORIES, CLASSES, LAST_POINT, POSIX, Letters, Ranges, all_but
 from gitsync.cel.values import EvaluationError
 
 MOST_CHARACTERS: Final = 1000

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from gitsync.cel.budget import Budget
-from gitsync.cel.letters import Letters
-from gitsync.cel.patterns import Choice, Edge, Part, PatternReader, Repeat, Row, refusal
+from gitsync.cel.functions.letters import Letters
+from gitsync.cel.functions.patterns import Choice, Edge, Part, PatternReader, Repeat, Row, refusal
 
 MOST_STATES: Final = 20_000
 """How large a pattern may be once its repetitions are written out."""

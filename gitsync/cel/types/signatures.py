@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from gitsync.cel.types import (
+from gitsync.cel.types.types import (
     BOOL,
     BYTES,
     DOUBLE,

@@ -12,8 +12,15 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, Final
 
-from gitsync.cel.arithmetic import LARGEST_INT, LARGEST_UINT, SMALLEST_INT, as_int, as_uint
-from gitsync.cel.times import SECOND, as_timestamp, parse_duration, parse_timestamp, write_duration, write_timestamp
+from gitsync.cel.functions.arithmetic import LARGEST_INT, LARGEST_UINT, SMALLEST_INT, as_int, as_uint
+from gitsync.cel.functions.times import (
+    SECOND,
+    as_timestamp,
+    parse_duration,
+    parse_timestamp,
+    write_duration,
+    write_timestamp,
+)
 from gitsync.cel.values import Duration, EvaluationError, Uint, type_of
 
 _INT: Final = re.compile(r"[+-]?[0-9]{1,50}")

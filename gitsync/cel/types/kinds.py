@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from gitsync.catalog.aso_types import ASO_TYPES
-from gitsync.cel.types import BOOL, DOUBLE, DYN, INT, STRING, Type, list_of, map_of, struct
+from gitsync.cel.types.types import BOOL, DOUBLE, DYN, INT, STRING, Type, list_of, map_of, struct
 from gitsync.model.facts import Field, FieldType, Kind, TypeFacts
 
 _SCALARS: Final = {"string": STRING, "boolean": BOOL, "integer": INT, "number": DOUBLE, "any": DYN}

@@ -1,0 +1,1 @@
+"""Functions and operators: a table of overloads, and one module a family."""

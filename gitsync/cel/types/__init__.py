@@ -1,0 +1,1 @@
+"""The type of every part of an expression, checked before anything is evaluated."""
