@@ -17,7 +17,7 @@ import yaml
 
 from gitsync.cli.main import COMMANDS, run
 from gitsync.config.config import SETTINGS
-from gitsync.extensions.points import Extension, ReadsAzure, Subject
+from gitsync.extensions.api import Extension, ReadsAzure, Subject
 from gitsync.extensions.registry import BUILT_IN, Registry
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.live import Live

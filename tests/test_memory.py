@@ -8,7 +8,7 @@ import pytest
 from builders import group_id, vnet_id
 
 from gitsync.errors import ArmError
-from gitsync.extensions.points import Question
+from gitsync.extensions.api import Question
 from gitsync.model.live import Live
 from gitsync.reconcile.run_cache import Memory
 

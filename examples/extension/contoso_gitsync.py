@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from gitsync.errors import ArmError
-from gitsync.extensions.points import CheckResult, Extension, NextCheck, ReadsAzure, Subject, block, failure
+from gitsync.extensions.api import CheckResult, Extension, NextCheck, ReadsAzure, Subject, block, failure
 from gitsync.model.condition import Retry
 from gitsync.status.error_classes import Classification
 

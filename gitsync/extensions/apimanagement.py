@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from gitsync.extensions.keys import TWO_KEYS, Action, Keys
-from gitsync.extensions.places import At
-from gitsync.extensions.points import ActsOnAzure, Extension, Extensions, NextDelete, Subject
+from gitsync.extensions.api import ActsOnAzure, Extension, Extensions, NextDelete, Subject
+from gitsync.extensions.factories.secret_actions import TWO_KEYS, Action, Keys
+from gitsync.extensions.factories.value_paths import At
 
 GROUP = "apimanagement.azure.com"
 

@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-from gitsync.extensions.points import Extensions
-from gitsync.extensions.refusals import Refusal, classified
+from gitsync.extensions.api import Extensions
+from gitsync.extensions.factories.error_rules import Refusal, classified
 
 GROUP = "app.azure.com"
 

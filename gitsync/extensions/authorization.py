@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gitsync.errors import GitsyncError
-from gitsync.extensions.points import (
+from gitsync.extensions.api import (
     Answer,
     Extension,
     Extensions,

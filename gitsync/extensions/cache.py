@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gitsync.extensions.keys import TWO_KEYS, Action, Keys, Status, exporting
-from gitsync.extensions.places import At
-from gitsync.extensions.points import Extensions
+from gitsync.extensions.api import Extensions
+from gitsync.extensions.factories.secret_actions import TWO_KEYS, Action, Keys, Status, exporting
+from gitsync.extensions.factories.value_paths import At
 
 GROUP = "cache.azure.com"
 

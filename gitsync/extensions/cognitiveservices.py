@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gitsync.extensions.keys import Action, Keys, exporting
-from gitsync.extensions.places import same
-from gitsync.extensions.points import Extensions
+from gitsync.extensions.api import Extensions
+from gitsync.extensions.factories.secret_actions import Action, Keys, exporting
+from gitsync.extensions.factories.value_paths import same
 
 GROUP = "cognitiveservices.azure.com"
 

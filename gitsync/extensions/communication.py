@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gitsync.extensions.keys import KEYS_AND_CONNECTION_STRINGS, Action, Keys, exporting
-from gitsync.extensions.points import Extensions
+from gitsync.extensions.api import Extensions
+from gitsync.extensions.factories.secret_actions import KEYS_AND_CONNECTION_STRINGS, Action, Keys, exporting
 
 GROUP = "communication.azure.com"
 

@@ -4,9 +4,9 @@
 
 from __future__ import annotations
 
-from gitsync.extensions.children import KeepChildren, Shape, merge_by_name
-from gitsync.extensions.points import Extension, Extensions
-from gitsync.extensions.refusals import Refusal, classified
+from gitsync.extensions.api import Extension, Extensions
+from gitsync.extensions.factories.embedded_children import KeepChildren, Shape, merge_by_name
+from gitsync.extensions.factories.error_rules import Refusal, classified
 
 GROUP = "compute.azure.com"
 

@@ -4,11 +4,11 @@ kubeconfigs of clusters and fleets.
 
 from __future__ import annotations
 
-from gitsync.extensions.keys import Action, Keys, exporting
-from gitsync.extensions.places import At, decoded
-from gitsync.extensions.points import Extension, Extensions
-from gitsync.extensions.refusals import Class, Refusal, classified
-from gitsync.extensions.states import OwnerState, OwnState
+from gitsync.extensions.api import Extension, Extensions
+from gitsync.extensions.factories.error_rules import Class, Refusal, classified
+from gitsync.extensions.factories.secret_actions import Action, Keys, exporting
+from gitsync.extensions.factories.state_checks import OwnerState, OwnState
+from gitsync.extensions.factories.value_paths import At, decoded
 
 GROUP = "containerservice.azure.com"
 

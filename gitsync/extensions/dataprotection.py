@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gitsync.extensions.points import (
+from gitsync.extensions.api import (
     Call,
     CheckResult,
     Extension,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gitsync.extensions.keys import DOMAIN_NAME, exporting
-from gitsync.extensions.points import Extensions
+from gitsync.extensions.api import Extensions
+from gitsync.extensions.factories.secret_actions import DOMAIN_NAME, exporting
 
 GROUP = "dbformariadb.azure.com"
 

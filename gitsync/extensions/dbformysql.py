@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gitsync.extensions.keys import DOMAIN_NAME
-from gitsync.extensions.parameters import OnlyWhatWasSet
-from gitsync.extensions.points import Extension, Extensions
+from gitsync.extensions.api import Extension, Extensions
+from gitsync.extensions.factories.secret_actions import DOMAIN_NAME
+from gitsync.extensions.factories.server_parameters import OnlyWhatWasSet
 
 GROUP = "dbformysql.azure.com"
 

@@ -4,10 +4,10 @@ a server answers, and what of it is worth a manifest.
 
 from __future__ import annotations
 
-from gitsync.extensions.keys import DOMAIN_NAME
-from gitsync.extensions.parameters import OnlyWhatWasSet
-from gitsync.extensions.points import Extension, Extensions, Imported, NextImport, Subject, skipped
-from gitsync.extensions.states import TERMINAL, OwnerState, OwnState, only_in
+from gitsync.extensions.api import Extension, Extensions, Imported, NextImport, Subject, skipped
+from gitsync.extensions.factories.secret_actions import DOMAIN_NAME
+from gitsync.extensions.factories.server_parameters import OnlyWhatWasSet
+from gitsync.extensions.factories.state_checks import TERMINAL, OwnerState, OwnState, only_in
 
 GROUP = "dbforpostgresql.azure.com"
 

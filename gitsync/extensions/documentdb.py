@@ -4,11 +4,11 @@
 
 from __future__ import annotations
 
-from gitsync.extensions.keys import Action, Keys, Status, exporting
-from gitsync.extensions.places import At, same
-from gitsync.extensions.points import Extension, Extensions
-from gitsync.extensions.refusals import Class, Refusal, classified
-from gitsync.extensions.states import OwnerState, OwnState, not_in, only_exactly
+from gitsync.extensions.api import Extension, Extensions
+from gitsync.extensions.factories.error_rules import Class, Refusal, classified
+from gitsync.extensions.factories.secret_actions import Action, Keys, Status, exporting
+from gitsync.extensions.factories.state_checks import OwnerState, OwnState, not_in, only_exactly
+from gitsync.extensions.factories.value_paths import At, same
 
 GROUP = "documentdb.azure.com"
 

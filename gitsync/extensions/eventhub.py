@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from gitsync.extensions.keys import KEYS_AND_CONNECTION_STRINGS, Action, Keys, exporting
-from gitsync.extensions.points import Extensions
+from gitsync.extensions.api import Extensions
+from gitsync.extensions.factories.secret_actions import KEYS_AND_CONNECTION_STRINGS, Action, Keys, exporting
 
 GROUP = "eventhub.azure.com"
 

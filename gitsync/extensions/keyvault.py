@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Any
 
 from gitsync.errors import GitsyncError
-from gitsync.extensions.points import Call, Extension, Extensions, Modifier, Question, Subject, UnmendableError
+from gitsync.extensions.api import Call, Extension, Extensions, Modifier, Question, Subject, UnmendableError
 from gitsync.formats.arm_id import group_of, subscription_of
 from gitsync.model.live import Live
 

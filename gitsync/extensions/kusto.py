@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gitsync.extensions.points import Extension, Extensions
-from gitsync.extensions.states import OwnerState, OwnState
+from gitsync.extensions.api import Extension, Extensions
+from gitsync.extensions.factories.state_checks import OwnerState, OwnState
 
 GROUP = "kusto.azure.com"
 

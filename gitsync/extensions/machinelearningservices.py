@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-from gitsync.extensions.keys import Action, Keys, exporting
-from gitsync.extensions.places import At, Entry, Place, same
-from gitsync.extensions.points import Extensions
-from gitsync.extensions.refusals import Refusal, classified
+from gitsync.extensions.api import Extensions
+from gitsync.extensions.factories.error_rules import Refusal, classified
+from gitsync.extensions.factories.secret_actions import Action, Keys, exporting
+from gitsync.extensions.factories.value_paths import At, Entry, Place, same
 
 GROUP = "machinelearningservices.azure.com"
 

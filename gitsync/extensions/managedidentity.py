@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from gitsync.extensions.keys import Keys, Status, exporting
-from gitsync.extensions.places import At, Place, text
-from gitsync.extensions.points import ActsOnAzure, Extensions, Subject
+from gitsync.extensions.api import ActsOnAzure, Extensions, Subject
+from gitsync.extensions.factories.secret_actions import Keys, Status, exporting
+from gitsync.extensions.factories.value_paths import At, Place, text
 from gitsync.formats.arm_id import subscription_of
 
 GROUP = "managedidentity.azure.com"

@@ -7,11 +7,11 @@ The shapes are what may be sent of a child, by the first api-version that knows 
 
 from __future__ import annotations
 
-from gitsync.extensions.approval import connections_are_approved
-from gitsync.extensions.children import KeepChildren, Shape, merge_by_name, replace
-from gitsync.extensions.points import Extension, Extensions
-from gitsync.extensions.private_address import primary_private_address
-from gitsync.extensions.refusals import ANY_CODE, Refusal, classified
+from gitsync.extensions.api import Extension, Extensions
+from gitsync.extensions.factories.connection_approval import connections_are_approved
+from gitsync.extensions.factories.embedded_children import KeepChildren, Shape, merge_by_name, replace
+from gitsync.extensions.factories.error_rules import ANY_CODE, Refusal, classified
+from gitsync.extensions.factories.private_address import primary_private_address
 
 GROUP = "network.azure.com"
 ID: Shape = {"id": None}

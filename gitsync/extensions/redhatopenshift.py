@@ -4,10 +4,10 @@ and what its administrators sign in with (docs/reference/kinds.md#secret-fields,
 
 from __future__ import annotations
 
-from gitsync.extensions.keys import Action, Keys, exporting
-from gitsync.extensions.places import At, demanded
-from gitsync.extensions.points import Extension, Extensions
-from gitsync.extensions.states import OwnState, not_in
+from gitsync.extensions.api import Extension, Extensions
+from gitsync.extensions.factories.secret_actions import Action, Keys, exporting
+from gitsync.extensions.factories.state_checks import OwnState, not_in
+from gitsync.extensions.factories.value_paths import At, demanded
 
 GROUP = "redhatopenshift.azure.com"
 

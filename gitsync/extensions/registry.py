@@ -14,9 +14,7 @@ from functools import partial
 from typing import Any
 
 from gitsync.errors import ArmError
-from gitsync.extensions.built_in import BUILT_IN
-from gitsync.extensions.foreign import installed
-from gitsync.extensions.points import (
+from gitsync.extensions.api import (
     ActsOnAzure,
     Call,
     CheckResult,
@@ -31,6 +29,8 @@ from gitsync.extensions.points import (
     Subject,
     proceed,
 )
+from gitsync.extensions.builtin.registrations import BUILT_IN
+from gitsync.extensions.third_party import installed
 from gitsync.model.secret import Secret
 from gitsync.status.error_classes import Classification, classify
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from gitsync.extensions.keys import Action, Keys, exporting
-from gitsync.extensions.places import At, entries, text
-from gitsync.extensions.points import Extensions
+from gitsync.extensions.api import Extensions
+from gitsync.extensions.factories.secret_actions import Action, Keys, exporting
+from gitsync.extensions.factories.value_paths import At, entries, text
 
 GROUP = "search.azure.com"
 

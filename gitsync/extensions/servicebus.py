@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from gitsync.extensions.keys import KEYS_AND_CONNECTION_STRINGS, Action, Keys, Status, exporting
-from gitsync.extensions.places import At
-from gitsync.extensions.points import Extensions
-from gitsync.extensions.refusals import Refusal, classified
+from gitsync.extensions.api import Extensions
+from gitsync.extensions.factories.error_rules import Refusal, classified
+from gitsync.extensions.factories.secret_actions import KEYS_AND_CONNECTION_STRINGS, Action, Keys, Status, exporting
+from gitsync.extensions.factories.value_paths import At
 
 GROUP = "servicebus.azure.com"
 

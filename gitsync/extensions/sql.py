@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-from gitsync.extensions.points import Extensions
-from gitsync.extensions.refusals import Class, Refusal, classified
+from gitsync.extensions.api import Extensions
+from gitsync.extensions.factories.error_rules import Class, Refusal, classified
 
 GROUP = "sql.azure.com"
 

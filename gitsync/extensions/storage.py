@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gitsync.extensions.keys import Action, Keys, Status, exporting
-from gitsync.extensions.places import At, Entry
-from gitsync.extensions.points import Extensions
+from gitsync.extensions.api import Extensions
+from gitsync.extensions.factories.secret_actions import Action, Keys, Status, exporting
+from gitsync.extensions.factories.value_paths import At, Entry
 
 GROUP = "storage.azure.com"
 

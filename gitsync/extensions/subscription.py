@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 
 from gitsync.errors import ArmError, GitsyncError
-from gitsync.extensions.points import ActsOnAzure, Extension, Extensions, NextDelete, Subject
+from gitsync.extensions.api import ActsOnAzure, Extension, Extensions, NextDelete, Subject
 from gitsync.request.arm_id import OVERRIDE
 
 GROUP = "subscription.azure.com"

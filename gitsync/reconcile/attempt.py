@@ -14,7 +14,7 @@ from gitsync.arm.http.conversation import Conversation
 from gitsync.diff.ignore import Paths, without
 from gitsync.diff.three_way import Remembered
 from gitsync.errors import ArmError
-from gitsync.extensions.points import Answer, Call, Question, Subject
+from gitsync.extensions.api import Answer, Call, Question, Subject
 from gitsync.model.condition import Condition
 from gitsync.model.export import Address
 from gitsync.model.facts import Kind

@@ -309,7 +309,7 @@ def test_70_our_facts_are_damaged(repository):
 
 
 THEIRS = """\
-from gitsync.extensions.points import Extension
+from gitsync.extensions.api import Extension
 
 
 async def check(subject, azure, next):

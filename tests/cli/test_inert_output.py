@@ -10,7 +10,7 @@ from world import GROUP, World
 
 from gitsync.cli.main import run
 from gitsync.errors import GitsyncError
-from gitsync.extensions.points import Extension
+from gitsync.extensions.api import Extension
 from gitsync.extensions.registry import BUILT_IN
 
 COMMAND = "##vso[task.complete result=Succeeded;]"

@@ -7,8 +7,8 @@ import asyncio
 from builders import vnet_id
 
 from gitsync.errors import ArmError
-from gitsync.extensions.built_in import BUILT_IN
-from gitsync.extensions.points import Subject
+from gitsync.extensions.api import Subject
+from gitsync.extensions.builtin.registrations import BUILT_IN
 from gitsync.extensions.registry import Registry
 from gitsync.model.condition import Retry
 from gitsync.model.gvk import GVK, Key

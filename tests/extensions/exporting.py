@@ -8,7 +8,7 @@ from typing import Any
 
 from asking import REGISTRY, subject
 
-from gitsync.extensions.keys import Keys
+from gitsync.extensions.factories.secret_actions import Keys
 from gitsync.extensions.registry import BUILT_IN
 from gitsync.model.live import Live
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from asking import REGISTRY, Nobody, subject
 
-from gitsync.extensions.points import Call, Extension, Modifier, Question, imported, skipped
+from gitsync.extensions.api import Call, Extension, Modifier, Question, imported, skipped
 from gitsync.extensions.registry import Registry
 from gitsync.model.secret import Secret
 

@@ -5,9 +5,9 @@ from asking import REGISTRY, asked, subject
 from builders import live
 
 from gitsync.errors import ArmError, ConfigError
-from gitsync.extensions.foreign import installed
-from gitsync.extensions.points import Extension, block, failure, proceed, success
+from gitsync.extensions.api import Extension, block, failure, proceed, success
 from gitsync.extensions.registry import Registry
+from gitsync.extensions.third_party import installed
 from gitsync.model.condition import Retry
 from gitsync.status.error_classes import Classification
 
@@ -70,7 +70,7 @@ def package(folder, module: str):
 
 
 def test_another_package_brings_extensions(tmp_path, monkeypatch):
-    package(tmp_path, "from gitsync.extensions.points import Extension\nrows = (Extension(group='g', kind='K'),)\n")
+    package(tmp_path, "from gitsync.extensions.api import Extension\nrows = (Extension(group='g', kind='K'),)\n")
     monkeypatch.syspath_prepend(tmp_path)
     assert installed() == (Extension(group="g", kind="K"),)
     assert Registry.load().checks_owner(KUSTO, "Database")

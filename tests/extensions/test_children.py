@@ -4,8 +4,8 @@ import pytest
 from builders import live, vnet_id
 
 from gitsync.errors import GitsyncError
-from gitsync.extensions.built_in import BUILT_IN
-from gitsync.extensions.points import Subject
+from gitsync.extensions.api import Subject
+from gitsync.extensions.builtin.registrations import BUILT_IN
 from gitsync.extensions.registry import Registry
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.live import Live

@@ -11,7 +11,7 @@ import yaml
 from exporting import exporters
 
 from gitsync.catalog.catalog import open_catalog
-from gitsync.extensions.private_address import FIELD
+from gitsync.extensions.factories.private_address import FIELD
 from gitsync.extensions.registry import BUILT_IN
 from gitsync.model.gvk import GVK
 

@@ -20,8 +20,8 @@ from gitsync.catalog.catalog import open_catalog
 from gitsync.emulator.server import Emulator
 from gitsync.emulator.settings import Settings
 from gitsync.errors import ArmError
-from gitsync.extensions.points import Subject
-from gitsync.extensions.private_address import FIELD
+from gitsync.extensions.api import Subject
+from gitsync.extensions.factories.private_address import FIELD
 
 CATALOG = open_catalog()
 GROUP = "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/rg"

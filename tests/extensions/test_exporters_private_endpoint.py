@@ -9,7 +9,7 @@ from asking import REGISTRY, subject, with_
 from exporting import Answers
 
 from gitsync.errors import GitsyncError
-from gitsync.extensions.private_address import FIELD
+from gitsync.extensions.factories.private_address import FIELD
 
 KIND = ("network.azure.com", "PrivateEndpoint")
 NIC = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/networkInterfaces/nic"

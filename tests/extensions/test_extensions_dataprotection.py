@@ -6,7 +6,7 @@ import pytest
 from asking import REGISTRY, Nobody, post_check, subject, with_
 from builders import vnet_id
 
-from gitsync.extensions.points import Call
+from gitsync.extensions.api import Call
 
 GROUP = "dataprotection.azure.com"
 

@@ -6,7 +6,7 @@ import pytest
 from asking import REGISTRY, subject
 
 from gitsync.errors import GitsyncError
-from gitsync.extensions.points import Call, Question, UnmendableError
+from gitsync.extensions.api import Call, Question, UnmendableError
 from gitsync.model.live import Live
 
 GROUP = "keyvault.azure.com"

@@ -7,9 +7,9 @@ import pytest
 from asking import Nobody, subject
 
 from gitsync.errors import ArmError, ExtensionError, GitsyncError
-from gitsync.extensions.foreign import guarded
-from gitsync.extensions.points import Call, Extension, Modifier, Question, imported, proceed
+from gitsync.extensions.api import Call, Extension, Modifier, Question, imported, proceed
 from gitsync.extensions.registry import Registry
+from gitsync.extensions.third_party import guarded
 from gitsync.model.secret import Secret
 
 KEY = "k3y-that-nobody-may-see"

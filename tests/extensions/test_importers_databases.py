@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from asking import REGISTRY, subject, with_
 
-from gitsync.extensions.points import imported, skipped
+from gitsync.extensions.api import imported, skipped
 
 SERVER = "/subscriptions/s/resourceGroups/g/providers/Microsoft.DBforPostgreSQL/flexibleServers/db"
 POSTGRES = ("dbforpostgresql.azure.com", "FlexibleServersConfiguration")

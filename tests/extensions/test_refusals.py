@@ -3,7 +3,7 @@
 import pytest
 
 from gitsync.errors import ArmError
-from gitsync.extensions.refusals import ANY_CODE, Class, Refusal, Refusals, classified
+from gitsync.extensions.factories.error_rules import ANY_CODE, Class, Refusal, Refusals, classified
 from gitsync.model.condition import Retry
 from gitsync.status.error_classes import Classification
 

@@ -9,8 +9,8 @@ import yaml
 from asking import REGISTRY, Nobody, subject, with_
 
 from gitsync.catalog.catalog import open_catalog
-from gitsync.extensions.built_in import BUILT_IN
-from gitsync.extensions.refusals import Class, Refusals
+from gitsync.extensions.builtin.registrations import BUILT_IN
+from gitsync.extensions.factories.error_rules import Class, Refusals
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENT = (ROOT / "docs" / "extensions.md").read_text(encoding="utf-8")

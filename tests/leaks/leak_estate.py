@@ -94,7 +94,7 @@ import logging
 import os
 import threading
 from loguru import logger
-from gitsync.extensions.points import Extension, proceed
+from gitsync.extensions.api import Extension, proceed
 
 SAID = os.environ["SAID"]
 GROUP = "network.azure.com"

@@ -25,7 +25,7 @@ from gitsync.cli.main import run as command
 from gitsync.config.config import Config
 from gitsync.emulator.keys import key
 from gitsync.errors import ConfigError, GitsyncError
-from gitsync.extensions.points import Extension
+from gitsync.extensions.api import Extension
 from gitsync.extensions.registry import BUILT_IN
 from gitsync.model.secret import MASKED, Secret
 from gitsync.secrets.kubernetes.kubernetes import open_kubernetes

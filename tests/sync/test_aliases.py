@@ -7,8 +7,8 @@ from world import SUBSCRIPTION, World, annotated, of
 from gitsync.emulator.roles import BUILT_IN as ROLES
 from gitsync.emulator.settings import Settings
 from gitsync.errors import GitsyncError
-from gitsync.extensions.built_in import BUILT_IN
-from gitsync.extensions.points import Extension
+from gitsync.extensions.api import Extension
+from gitsync.extensions.builtin.registrations import BUILT_IN
 from gitsync.model.condition import Severity
 from gitsync.model.verdict import Action, Verdict
 from gitsync.request.arm_id import OVERRIDE

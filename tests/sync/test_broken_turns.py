@@ -6,9 +6,9 @@ import pytest
 from world import GROUP, SUBNET, VNET, VNET_ID, World, of
 
 from gitsync.errors import CatalogError
-from gitsync.extensions.foreign import guarded
-from gitsync.extensions.points import Extension, proceed, success
+from gitsync.extensions.api import Extension, proceed, success
 from gitsync.extensions.registry import BUILT_IN
+from gitsync.extensions.third_party import guarded
 from gitsync.model.condition import Severity
 from gitsync.model.record import Claim
 from gitsync.model.verdict import Action, Verdict

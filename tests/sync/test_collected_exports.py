@@ -12,8 +12,8 @@ from scripts import rules
 from world import GROUP, SUBNET, VNET, annotated, of
 
 from gitsync.emulator.settings import Settings
-from gitsync.extensions.built_in import BUILT_IN
-from gitsync.extensions.points import Extension
+from gitsync.extensions.api import Extension
+from gitsync.extensions.builtin.registrations import BUILT_IN
 from gitsync.model.export import Export
 from gitsync.model.gvk import Key
 from gitsync.model.verdict import Action

@@ -5,8 +5,8 @@ from world import GROUP, VNET, VNET_ID, World, of
 
 from gitsync.emulator.settings import Settings
 from gitsync.errors import GitsyncError
-from gitsync.extensions.built_in import BUILT_IN
-from gitsync.extensions.points import Extension
+from gitsync.extensions.api import Extension
+from gitsync.extensions.builtin.registrations import BUILT_IN
 from gitsync.model.condition import Severity
 from gitsync.model.verdict import Verdict
 

@@ -10,7 +10,7 @@ from world import GROUP, GROUP_ID, SUBNET, SUBNET_ID, VNET, VNET_ID, World, anno
 
 from gitsync.emulator.settings import Denial, Lock, Settings, Timing
 from gitsync.emulator.ways import Style
-from gitsync.extensions.points import Extension, failure, success
+from gitsync.extensions.api import Extension, failure, success
 from gitsync.extensions.registry import BUILT_IN
 from gitsync.model.record import Claim
 from gitsync.model.result import Stage

@@ -15,7 +15,7 @@ from test_secret_digests import SERVER as SERVER_MANIFEST
 from world import GROUP, GROUP_ID, SUBNET, SUBNET_ID, VNET, VNET_ID, World, annotated, of
 
 from gitsync.errors import ConfigError
-from gitsync.extensions.points import Extension
+from gitsync.extensions.api import Extension
 from gitsync.extensions.registry import BUILT_IN
 from gitsync.git.state.plan_file import read_plan, write_plan
 from gitsync.model.verdict import Action, Verdict

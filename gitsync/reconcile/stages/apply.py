@@ -12,7 +12,7 @@ from gitsync.diff.ignore import kept, without
 from gitsync.diff.merge_patch import merge_patch
 from gitsync.diff.three_way import Remembered, baseline_of
 from gitsync.errors import ArmError
-from gitsync.extensions.points import Call
+from gitsync.extensions.api import Call
 from gitsync.formats.arm_id import provider_of, subscription_of
 from gitsync.model.result import Stage
 from gitsync.model.template import Request

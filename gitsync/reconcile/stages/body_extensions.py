@@ -12,7 +12,7 @@ from typing import Any
 
 from gitsync.arm.actor import Actor
 from gitsync.errors import ArmError
-from gitsync.extensions.points import Answer, Question, UnmendableError
+from gitsync.extensions.api import Answer, Question, UnmendableError
 from gitsync.model.template import Request
 from gitsync.model.verdict import Verdict
 from gitsync.planning.actions import mends_by_waiting

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from gitsync.arm.actor import Actor
 from gitsync.errors import ArmError
-from gitsync.extensions.points import ActsOnAzure, Subject
+from gitsync.extensions.api import ActsOnAzure, Subject
 from gitsync.model.condition import Condition, Status
 from gitsync.model.gvk import GVK
 from gitsync.model.record import Record

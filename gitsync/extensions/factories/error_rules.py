@@ -14,7 +14,7 @@ from enum import StrEnum
 from itertools import groupby
 
 from gitsync.errors import ArmError
-from gitsync.extensions.points import Extension, Extensions
+from gitsync.extensions.api import Extension, Extensions
 from gitsync.model.condition import Retry
 from gitsync.status.error_classes import Classification
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from gitsync.errors import GitsyncError
-from gitsync.extensions.places import Misshapen
-from gitsync.extensions.points import Subject
+from gitsync.extensions.api import Subject
+from gitsync.extensions.factories.value_paths import Misshapen
 
 Shape = Mapping[str, Any]
 """Members that may be sent: name → None for any value, a shape for an object, [shape] for a list of objects."""

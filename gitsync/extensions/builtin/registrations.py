@@ -37,7 +37,7 @@ from gitsync.extensions import (
     storage,
     subscription,
 )
-from gitsync.extensions.points import Extensions
+from gitsync.extensions.api import Extensions
 
 BUILT_IN: Extensions = (
     *apimanagement.EXTENSIONS,

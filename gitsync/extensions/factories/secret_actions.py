@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from gitsync.errors import GitsyncError
-from gitsync.extensions.places import At, Misshapen, Place, same
-from gitsync.extensions.points import ActsOnAzure, Extension, Extensions, SecretExporter, Subject
+from gitsync.extensions.api import ActsOnAzure, Extension, Extensions, SecretExporter, Subject
+from gitsync.extensions.factories.value_paths import At, Misshapen, Place, same
 from gitsync.model.secret import Secret
 
 TWO_KEYS: Final = same("primaryKey secondaryKey")

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from gitsync.errors import GitsyncError
-from gitsync.extensions.places import Misshapen, entries, found_at
-from gitsync.extensions.points import CheckResult, NextCheck, ReadsAzure, Subject, failure
+from gitsync.extensions.api import CheckResult, NextCheck, ReadsAzure, Subject, failure
+from gitsync.extensions.factories.value_paths import Misshapen, entries, found_at
 
 APPROVED = "Approved"
 _PLACE = "properties/manualPrivateLinkServiceConnections"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from gitsync.extensions.points import CheckResult, NextCheck, ReadsAzure, Subject, block
+from gitsync.extensions.api import CheckResult, NextCheck, ReadsAzure, Subject, block
 from gitsync.model.live import Live
 
 TERMINAL = ("succeeded", "failed", "canceled")

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gitsync.extensions.points import Imported, NextImport, Subject, skipped
+from gitsync.extensions.api import Imported, NextImport, Subject, skipped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from gitsync.errors import GitsyncError
-from gitsync.extensions.places import At, Misshapen, entries, found_at
-from gitsync.extensions.points import ReadsAzure, Subject
+from gitsync.extensions.api import ReadsAzure, Subject
+from gitsync.extensions.factories.value_paths import At, Misshapen, entries, found_at
 
 FIELD = "primaryNicPrivateIpAddress"
 API_VERSION = "2022-01-01"

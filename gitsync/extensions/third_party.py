@@ -14,7 +14,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any, TypeVar
 
 from gitsync.errors import ArmError, ConfigError, ExtensionError, GitsyncError
-from gitsync.extensions.points import (
+from gitsync.extensions.api import (
     ActsOnAzure,
     BodyModifier,
     Call,

@@ -1,0 +1,1 @@
+"""What gitsync registers itself: one module an ASO group."""

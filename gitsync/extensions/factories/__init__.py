@@ -1,0 +1,1 @@
+"""Factories that make checks, error rules and exporters from table rows."""
