@@ -16,9 +16,9 @@ from typing import Any, NamedTuple, TypeVar
 import aiohttp
 from aiohttp import web
 
-from gitsync.emulator.server import Emulator
+from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import Settings
-from gitsync.emulator.store import MemoryStore
+from gitsync.emulator.state.store import MemoryStore
 
 T = TypeVar("T")
 SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"

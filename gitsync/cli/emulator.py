@@ -20,7 +20,7 @@ from gitsync.errors import ConfigError
 if TYPE_CHECKING:
     import ssl
 
-    from gitsync.emulator.server import Emulator
+    from gitsync.emulator.http.server import Emulator
     from gitsync.emulator.settings import Settings
 
 SETTINGS = ()
@@ -74,8 +74,8 @@ def _refuse_strangers(host: str, settings: Settings) -> None:
 
 
 async def _serve(options: argparse.Namespace, settings: Settings) -> None:
-    from gitsync.emulator.server import Emulator
-    from gitsync.emulator.store import MemoryStore, SqliteStore
+    from gitsync.emulator.http.server import Emulator
+    from gitsync.emulator.state.store import MemoryStore, SqliteStore
 
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -105,7 +105,7 @@ async def _start(emulator: Emulator, options: argparse.Namespace, tls: ssl.SSLCo
 
 def _tls(host: str, emulator: Emulator, certificate: Path) -> ssl.SSLContext:
     try:
-        from gitsync.emulator.certificate import serve_with
+        from gitsync.emulator.http.certificate import serve_with
     except ImportError as error:
         raise ConfigError("--tls needs the package cryptography.", hint="Run `pip install cryptography`.") from error
     return serve_with(host, emulator.cloud.clock.now(), certificate)

@@ -1,7 +1,7 @@
 """What shall go wrong, and when: the rules of a script, and which of them a request meets.
 
 A rule counts the requests that it matches and strikes at some of them. The counts are kept in the store, so that
-processes that share one Azure share its script too; what happens then is decided in `gitsync.emulator.front`.
+processes that share one Azure share its script too; what happens then is decided in `gitsync.emulator.http.front`.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import Any
 
-from gitsync.emulator.answers import Answer, refusal
-from gitsync.emulator.call import Call, Course
-from gitsync.emulator.document import Node, Reader, fields
-from gitsync.emulator.store import Store
-from gitsync.emulator.ways import Style
+from gitsync.emulator.http.answers import Answer, refusal
+from gitsync.emulator.http.call import Call, Course
+from gitsync.emulator.state.store import Store
+from gitsync.emulator.types.behaviour import Style
+from gitsync.emulator.yaml_document import Node, Reader, fields
 
 
 class Drop(StrEnum):

@@ -6,13 +6,15 @@ import re
 from operator import itemgetter
 from typing import Any
 
-from gitsync.emulator import actions, implied, pages
-from gitsync.emulator.answers import Answer, refuse
-from gitsync.emulator.call import Call
-from gitsync.emulator.cloud import Cloud
-from gitsync.emulator.shown import shown, summary
-from gitsync.emulator.stored import Stored
-from gitsync.emulator.target import Shape, Target, parse
+from gitsync.emulator.http import pages
+from gitsync.emulator.http.answers import Answer, refuse
+from gitsync.emulator.http.call import Call
+from gitsync.emulator.http.target import Shape, Target, parse
+from gitsync.emulator.state.cloud import Cloud
+from gitsync.emulator.state.stored import Stored
+from gitsync.emulator.types import actions
+from gitsync.emulator.types import implicit_resources as implied
+from gitsync.emulator.types.answered_body import shown, summary
 
 _Row = tuple[str, Stored]
 _FILTER = re.compile(r"(resourceType|name|location) eq '([^']*)'", re.IGNORECASE)

@@ -9,17 +9,22 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from gitsync.emulator import admission, begin, bodies, children, implied, operations
-from gitsync.emulator.access import refuse_busy
-from gitsync.emulator.answers import Answer, refuse
-from gitsync.emulator.call import Call
-from gitsync.emulator.cloud import DELETING, Cloud, not_found
+from gitsync.emulator.http.answers import Answer, refuse
+from gitsync.emulator.http.call import Call
+from gitsync.emulator.http.target import Shape, parse
+from gitsync.emulator.identity.access import refuse_busy
+from gitsync.emulator.lro import operations
+from gitsync.emulator.lro import start as begin
 from gitsync.emulator.patch import merge
-from gitsync.emulator.recorded import ways_of
-from gitsync.emulator.shown import shown
-from gitsync.emulator.stored import Operation, Stored
-from gitsync.emulator.target import Shape, parse
-from gitsync.emulator.ways import Reply, Style, Ways
+from gitsync.emulator.state.cloud import DELETING, Cloud, not_found
+from gitsync.emulator.state.stored import Operation, Stored
+from gitsync.emulator.types import admission
+from gitsync.emulator.types import embedded_children as children
+from gitsync.emulator.types import implicit_resources as implied
+from gitsync.emulator.types import stored_body as bodies
+from gitsync.emulator.types.answered_body import shown
+from gitsync.emulator.types.behaviour import Reply, Style, Ways
+from gitsync.emulator.types.recorded import ways_of
 
 Verb = Callable[[Cloud, Call], Answer]
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
-from gitsync.emulator.document import Node, Reader, fields, read
 from gitsync.emulator.faults import Rule, read_rule
-from gitsync.emulator.ways import Style
+from gitsync.emulator.types.behaviour import Style
+from gitsync.emulator.yaml_document import Node, Reader, fields, read
 
 TENANT = "11111111-1111-4111-8111-111111111111"
 

@@ -174,9 +174,9 @@ async def _azure(config: Config, redactions: Redactions) -> AsyncIterator[Access
     if config.emulator is None:
         yield _access(config, cloud_of(config.endpoint, config.audience, config.authority), redactions)
         return
-    from gitsync.emulator.server import Emulator  # noqa: PLC0415 - most runs speak to Azure
+    from gitsync.emulator.http.server import Emulator  # noqa: PLC0415 - most runs speak to Azure
     from gitsync.emulator.settings import Settings, read_settings  # noqa: PLC0415 - as above
-    from gitsync.emulator.store import MemoryStore, SqliteStore  # noqa: PLC0415 - as above
+    from gitsync.emulator.state.store import MemoryStore, SqliteStore  # noqa: PLC0415 - as above
 
     settings = read_settings(Path(config.emulator_script)) if config.emulator_script else Settings()
     store = SqliteStore(Path(config.emulator)) if config.emulator else MemoryStore()

@@ -14,9 +14,9 @@ from gitsync.arm.clock import SystemClock
 from gitsync.arm.cloud import cloud_of
 from gitsync.arm.http.conversation import Conversation
 from gitsync.emulator.faults import Canned, Drop, Match, Rule
-from gitsync.emulator.server import Emulator
+from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import Bucket, Limits, Principal, Settings, Timing
-from gitsync.emulator.ways import Style
+from gitsync.emulator.types.behaviour import Style
 from gitsync.errors import ArmError
 from gitsync.model.report import Requests
 from gitsync.model.secret import Secret

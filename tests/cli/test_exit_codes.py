@@ -19,8 +19,8 @@ import world
 from command_line import SUBSCRIPTION, Ended, azure, ended, gitsync, start, variables
 
 import gitsync as package
-from gitsync.emulator.server import Emulator
-from gitsync.emulator.store import SqliteStore
+from gitsync.emulator.http.server import Emulator
+from gitsync.emulator.state.store import SqliteStore
 
 GROUP_ID = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/core"
 

@@ -12,7 +12,7 @@ from command_line import SUBSCRIPTION, azure, gitsync
 from scripts import rules
 
 from gitsync.emulator.settings import Timing
-from gitsync.emulator.store import MemoryStore
+from gitsync.emulator.state.store import MemoryStore
 
 GROUP_ID = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/core"
 STRANGER_ID = f"{GROUP_ID}/providers/Microsoft.Storage/storageAccounts/files"

@@ -15,9 +15,9 @@ from types import SimpleNamespace
 import pytest
 from command_line import SUBSCRIPTION, gitsync, variables
 
-from gitsync.emulator.server import Emulator
+from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import TENANT
-from gitsync.emulator.store import SqliteStore
+from gitsync.emulator.state.store import SqliteStore
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "manifests"
 READER, WRITER = "00000000-0000-4000-8000-00000000000a", "00000000-0000-4000-8000-00000000000b"

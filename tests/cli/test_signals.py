@@ -22,7 +22,7 @@ from command_line import LONG, Azure, Ended, Moment, azure, ended, gitsync, star
 from fake_clock import FakeClock
 
 from gitsync.emulator.settings import Timing, read_settings
-from gitsync.emulator.ways import Style
+from gitsync.emulator.types.behaviour import Style
 
 MANIFESTS = "---\n".join(dedent(one) for one in (world.GROUP, world.VNET, world.SUBNET))
 NAMES = ("core", "hub", "one")

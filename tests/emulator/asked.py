@@ -8,7 +8,7 @@ from io import BytesIO
 
 import aiohttp
 
-from gitsync.emulator.server import Emulator
+from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import Settings
 
 SUBSCRIPTION = "/subscriptions/00000000-0000-4000-8000-000000000001"

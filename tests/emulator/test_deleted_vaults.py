@@ -4,7 +4,7 @@ import pytest
 from asked import GROUP, OPEN, SUBSCRIPTION, TestClock, at, play, with_group
 
 from gitsync.emulator.settings import read_settings
-from gitsync.emulator.store import SqliteStore
+from gitsync.emulator.state.store import SqliteStore
 
 KIND = "Microsoft.KeyVault/vaults"
 VAULT = at(KIND, "kv")

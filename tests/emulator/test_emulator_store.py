@@ -14,11 +14,11 @@ from dataclasses import replace
 import pytest
 from asked import GROUP, OPEN, PLAIN, VERSION, TestClock, play
 
-from gitsync.emulator.server import Emulator
+from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import Timing
-from gitsync.emulator.store import MemoryStore, SqliteStore
-from gitsync.emulator.stored import Operation, Stored
-from gitsync.emulator.ways import Style
+from gitsync.emulator.state.store import MemoryStore, SqliteStore
+from gitsync.emulator.state.stored import Operation, Stored
+from gitsync.emulator.types.behaviour import Style
 from gitsync.errors import ConfigError
 
 ONE = Stored(id="/A", body={"x": [1, {"y": None}]}, api_version="v", number=1, created="c", changed="d")

@@ -9,8 +9,8 @@ from asked import GROUP, PLAIN, VNET, TestClock, play, with_group
 
 from gitsync.emulator.faults import _ANSWER, _MATCH, _MOVE, _OPERATION, _RULE, Canned, Match, Rule
 from gitsync.emulator.settings import _SETTINGS, _TIMING, Limits, Settings, read_settings
-from gitsync.emulator.store import MemoryStore
-from gitsync.emulator.ways import Style
+from gitsync.emulator.state.store import MemoryStore
+from gitsync.emulator.types.behaviour import Style
 from gitsync.errors import ConfigError
 
 

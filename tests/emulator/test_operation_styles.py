@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 from asked import GROUP, OPEN, PLAIN, TestClock, at, play, with_group
 
-from gitsync.emulator.call import Course
 from gitsync.emulator.faults import Match, Rule
-from gitsync.emulator.recorded import ways_of
+from gitsync.emulator.http.call import Course
 from gitsync.emulator.settings import Timing
-from gitsync.emulator.ways import Style
+from gitsync.emulator.types.behaviour import Style
+from gitsync.emulator.types.recorded import ways_of
 
 
 def timed(style, *, polls=1, retry_after=7, **more):

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from asked import OPEN, play
 
-from gitsync.emulator.recorded import spell, ways_of
-from gitsync.emulator.target import Shape, parse
+from gitsync.emulator.http.target import Shape, parse
+from gitsync.emulator.types.recorded import spell, ways_of
 
 RECORDED = Path(__file__).resolve().parents[3] / "shared" / "arm-traffic"
 

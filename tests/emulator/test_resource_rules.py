@@ -6,7 +6,7 @@ import pytest
 from asked import GROUP, OPEN, PLAIN, SUBSCRIPTION, VNET, at, play, with_group
 
 from gitsync.emulator.settings import Busy, Denial, Lock, Timing
-from gitsync.emulator.ways import Style
+from gitsync.emulator.types.behaviour import Style
 
 SUBNET = f"{VNET}/subnets/a"
 ROLE = f"{PLAIN}/providers/Microsoft.Authorization/roleAssignments/r"

@@ -14,9 +14,9 @@ from azure.core.rest import HttpRequest
 from azure.mgmt.core import AsyncARMPipelineClient
 from azure.mgmt.core.polling.async_arm_polling import AsyncARMPolling
 
-from gitsync.emulator.call import Course
 from gitsync.emulator.faults import Match, Rule
-from gitsync.emulator.server import Emulator
+from gitsync.emulator.http.call import Course
+from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import Settings
 
 CLUSTER = at("Microsoft.RedHatOpenShift/hcpOpenShiftClusters", "c")

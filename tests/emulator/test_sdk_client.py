@@ -10,11 +10,11 @@ from azure.core.credentials import AccessToken
 from azure.core.exceptions import HttpResponseError, ResourceNotFoundError
 from azure.mgmt.resource.resources.aio import ResourceManagementClient
 
-from gitsync.emulator.call import Course
 from gitsync.emulator.faults import Match, Rule
-from gitsync.emulator.server import Emulator
+from gitsync.emulator.http.call import Course
+from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import Timing
-from gitsync.emulator.ways import Style
+from gitsync.emulator.types.behaviour import Style
 
 HTTP = {"enforce_https": False}  # the SDK sends tokens over http only when told to
 NETWORK = {"location": "westeurope", "properties": {"addressSpace": {"addressPrefixes": ["10.0.0.0/16"]}}}

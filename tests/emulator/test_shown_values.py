@@ -7,9 +7,9 @@ from asked import GROUP, OPEN, PLAIN, at, play, with_group
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.emulator.made import with_made
 from gitsync.emulator.patch import GONE, change, merge
-from gitsync.emulator.secrets import without_secrets
+from gitsync.emulator.types.provider_fields import with_made
+from gitsync.emulator.types.secrets import without_secrets
 
 SECRETS = [
     ("administratorLoginPassword", "x", True, "a password"),

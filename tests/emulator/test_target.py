@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.emulator.target import Shape, parse
+from gitsync.emulator.http.target import Shape, parse
 
 PATHS = [
     ("/subscriptions", Shape.SUBSCRIPTIONS, "/", "the collection"),

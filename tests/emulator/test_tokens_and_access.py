@@ -14,9 +14,9 @@ from azure.core.exceptions import ClientAuthenticationError
 from azure.core.pipeline.transport import AioHttpTransport
 from azure.identity.aio import ClientAssertionCredential, ClientSecretCredential
 
-from gitsync.emulator.certificate import serve_with
 from gitsync.emulator.clock import SystemClock
-from gitsync.emulator.server import Emulator
+from gitsync.emulator.http.certificate import serve_with
+from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import TENANT, Principal
 
 WRITER = Principal(client="writer-client", object="writer-object", secret="hush")

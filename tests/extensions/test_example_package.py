@@ -13,7 +13,7 @@ from command_line import SUBSCRIPTION, azure, gitsync
 from scripts import rules
 
 from gitsync.emulator.settings import Timing
-from gitsync.emulator.store import MemoryStore
+from gitsync.emulator.state.store import MemoryStore
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "extension"
 GROUP_ID = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/core"

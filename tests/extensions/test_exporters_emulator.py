@@ -17,7 +17,7 @@ from gitsync.arm.actor import Actor
 from gitsync.arm.client import open_arm
 from gitsync.arm.http.conversation import Conversation
 from gitsync.catalog.catalog import open_catalog
-from gitsync.emulator.server import Emulator
+from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import Settings
 from gitsync.errors import ArmError
 from gitsync.extensions.api import Subject

@@ -32,8 +32,8 @@ from leak_estate import (
 )
 from secret_estate import GROUP
 
-from gitsync.emulator.keys import key
 from gitsync.emulator.settings import Timing
+from gitsync.emulator.types.keys import key
 
 GIVEN = {**INPUTS, **{name.lower(): value for name, value in SETTINGS.items()}, "credential": CREDENTIAL}
 SERVERS = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/core/providers/Microsoft.DBforPostgreSQL/flexibleServers"

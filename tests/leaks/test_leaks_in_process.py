@@ -23,7 +23,7 @@ from world import World, of
 from gitsync import api
 from gitsync.cli.main import run as command
 from gitsync.config.config import Config
-from gitsync.emulator.keys import key
+from gitsync.emulator.types.keys import key
 from gitsync.errors import ConfigError, GitsyncError
 from gitsync.extensions.api import Extension
 from gitsync.extensions.registry import BUILT_IN

@@ -13,7 +13,7 @@ from world import SUBSCRIPTION, World
 
 from gitsync.arm.auth.access import Access, Network
 from gitsync.arm.cloud import cloud_of
-from gitsync.emulator.server import Emulator
+from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import TENANT, Principal
 from gitsync.model.secret import Secret
 from gitsync.model.signin import Method, SignIn

@@ -4,7 +4,7 @@ import pytest
 from scripts import rules
 from world import SUBSCRIPTION, World, annotated, of
 
-from gitsync.emulator.roles import BUILT_IN as ROLES
+from gitsync.emulator.identity.roles import BUILT_IN as ROLES
 from gitsync.emulator.settings import Settings
 from gitsync.errors import GitsyncError
 from gitsync.extensions.api import Extension

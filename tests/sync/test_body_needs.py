@@ -4,7 +4,7 @@ import pytest
 from scripts import rules
 from world import GROUP, GROUP_ID, SUBSCRIPTION, World, of
 
-from gitsync.emulator.roles import BUILT_IN
+from gitsync.emulator.identity.roles import BUILT_IN
 from gitsync.emulator.settings import Settings
 from gitsync.git.state.plan_file import write_plan
 from gitsync.model.condition import Severity

@@ -16,8 +16,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from world import SUBSCRIPTION, World
 
+from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.patch import GONE
-from gitsync.emulator.server import Emulator
 from gitsync.emulator.settings import Timing
 from gitsync.model.verdict import Verdict
 

@@ -9,7 +9,7 @@ from scripts import rules
 from world import GROUP, GROUP_ID, SUBNET, SUBNET_ID, VNET, VNET_ID, World, annotated, of
 
 from gitsync.emulator.settings import Denial, Lock, Settings, Timing
-from gitsync.emulator.ways import Style
+from gitsync.emulator.types.behaviour import Style
 from gitsync.extensions.api import Extension, failure, success
 from gitsync.extensions.registry import BUILT_IN
 from gitsync.model.record import Claim

@@ -22,7 +22,7 @@ from fake_clock import FakeClock
 from world import GROUP, GROUP_ID, SUBNET, VNET, VNET_ID, World, annotated, of
 
 from gitsync.emulator.settings import Timing
-from gitsync.emulator.ways import Style
+from gitsync.emulator.types.behaviour import Style
 from gitsync.git.state.folder import StatusFolder
 from gitsync.model.record import Claim, Record
 from gitsync.model.verdict import Action, Verdict

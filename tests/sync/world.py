@@ -19,9 +19,9 @@ from gitsync.arm.http.throttle import ARM_LIMITS
 from gitsync.catalog.catalog import open_catalog
 from gitsync.config.config import Config
 from gitsync.config.source_settings import find_source_settings
-from gitsync.emulator.server import Emulator
+from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import Settings, Timing
-from gitsync.emulator.store import MemoryStore
+from gitsync.emulator.state.store import MemoryStore
 from gitsync.extensions.registry import BUILT_IN, Registry
 from gitsync.git.source.checkout import checkout
 from gitsync.git.state.folder import StatusFolder

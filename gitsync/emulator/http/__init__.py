@@ -1,0 +1,1 @@
+"""The emulator as a server: requests, routes, responses, paging and throttling."""

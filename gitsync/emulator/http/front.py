@@ -1,0 +1,153 @@
+"""What becomes of a request: it is admitted, held against the script, answered from the state, and written down.
+
+The answer is found without waiting, in one transaction; so requests never see each other's half-done work. Nothing here
+knows of sockets.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from itertools import count
+from typing import Any
+from urllib.parse import parse_qsl
+from uuid import uuid4
+
+from gitsync.emulator.faults import Drop, Rule, Script
+from gitsync.emulator.http import admin, route
+from gitsync.emulator.http.answers import Answer, Refused, refusal, refuse
+from gitsync.emulator.http.call import Call, Course
+from gitsync.emulator.http.request_log import LoggedRequest, Requests
+from gitsync.emulator.http.target import parse
+from gitsync.emulator.http.throttle import Throttle
+from gitsync.emulator.identity import access
+from gitsync.emulator.identity.tokens import Tokens
+from gitsync.emulator.lro import operations
+from gitsync.emulator.state import outside_changes as hand
+from gitsync.emulator.state.cloud import Cloud
+
+MOST_BYTES = 4 * 1024 * 1024
+"""ARM takes no larger bodies."""
+
+
+class Front:
+    """The desk that every request passes. `requests` is the log of what was asked."""
+
+    def __init__(self, cloud: Cloud) -> None:
+        self.requests = Requests()
+        self.tokens = Tokens(cloud.settings, cloud.store, cloud.clock)
+        self._cloud = cloud
+        self._script = Script(cloud.settings.rules)
+        self._throttle = Throttle(cloud.settings.limits)
+        self._request_ids = map(f"{str(uuid4())[:23]}-{{:012x}}".format, count(1))
+
+    def beside(self, path: str, method: str, sent: bytes, base: str, remote: str) -> Answer | None:
+        """The answer of a path that is not ARM's but the emulator's own, or the identity platform's; else None."""
+        try:
+            if path.startswith(admin.PREFIX):
+                return admin.answer(self._cloud, self.requests, method, path, remote)
+        except Refused as no:
+            return no.answer
+        if not path.endswith(("/token", "/openid-configuration")):
+            return None
+        return self.tokens.answer(path, dict(parse_qsl(sent.decode("utf-8", "replace"))), base)
+
+    async def answer(self, call: Call, sent: bytes) -> Answer | None:
+        """The answer of ARM to a request with a body as it was sent; None where the connection breaks instead."""
+        answer: Answer | None
+        try:
+            call, left = self._admit(call, sent)
+            answer = await self._played(call)
+            answer = answer.but(left) if answer is not None else None
+        except Refused as no:
+            answer = no.answer
+        request_id = next(self._request_ids)
+        self._log(call, answer, request_id)
+        return answer.but(_identity(call, request_id)) if answer is not None else None
+
+    def _admit(self, call: Call, sent: bytes) -> tuple[Call, dict[str, str]]:
+        """Who it is, whether there is a version, whether there is a token left in the bucket; then the body."""
+        caller = self.tokens.caller(call.headers.get("Authorization", ""), call.base)
+        call = replace(call, caller=caller)
+        access.check_version(call.api_version)
+        left = self._throttle.take(call, self._cloud.clock.monotonic())
+        return replace(call, body=_json(sent)) if sent else call, left
+
+    async def _played(self, call: Call) -> Answer | None:
+        """The answer as the script would have it; None where the connection breaks instead."""
+        rules = self._met(call) if self._cloud.settings.rules else []
+        if not rules:
+            return self._worked(call)
+        for rule in rules:
+            await self._cloud.clock.sleep(rule.delay)
+        drops = {rule.drop for rule in rules}
+        if Drop.BEFORE in drops:
+            return None
+        answer = self._told(call, rules)
+        for rule in rules:
+            with suppress(KeyError):  # a move of what is not there moves nothing
+                hand.move(self._cloud, call.target, rule.move)
+        if Drop.AFTER in drops:
+            return None
+        if any(rule.timeout for rule in rules):
+            return refusal("GatewayTimeout", namespace=call.target.namespace or "Microsoft.Resources")
+        return answer
+
+    def _told(self, call: Call, rules: list[Rule]) -> Answer:
+        """The first answer that a rule has, else that of the work, done on the first course that a rule has."""
+        canned = next((rule.answer for rule in rules if rule.answer), None)
+        if canned is not None:
+            return canned.answer(call)
+        course = next((rule.course for rule in rules if rule.course), Course())
+        return self._worked(replace(call, course=course))
+
+    def _met(self, call: Call) -> list[Rule]:
+        kind, poll = self._about(call)
+        with self._cloud.store.transaction():
+            return self._script.met(self._cloud.store, call, kind, poll=poll)
+
+    def _about(self, call: Call) -> tuple[str, bool]:
+        """The ARM type that a request is about, and whether it asks for an operation on one."""
+        asked = operations.asked_for(call.target.path)
+        operation = self._cloud.store.operation(asked[1]) if asked else None
+        return parse(operation.path).type if operation else call.target.type, asked is not None
+
+    def _worked(self, call: Call) -> Answer:
+        with self._cloud.store.transaction():
+            try:
+                return route.answer(self._cloud, call)
+            except Refused as no:
+                return no.answer  # inside, since what a refused request moved on stays so
+
+    def _log(self, call: Call, answer: Answer | None, request_id: str) -> None:
+        kind, poll = self._about(call)
+        entry = LoggedRequest(
+            method=call.method,
+            path=call.target.path,
+            type=kind,
+            status=answer.status if answer is not None else 0,
+            at=self._cloud.clock.now(),
+            poll=poll,
+            actor=call.caller.actor,
+            client=call.caller.client,
+            tenant=call.caller.tenant,
+            request_id=request_id,
+            body=call.body,
+        )
+        self.requests.add(entry)
+
+
+def _identity(call: Call, request_id: str) -> Mapping[str, str]:
+    correlation = call.headers.get("x-ms-correlation-request-id", request_id)
+    return {"x-ms-request-id": request_id, "x-ms-correlation-request-id": correlation}
+
+
+def _json(sent: bytes) -> Any:
+    if len(sent) > MOST_BYTES:
+        raise refuse("RequestContentTooLarge")
+    try:
+        return json.loads(sent)
+    except ValueError as error:
+        raise refuse("InvalidRequestContent", reason=str(error)) from error

@@ -1,0 +1,50 @@
+"""Lists, page by page: how many entries a page has, and the link to the next one."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+from gitsync.emulator.http.answers import Answer, refuse
+from gitsync.emulator.http.call import Call
+
+_Entry = TypeVar("_Entry")
+
+
+def page(
+    call: Call,
+    rows: Sequence[tuple[str, _Entry]],
+    show: Callable[[_Entry], Mapping[str, Any]],
+    most: int,
+) -> Answer:
+    """One page of rows that are sorted by key: after the key that the $skiptoken names, at most so many."""
+    after = _position(call.query.get("$skiptoken") or call.query.get("$skipToken") or "")
+    top = call.query.get("$top", "")
+    size = min(int(top), most) if top.isdigit() and int(top) else most
+    rest = [row for row in rows if row[0] > after]
+    body: dict[str, Any] = {"value": [show(entry) for _, entry in rest[:size]]}
+    if len(rest) > size:
+        body["nextLink"] = _next_link(call, rest[size - 1][0])
+    return Answer(200, body)
+
+
+def is_further(call: Call) -> bool:
+    """Whether a request follows the link of a page."""
+    return any(name.casefold() == "$skiptoken" for name in call.query)
+
+
+def _next_link(call: Call, key: str) -> str:
+    token = base64.urlsafe_b64encode(key.encode()).decode()
+    kept = {name: value for name, value in call.query.items() if name.casefold() != "$skiptoken"}
+    query = "&".join(f"{quote(name)}={quote(value)}" for name, value in kept.items())
+    return f"{call.base}{quote(call.target.path)}?{query}&%24skiptoken={quote(token)}"
+
+
+def _position(token: str) -> str:
+    try:
+        return base64.b64decode(token, altchars=b"-_", validate=True).decode()
+    except (binascii.Error, UnicodeDecodeError) as error:
+        raise refuse("InvalidRequestContent", reason="The $skiptoken is not one that was given out.") from error

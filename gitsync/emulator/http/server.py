@@ -1,0 +1,146 @@
+"""The emulator as a server: one socket, one Azure behind it, and a hand that reaches behind both."""
+
+from __future__ import annotations
+
+import json
+import ssl
+from collections.abc import Mapping
+from typing import Any, Self
+
+from aiohttp import web
+
+from gitsync.emulator.clock import SystemClock
+from gitsync.emulator.faults import Move
+from gitsync.emulator.http.answers import Answer
+from gitsync.emulator.http.call import Call
+from gitsync.emulator.http.front import MOST_BYTES, Front
+from gitsync.emulator.http.request_log import Requests
+from gitsync.emulator.http.target import parse
+from gitsync.emulator.identity.tokens import Tokens
+from gitsync.emulator.settings import Settings
+from gitsync.emulator.state import outside_changes as hand
+from gitsync.emulator.state.cloud import Cloud
+from gitsync.emulator.state.store import MemoryStore, Store
+from gitsync.model.clock import Clock
+
+
+class Emulator:
+    """An Azure Resource Manager on a socket of this machine: `async with Emulator() as azure: azure.url`.
+
+    What stands below `__aexit__` reads and changes the state without a request, for tests and demonstrations; ids are
+    taken in any case.
+    """
+
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        store: Store | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        self.cloud = Cloud(store or MemoryStore(), settings or Settings(), clock or SystemClock())
+        self.url = ""
+        self._front = Front(self.cloud)
+        self._runner: web.ServerRunner | None = None
+
+    @property
+    def requests(self) -> Requests:
+        """The log of what was asked."""
+        return self._front.requests
+
+    @property
+    def tokens(self) -> Tokens:
+        """Who issues tokens here."""
+        return self._front.tokens
+
+    async def start(self, host: str = "127.0.0.1", port: int = 0, tls: ssl.SSLContext | None = None) -> str:
+        """Listen, and give the URL; port 0 takes a free one."""
+        self._runner = web.ServerRunner(web.Server(self._handle, access_log=None), shutdown_timeout=1)
+        await self._runner.setup()
+        await web.TCPSite(self._runner, host, port, ssl_context=tls).start()
+        name = f"[{host}]" if ":" in host else host
+        self.url = f"{'https' if tls else 'http'}://{name}:{self._runner.addresses[0][1]}"
+        return self.url
+
+    async def stop(self) -> None:
+        """Close every connection, and the store's file."""
+        if self._runner is not None:
+            await self._runner.cleanup()
+            self._runner = None
+        self.cloud.store.close()
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.stop()
+
+    def resource(self, arm_id: str) -> dict[str, Any] | None:
+        """What a GET would show, or None; nothing moves on by it."""
+        return hand.resource(self.cloud, arm_id)
+
+    def received(self, arm_id: str) -> dict[str, Any] | None:
+        """The body as it was sent, with the secrets that no GET shows."""
+        return hand.received(self.cloud, arm_id)
+
+    def ids(self, below: str = "/") -> list[str]:
+        """The ids of all that is there, sorted without case."""
+        return hand.ids(self.cloud, below)
+
+    def put(self, arm_id: str, body: Mapping[str, Any], *, api_version: str = "2024-01-01") -> None:
+        """Make or replace a resource, and ask nothing: neither its group nor its parent need be there."""
+        hand.put(self.cloud, arm_id, body, api_version)
+
+    def change(self, arm_id: str, pointer: str, value: Any) -> None:
+        """Set one value of a resource, by JSON pointer (RFC 6901); KeyError where there is nothing to set it in.
+
+        `/properties/provisioningState` sets the state that answers show.
+        """
+        hand.move(self.cloud, parse(arm_id), [Move(set={pointer: value})])
+
+    def remove(self, arm_id: str) -> None:
+        """Take a resource away with all that is below it; KeyError where there is none."""
+        hand.move(self.cloud, parse(arm_id), [Move(delete=True)])
+
+    async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        sent, base = await _sent(request), f"{request.scheme}://{request.host}"
+        beside = self._front.beside(request.path, request.method, sent, base, request.remote or "")
+        if beside is not None:
+            return _response(beside)
+        answer = await self._front.answer(_call(request, base), sent)
+        if answer is not None:
+            return _response(answer)
+        if request.transport is not None:
+            request.transport.abort()
+        return web.Response()
+
+
+def _call(request: web.BaseRequest, base: str) -> Call:
+    return Call(
+        method=request.method,
+        target=parse(request.rel_url.raw_path),
+        api_version=request.query.get("api-version", ""),
+        base=base,
+        query=request.query,
+        headers=request.headers,
+    )
+
+
+async def _sent(request: web.BaseRequest) -> bytes:
+    """The body, or a little more of it than is taken."""
+    sent = bytearray()
+    async for part in request.content.iter_any():
+        sent += part
+        if len(sent) > MOST_BYTES:
+            break
+    return bytes(sent)
+
+
+def _response(answer: Answer) -> web.Response:
+    headers = {"Cache-Control": "no-cache", **answer.headers}
+    if answer.body is None:
+        return web.Response(status=answer.status, headers=headers)
+    if isinstance(answer.body, str):
+        return web.Response(status=answer.status, headers=headers, text=answer.body, content_type="text/html")
+    headers["Content-Type"] = "application/json; charset=utf-8"
+    return web.Response(status=answer.status, headers=headers, body=json.dumps(answer.body).encode())

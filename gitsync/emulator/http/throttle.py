@@ -1,0 +1,47 @@
+"""ARM's throttling: a token bucket for each principal, subscription and kind of request.
+
+Buckets are in memory: a process that starts anew starts with full ones, as somebody who waited a while does.
+"""
+
+from __future__ import annotations
+
+import math
+
+from gitsync.emulator.http.answers import refuse
+from gitsync.emulator.http.call import Call
+from gitsync.emulator.settings import Bucket, Limits
+
+_KINDS = {"GET": "reads", "HEAD": "reads", "DELETE": "deletes"}
+
+
+class Throttle:
+    """What is left of every bucket. Times are monotonic seconds."""
+
+    def __init__(self, limits: Limits | None) -> None:
+        self._limits = limits
+        self._left: dict[tuple[str, str, str], tuple[float, float]] = {}
+
+    def take(self, call: Call, now: float) -> dict[str, str]:
+        """Take one request out of its bucket; the headers that say what is left. Refused when it is empty."""
+        if self._limits is None:
+            return {}
+        kind = _KINDS.get(call.method, "writes")
+        bucket: Bucket = getattr(self._limits, kind)
+        key = (call.caller.actor, call.target.subscription.casefold(), kind)
+        left, since = self._left.get(key, (float(bucket.size), now))
+        left = min(float(bucket.size), left + (now - since) * bucket.per_second)
+        scope = "subscription" if call.target.subscription else "tenant"
+        name = f"x-ms-ratelimit-remaining-{scope}-{kind}"
+        if left < 1:
+            self._left[key] = (left, now)
+            seconds = max(1, math.ceil((1 - left) / bucket.per_second)) if bucket.per_second else 60
+            raise refuse(
+                "SubscriptionRequestsThrottled" if call.target.subscription else "TooManyRequests",
+                headers={"Retry-After": str(seconds), name: "0"},
+                kind=kind.removesuffix("s"),
+                subscription=call.target.subscription,
+                actor=call.caller.actor,
+                seconds=seconds,
+            )
+        self._left[key] = (left - 1, now)
+        return {name: str(int(left - 1))}

@@ -1,0 +1,1 @@
+"""Who calls the emulator, and what the caller may do."""

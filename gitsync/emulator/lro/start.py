@@ -1,0 +1,100 @@
+"""Decides whether a request starts a long-running operation, and which: by the script, the settings, then the type."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+from uuid import uuid4
+
+from gitsync.emulator.http.call import Call, Course
+from gitsync.emulator.http.target import Shape
+from gitsync.emulator.state.cloud import Cloud
+from gitsync.emulator.state.stored import Operation
+from gitsync.emulator.types.behaviour import Style, Ways
+from gitsync.emulator.types.recorded import ways_of
+
+_DELETE_STYLES = {
+    Style.DONE: Style.DONE,
+    Style.SETTLED: Style.DONE,
+    Style.RELATIVE: Style.DONE,
+    Style.ACCEPTED: Style.ACCEPTED,
+}
+"""Every other style deletes as ACCEPTED_ASYNC: a DELETE has no body that could tell a state."""
+
+
+def writing(cloud: Cloud, call: Call, ways: Ways, *, created: bool) -> tuple[Operation | None, Style]:
+    """The operation of a PUT or PATCH, stored; None where the answer is the end of it."""
+    usual = ways.put if created or ways.update is None else ways.update
+    if call.target.shape is not Shape.GROUP:
+        usual = cloud.settings.operations.style or usual
+    style = call.course.style or usual
+    if style.is_over and _wants_time(call.course):
+        style = Style.ASYNC
+    if style in {Style.DONE, Style.RELATIVE}:
+        return None, style
+    operation = _operation(cloud, call, ways, style)
+    if style is Style.SETTLED:
+        operation = replace(operation, over=True)
+    cloud.store.put_operation(operation)
+    return operation, style
+
+
+def deletion(cloud: Cloud, call: Call, ways: Ways) -> Operation | None:
+    """The operation of a DELETE, stored; None where it is gone at once."""
+    usual = ways.delete if call.target.shape is Shape.GROUP else cloud.settings.operations.style or ways.delete
+    style = _DELETE_STYLES.get(call.course.style or usual, Style.ACCEPTED_ASYNC)
+    if style is Style.DONE and _wants_time(call.course):
+        style = Style.ACCEPTED_ASYNC
+    if style is Style.DONE:
+        return None
+    operation = _operation(cloud, call, ways, style)
+    cloud.store.put_operation(operation)
+    return operation
+
+
+def action(cloud: Cloud, call: Call, style: Style, name: str, answer: Any) -> Operation:
+    """The operation of a POST, stored; `call` is about what is asked to act, `answer` is what comes out of it."""
+    wanted = call.course.style
+    style = wanted if wanted is not None and wanted.is_accepted else style
+    operation = replace(_operation(cloud, call, ways_of(call.target.type), style), action=name, answer=answer)
+    cloud.store.put_operation(operation)
+    return operation
+
+
+def _operation(cloud: Cloud, call: Call, ways: Ways, style: Style) -> Operation:
+    timing, course = cloud.settings.operations, call.course
+    seconds = timing.seconds if course.seconds is None else course.seconds
+    retry_after = course.retry_after if course.retry_after is not None else timing.retry_after
+    if retry_after is None:
+        retry_after = ways.retry_after
+    return Operation(
+        id=str(uuid4()),
+        key=call.target.key,
+        path=call.target.path,
+        verb=call.method,
+        style=style.value,
+        api_version=call.api_version,
+        started=cloud.clock.now().timestamp(),
+        polls=timing.polls if course.polls is None else course.polls,
+        seconds=seconds,
+        retry_after=max(retry_after, 1) if seconds > 0 else retry_after,
+        running="Deleting" if call.method == "DELETE" and ways.accepts_polls else ways.running,
+        result=course.result,
+        error=course.error,
+        host=course.host,
+        location=_location(cloud, call),
+    )
+
+
+def _location(cloud: Cloud, call: Call) -> str:
+    """The region whose operations are asked: that of the body, of what is stored, or of what it is nested in."""
+    if isinstance(call.body, dict) and call.body.get("location"):
+        return str(call.body["location"])
+    nearest = [call.target, *reversed(call.target.ancestors)]
+    stored = (cloud.store.resource(target.key) for target in nearest)
+    places = (str(resource.body["location"]) for resource in stored if resource and resource.body.get("location"))
+    return next(places, "global")
+
+
+def _wants_time(course: Course) -> bool:
+    return course.result != "Succeeded" or course.polls is not None or course.seconds is not None

@@ -1,0 +1,1 @@
+"""What the emulator stores, and what changes it besides requests."""

@@ -1,0 +1,32 @@
+"""Subscriptions that somebody made by an alias, and those that are canceled: what the store says of them.
+
+Apart from the answers about subscriptions, because whoever looks for a place needs to know which there are.
+"""
+
+from __future__ import annotations
+
+from gitsync.emulator.patch import at
+from gitsync.emulator.state.store import Store
+from gitsync.emulator.types.provider_fields import uuid_of
+
+_PREFIX = "/providers/microsoft.subscription/aliases/"
+
+
+def subscriptions(store: Store) -> set[str]:
+    """The ids of the subscriptions that aliases stand for, in lower case."""
+    return {
+        str(at(alias.body, ("properties", "subscriptionId")) or uuid_of(key, "subscription")).casefold()
+        for key, alias in store.below(_PREFIX)
+    }
+
+
+def is_canceled(store: Store, subscription: str) -> bool:
+    return bool(store.note(_note(subscription)))
+
+
+def put_canceled(store: Store, subscription: str, *, canceled: bool) -> None:
+    store.put_note(_note(subscription), canceled)
+
+
+def _note(subscription: str) -> str:
+    return f"canceled:{subscription}".casefold()

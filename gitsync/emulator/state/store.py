@@ -1,0 +1,180 @@
+"""Where the emulator's state is: in memory, or in an SQLite file that several processes share, at once or in turn.
+
+A store keeps and finds; it decides nothing. In a file a request is one transaction: a process that is killed leaves the
+file as it was before the request or after it, never between.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from bisect import bisect_left, insort
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
+from typing import Any, Protocol
+
+from gitsync.emulator.state.stored import Operation, Stored, to_json
+from gitsync.errors import ConfigError
+
+_LAST = "\U0010ffff"
+"""Sorts after every character that a key may hold."""
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS resources (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS operations (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS notes (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+"""
+_WAIT_SECONDS = 30.0
+
+
+class Store(Protocol):
+    """Resources by key, operations by id, and notes: small JSON values by name."""
+
+    def transaction(self) -> AbstractContextManager[None]:
+        """What is read and written inside holds together; left by an exception, nothing of it stays."""
+        ...
+
+    def resource(self, key: str) -> Stored | None: ...
+
+    def put_resource(self, key: str, resource: Stored) -> None: ...
+
+    def drop_resource(self, key: str) -> None: ...
+
+    def below(self, prefix: str) -> list[tuple[str, Stored]]:
+        """Every resource whose key begins so, sorted by key."""
+        ...
+
+    def operation(self, name: str) -> Operation | None: ...
+
+    def put_operation(self, operation: Operation) -> None: ...
+
+    def note(self, name: str) -> Any:
+        """A JSON value; None where there is none."""
+        ...
+
+    def put_note(self, name: str, value: Any) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class MemoryStore:
+    """State that ends with the process."""
+
+    def __init__(self) -> None:
+        self._resources: dict[str, Stored] = {}
+        self._keys: list[str] = []  # sorted
+        self._operations: dict[str, Operation] = {}
+        self._notes: dict[str, Any] = {}
+
+    def transaction(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def resource(self, key: str) -> Stored | None:
+        return self._resources.get(key)
+
+    def put_resource(self, key: str, resource: Stored) -> None:
+        if key not in self._resources:
+            insort(self._keys, key)
+        self._resources[key] = resource
+
+    def drop_resource(self, key: str) -> None:
+        if self._resources.pop(key, None) is not None:
+            del self._keys[bisect_left(self._keys, key)]
+
+    def below(self, prefix: str) -> list[tuple[str, Stored]]:
+        return list(self._range(prefix))
+
+    def _range(self, prefix: str) -> Iterator[tuple[str, Stored]]:
+        start = bisect_left(self._keys, prefix)
+        end = bisect_left(self._keys, prefix + _LAST, start)
+        for key in self._keys[start:end]:
+            yield key, self._resources[key]
+
+    def operation(self, name: str) -> Operation | None:
+        return self._operations.get(name)
+
+    def put_operation(self, operation: Operation) -> None:
+        self._operations[operation.id] = operation
+
+    def note(self, name: str) -> Any:
+        return self._notes.get(name)
+
+    def put_note(self, name: str, value: Any) -> None:
+        self._notes[name] = value
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+
+class SqliteStore:
+    """A `Store` in a file; it is made where it does not exist. ConfigError where the file is something else."""
+
+    def __init__(self, path: Path) -> None:
+        try:
+            self._db = sqlite3.connect(path, timeout=_WAIT_SECONDS, isolation_level=None)
+        except sqlite3.Error as error:
+            raise _unusable(path, error) from error
+        try:
+            self._db.execute("PRAGMA journal_mode=WAL")
+            self._db.execute("PRAGMA synchronous=NORMAL")
+            self._db.executescript(_SCHEMA)
+        except sqlite3.Error as error:
+            self._db.close()
+            raise _unusable(path, error) from error
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._db.execute("ROLLBACK")
+            raise
+        self._db.execute("COMMIT")
+
+    def resource(self, key: str) -> Stored | None:
+        found = self._get("SELECT value FROM resources WHERE key = ?", key)
+        return Stored(**found) if found is not None else None
+
+    def put_resource(self, key: str, resource: Stored) -> None:
+        self._put("INSERT OR REPLACE INTO resources VALUES (?, ?)", key, to_json(resource))
+
+    def drop_resource(self, key: str) -> None:
+        self._db.execute("DELETE FROM resources WHERE key = ?", (key,))
+
+    def below(self, prefix: str) -> list[tuple[str, Stored]]:
+        rows = self._db.execute(
+            "SELECT key, value FROM resources WHERE key >= ? AND key < ? ORDER BY key", (prefix, prefix + _LAST)
+        )
+        return [(key, Stored(**json.loads(value))) for key, value in rows]
+
+    def operation(self, name: str) -> Operation | None:
+        found = self._get("SELECT value FROM operations WHERE key = ?", name)
+        return Operation(**found) if found is not None else None
+
+    def put_operation(self, operation: Operation) -> None:
+        self._put("INSERT OR REPLACE INTO operations VALUES (?, ?)", operation.id, to_json(operation))
+
+    def note(self, name: str) -> Any:
+        return self._get("SELECT value FROM notes WHERE key = ?", name)
+
+    def put_note(self, name: str, value: Any) -> None:
+        self._put("INSERT OR REPLACE INTO notes VALUES (?, ?)", name, value)
+
+    def close(self) -> None:
+        self._db.close()
+
+    def _get(self, statement: str, key: str) -> Any:
+        row = self._db.execute(statement, (key,)).fetchone()
+        return json.loads(row[0]) if row is not None else None
+
+    def _put(self, statement: str, key: str, value: Any) -> None:
+        self._db.execute(statement, (key, json.dumps(value)))
+
+
+def _unusable(path: Path, error: sqlite3.Error) -> ConfigError:
+    return ConfigError(
+        f"The file {path} cannot hold the emulator's state: {error}.",
+        hint="Give a file that the emulator made itself, or a new one in a folder that may be written.",
+    )

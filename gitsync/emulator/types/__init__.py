@@ -1,0 +1,1 @@
+"""How single resource types of Azure behave."""

@@ -1,0 +1,109 @@
+"""POST actions: what a resource does when it is asked, rather than what it is.
+
+Which there are stands in the tables of `keys`, `buses` and `kubeconfigs`, by type and action, both without case; those
+that take time are here. What a list gives out comes in pages, as every list does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from gitsync.emulator.http import pages
+from gitsync.emulator.http.answers import Answer, Refused, refuse
+from gitsync.emulator.http.call import Call
+from gitsync.emulator.http.target import Target
+from gitsync.emulator.lro import operations
+from gitsync.emulator.lro import start as begin
+from gitsync.emulator.patch import at
+from gitsync.emulator.state import providers, subscriptions
+from gitsync.emulator.state.cloud import Cloud, not_found
+from gitsync.emulator.state.stored import Stored
+from gitsync.emulator.types import implicit_resources as implied
+from gitsync.emulator.types import keys, kubeconfigs
+from gitsync.emulator.types import messaging_rules as buses
+from gitsync.emulator.types.behaviour import Style
+from gitsync.emulator.types.keys import Listing
+
+ACTIONS: Mapping[tuple[str, str], Listing] = {**keys.KEYS, **buses.RULE_KEYS, **kubeconfigs.CLUSTER_KEYS}
+"""Those that answer at once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slow:
+    """An action that answers 202: in which style, what its Location gives in the end, and what it may be asked of.
+
+    What it does is in `gitsync.emulator.lro.action_results`.
+    """
+
+    style: Style
+    result: Callable[[Stored], Any] = lambda _resource: None
+    refuses: Callable[[Stored], Refused | None] = lambda _resource: None
+
+
+def _kept_from_purge(vault: Stored) -> Refused | None:
+    if not at(vault.body, ("properties", "purgeProtectionEnabled")):
+        return None
+    return refuse("MethodNotAllowed", message="Operation 'DeletedVaultPurge' is not allowed.")
+
+
+SLOW: Mapping[tuple[str, str], Slow] = {
+    ("microsoft.dataprotection/backupvaults/backupinstances", "sync"): Slow(style=Style.ACCEPTED_ASYNC),
+    ("microsoft.keyvault/locations/deletedvaults", "purge"): Slow(style=Style.ACCEPTED, refuses=_kept_from_purge),
+    ("microsoft.redhatopenshift/hcpopenshiftclusters", "requestadmincredential"): Slow(
+        style=Style.ACCEPTED_ASYNC, result=kubeconfigs.requested
+    ),
+}
+
+
+def run(cloud: Cloud, call: Call) -> Answer:
+    """Answer a POST; an action that no table has is unknown to ARM."""
+    target = call.target
+    if not target.names and len(target.types) == 1:
+        beside = subscriptions.act if target.namespace.casefold() == subscriptions.NAMESPACE else providers.register
+        return beside(cloud, call)
+    resource = _owner(cloud, call)
+    name = _name(target)
+    if name in SLOW:
+        return _started(cloud, call, resource, SLOW[name])
+    if name not in ACTIONS:
+        words: dict[str, Any] = {"type": "/".join(target.types), "namespace": target.namespace, "versions": ""}
+        raise refuse("InvalidResourceType", version=call.api_version, **words)
+    return _listed(cloud, call, ACTIONS[name](resource))
+
+
+def is_further_page(call: Call) -> bool:
+    """Whether a GET follows the link of an action's page; clients follow these with a GET."""
+    return pages.is_further(call) and _name(call.target) in ACTIONS
+
+
+def _name(target: Target) -> tuple[str, str]:
+    return target.owner.type.casefold(), target.types[-1].casefold()
+
+
+def _owner(cloud: Cloud, call: Call) -> Stored:
+    owner = call.target.owner
+    cloud.demand_place(replace(call, target=owner))
+    resource = implied.find(cloud, owner)
+    if resource is None:
+        raise not_found(owner)
+    return resource
+
+
+def _listed(cloud: Cloud, call: Call, answer: dict[str, Any]) -> Answer:
+    """The answer of an action: its entries page by page where it has a list of them."""
+    if "value" not in answer:
+        return Answer(200, answer)
+    rows = [(f"{place:06}", entry) for place, entry in enumerate(answer["value"], 1)]
+    paged = pages.page(call, rows, lambda entry: entry, cloud.settings.page_size)
+    return replace(paged, body={**answer, **paged.body})
+
+
+def _started(cloud: Cloud, call: Call, resource: Stored, action: Slow) -> Answer:
+    no = action.refuses(resource)
+    if no is not None:
+        raise no
+    about = replace(call, target=call.target.owner)
+    operation = begin.action(cloud, about, action.style, call.target.types[-1], action.result(resource))
+    return Answer(202, None, operations.headers(operation, call.base))

@@ -1,0 +1,79 @@
+"""Children that Azure embeds in their parent: a subnet is a resource, and an entry of its virtual network as well.
+
+A child is stored as a resource of its own and nowhere else. The parent's answers are put together from them; a PUT of
+the parent that leaves a child out takes it away, as Azure does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gitsync.emulator.patch import GONE, at, change
+from gitsync.emulator.state.store import Store
+from gitsync.emulator.state.stored import Stored
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """`path` leads to the list in the parent's body, `type` is the last word of the child's type."""
+
+    path: tuple[str, ...]
+    type: str
+    always: bool = True  # an empty list is shown
+    removes: bool = True  # a PUT without the list takes them all away
+
+
+EMBEDDED: Mapping[str, tuple[Embedded, ...]] = {
+    "microsoft.compute/virtualmachinescalesets": (
+        Embedded(("properties", "virtualMachineProfile", "extensionProfile", "extensions"), "extensions", always=False),
+    ),
+    "microsoft.network/loadbalancers": (Embedded(("properties", "inboundNatRules"), "inboundNatRules"),),
+    "microsoft.network/networksecuritygroups": (Embedded(("properties", "securityRules"), "securityRules"),),
+    "microsoft.network/routetables": (Embedded(("properties", "routes"), "routes"),),
+    "microsoft.network/virtualnetworks": (
+        Embedded(("properties", "subnets"), "subnets"),
+        Embedded(("properties", "virtualNetworkPeerings"), "virtualNetworkPeerings", removes=False),
+    ),
+}
+
+
+def of(kind: str) -> tuple[Embedded, ...]:
+    """What a type embeds."""
+    return EMBEDDED.get(kind.casefold(), ())
+
+
+def misshapen(kind: str, body: Mapping[str, Any]) -> str:
+    """The path of the first member that an embedded list cannot stand in or be; "" where all is well."""
+    for embedded in of(kind):
+        found: Any = body
+        for depth, name in enumerate(embedded.path, 1):
+            found = found.get(name)
+            if found is None:
+                break
+            if not _fits(found, last=depth == len(embedded.path)):
+                return ".".join(embedded.path[:depth])
+    return ""
+
+
+def _fits(found: Any, *, last: bool) -> bool:
+    if not last:
+        return isinstance(found, Mapping)
+    return isinstance(found, list) and all(isinstance(entry, Mapping) for entry in found)
+
+
+def taken_out(body: Mapping[str, Any], embedded: Embedded) -> tuple[dict[str, Any], list[Mapping[str, Any]] | None]:
+    """A parent's body without the list, and the list; None where the body has none."""
+    found = at(body, embedded.path)
+    if not isinstance(found, list):
+        return dict(body), None
+    pointer = "/" + "/".join(embedded.path)
+    return change(body, pointer, GONE), [child for child in found if isinstance(child, Mapping) and child.get("name")]
+
+
+def stored(store: Store, key: str, embedded: Embedded) -> list[tuple[str, Stored]]:
+    """The children of one kind, the oldest first."""
+    start = f"{key}/{embedded.type.casefold()}/"
+    found = [(below, child) for below, child in store.below(start) if "/" not in below[len(start) :]]
+    return sorted(found, key=lambda pair: pair[1].number)

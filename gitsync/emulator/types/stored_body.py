@@ -1,0 +1,88 @@
+"""How a body is kept: without what the provider decides, and without the children that it embeds.
+
+A child is stored as a resource of its own and nowhere else; so an entry of a virtual network and the subnet that it
+names can never differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from gitsync.emulator.http.target import Target, parse
+from gitsync.emulator.lro import operations
+from gitsync.emulator.patch import at, change
+from gitsync.emulator.state.cloud import Cloud
+from gitsync.emulator.state.stored import Stored
+from gitsync.emulator.types import embedded_children as children
+
+_READ_ONLY = frozenset({"id", "name", "type", "etag", "eTag", "systemData"})
+"""Members that the URL or the provider decides; what a body says of them is not looked at."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """Where a body comes from; `hide` is how many reads after a create answer "not found"."""
+
+    api_version: str
+    by: str
+    hide: int = 0
+
+
+def own(body: Mapping[str, Any]) -> dict[str, Any]:
+    """A body without what its sender does not decide."""
+    kept = {name: value for name, value in body.items() if name not in _READ_ONLY}
+    properties = body.get("properties")
+    if isinstance(properties, Mapping) and "provisioningState" in properties:
+        kept["properties"] = {name: value for name, value in properties.items() if name != "provisioningState"}
+    return kept
+
+
+def resource(cloud: Cloud, target: Target, body: Mapping[str, Any], origin: Origin) -> Stored:
+    """The value to store for a body, settled; the one that is there keeps its id, number and creation."""
+    now = cloud.time()
+    before = cloud.store.resource(target.key)
+    if before is None:
+        return Stored(
+            id=target.path,
+            body=body,
+            api_version=origin.api_version,
+            number=cloud.number(),
+            created=now,
+            changed=now,
+            by=origin.by,
+            hidden=origin.hide,
+        )
+    settled = replace(before, state=operations.SUCCEEDED, operation="", visible=True)
+    return replace(settled, body=body, api_version=origin.api_version, version=before.version + 1, changed=now)
+
+
+def without_children(cloud: Cloud, target: Target, body: Mapping[str, Any], origin: Origin, *, whole: bool) -> Any:
+    """Store the children that a parent's body embeds; the body without them.
+
+    A `whole` body that leaves a list out takes its children away; a list always takes away those that it does not name.
+    """
+    for embedded in children.of(target.type):
+        body, wanted = children.taken_out(body, embedded)
+        if wanted is None and not (whole and embedded.removes):
+            continue
+        start = f"{target.key}/{embedded.type.casefold()}/"
+        kept = {start + child["name"].casefold() for child in wanted or ()}
+        for key, _ in children.stored(cloud.store, target.key, embedded):
+            if key not in kept:
+                operations.drop(cloud.store, key)
+        for child in wanted or ():
+            inner = parse(f"{target.path}/{embedded.type}/{child['name']}")
+            cloud.store.put_resource(inner.key, resource(cloud, inner, own(child), origin))
+    return body
+
+
+def with_children(cloud: Cloud, target: Target, body: Mapping[str, Any]) -> Any:
+    """A stored body with the children that it embeds, each as it was sent."""
+    for embedded in children.of(target.type):
+        found = children.stored(cloud.store, target.key, embedded)
+        if found or at(body, embedded.path[:-1]) is not None:
+            entries = [{"name": parse(child.id).name, **child.body} for _, child in found]
+            body = change(body, "/" + "/".join(embedded.path), entries)
+    return body
