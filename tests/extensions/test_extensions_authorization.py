@@ -8,7 +8,7 @@ from asking import REGISTRY, subject
 
 from gitsync.errors import GitsyncError
 from gitsync.extensions.api import imported, skipped
-from gitsync.extensions.authorization import ROLES, roles_of
+from gitsync.extensions.builtin.authorization import ROLES, roles_of
 from gitsync.model.live import Live
 
 GROUP = "authorization.azure.com"

@@ -9,19 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from gitsync.cel import (
+from gitsync.cel import optionals
+from gitsync.cel.budget import Budget
+from gitsync.cel.functions import (
     arithmetic,
     conversions,
     equality,
     format,  # noqa: A004 - the module is named after the function that it is about
     further,
     matching,
-    optionals,
-    resourceid,
+    resource_id,
     strings,
     times,
 )
-from gitsync.cel.budget import Budget
 from gitsync.cel.values import EvaluationError, kind_of
 
 Key = tuple[str, ...]
@@ -43,7 +43,7 @@ _MEASURED: Final[dict[Key, Callable[..., Any]]] = {
     **strings.MEASURED,
     **format.MEASURED,
     **matching.MEASURED,
-    **resourceid.MEASURED,
+    **resource_id.MEASURED,
     **further.MEASURED,
 }
 _OF_MANY: Final = frozenset({"math.greatest", "math.least"})

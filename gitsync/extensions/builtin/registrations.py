@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from gitsync.extensions import (
+from gitsync.extensions.api import Extensions
+from gitsync.extensions.builtin import (
     apimanagement,
     app,
     appconfiguration,
@@ -37,7 +38,6 @@ from gitsync.extensions import (
     storage,
     subscription,
 )
-from gitsync.extensions.api import Extensions
 
 BUILT_IN: Extensions = (
     *apimanagement.EXTENSIONS,

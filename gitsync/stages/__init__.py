@@ -1,1 +1,0 @@
-"""The stages of one node's turn, by what they are about. `gitsync.reconcile.reconcile` has their order."""

@@ -1,1 +1,0 @@
-"""Where secrets and config maps come from and go to."""
