@@ -1,4 +1,4 @@
-"""What is to be known of a setting, and how one is declared: the form of each row of the table in `gitsync.config.config`."""
+"""What is to be known of a setting, and how one is declared: the form of each row of the table in `gitsync.config`."""
 
 from __future__ import annotations
 

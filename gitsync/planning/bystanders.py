@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from gitsync.formats.arm_id import is_below, same_id
+from gitsync.formats.arm_path import is_below, same_id
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Intent, Node, Plan
 from gitsync.model.record import Claim, Record

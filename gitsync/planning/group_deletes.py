@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from gitsync.formats.arm_id import is_below, upwards
+from gitsync.formats.arm_path import is_below, upwards
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Intent, Node
 from gitsync.model.record import Record

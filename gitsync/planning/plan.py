@@ -12,7 +12,7 @@ from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
 
 from gitsync.errors import StateError, UnsafePlanError
-from gitsync.formats.arm_id import is_below, same_id, upwards
+from gitsync.formats.arm_path import is_below, same_id, upwards
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Departure, Intent, Node, Plan, Surroundings
 from gitsync.model.policy import Policy

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from gitsync.formats.arm_id import is_below
+from gitsync.formats.arm_path import is_below
 from gitsync.manifests.units import hides, unit_of
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import UnreadDocument

@@ -12,7 +12,7 @@ from graphlib import TopologicalSorter
 
 from gitsync.diff.ignore import without
 from gitsync.diff.request_diff import Bodies
-from gitsync.formats.arm_id import same_id
+from gitsync.formats.arm_path import same_id
 from gitsync.manifests.units import unit_of
 from gitsync.model.condition import Condition, Status
 from gitsync.model.gvk import Key

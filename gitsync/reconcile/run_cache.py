@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from gitsync.arm.http.address import lane_of
 from gitsync.arm.http.conversation import LAST_ANSWER, Conversation
 from gitsync.extensions.api import Answer, Question
-from gitsync.formats.arm_id import upwards
+from gitsync.formats.arm_path import upwards
 from gitsync.model.live import Live
 
 

@@ -17,15 +17,10 @@ from gitsync.model.gvk import Key
 from gitsync.model.resource import OwnerRef, Resource
 from gitsync.model.template import ConfigMapHole, RootHole, Text
 from gitsync.request.azure_names import Name
+from gitsync.validation.annotations import OVERRIDE
 from gitsync.validation.references import arm_type_of, is_arm_id
 
 ArmId = str | Text
-
-OVERRIDE: Final = "serviceoperator.azure.com/child-resource-id-override"
-"""Annotation of an Alias: the id of the subscription that it made, below which its extension resources stand.
-
-A handler of the run sets it; a manifest may bear it as well, since it comes along from a cluster.
-"""
 
 _ALIAS_TYPE: Final = "microsoft.subscription/aliases"
 

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from gitsync.errors import ArmError
-from gitsync.formats.arm_id import subscription_of
+from gitsync.formats.arm_path import subscription_of
 from gitsync.model.condition import Condition, Severity, Status
 from gitsync.model.gvk import Key
 from gitsync.status.error_classes import Classification

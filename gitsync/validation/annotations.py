@@ -15,8 +15,13 @@ from gitsync.model.policy import RECONCILE_POLICY, Policy
 from gitsync.model.resource import Resource
 from gitsync.problems.finding import Finding
 from gitsync.problems.suggest import nearest
-from gitsync.request.arm_id import OVERRIDE
 from gitsync.validation.references import is_arm_id
+
+OVERRIDE: Final = "serviceoperator.azure.com/child-resource-id-override"
+"""Annotation of an Alias: the id of the subscription that it made, below which its extension resources stand.
+
+A handler of the run sets it; a manifest may bear it as well, since it comes along from a cluster.
+"""
 
 ASO_PREFIX: Final = "serviceoperator.azure.com/"
 OUR_PREFIX: Final = "gitsync/"

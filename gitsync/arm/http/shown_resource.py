@@ -12,7 +12,7 @@ from typing import Any
 from gitsync.arm.http.answer import Answer
 from gitsync.arm.lro.reply import live_of
 from gitsync.errors import ArmError
-from gitsync.formats.arm_id import same_id
+from gitsync.formats.arm_path import same_id
 from gitsync.model.live import Live
 
 MALFORMED = "MalformedResource"

@@ -17,7 +17,7 @@ from enum import StrEnum
 
 from gitsync.arm.http.answer import Answer
 from gitsync.arm.http.conversation import Conversation
-from gitsync.formats.arm_id import provider_of, subscription_of
+from gitsync.formats.arm_path import provider_of, subscription_of
 from gitsync.model.clock import Clock
 
 _ANOTHER_OPERATION = "retryableerror"

@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from gitsync.arm.cloud import Cloud
 from gitsync.arm.http.answer import Answer
 from gitsync.arm.lro.reply import Reply
-from gitsync.formats.arm_id import same_id
+from gitsync.formats.arm_path import same_id
 from gitsync.model.live import Live
 
 _FAILED = frozenset({"failed", "canceled"})

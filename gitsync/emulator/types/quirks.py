@@ -1,8 +1,8 @@
 """What single types do to the values that they are given, each as it was recorded to answer.
 
-Apart from what happens to every type (`gitsync.emulator.types.rewrite`): this is one table, a type a row, and a comparison of
-git with Azure has to bear all of it. Steps of a path are names of members; `*` stands for every entry of a list or
-every member of an object.
+`gitsync.emulator.types.rewrite` has what happens to every type. This is one table, a type a row, and a comparison of git
+with Azure must cope with all of it. Steps of a path are names of members; `*` is every entry of a list or every member of
+an object.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from gitsync.extensions.api import (
     Subject,
     skipped,
 )
-from gitsync.formats.arm_id import same_id, subscription_of
+from gitsync.formats.arm_path import same_id, subscription_of
 
 GROUP = "authorization.azure.com"
 BUILT_IN_ROLE = "BuiltInRole"

@@ -14,7 +14,7 @@ from typing import Any
 
 from gitsync.errors import GitsyncError
 from gitsync.extensions.api import Call, Extension, Extensions, Modifier, Question, Subject, UnmendableError
-from gitsync.formats.arm_id import group_of, subscription_of
+from gitsync.formats.arm_path import group_of, subscription_of
 from gitsync.model.live import Live
 
 GROUP = "keyvault.azure.com"

@@ -8,7 +8,7 @@ from typing import Any
 from gitsync.extensions.api import ActsOnAzure, Extensions, Subject
 from gitsync.extensions.factories.secret_actions import Keys, Status, exporting
 from gitsync.extensions.factories.value_paths import At, Place, text
-from gitsync.formats.arm_id import subscription_of
+from gitsync.formats.arm_path import subscription_of
 
 GROUP = "managedidentity.azure.com"
 

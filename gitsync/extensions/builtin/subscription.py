@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from gitsync.errors import ArmError, GitsyncError
 from gitsync.extensions.api import ActsOnAzure, Extension, Extensions, NextDelete, Subject
-from gitsync.request.arm_id import OVERRIDE
+from gitsync.validation.annotations import OVERRIDE
 
 GROUP = "subscription.azure.com"
 CANCEL_API_VERSION = "2021-10-01"

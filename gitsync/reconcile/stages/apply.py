@@ -13,7 +13,7 @@ from gitsync.diff.merge_patch import merge_patch
 from gitsync.diff.three_way import Remembered, baseline_of
 from gitsync.errors import ArmError
 from gitsync.extensions.api import Call
-from gitsync.formats.arm_id import provider_of, subscription_of
+from gitsync.formats.arm_path import provider_of, subscription_of
 from gitsync.model.result import Stage
 from gitsync.model.template import Request
 from gitsync.model.verdict import Action, Verdict

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from gitsync.arm.actor import Actor
 from gitsync.errors import ArmError, GitsyncError
 from gitsync.reconcile.attempt import Turn
-from gitsync.request.arm_id import OVERRIDE
+from gitsync.validation.annotations import OVERRIDE
 from gitsync.status.conditions import unreadable, warning
 
 

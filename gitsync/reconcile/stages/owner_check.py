@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gitsync.formats.arm_id import same_id
+from gitsync.formats.arm_path import same_id
 from gitsync.model.condition import Condition
 from gitsync.model.gvk import GVK
 from gitsync.model.live import Live

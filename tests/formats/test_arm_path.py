@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from builders import SUBSCRIPTION, group_id, vnet_id
 
-from gitsync.formats.arm_id import is_below, provider_of, same_id, subscription_of, upwards
+from gitsync.formats.arm_path import is_below, provider_of, same_id, subscription_of, upwards
 
 
 def test_ids_compare_without_case_and_by_whole_steps():

@@ -8,9 +8,9 @@ import ast
 import re
 from pathlib import Path
 
+import gitsync
 import pytest
 
-import gitsync.core
 from gitsync.catalog.catalog import open_catalog
 from gitsync.manifests.reader import read_manifests
 from gitsync.request.build import prepare
@@ -64,18 +64,18 @@ def test_every_problem_says_where_it_is_and_how_to_mend_it(file):
 
 
 MODULES = (
-    "annotations",
-    "constraints",
-    "cycles",
-    "destinations",
-    "duplicates",
-    "kind_rules",
-    "naming",
-    "pairs",
-    "presence",
-    "references",
-    "shape",
-    "unknown_kind",
+    "catalog.unknown_kind",
+    "validation.annotations",
+    "validation.constraints",
+    "validation.cycles",
+    "validation.duplicates",
+    "validation.exclusive_fields",
+    "validation.export_destinations",
+    "validation.kind_rules",
+    "validation.missing_targets",
+    "validation.name_rules",
+    "validation.references",
+    "validation.schema",
 )
 NO_CODES = {"AzureManaged", "AzureManagedDomain", "FromConfig", "FromSecret"}
 KINDS = {"RoleAssignment", "RoleDefinition", "SqlRoleAssignment", "SenderUsername"}
@@ -83,7 +83,7 @@ KINDS = {"RoleAssignment", "RoleDefinition", "SqlRoleAssignment", "SenderUsernam
 
 def codes_of(module):
     """Every text in a module that is written as a code is."""
-    source = (Path(gitsync.core.__path__[0]) / f"{module}.py").read_text()
+    source = (Path(gitsync.__path__[0]) / f"{module.replace('.', '/')}.py").read_text()
     texts = (node.value for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant))
     return {text for text in texts if isinstance(text, str) and re.fullmatch(r"([A-Z][a-z]+){2,}", text)}
 

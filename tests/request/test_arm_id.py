@@ -7,7 +7,8 @@ from gitsync.model.facts import Scope
 from gitsync.model.gvk import Key
 from gitsync.model.resource import OwnerRef
 from gitsync.model.template import ConfigMapHole, RootHole, Text
-from gitsync.request.arm_id import OVERRIDE, ArmIds, Standing
+from gitsync.request.arm_id import ArmIds, Standing
+from gitsync.validation.annotations import OVERRIDE
 
 SUBSCRIPTION = "11111111-1111-1111-1111-111111111111"
 GROUP_ID = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/Core"

@@ -11,7 +11,7 @@ from gitsync.extensions.api import Extension
 from gitsync.extensions.builtin.registrations import BUILT_IN
 from gitsync.model.condition import Severity
 from gitsync.model.verdict import Action, Verdict
-from gitsync.request.arm_id import OVERRIDE
+from gitsync.validation.annotations import OVERRIDE
 
 ALIAS_ID = "/providers/Microsoft.Subscription/aliases/playground"
 API = "2021-10-01"

@@ -64,14 +64,14 @@ def test_what_a_program_gets(program, expected):
 
 def test_programs_are_started_in_one_place():
     """Of the libraries, azure-identity starts `az`, with its own time limit, and GitPython runs `git version` when it is
-    imported (tests/repo/test_gitpython.py).
+    imported (tests/git/test_gitpython.py).
     """
     found = {}
     for path in PACKAGE.rglob("*.py"):
         names = {name for node in ast.walk(ast.parse(path.read_text("utf-8"))) for name in starters(node)}
         if names:
             found[path.relative_to(PACKAGE).as_posix()] = names
-    assert found == {"programs.py": {"subprocess", "create_subprocess_exec"}, "repo/gitpython.py": {"git"}}
+    assert found == {"processes/programs.py": {"subprocess", "create_subprocess_exec"}, "git/gitpython.py": {"git"}}
 
 
 def starters(node):
