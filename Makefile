@@ -20,7 +20,7 @@ help: ## this list
 demo: $(READY) ## sync examples/manifests into the embedded emulator, twice, then make it drift
 	@$(BIN)/python tools/demo.py
 
-test: $(READY) ## all tests; TEST_ARGS='tests/core -k owner' for some of them
+test: $(READY) ## all tests; TEST_ARGS='tests/request -k owner' for some of them
 	$(BIN)/pytest $(TEST_ARGS)
 
 lint: $(READY) ## rules, layout, types and layers

@@ -274,3 +274,20 @@ def test_every_promise_of_the_security_page_names_a_test_that_exists():
         for path, test in named
         if not (ROOT / path).is_file() or (test and f"def {test}(" not in (ROOT / path).read_text(encoding="utf-8"))
     ] == []
+
+
+def test_the_architecture_page_answers_twenty_questions_with_paths_that_exist():
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    questions = re.findall(r"^\| (Where .*\?) \| (.*) \|$", page, flags=re.MULTILINE)
+    assert len(questions) >= 20
+    for question, answer in questions:
+        paths = re.findall(r"\(\.\./(gitsync/[\w/]+\.py)\)", answer)
+        assert paths, question
+        assert [path for path in paths if not (ROOT / path).is_file()] == []
+
+
+def test_the_architecture_page_shows_every_folder():
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    picture = page.partition("```")[2].partition("```")[0]
+    folders = {path.name for path in (ROOT / "gitsync").iterdir() if path.is_dir() and path.name != "__pycache__"}
+    assert folders == set(re.findall(r"(\w+)/", picture))

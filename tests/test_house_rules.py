@@ -4,6 +4,8 @@ import ast
 import re
 import subprocess
 import sys
+import warnings
+from collections import Counter, defaultdict
 from pathlib import Path
 
 import pytest
@@ -17,7 +19,10 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 TESTS = sorted((ROOT / "tests").rglob("*.py"))
 TOOLS = sorted([*(ROOT / "tools").glob("*.py"), *(ROOT / "bench").rglob("*.py")])
 
-MOST_LINES = 500
+SECOND_IDEA = 500
+"""Lines beyond which a module probably has a second idea."""
+MOST_MODULES = 40
+MOST_MODULES_AT_THE_TOP = 8
 MOST_LINES_OF_A_FUNCTION = 40
 BANNED_NAMES = {"util", "utils", "common", "helper", "helpers", "manager", "managers", "base", "misc", "tools"}
 
@@ -42,10 +47,36 @@ def lines_of_code(function):
 def test_a_module_is_small_and_says_what_it_is_for(path):
     text = path.read_text(encoding="utf-8")
     tree = ast.parse(text)
-    assert len(text.splitlines()) <= MOST_LINES
     assert ast.get_docstring(tree), "every module starts with what it decides or does"
     long = {f.name: lines_of_code(f) for f in functions(tree) if lines_of_code(f) > MOST_LINES_OF_A_FUNCTION}
     assert long == {}
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("path", [*MODULES, *TOOLS], ids=name_of)
+def test_a_long_module_is_worth_a_look(path):
+    lines = len(path.read_text(encoding="utf-8").splitlines())
+    if lines > SECOND_IDEA:
+        warnings.warn(f"{name_of(path)} has {lines} lines: look for its second idea", stacklevel=1)
+
+
+def test_no_folder_is_a_heap():
+    sizes = Counter(path.parent for path in MODULES)
+    assert {name_of(folder): size for folder, size in sizes.items() if size > MOST_MODULES} == {}
+    assert sizes[PACKAGE] <= MOST_MODULES_AT_THE_TOP
+
+
+def public_classes(path):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return [node.name for node in tree.body if isinstance(node, ast.ClassDef) and not node.name.startswith("_")]
+
+
+def test_a_class_name_has_one_meaning():
+    found = defaultdict(list)
+    for path in MODULES:
+        for name in public_classes(path):
+            found[name].append(name_of(path))
+    assert {name: paths for name, paths in found.items() if len(paths) > 1} == {}
 
 
 def test_most_functions_are_short():
