@@ -13,10 +13,10 @@ from gitsync.config.config import Config
 from gitsync.model.report import Report
 from gitsync.processes.grace_period import Grace
 from gitsync.redaction import Redactions, tell_settings
-from gitsync.report.masked_fault import masked_exception
+from gitsync.report.masked_fault import mask_exception
 from gitsync.report.progress import Progress
-from gitsync.run.connections import open_edges
-from gitsync.run.run import run
+from gitsync.run.connections import open_connections
+from gitsync.run.run import sync_revision
 
 
 def sync(**settings: Any) -> Report:
@@ -50,10 +50,10 @@ async def execute(
     known = redactions or Redactions()
     tell_settings(known, config, os.environ)
     try:
-        async with open_edges(config, stop or asyncio.Event(), progress, known, grace, writes=writes) as edges:
-            return await run(config, edges, writes=writes)
+        async with open_connections(config, stop or asyncio.Event(), progress, known, grace, writes=writes) as edges:
+            return await sync_revision(config, edges, writes=writes)
     except Exception as error:
-        failure = masked_exception(error, known.mask)
+        failure = mask_exception(error, known.mask)
         if failure is error:
             raise
     raise failure  # outside of the handler, or what was masked away would be its context

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _COLOURS = {"DEBUG": "2", "INFO": "36", "WARNING": "33", "ERROR": "31", "CRITICAL": "31"}
 
 
-def visible(text: str) -> str:
+def escape_controls(text: str) -> str:
     """One line that a terminal shows as it is: control and direction characters are spelled out."""
     return text if text.isprintable() else "".join(map(_spell, text))
 
@@ -40,7 +40,7 @@ _COMMAND = re.compile(r"(##(?:vso)?)\[|^([ \t]*):(?=:)", re.IGNORECASE | re.MULT
 Pipelines, and GitHub's older form), `::…` at its beginning (GitHub)."""
 
 
-def inert(text: str) -> str:
+def neutralize(text: str) -> str:
     """Output that commands nothing, whatever foreign text is in it. In JSON it stays the same value."""
     return _COMMAND.sub(lambda found: f"{found[1]}\\u005b" if found[1] else f"{found[2]}\\u003a", text)
 
@@ -59,7 +59,7 @@ def set_up(
     render = _as_json if form == "json" else _as_coloured_text if colour else _as_text
 
     def write(message: Message) -> None:
-        line = inert(mask(render(_entry(message.record, mask))))
+        line = neutralize(mask(render(_entry(message.record, mask))))
         try:
             stream().write(line + "\n")
             stream().flush()
@@ -93,18 +93,18 @@ def _entry(record: Record, mask: Callable[[str], str]) -> _Entry:
         level=record["level"].name,
         message=mask(record["message"]),
         fields={name: _plain(value, mask) for name, value in sorted(record["extra"].items())},
-        trace=[visible(line) for line in _trace(record, mask)],
+        trace=[escape_controls(line) for line in _trace(record, mask)],
     )
 
 
 def _as_text(entry: _Entry) -> str:
     fields = "".join(f"  {name}={_shown(value)}" for name, value in entry.fields.items())
-    line = f"{entry.time:%H:%M:%S} {entry.level:<7} {visible(entry.message)}{fields}"
+    line = f"{entry.time:%H:%M:%S} {entry.level:<7} {escape_controls(entry.message)}{fields}"
     return "\n".join([line, *entry.trace])
 
 
 def _shown(value: Any) -> str:
-    return visible(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+    return escape_controls(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
 
 
 def _as_coloured_text(entry: _Entry) -> str:

@@ -18,8 +18,8 @@ from typing import Final, NoReturn
 from urllib.parse import quote, quote_plus, unquote
 
 from gitsync.config.config import Config
-from gitsync.logging import visible
-from gitsync.model.condition import Severity, Status
+from gitsync.logging import escape_controls
+from gitsync.model.condition import ConditionStatus, Severity
 from gitsync.model.policy import Policy
 from gitsync.model.record import Claim
 from gitsync.model.result import Stage
@@ -31,7 +31,7 @@ SHORTEST: Final = 6
 
 _OURS: Final = frozenset(
     {"default", "Failed", "Reconciling", "Succeeded"}
-    | {word.value for words in (Action, Claim, Policy, Severity, Stage, Status, Verdict) for word in words}
+    | {word.value for words in (Action, Claim, Policy, Severity, Stage, ConditionStatus, Verdict) for word in words}
 )
 """Words of every report. Whoever keeps one of them as a secret would otherwise have a report that tells nothing."""
 
@@ -129,7 +129,7 @@ class Redactions:
         raise TypeError("secrets are not pickled")
 
 
-def cut(text: str, most: int) -> str:
+def truncate(text: str, most: int) -> str:
     """A text of at most so many characters. Where it was cut it says so, by which half a value at its end is found."""
     return text if len(text) <= most else text[:most] + _CUT
 
@@ -147,7 +147,7 @@ def _spellings(value: str) -> Iterator[str]:
     """A value as others may write it. Where it holds nothing special most of these are the value itself."""
     quoted = [quotes(value) for quotes in _QUOTES]
     yield from (value, *quoted, *(quotes(text) for text in quoted for quotes in _QUOTES))
-    yield from (visible(value), value.replace("'", "''"))
+    yield from (escape_controls(value), value.replace("'", "''"))
     yield _HIGH.sub(lambda found: f"\\x{ord(found[0]):02X}", value)
     for in_ascii in (True, False):
         text = json.dumps(value, ensure_ascii=in_ascii)[1:-1]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from gitsync.model.condition import Condition, Severity, Status
+from gitsync.model.condition import Condition, ConditionStatus, Severity
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.live import Live
 from gitsync.model.plan import Intent, Node
 from gitsync.model.policy import Policy
-from gitsync.model.problem import Problem, Source
+from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.record import Claim, Record
 from gitsync.model.resource import OwnerRef, Prepared, Resource
 from gitsync.model.result import Result
@@ -50,7 +50,9 @@ def prepared(
     policy: Policy = Policy.MANAGE,
     body: dict[str, Any] | None = None,
 ) -> Prepared:
-    resource = Resource(key=key, gvk=GVK(key.group, GROUP_VERSION, key.kind), spec={}, source=Source("a.yaml", 1))
+    resource = Resource(
+        key=key, gvk=GVK(key.group, GROUP_VERSION, key.kind), spec={}, source=SourceLocation("a.yaml", 1)
+    )
     template = Template(arm_id=arm_id, api_version="2020-06-01", body=body or {})
     return Prepared(
         resource=resource,
@@ -81,9 +83,11 @@ def prune(key: Key, arm_id: str, **more: Any) -> Node:
 
 def result(key: Key, *, is_fine: bool = True, verdict: Verdict = Verdict.IN_SYNC, **more: Any) -> Result:
     condition = (
-        Condition(status=Status.TRUE, reason="Succeeded")
+        Condition(status=ConditionStatus.TRUE, reason="Succeeded")
         if is_fine
-        else Condition(status=Status.FALSE, severity=Severity.WARNING, reason="Failed", message="It did not work.")
+        else Condition(
+            status=ConditionStatus.FALSE, severity=Severity.WARNING, reason="Failed", message="It did not work."
+        )
     )
     more.setdefault("action", Action.NONE)
     return Result(

@@ -17,7 +17,7 @@ import aiohttp
 from aiohttp import web
 
 from gitsync.emulator.http.server import Emulator
-from gitsync.emulator.settings import Settings
+from gitsync.emulator.settings import EmulatorSettings
 from gitsync.emulator.state.store import MemoryStore
 
 T = TypeVar("T")
@@ -137,7 +137,7 @@ class Azure:
 @contextmanager
 def azure(store: MemoryStore | None = None, clock: Any = None, **settings: Any) -> Iterator[Azure]:
     """Serve an emulator from a thread of its own. `settings` are the emulator's."""
-    with in_background(_served(Emulator(Settings(limits=None, **settings), store, clock))) as served:
+    with in_background(_served(Emulator(EmulatorSettings(limits=None, **settings), store, clock))) as served:
         yield served
         assert served.broken == []
 

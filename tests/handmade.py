@@ -4,10 +4,10 @@ import json
 import lzma
 
 from gitsync.catalog.catalog import Catalog
-from gitsync.catalog.spec_visitor import visits
+from gitsync.catalog.spec_visitor import visit_spec
 from gitsync.model.facts import Kind, Scope
 from gitsync.model.gvk import GVK, Key
-from gitsync.model.problem import Source
+from gitsync.model.problem import SourceLocation
 from gitsync.model.resource import Resource
 
 GROUP = "things.azure.com"
@@ -45,7 +45,7 @@ def a_resource(spec=None, *, name="one", kind="Thing", namespace="default", **mo
         key=Key(group, kind, namespace, name),
         gvk=GVK(group, more.pop("version", VERSION), kind),
         spec={} if spec is None else spec,
-        source=Source(f"{name}.yaml", 1),
+        source=SourceLocation(f"{name}.yaml", 1),
         **more,
     )
 
@@ -61,5 +61,5 @@ def a_catalog(kinds: dict[str, list[str]]) -> Catalog:
 
 def seen(kind, spec, path=None):
     """The visits of a spec, or the one at a path."""
-    found = list(visits(kind, spec))
+    found = list(visit_spec(kind, spec))
     return found if path is None else next(v for v in found if v.path == path)

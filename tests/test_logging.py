@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from loguru import logger
 
-from gitsync.logging import inert, set_up, visible
+from gitsync.logging import escape_controls, neutralize, set_up
 from gitsync.model.secret import MASKED, Secret
 from gitsync.redaction import Redactions
 
@@ -136,9 +136,9 @@ def test_a_reader_that_went_away_ends_nothing():
 
 @given(st.text())
 def test_what_is_visible_is_one_printable_line(text):
-    shown = visible(text)
+    shown = escape_controls(text)
     assert shown.isprintable()
-    assert visible(shown) == shown
+    assert escape_controls(shown) == shown
 
 
 COMMANDS = [
@@ -156,13 +156,13 @@ COMMANDS = [
 
 @pytest.mark.parametrize(("text", "expected", "why"), COMMANDS, ids=[c[-1] for c in COMMANDS])
 def test_output_commands_no_pipeline(text, expected, why):
-    assert inert(text) == expected, why
+    assert neutralize(text) == expected, why
 
 
 @given(st.dictionaries(st.text(max_size=8), st.text("#:[vso \n", max_size=20)))
 def test_output_for_machines_stays_the_same_value(value):
     for indent in (None, 2):
-        assert json.loads(inert(json.dumps(value, indent=indent))) == value
+        assert json.loads(neutralize(json.dumps(value, indent=indent))) == value
 
 
 def test_a_log_commands_no_pipeline(logs):

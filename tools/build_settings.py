@@ -11,7 +11,7 @@ from pathlib import Path
 
 from gitsync.config.config import SETTINGS
 from gitsync.config.load import EVERYWHERE, show_default
-from gitsync.config.setting import Form, Setting
+from gitsync.config.setting import Setting, SettingForm
 
 PAGE = Path(__file__).parent.parent / "docs" / "settings.md"
 
@@ -83,7 +83,7 @@ def _default(setting: Setting) -> str:
 
 def _help(setting: Setting) -> str:
     choices = f" One of {', '.join(map(_code, setting.choices))}." if setting.choices else ""
-    kind = " A secret." if setting.form is Form.SECRET else ""
+    kind = " A secret." if setting.form is SettingForm.SECRET else ""
     return f"{setting.help}{choices}{kind}".replace("|", "\\|")
 
 

@@ -10,7 +10,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from gitsync.arm.auth.access import Access
+from gitsync.arm.auth.access import ArmAccess
 from gitsync.arm.client import Arm
 from gitsync.arm.cloud import Cloud
 from gitsync.arm.http.traffic import Traffic
@@ -18,11 +18,11 @@ from gitsync.model.clock import Clock
 from gitsync.model.signin import SignIn
 
 if TYPE_CHECKING:
-    from gitsync.arm.http.network import Way
+    from gitsync.arm.http.network import HttpTransport
 
 
 @asynccontextmanager
-async def open_arms(access: Access, clock: Clock) -> AsyncIterator[Arms]:
+async def open_arms(access: ArmAccess, clock: Clock) -> AsyncIterator[Arms]:
     """The `Arm`s of a run, closed in the end whatever happens. Raises ConfigError where the network's settings cannot
     work. `access.sign_in` is not opened by this.
     """
@@ -36,13 +36,13 @@ class Arms:
     That is what makes a token one for each credential and audience: the client keeps it.
     """
 
-    def __init__(self, access: Access, clock: Clock, stack: AsyncExitStack) -> None:
+    def __init__(self, access: ArmAccess, clock: Clock, stack: AsyncExitStack) -> None:
         self._access = access
         self._clock = clock
         self._stack = stack
         self._traffic = Traffic(clock, access.network.in_flight, access.limits)
-        self._opened: list[tuple[Access, Arm]] = []
-        self._way: Way | None = None
+        self._opened: list[tuple[ArmAccess, Arm]] = []
+        self._way: HttpTransport | None = None
 
     async def open(self, sign_in: SignIn, cloud: Cloud | None = None) -> Arm:
         """The `Arm` of who signs in so, at the run's cloud or another. Raises ConfigError where that cannot work.
@@ -54,10 +54,10 @@ class Arms:
             if known == access:
                 return arm
         from gitsync.arm.http.carrier import open_carrier  # noqa: PLC0415 - azure and aiohttp are slow to import
-        from gitsync.arm.http.network import open_way  # noqa: PLC0415 - as above
+        from gitsync.arm.http.network import open_transport  # noqa: PLC0415 - as above
 
         if self._way is None:
-            self._way = await self._stack.enter_async_context(open_way(access.network))
+            self._way = await self._stack.enter_async_context(open_transport(access.network))
         carrier = await self._stack.enter_async_context(open_carrier(access, self._clock, way=self._way))
         arm = Arm(carrier, access, self._clock, self._traffic)
         self._opened.append((access, arm))

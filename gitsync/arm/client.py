@@ -10,26 +10,26 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gitsync.arm.auth.access import Access, Credential
+from gitsync.arm.auth.access import ArmAccess, TokenCredential
 from gitsync.arm.auth.principal import Principal
 from gitsync.arm.cloud import Cloud
-from gitsync.arm.http.address import target
-from gitsync.arm.http.answer import Answer
-from gitsync.arm.http.call import Call
+from gitsync.arm.http.address import format_target
+from gitsync.arm.http.answer import Response
+from gitsync.arm.http.call import ArmRequest
 from gitsync.arm.http.conversation import Conversation
 from gitsync.arm.http.exchange import Exchange
-from gitsync.arm.http.first_contact import SignedCarrier, first
+from gitsync.arm.http.first_contact import SignedCarrier, make_first_contact
 from gitsync.arm.http.pacing import Pace
-from gitsync.arm.http.pages import MOST_PAGES, Entries, Page, Source, page_of, read_page
-from gitsync.arm.http.payload import to_payload
-from gitsync.arm.http.shown_resource import shown
+from gitsync.arm.http.pages import MOST_PAGES, Entries, Page, Source, parse_page, read_page
+from gitsync.arm.http.payload import encode_payload
+from gitsync.arm.http.shown_resource import read_shown_resource
 from gitsync.arm.http.traffic import Traffic
 from gitsync.arm.lro.operations import Operations
-from gitsync.arm.lro.reply import Reply, live_of
+from gitsync.arm.lro.reply import AcceptedWrite, read_live
 from gitsync.arm.registration import Registrations
 from gitsync.model.clock import Clock
 from gitsync.model.live import Live
-from gitsync.model.report import Requests
+from gitsync.model.report import RequestCounts
 
 _GET = frozenset({200, 404})
 _HEAD = frozenset({200, 204, 404})
@@ -48,7 +48,7 @@ _JSON = {"Content-Type": "application/json"}
 
 
 @asynccontextmanager
-async def open_arm(access: Access, clock: Clock, credential: Credential | None = None) -> AsyncIterator[Arm]:
+async def open_arm(access: ArmAccess, clock: Clock, credential: TokenCredential | None = None) -> AsyncIterator[Arm]:
     """An `Arm` for the length of a run. `credential` stands in for what `access.sign_in` would give.
 
     Raises ConfigError where the settings cannot work: nothing was sent then.
@@ -62,7 +62,7 @@ async def open_arm(access: Access, clock: Clock, credential: Credential | None =
 class Arm:
     """Azure Resource Manager for one run, as one principal. `traffic` is what the run's credentials share."""
 
-    def __init__(self, carrier: SignedCarrier, access: Access, clock: Clock, traffic: Traffic | None = None) -> None:
+    def __init__(self, carrier: SignedCarrier, access: ArmAccess, clock: Clock, traffic: Traffic | None = None) -> None:
         self._carrier = carrier
         self._clock = clock
         self._traffic = traffic = traffic or Traffic(clock, access.network.in_flight, access.limits)
@@ -80,14 +80,14 @@ class Arm:
 
         Raises ConfigError: which credential failed, why, and how to fix it.
         """
-        return await first(self._carrier.sign_in, "to sign in", self._parts.exchange, deadline)
+        return await make_first_contact(self._carrier.sign_in, "to sign in", self._parts.exchange, deadline)
 
     async def reach(self, deadline: float = float("inf")) -> None:
         """Connect to the endpoint now, so that a run with a wrong one is refused before it begins. Nothing is asked.
 
         Raises ConfigError: at once where the host cannot be resolved or trusted, after some seconds where it refuses.
         """
-        await first(self._carrier.connect, "to connect", self._parts.exchange, deadline)
+        await make_first_contact(self._carrier.connect, "to connect", self._parts.exchange, deadline)
         self._parts.exchange.host.answered()
 
     def reader(self, conversation: Conversation) -> Reader:
@@ -104,7 +104,7 @@ class Arm:
         return self._traffic.lanes.hold(arm_id)
 
     @property
-    def requests(self) -> Requests:
+    def requests(self) -> RequestCounts:
         """What the run has sent so far, with all its credentials."""
         return self._traffic.requests
 
@@ -134,12 +134,12 @@ class Reader:
 
         Raises ArmError (code MalformedResource) where the answer shows something else.
         """
-        answer = await self._read(arm_id, target(arm_id, api_version), _GET)
-        return None if answer.status in _ABSENT else shown(answer, arm_id)
+        answer = await self._read(arm_id, format_target(arm_id, api_version), _GET)
+        return None if answer.status in _ABSENT else read_shown_resource(answer, arm_id)
 
     async def exists(self, arm_id: str, api_version: str) -> bool:
         """For kinds that can only be asked by HEAD: 2xx is yes, 404 is no."""
-        answer = await self._read(arm_id, target(arm_id, api_version), _HEAD, method="HEAD")
+        answer = await self._read(arm_id, format_target(arm_id, api_version), _HEAD, method="HEAD")
         return answer.status not in _ABSENT
 
     async def list(self, path: str, api_version: str, query: Mapping[str, str] | None = None) -> Entries:
@@ -147,7 +147,7 @@ class Reader:
 
         Raises ArmError (code MalformedList) where one page is not valid: an odd list is not an empty one.
         """
-        first, source = target(path, api_version, query), Source(path)
+        first, source = format_target(path, api_version, query), Source(path)
         page = read_page(await self._read(path, first, _LIST), source, self._parts.cloud)
         return await self._with_following(page, source, asked={first})
 
@@ -176,8 +176,8 @@ class Reader:
 
     async def _read(
         self, path: str, at: str, accepts: frozenset[int], *, method: str = "GET", is_private: bool = False
-    ) -> Answer:
-        call = Call(method=method, path=path, target=at, resource_id=path, accepts=accepts, is_private=is_private)
+    ) -> Response:
+        call = ArmRequest(method=method, path=path, target=at, resource_id=path, accepts=accepts, is_private=is_private)
         call = replace(call, most=LARGEST_PAGE) if accepts is _LIST else call
         return await self._parts.exchange.read(call, self._conversation)
 
@@ -196,7 +196,7 @@ class Writer(Reader):
         *,
         if_match: str | None = None,
         if_none_match: str | None = None,
-    ) -> Reply:
+    ) -> AcceptedWrite:
         """Send the whole resource. Even a 200 may only begin the work: hand the reply to `wait`."""
         conditions = _conditions(if_match, if_none_match)
         return await self._write("PUT", arm_id, api_version, body, headers=conditions)
@@ -209,14 +209,14 @@ class Writer(Reader):
         *,
         if_match: str | None = None,
         if_none_match: str | None = None,
-    ) -> Reply:
+    ) -> AcceptedWrite:
         """Send a merge patch (RFC 7396)."""
         conditions = _conditions(if_match, if_none_match)
         return await self._write("PATCH", arm_id, api_version, body, headers=conditions)
 
     async def delete(
         self, arm_id: str, api_version: str, *, if_match: str | None = None, query: Mapping[str, str] | None = None
-    ) -> Reply:
+    ) -> AcceptedWrite:
         """Delete; what is not there is deleted already."""
         return await self._write("DELETE", arm_id, api_version, headers=_conditions(if_match), query=query)
 
@@ -227,11 +227,11 @@ class Writer(Reader):
         body: Mapping[str, Any] | None = None,
         *,
         query: Mapping[str, str] | None = None,
-    ) -> Reply:
+    ) -> AcceptedWrite:
         """Call an action: the id of a resource and the action's name. What it answers at its end: see `result`."""
         return await self._write("POST", path, api_version, body, query=query)
 
-    async def result(self, reply: Reply) -> Answer | None:
+    async def result(self, reply: AcceptedWrite) -> Response | None:
         """Follow an action to its end: what it answers then, None when the deadline came first.
 
         Raises ArmError where it failed.
@@ -245,10 +245,10 @@ class Writer(Reader):
         """
         source = Source(path, method="POST")
         return await self._with_following(
-            page_of(page, source, self._parts.cloud), source, asked=set(), is_private=True
+            parse_page(page, source, self._parts.cloud), source, asked=set(), is_private=True
         )
 
-    async def wait(self, reply: Reply) -> bool:
+    async def wait(self, reply: AcceptedWrite) -> bool:
         """Follow what a write began to its end: True when it is done, False when the deadline came first.
 
         Raises ArmError where it failed, with the operation's own code and message.
@@ -268,12 +268,12 @@ class Writer(Reader):
         *,
         headers: Mapping[str, str] | None = None,
         query: Mapping[str, str] | None = None,
-    ) -> Reply:
-        payload = None if body is None else to_payload(body)
-        call = Call(
+    ) -> AcceptedWrite:
+        payload = None if body is None else encode_payload(body)
+        call = ArmRequest(
             method=method,
             path=path,
-            target=target(path, api_version, query),
+            target=format_target(path, api_version, query),
             resource_id=path,
             accepts=_ACCEPTS[method],
             headers={**(headers or {}), **({} if payload is None else _JSON)},
@@ -281,8 +281,8 @@ class Writer(Reader):
             is_private=method == "POST",
         )
         answer = await self._parts.exchange.write(call, self._conversation)
-        live = live_of(answer)
-        return Reply(
+        live = read_live(answer)
+        return AcceptedWrite(
             arm_id=path,
             api_version=api_version,
             status=answer.status,

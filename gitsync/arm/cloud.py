@@ -23,7 +23,7 @@ _KNOWN = {
 }
 """Host of the endpoint → audience and authority: public, US Government, China (21Vianet)."""
 
-Origin = tuple[str, str, int]
+HostOrigin = tuple[str, str, int]
 """Scheme, host and port, in lower case: what decides whether a token may be sent."""
 
 
@@ -36,8 +36,8 @@ class Cloud:
     authority: str
 
     @property
-    def origin(self) -> Origin:
-        origin = origin_of(self.endpoint)
+    def origin(self) -> HostOrigin:
+        origin = parse_origin(self.endpoint)
         if origin is None:
             raise ConfigError(f"{self.endpoint!r} is not an http(s) URL.", hint=_ENDPOINT_HINT)
         return origin
@@ -55,7 +55,7 @@ class Cloud:
             absolute = urljoin(f"{self.endpoint}{asked}", url)
         except ValueError:
             return None
-        if origin_of(absolute) != self.origin:
+        if parse_origin(absolute) != self.origin:
             return None
         parts = urlsplit(absolute)
         return f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
@@ -74,7 +74,7 @@ class Cloud:
 _ENDPOINT_HINT = f"Set AZURE_RESOURCE_MANAGER_ENDPOINT to a URL such as {PUBLIC_ENDPOINT}."
 
 
-def cloud_of(endpoint: str = PUBLIC_ENDPOINT, audience: str | None = None, authority: str | None = None) -> Cloud:
+def make_cloud(endpoint: str = PUBLIC_ENDPOINT, audience: str | None = None, authority: str | None = None) -> Cloud:
     """Check the settings of a cloud, and work out audience and authority where only a known endpoint is given.
 
     Raises ConfigError: the endpoint is no URL, has more than scheme, host and port, is plain http to another machine,
@@ -100,7 +100,7 @@ def cloud_of(endpoint: str = PUBLIC_ENDPOINT, audience: str | None = None, autho
     return cloud
 
 
-def origin_of(url: str) -> Origin | None:
+def parse_origin(url: str) -> HostOrigin | None:
     """Scheme, host and port of an absolute http(s) URL; None for anything else."""
     try:
         parts = urlsplit(url)
@@ -114,12 +114,12 @@ def origin_of(url: str) -> Origin | None:
 
 def is_safe(url: str) -> bool:
     """Whether a secret may be sent to a URL: https, or this machine."""
-    origin = origin_of(url)
+    origin = parse_origin(url)
     return origin is not None and (origin[0] == "https" or _is_loopback(origin[1]))
 
 
-def _checked(endpoint: str) -> Origin:
-    origin = origin_of(endpoint)
+def _checked(endpoint: str) -> HostOrigin:
+    origin = parse_origin(endpoint)
     if origin is None or _has_more(urlsplit(endpoint)):
         raise ConfigError(f"Endpoint {_shown(endpoint)!r} is not a plain http(s) URL.", hint=_ENDPOINT_HINT)
     if origin[0] == "http" and not _is_loopback(origin[1]):

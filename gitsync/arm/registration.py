@@ -9,15 +9,15 @@ import asyncio
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
 
-from gitsync.arm.http.address import target
-from gitsync.arm.http.answer import Answer
-from gitsync.arm.http.call import Call
+from gitsync.arm.http.address import format_target
+from gitsync.arm.http.answer import Response
+from gitsync.arm.http.call import ArmRequest
 from gitsync.arm.http.conversation import Conversation
 from gitsync.arm.http.exchange import Exchange, may_read_again
 from gitsync.arm.http.failures import DeadlineError
 from gitsync.arm.http.pacing import Pace
 from gitsync.errors import ArmError
-from gitsync.model.clock import rfc3339
+from gitsync.model.clock import format_rfc3339
 
 API_VERSION = "2021-04-01"
 _ACCEPTS = frozenset({200, 202})
@@ -80,7 +80,7 @@ class Registrations:
             _look_at(path),
             method="POST",
             path=f"{path}/register",
-            target=target(f"{path}/register", API_VERSION),
+            target=format_target(f"{path}/register", API_VERSION),
             is_poll=False,
         )
         try:
@@ -93,7 +93,7 @@ class Registrations:
         known.was_asked = True
         return self._state(answer)
 
-    def _state(self, answer: Answer) -> tuple[str, float | None]:
+    def _state(self, answer: Response) -> tuple[str, float | None]:
         state = answer.mapping().get("registrationState")
         return str(state or "").casefold(), answer.retry_after(self._pace.clock.now())
 
@@ -105,17 +105,17 @@ class Registrations:
             code="RegistrationFailed",
             resource_id=f"/subscriptions/{subscription}",
             method="POST",
-            at=rfc3339(self._pace.clock.now()),
+            at=format_rfc3339(self._pace.clock.now()),
             hint=f"The right for it is {namespace}/register/action; try: az provider register -n {namespace}",
         )
 
 
-def _look_at(path: str) -> Call:
+def _look_at(path: str) -> ArmRequest:
     """GET of the provider. What is refused is refused on the subscription."""
-    return Call(
+    return ArmRequest(
         method="GET",
         path=path,
-        target=target(path, API_VERSION),
+        target=format_target(path, API_VERSION),
         resource_id=path.partition("/providers/")[0],
         accepts=_ACCEPTS,
         is_poll=True,

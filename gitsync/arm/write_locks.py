@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from gitsync.arm.http.address import lane_of
+from gitsync.arm.http.address import find_lock_name
 
 
 class Lanes:
@@ -23,5 +23,5 @@ class Lanes:
     @asynccontextmanager
     async def hold(self, arm_id: str) -> AsyncIterator[None]:
         """Wait for the lane of a resource and keep it for the body of the `async with`."""
-        async with self._locks[lane_of(arm_id)]:
+        async with self._locks[find_lock_name(arm_id)]:
             yield

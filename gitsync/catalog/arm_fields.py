@@ -27,7 +27,7 @@ class Misfit:
     is_list: bool = False
 
 
-def misfit(kind: Kind, path: Iterable[str], *, any_step: str, chooses: Callable[[str], bool]) -> Misfit | None:
+def find_misfit(kind: Kind, path: Iterable[str], *, any_step: str, chooses: Callable[[str], bool]) -> Misfit | None:
     """Where a path leaves what the kind can say; None where it does not.
 
     `any_step` stands for every member or entry, and `chooses` tells whether a step names entries of a list.

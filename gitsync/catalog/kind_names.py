@@ -8,22 +8,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gitsync.catalog.catalog import NOT_ARM, Catalog
-from gitsync.catalog.type_words import either
+from gitsync.catalog.type_words import join_with_or
 from gitsync.errors import ConfigError
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import GVK
-from gitsync.problems.suggest import nearest
+from gitsync.problems.suggest import suggest
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class KindMatch:
     """A kind, and the path of fields that was named after it."""
 
     kind: Kind
     fields: tuple[str, ...]
 
 
-def ask(text: str, catalog: Catalog, version: str | None = None) -> Asked:
+def find_kind(text: str, catalog: Catalog, version: str | None = None) -> KindMatch:
     """Find what is meant. The newest version that is no preview is taken where none is named.
 
     ConfigError for a name that is not known, with the nearest, and for one that several groups have, with the choices.
@@ -34,7 +34,7 @@ def ask(text: str, catalog: Catalog, version: str | None = None) -> Asked:
     found = catalog.kind(GVK(group, chosen, kind))
     if found is None:
         raise ConfigError(f"{kind} of {group} has no version {chosen}.", hint=_known_versions(group, kind, catalog))
-    return Asked(found, fields)
+    return KindMatch(found, fields)
 
 
 def _split(text: str, catalog: Catalog) -> tuple[str, str | None, str, tuple[str, ...]]:
@@ -56,12 +56,12 @@ def _home(group: str, word: str, catalog: Catalog) -> tuple[str, str]:
     """The group and the proper spelling of a kind."""
     groups = [g for g in catalog.groups() if group in {"", g}]
     if not groups:
-        close = nearest(group, catalog.groups())
-        hint = f"Did you mean {close}?" if close else f"Groups are {either(catalog.groups(), 100)}."
+        close = suggest(group, catalog.groups())
+        hint = f"Did you mean {close}?" if close else f"Groups are {join_with_or(catalog.groups(), 100)}."
         raise ConfigError(f"There is no group {group}.", hint=hint)
     homes = [(g, k) for g in groups for k in catalog.kinds(g) if k.casefold() == word.casefold()]
     if len(homes) > 1:
-        choices = either(f"{kind}.{home}" for home, kind in homes)
+        choices = join_with_or(f"{kind}.{home}" for home, kind in homes)
         raise ConfigError(f"{homes[0][1]} is a kind of several groups.", hint=f"Say {choices}.")
     if homes:
         return homes[0]
@@ -72,9 +72,9 @@ def _home(group: str, word: str, catalog: Catalog) -> tuple[str, str]:
 
 def _unknown(group: str, word: str, groups: list[str], catalog: Catalog) -> ConfigError:
     known = [kind for g in groups for kind in catalog.kinds(g)]
-    close = nearest(word, known)
+    close = suggest(word, known)
     where = f" in {group}" if group else ""
-    hint = f"Did you mean {close}?" if close else f"Kinds{where} are {either(known)}."
+    hint = f"Did you mean {close}?" if close else f"Kinds{where} are {join_with_or(known)}."
     return ConfigError(f"There is no kind {word or '(none)'}{where}.", hint=hint)
 
 
@@ -87,4 +87,4 @@ def _version(group: str, kind: str, asked: str | None, catalog: Catalog) -> str:
 
 
 def _known_versions(group: str, kind: str, catalog: Catalog) -> str:
-    return f"Known are {either(reversed(catalog.versions(group, kind)), 100)}."
+    return f"Known are {join_with_or(reversed(catalog.versions(group, kind)), 100)}."

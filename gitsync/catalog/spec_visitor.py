@@ -13,7 +13,7 @@ from typing import Any
 
 from gitsync.catalog.aso_types import ASO_TYPES, SCALARS
 from gitsync.model.facts import Field, FieldType, Kind, TypeFacts
-from gitsync.problems.field_path import Path
+from gitsync.problems.field_path import FieldPath
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +25,7 @@ class Visit:
     the shape that is asked for; only then has it children.
     """
 
-    path: Path
+    path: FieldPath
     value: Any
     shape: str
     name: str = ""
@@ -50,7 +50,7 @@ class Visit:
         return {key: value for key, value in members if value is not None and key in fields}
 
 
-def visits(kind: Kind, spec: Any) -> list[Visit]:
+def visit_spec(kind: Kind, spec: Any) -> list[Visit]:
     """Every value of a spec that has a place in its kind, parents first, in the order of the manifest."""
     found: list[Visit] = []
     _visit(found, kind.types, ("spec",), spec, {"type": {"ref": kind.spec}})
@@ -80,7 +80,7 @@ def fits(shape: str, value: Any) -> bool:
             return True
 
 
-def _visit(found: list[Visit], types: Mapping[str, TypeFacts], path: Path, value: Any, place: Field) -> None:
+def _visit(found: list[Visit], types: Mapping[str, TypeFacts], path: FieldPath, value: Any, place: Field) -> None:
     visit = _look(types, path, value, place)
     found.append(visit)
     if visit.fits:
@@ -88,7 +88,7 @@ def _visit(found: list[Visit], types: Mapping[str, TypeFacts], path: Path, value
             _visit(found, types, (*path, key), child, inner)
 
 
-def _look(types: Mapping[str, TypeFacts], path: Path, value: Any, place: Field) -> Visit:
+def _look(types: Mapping[str, TypeFacts], path: FieldPath, value: Any, place: Field) -> Visit:
     rules: dict[str, Any] = dict(place)
     type_: FieldType = rules.pop("type")
     while not isinstance(type_, str) and "base" in type_:

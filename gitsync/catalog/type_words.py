@@ -40,24 +40,24 @@ _LONGEST = 60
 _MOST_CHOICES = 12
 
 
-def asked_for(visit: Visit) -> str:
+def describe_expected(visit: Visit) -> str:
     """What a place asks for: "an integer", "a mapping of name or armId"."""
     return _NAMED.get(visit.name) or _SHAPES[visit.shape]
 
 
-def type_words(type_: FieldType) -> str:
+def describe_type(type_: FieldType) -> str:
     """A type in a word, as `explain` lists it: "string", "list of reference", "map of Sku"."""
     if isinstance(type_, str):
         return type_
     if "base" in type_:
-        return type_words(type_["base"])
+        return describe_type(type_["base"])
     if "ref" in type_:
         return str(type_["ref"])
     shape = "list" if "list" in type_ else "map"
-    return f"{shape} of {type_words(type_[shape])}"
+    return f"{shape} of {describe_type(type_[shape])}"
 
 
-def told(visit: Visit) -> str:
+def describe_actual(visit: Visit) -> str:
     """What stands there instead: a short scalar is repeated, unless a secret was to be referred to."""
     value = visit.value
     if isinstance(value, Mapping):
@@ -67,16 +67,16 @@ def told(visit: Visit) -> str:
     if value is None:
         return "null"
     kind = "a boolean" if isinstance(value, bool) else "a string" if isinstance(value, str) else "a number"
-    return kind if visit.name in SECRET_TYPES else f"{kind}, {quoted(value)}"
+    return kind if visit.name in SECRET_TYPES else f"{kind}, {quote_scalar(value)}"
 
 
-def quoted(value: Any) -> str:
+def quote_scalar(value: Any) -> str:
     """A scalar as it would be written in JSON, cut where it is long."""
     text = json.dumps(value, ensure_ascii=False, default=str)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
-def either(choices: Iterable[Any], most: int = _MOST_CHOICES) -> str:
+def join_with_or(choices: Iterable[Any], most: int = _MOST_CHOICES) -> str:
     """`a, b or c`; of a long row the first `most` and how many more there are."""
     words = [str(choice) for choice in choices]
     if len(words) > most:
@@ -84,16 +84,16 @@ def either(choices: Iterable[Any], most: int = _MOST_CHOICES) -> str:
     return f"{', '.join(words[:-1])} or {words[-1]}" if len(words) > 1 else "".join(words)
 
 
-def both(words: Sequence[str]) -> str:
+def join_with_and(words: Sequence[str]) -> str:
     """`a, b and c`."""
     return f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else "".join(words)
 
 
-def counted(number: int | str, noun: str) -> str:
+def format_count(number: int | str, noun: str) -> str:
     """`1 item`, `2 items`."""
     return f"{number} {noun}" if str(number) == "1" else f"{number} {noun}s"
 
 
-def short(key: Key) -> str:
+def format_short_key(key: Key) -> str:
     """A resource as people call it among others of its namespace: `Kind/name`."""
     return f"{key.kind}/{key.name}"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from gitsync.catalog.catalog import NOT_ARM, Catalog
-from gitsync.catalog.type_words import either
+from gitsync.catalog.type_words import join_with_or
 from gitsync.model.gvk import GVK
 from gitsync.problems.finding import Finding
-from gitsync.problems.suggest import nearest
+from gitsync.problems.suggest import suggest
 
 
-def unknown_kind(gvk: GVK, catalog: Catalog) -> Finding:
+def explain_unknown_kind(gvk: GVK, catalog: Catalog) -> Finding:
     """What is to be said of a manifest whose kind or version the catalog does not have."""
     if (gvk.group, gvk.kind) in NOT_ARM:
         return Finding(
@@ -22,25 +22,25 @@ def unknown_kind(gvk: GVK, catalog: Catalog) -> Finding:
         return _unknown_version(gvk, catalog)
     known = catalog.kinds(gvk.group)
     if known:
-        close = nearest(gvk.kind, known)
+        close = suggest(gvk.kind, known)
         return Finding(
             code="UnknownKind",
             path=("kind",),
             message=f"{gvk.kind} is not a kind of {gvk.group}.",
-            hint=f"Did you mean {close}?" if close else f"Kinds there are {either(known)}.",
+            hint=f"Did you mean {close}?" if close else f"Kinds there are {join_with_or(known)}.",
         )
     return Finding(
         code="UnknownKind",
         path=("apiVersion",),
         message=f"{gvk.group} is not a group of ASO's kinds.",
-        hint=meant_group(gvk.group, gvk.kind, catalog),
+        hint=suggest_group(gvk.group, gvk.kind, catalog),
     )
 
 
 def _unknown_version(gvk: GVK, catalog: Catalog) -> Finding:
     versions = catalog.versions(gvk.group, gvk.kind)
-    close = nearest(gvk.version, versions)
-    known = f"Known are {either(reversed(versions))}."
+    close = suggest(gvk.version, versions)
+    known = f"Known are {join_with_or(reversed(versions))}."
     return Finding(
         code="UnknownVersion",
         path=("apiVersion",),
@@ -49,10 +49,12 @@ def _unknown_version(gvk: GVK, catalog: Catalog) -> Finding:
     )
 
 
-def meant_group(group: str, kind: str, catalog: Catalog) -> str:
+def suggest_group(group: str, kind: str, catalog: Catalog) -> str:
     """A hint for a group that there is not: the nearest, or where the kind is at home."""
-    close = nearest(group, catalog.groups())
+    close = suggest(group, catalog.groups())
     if close:
         return f"Did you mean {close}?"
     homes = [home for home in catalog.groups() if catalog.is_arm_kind(home, kind)]
-    return f"{kind} is a kind of {either(homes)}." if homes else "`gitsync explain` lists the kinds that there are."
+    return (
+        f"{kind} is a kind of {join_with_or(homes)}." if homes else "`gitsync explain` lists the kinds that there are."
+    )

@@ -19,7 +19,7 @@ MOST_CHARACTERS: Final = 10_000_000
 _SIZED: Final = (str, bytes, list)
 
 
-class Budget:
+class EvaluationBudget:
     """What is left for one evaluation. Once it is used up it stays so: nothing absorbs that error."""
 
     __slots__ = ("_characters", "_steps")

@@ -9,36 +9,46 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from gitsync.cel.budget import Budget
-from gitsync.cel.functions.access import has, index, select
+from gitsync.cel.budget import EvaluationBudget
+from gitsync.cel.functions.access import has, select_entry, select_field
 from gitsync.cel.functions.comprehensions import expand
 from gitsync.cel.functions.functions import call
-from gitsync.cel.scope import Scope, truth
-from gitsync.cel.syntax.tree import Call, Ident, Index, ListOf, Literal, Macro, MapOf, Node, Select
-from gitsync.cel.values import TYPES, EvaluationError, MapValue, Optional, kind_of
+from gitsync.cel.scope import EvaluationScope, require_bool
+from gitsync.cel.syntax.tree import (
+    ExpressionNode,
+    FunctionCall,
+    Ident,
+    IndexAccess,
+    ListOf,
+    Literal,
+    Macro,
+    MapOf,
+    Select,
+)
+from gitsync.cel.values import TYPES, EvaluationError, MapValue, Optional, name_type
 
 
-def evaluate(node: Node, variables: Mapping[str, Any], budget: Budget | None = None) -> Any:
+def evaluate(node: ExpressionNode, variables: Mapping[str, Any], budget: EvaluationBudget | None = None) -> Any:
     """Work out a tree. `budget` is what several may spend together; by itself a tree has one of its own.
 
     Raises EvaluationError, and nothing else, where it has no value or is too much work.
     """
-    scope = Scope(variables, budget or Budget(), _value)
+    scope = EvaluationScope(variables, budget or EvaluationBudget(), _value)
     try:
         return scope.value(node)
     except RecursionError:
         raise EvaluationError("the expression, or what it works on, is nested too deeply") from None
 
 
-def _value(node: Node, scope: Scope) -> Any:
+def _value(node: ExpressionNode, scope: EvaluationScope) -> Any:
     return _NODES[type(node)](node, scope)
 
 
-def _literal(node: Literal, _scope: Scope) -> Any:
+def _literal(node: Literal, _scope: EvaluationScope) -> Any:
     return node.value
 
 
-def _ident(node: Ident, scope: Scope) -> Any:
+def _ident(node: Ident, scope: EvaluationScope) -> Any:
     if node.name in scope.names:
         return scope.names[node.name]
     if node.name in TYPES:
@@ -46,18 +56,18 @@ def _ident(node: Ident, scope: Scope) -> Any:
     raise EvaluationError(f"undeclared reference to '{node.name}'")
 
 
-def _select(node: Select, scope: Scope) -> Any:
+def _select(node: Select, scope: EvaluationScope) -> Any:
     operand = scope.value(node.operand)
-    return has(operand, node.field) if node.test else select(operand, node.field, optional=node.optional)
+    return has(operand, node.field) if node.test else select_field(operand, node.field, optional=node.optional)
 
 
-def _index(node: Index, scope: Scope) -> Any:
+def _index(node: IndexAccess, scope: EvaluationScope) -> Any:
     operand, key = scope.value(node.operand), scope.value(node.key)
     shown = str(node.key.value) if isinstance(node.key, Literal) else ""
-    return index(operand, key, optional=node.optional, shown=shown)
+    return select_entry(operand, key, optional=node.optional, shown=shown)
 
 
-def _call(node: Call, scope: Scope) -> Any:
+def _call(node: FunctionCall, scope: EvaluationScope) -> Any:
     parts = (*((node.target,) if node.target is not None else ()), *node.args)
     lazy = _LAZY.get((node.function, len(parts)))
     if lazy is not None:
@@ -65,42 +75,44 @@ def _call(node: Call, scope: Scope) -> Any:
     return call(scope.budget, node.function, [scope.value(part) for part in parts])
 
 
-def _either(decides: bool, sign: str) -> Callable[[Scope, Node, Node], bool]:  # noqa: FBT001 - && and || differ in this alone
-    def work_out(scope: Scope, left: Node, right: Node) -> bool:
+def _either(decides: bool, sign: str) -> Callable[[EvaluationScope, ExpressionNode, ExpressionNode], bool]:  # noqa: FBT001 - && and || differ in this alone
+    def work_out(scope: EvaluationScope, left: ExpressionNode, right: ExpressionNode) -> bool:
         """If one side decides, the other may fail, whichever of them comes first."""
         try:
-            first = truth(scope.value(left), sign)
+            first = require_bool(scope.value(left), sign)
         except EvaluationError:
-            if truth(scope.value(right), sign) == decides:
+            if require_bool(scope.value(right), sign) == decides:
                 return decides
             raise
-        return first if first == decides else truth(scope.value(right), sign)
+        return first if first == decides else require_bool(scope.value(right), sign)
 
     return work_out
 
 
-def _conditional(scope: Scope, condition: Node, then: Node, otherwise: Node) -> Any:
-    return scope.value(then if truth(scope.value(condition), "_?_:_") else otherwise)
+def _conditional(
+    scope: EvaluationScope, condition: ExpressionNode, then: ExpressionNode, otherwise: ExpressionNode
+) -> Any:
+    return scope.value(then if require_bool(scope.value(condition), "_?_:_") else otherwise)
 
 
-def _or(scope: Scope, target: Node, other: Node) -> Optional:
+def _or(scope: EvaluationScope, target: ExpressionNode, other: ExpressionNode) -> Optional:
     first = _optional_of(scope, target, "or")
     return first if first.present else _optional_of(scope, other, "or")
 
 
-def _or_value(scope: Scope, target: Node, other: Node) -> Any:
+def _or_value(scope: EvaluationScope, target: ExpressionNode, other: ExpressionNode) -> Any:
     first = _optional_of(scope, target, "orValue")
     return first.value if first.present else scope.value(other)
 
 
-def _optional_of(scope: Scope, node: Node, where: str) -> Optional:
+def _optional_of(scope: EvaluationScope, node: ExpressionNode, where: str) -> Optional:
     value = scope.value(node)
     if not isinstance(value, Optional):
-        raise EvaluationError(f"no such overload: {where}({kind_of(value)})")
+        raise EvaluationError(f"no such overload: {where}({name_type(value)})")
     return value
 
 
-def _list_of(node: ListOf, scope: Scope) -> list[Any]:
+def _list_of(node: ListOf, scope: EvaluationScope) -> list[Any]:
     items: list[Any] = []
     for part, optional in node.items:
         if not optional:
@@ -110,11 +122,11 @@ def _list_of(node: ListOf, scope: Scope) -> list[Any]:
     return items
 
 
-def _map_of(node: MapOf, scope: Scope) -> MapValue:
+def _map_of(node: MapOf, scope: EvaluationScope) -> MapValue:
     return MapValue(_entries(node, scope))
 
 
-def _entries(node: MapOf, scope: Scope) -> Iterator[tuple[Any, Any]]:
+def _entries(node: MapOf, scope: EvaluationScope) -> Iterator[tuple[Any, Any]]:
     for key_node, value_node, optional in node.entries:
         key = scope.value(key_node)
         if not optional:
@@ -132,12 +144,12 @@ _LAZY: Final[dict[tuple[str, int], Callable[..., Any]]] = {
 }
 """What works out its parts itself, or not at all, by name and number of parts."""
 
-_NODES: Final[dict[type, Callable[[Any, Scope], Any]]] = {
+_NODES: Final[dict[type, Callable[[Any, EvaluationScope], Any]]] = {
     Literal: _literal,
     Ident: _ident,
     Select: _select,
-    Index: _index,
-    Call: _call,
+    IndexAccess: _index,
+    FunctionCall: _call,
     ListOf: _list_of,
     MapOf: _map_of,
     Macro: expand,

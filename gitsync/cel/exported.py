@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from gitsync.cel.expressions import Environment, Program, compiled, environment_of
+from gitsync.cel.expressions import CompiledExpression, Environment, build_environment, compile_expression
 from gitsync.model.export import Address, Holder
 from gitsync.model.facts import Kind
 from gitsync.model.resource import Resource
-from gitsync.problems.field_path import Path
+from gitsync.problems.field_path import FieldPath
 
 FIELDS: Final = {"secretExpressions": Holder.SECRET, "configMapExpressions": Holder.CONFIG_MAP}
 """Where expressions stand in operatorSpec, and what they write to."""
@@ -26,33 +26,33 @@ class Exported:
 
     address: Address
     key: str | None
-    value: Program
-    annotations: Mapping[str, Program]
-    labels: Mapping[str, Program]
+    value: CompiledExpression
+    annotations: Mapping[str, CompiledExpression]
+    labels: Mapping[str, CompiledExpression]
 
     @property
-    def programs(self) -> tuple[Program, ...]:
+    def programs(self) -> tuple[CompiledExpression, ...]:
         return (self.value, *self.annotations.values(), *self.labels.values())
 
 
-def exported(resource: Resource, kind: Kind) -> tuple[Exported, ...]:
+def compile_exports(resource: Resource, kind: Kind) -> tuple[Exported, ...]:
     """The expressions of a manifest, compiled, in their order. ExpressionError for the first that does not compile;
     `findings.check_expressions` tells all.
     """
-    environment = environment_of(kind)
+    environment = build_environment(kind)
     return tuple(
         Exported(
             address=Address(holder, resource.key.namespace, str(entry.get("name"))),
             key=str(entry["key"]) if entry.get("key") else None,
-            value=compiled(str(entry.get("value")), environment),
+            value=compile_expression(str(entry.get("value")), environment),
             annotations=_programs(entry.get("annotations"), environment),
             labels=_programs(entry.get("labels"), environment),
         )
-        for _, holder, entry in written(resource)
+        for _, holder, entry in find_expressions(resource)
     )
 
 
-def wanted_secrets(expressions: Iterable[Exported]) -> frozenset[str]:
+def find_needed_fields(expressions: Iterable[Exported]) -> frozenset[str]:
     """The fields of operatorSpec.secrets whose values expressions need: `secret.name` and `secret["name"]`, in values,
     annotations and labels alike. Expressions for config maps get none.
     """
@@ -60,7 +60,7 @@ def wanted_secrets(expressions: Iterable[Exported]) -> frozenset[str]:
     return frozenset(name for one in into_secrets for program in one.programs for name in program.secrets)
 
 
-def written(resource: Resource) -> Iterator[tuple[Path, Holder, Mapping[str, Any]]]:
+def find_expressions(resource: Resource) -> Iterator[tuple[FieldPath, Holder, Mapping[str, Any]]]:
     """Every entry of a manifest that has an expression, with its path."""
     said = resource.spec.get("operatorSpec")
     for field, holder in FIELDS.items():
@@ -70,6 +70,6 @@ def written(resource: Resource) -> Iterator[tuple[Path, Holder, Mapping[str, Any
                 yield ("spec", "operatorSpec", field, place), holder, entry
 
 
-def _programs(said: Any, environment: Environment) -> dict[str, Program]:
+def _programs(said: Any, environment: Environment) -> dict[str, CompiledExpression]:
     rows = said.items() if isinstance(said, Mapping) else ()
-    return {str(key): compiled(str(value), environment) for key, value in rows}
+    return {str(key): compile_expression(str(value), environment) for key, value in rows}

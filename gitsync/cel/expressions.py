@@ -12,17 +12,17 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from gitsync.cel.syntax.lexer import located
+from gitsync.cel.syntax.lexer import format_error
 from gitsync.cel.syntax.parser import parse
-from gitsync.cel.syntax.tree import Node
+from gitsync.cel.syntax.tree import ExpressionNode
 from gitsync.cel.types.checker import check
-from gitsync.cel.types.kinds import self_type
-from gitsync.cel.types.types import DYN, STRING, Type, map_of
+from gitsync.cel.types.kinds import make_self_type
+from gitsync.cel.types.types import DYN, STRING, Type, make_map_type
 from gitsync.errors import ExpressionError
 from gitsync.model.facts import Kind
-from gitsync.redaction import cut
+from gitsync.redaction import truncate
 
-TEXTS: Final = map_of(STRING, STRING)
+TEXTS: Final = make_map_type(STRING, STRING)
 """The type of `secret`, and of an expression that gives many keys."""
 
 _MOST_MISTAKES: Final = 3
@@ -42,7 +42,7 @@ UNTYPED: Final = Environment({"self": DYN, "secret": TEXTS})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Program:
+class CompiledExpression:
     """An expression that has been checked.
 
     `secrets` are the keys of `secret` that it names, in whichever way; `uses_secret_whole` tells that it also uses
@@ -50,20 +50,20 @@ class Program:
     """
 
     text: str
-    tree: Node
+    tree: ExpressionNode
     type: Type
     secrets: frozenset[str]
     uses_secret_whole: bool
 
 
 @lru_cache(maxsize=256)
-def environment_of(kind: Kind) -> Environment:
+def build_environment(kind: Kind) -> Environment:
     """What the expressions in manifests of a kind may name."""
-    return Environment({"self": self_type(kind), "secret": TEXTS})
+    return Environment({"self": make_self_type(kind), "secret": TEXTS})
 
 
 @lru_cache(maxsize=1024)
-def compiled(text: str, environment: Environment) -> Program:
+def compile_expression(text: str, environment: Environment) -> CompiledExpression:
     """The expression, checked. ExpressionError with every mistake, each with its line and column, and a hint."""
     try:
         tree = parse(text)
@@ -73,19 +73,19 @@ def compiled(text: str, environment: Environment) -> Program:
     if found.mistakes:
         told = found.mistakes[:_MOST_MISTAKES]
         more = len(found.mistakes) - len(told)
-        said = "; ".join(located(mistake.at, mistake.said) for mistake in told)
+        said = "; ".join(format_error(mistake.at, mistake.said) for mistake in told)
         hint = next((mistake.hint for mistake in told if mistake.hint), "")
         raise _refused(text, f"{said}; and {more} more" if more else said, hint)
-    return Program(
+    return CompiledExpression(
         text=text, tree=tree, type=found.type, secrets=found.secrets, uses_secret_whole=found.uses_secret_whole
     )
 
 
-def quoted(text: str) -> str:
+def quote_expression(text: str) -> str:
     """An expression as messages show it; cut where it is long."""
-    return json.dumps(cut(text, _SHOWN), ensure_ascii=False)
+    return json.dumps(truncate(text, _SHOWN), ensure_ascii=False)
 
 
 def _refused(text: str, said: str, hint: str) -> ExpressionError:
-    told = cut(said, _LONGEST_COMPLAINT)
-    return ExpressionError(f"failed to compile CEL expression: {quoted(text)}: {told}", hint=hint)
+    told = truncate(said, _LONGEST_COMPLAINT)
+    return ExpressionError(f"failed to compile CEL expression: {quote_expression(text)}: {told}", hint=hint)

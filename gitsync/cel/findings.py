@@ -10,19 +10,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from gitsync.catalog.type_words import either
-from gitsync.cel.exported import written
-from gitsync.cel.expressions import TEXTS, Program, compiled, environment_of, quoted
-from gitsync.cel.types.kinds import secret_names
+from gitsync.catalog.type_words import join_with_or
+from gitsync.cel.exported import find_expressions
+from gitsync.cel.expressions import TEXTS, CompiledExpression, build_environment, compile_expression, quote_expression
+from gitsync.cel.types.kinds import list_secret_names
 from gitsync.cel.types.types import STRING
 from gitsync.errors import ExpressionError
 from gitsync.model.export import Holder
 from gitsync.model.facts import Kind
 from gitsync.model.problem import Level, Problem
 from gitsync.model.resource import Resource
-from gitsync.problems.field_path import Path
-from gitsync.problems.finding import Finding, place
-from gitsync.problems.suggest import nearest
+from gitsync.problems.field_path import FieldPath
+from gitsync.problems.finding import Finding, locate_finding
+from gitsync.problems.suggest import suggest
 
 _OUTPUTS: Final = (STRING, TEXTS)
 
@@ -31,14 +31,14 @@ def check_expressions(resource: Resource, kind: Kind) -> tuple[Problem, ...]:
     """Every problem of the expressions of one manifest, in the order of its file. Entries of the wrong shape are
     passed over: the check of shapes tells of them.
     """
-    found = (finding for row in written(resource) for finding in _of_entry(*row, kind))
-    return tuple(sorted((place(finding, resource) for finding in found), key=lambda problem: problem.order))
+    found = (finding for row in find_expressions(resource) for finding in _of_entry(*row, kind))
+    return tuple(sorted((locate_finding(finding, resource) for finding in found), key=lambda problem: problem.order))
 
 
-def _of_entry(path: Path, holder: Holder, entry: Mapping[str, Any], kind: Kind) -> Iterator[Finding]:
+def _of_entry(path: FieldPath, holder: Holder, entry: Mapping[str, Any], kind: Kind) -> Iterator[Finding]:
     for here, text in _expressions(path, entry):
         try:
-            program = compiled(text, environment_of(kind))
+            program = compile_expression(text, build_environment(kind))
         except ExpressionError as error:
             yield Finding(code="InvalidExpression", path=here, message=f"{error.message}.", hint=error.hint)
             continue
@@ -47,7 +47,7 @@ def _of_entry(path: Path, holder: Holder, entry: Mapping[str, Any], kind: Kind) 
         yield from _shown(here, program) if holder is Holder.SECRET and here != (*path, "value") else ()
 
 
-def _expressions(path: Path, entry: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
+def _expressions(path: FieldPath, entry: Mapping[str, Any]) -> Iterator[tuple[FieldPath, str]]:
     yield (*path, "value"), entry["value"]
     for field in ("annotations", "labels"):
         said = entry.get(field)
@@ -56,61 +56,64 @@ def _expressions(path: Path, entry: Mapping[str, Any]) -> Iterator[tuple[Path, s
                 yield (*path, field, key), text
 
 
-def _output(path: Path, entry: Mapping[str, Any], program: Program) -> Iterator[Finding]:
+def _output(path: FieldPath, entry: Mapping[str, Any], program: CompiledExpression) -> Iterator[Finding]:
     """An expression gives one text for one key, or a map that has keys of its own."""
     if program.type not in _OUTPUTS:
         yield _wrong_type((*path, "value"), program, f"[{','.join(map(str, _OUTPUTS))}]")
     elif program.type == STRING and not entry.get("key"):
-        message = (
-            f"CEL expression with output type string must specify destination 'key', {quoted(program.text)} does not."
-        )
+        text = quote_expression(program.text)
+        message = f"CEL expression with output type string must specify destination 'key', {text} does not."
         yield Finding(code="ExpressionKey", path=path, message=message, hint="Say under which key its text is written.")
     elif program.type == TEXTS and entry.get("key"):
         message = (
             "CEL expression with output type map[string]string must not specify destination 'key', "
-            f"{quoted(program.text)} does."
+            f"{quote_expression(program.text)} does."
         )
         hint = "Leave key out: the map has keys of its own."
         yield Finding(code="ExpressionKey", path=(*path, "key"), message=message, hint=hint)
 
 
-def _text(path: Path, program: Program) -> Iterator[Finding]:
+def _text(path: FieldPath, program: CompiledExpression) -> Iterator[Finding]:
     if program.type != STRING:
         yield _wrong_type(path, program, "[string]")
 
 
-def _wrong_type(path: Path, program: Program, wanted: str) -> Finding:
-    message = f"expression {quoted(program.text)} must return one of {wanted}, but was {program.type}."
+def _wrong_type(path: FieldPath, program: CompiledExpression, wanted: str) -> Finding:
+    message = f"expression {quote_expression(program.text)} must return one of {wanted}, but was {program.type}."
     return Finding(code="ExpressionOutput", path=path, message=message, hint="Make text of it with string(…).")
 
 
-def _secrets(path: Path, program: Program, kind: Kind) -> Iterator[Finding]:
-    known = secret_names(kind)
+def _secrets(path: FieldPath, program: CompiledExpression, kind: Kind) -> Iterator[Finding]:
+    known = list_secret_names(kind)
     for name in sorted(program.secrets - set(known)):
-        meant = nearest(name, known)
+        meant = suggest(name, known)
         hint = f"Did you mean secret.{meant}? " if meant else ""
-        hint += f"It has {either(known)}." if known else "It has no secrets that could be exported."
-        message = f"expression {quoted(program.text)} uses secret.{name}, which {kind.gvk.kind} does not have."
+        hint += f"It has {join_with_or(known)}." if known else "It has no secrets that could be exported."
+        message = (
+            f"expression {quote_expression(program.text)} uses secret.{name}, which {kind.gvk.kind} does not have."
+        )
         yield Finding(code="UnknownSecret", path=path, message=message, hint=hint)
     if program.uses_secret_whole:
         yield Finding(
             code="SecretNotNamed",
             path=path,
             level=Level.WARNING,
-            message=f"expression {quoted(program.text)} uses secret without naming which one.",
+            message=f"expression {quote_expression(program.text)} uses secret without naming which one.",
             hint="Only secrets that are named somewhere, as in secret.primaryKey, are asked of Azure: name them.",
         )
 
 
-def _no_secrets(path: Path, program: Program) -> Iterator[Finding]:
+def _no_secrets(path: FieldPath, program: CompiledExpression) -> Iterator[Finding]:
     if program.secrets or program.uses_secret_whole:
-        message = f"expression {quoted(program.text)} uses secret, which is empty in configMapExpressions."
+        message = f"expression {quote_expression(program.text)} uses secret, which is empty in configMapExpressions."
         hint = "Everybody may read a config map: move the expression to secretExpressions."
         yield Finding(code="SecretInConfigMap", path=path, message=message, hint=hint)
 
 
-def _shown(path: Path, program: Program) -> Iterator[Finding]:
+def _shown(path: FieldPath, program: CompiledExpression) -> Iterator[Finding]:
     if program.secrets or program.uses_secret_whole:
-        message = f"expression {quoted(program.text)} uses secret, and annotations and labels show what they say."
+        message = (
+            f"expression {quote_expression(program.text)} uses secret, and annotations and labels show what they say."
+        )
         hint = "Write it under a key of its own: nothing encrypts the metadata of a Secret, SOPS included."
         yield Finding(code="SecretInMetadata", path=path, message=message, hint=hint)

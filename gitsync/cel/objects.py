@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from gitsync.cel.types.kinds import Fields, self_type
+from gitsync.cel.types.kinds import TypeFields, make_self_type
 from gitsync.cel.types.types import BOOL, BYTES, DOUBLE, INT, STRING, UINT, Type
 from gitsync.cel.values import EvaluationError, Uint
 from gitsync.model.facts import Kind
 from gitsync.model.resource import Resource
-from gitsync.validation.name_rules import azure_name as own_name
+from gitsync.validation.name_rules import find_azure_name as own_name
 
 _ZEROS: Final[Mapping[Type, Any]] = {STRING: "", INT: 0, UINT: Uint(0), DOUBLE: 0.0, BOOL: False, BYTES: b""}
 
@@ -30,7 +30,7 @@ class Object:
 
     def member(self, name: str) -> Any:
         """The value of a field; the zero value of its type where it is not set. EvaluationError for no field of it."""
-        return value_of(self._fields()[self._known(name)], self._raw(name))
+        return convert_value(self._fields()[self._known(name)], self._raw(name))
 
     def has(self, name: str) -> bool:
         """Whether a field is set, and to something else than its zero value."""
@@ -56,13 +56,13 @@ class Object:
     def _raw(self, name: str) -> Any:
         fields = self._type.fields
         known = self._known(name)
-        return self._data.get(fields.spelt(known) if isinstance(fields, Fields) else known)
+        return self._data.get(fields.spelt(known) if isinstance(fields, TypeFields) else known)
 
 
-def self_of(
+def make_self(
     resource: Resource, kind: Kind, status: Mapping[str, Any], *, azure_name: str = "", generation: int = 0
 ) -> Object:
-    """What `self` is for a manifest and its status (in ASO's shape: core/status). `azure_name` is the name that the
+    """What `self` is for a manifest and its status (as `status.aso_status` makes it). `azure_name` is the name that the
     resource has in Azure, as far as the manifest does not give it; ASO fills it in as well.
     """
     named = own_name(resource, kind)
@@ -79,10 +79,10 @@ def self_of(
         "annotations": resource.annotations,
         "generation": generation,
     }
-    return Object(self_type(kind), {"metadata": metadata, "spec": spec, "status": status})
+    return Object(make_self_type(kind), {"metadata": metadata, "spec": spec, "status": status})
 
 
-def value_of(type_: Type, raw: Any) -> Any:
+def convert_value(type_: Type, raw: Any) -> Any:
     """What JSON says where a type is asked for; JSON of another shape stays what it is, and fails where it is used."""
     if raw is None:
         return _zero(type_)
@@ -94,11 +94,13 @@ def value_of(type_: Type, raw: Any) -> Any:
 
 
 def _list(type_: Type, raw: Any) -> Any:
-    return [value_of(type_.params[0], item) for item in raw] if isinstance(raw, list | tuple) else raw
+    return [convert_value(type_.params[0], item) for item in raw] if isinstance(raw, list | tuple) else raw
 
 
 def _map(type_: Type, raw: Any) -> Any:
-    return {key: value_of(type_.params[1], value) for key, value in raw.items()} if isinstance(raw, Mapping) else raw
+    return (
+        {key: convert_value(type_.params[1], value) for key, value in raw.items()} if isinstance(raw, Mapping) else raw
+    )
 
 
 def _double(_: Type, raw: Any) -> Any:

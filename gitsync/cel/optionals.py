@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from gitsync.cel.values import NONE, Duration, EvaluationError, Optional, kind_of
+from gitsync.cel.values import NONE, Duration, EvaluationError, Optional, name_type
 
 _ZEROS: Final[dict[str, Any]] = {
     "null_type": None,
@@ -22,7 +22,7 @@ _ZEROS: Final[dict[str, Any]] = {
 
 def is_zero(value: Any) -> bool:
     """Tell whether a value is the one that its type has where nothing is set."""
-    kind = kind_of(value)
+    kind = name_type(value)
     if kind in {"list", "map", "object"}:
         return not value
     return kind in _ZEROS and bool(value == _ZEROS[kind])

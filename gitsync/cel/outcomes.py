@@ -11,22 +11,25 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from gitsync.cel.budget import Budget
+from gitsync.cel.budget import EvaluationBudget
 from gitsync.cel.evaluate import evaluate
 from gitsync.cel.exported import Exported
-from gitsync.cel.expressions import Program, quoted
+from gitsync.cel.expressions import CompiledExpression, quote_expression
 from gitsync.cel.objects import Object
 from gitsync.cel.values import EvaluationError
 from gitsync.model.export import Holder
 from gitsync.model.secret import Secret
-from gitsync.request.exports import Destination, Entry, ExportError
+from gitsync.request.exports import Destination, ExportedValue, ExportError
 
-_Work = Callable[[Program], Any]
+_Work = Callable[[CompiledExpression], Any]
 
 
-def entries(
-    expressions: Iterable[Exported], subject: Object, secrets: Mapping[str, Secret], budget: Budget | None = None
-) -> tuple[Entry, ...]:
+def evaluate_exports(
+    expressions: Iterable[Exported],
+    subject: Object,
+    secrets: Mapping[str, Secret],
+    budget: EvaluationBudget | None = None,
+) -> tuple[ExportedValue, ...]:
     """The values of expressions with where they go, in their order, each key of a map as an entry of its own.
 
     `subject` is what expressions call `self`, `secrets` what they call `secret`. All of them have one budget: a
@@ -34,7 +37,7 @@ def entries(
     can mend, with the first that has no value or an empty one, or for which nothing is left.
     """
     revealed = {name: secret.reveal() for name, secret in secrets.items()}
-    given = _Given(subject=subject, secrets=revealed, budget=budget or Budget())
+    given = _Given(subject=subject, secrets=revealed, budget=budget or EvaluationBudget())
     return tuple(entry for one in expressions for entry in _entries(one, given))
 
 
@@ -44,20 +47,20 @@ class _Given:
 
     subject: Object
     secrets: Mapping[str, str] = field(repr=False)
-    budget: Budget
+    budget: EvaluationBudget
 
     def to(self, holder: Holder) -> Mapping[str, Any]:
         """The variables of an expression for this kind of object."""
         return {"self": self.subject, "secret": self.secrets if holder is Holder.SECRET else {}}
 
 
-def _entries(one: Exported, given: _Given) -> Iterator[Entry]:
+def _entries(one: Exported, given: _Given) -> Iterator[ExportedValue]:
     work = partial(_worked_out, variables=given.to(one.address.holder), budget=given.budget)
     annotations = {key: _text(program, work) for key, program in one.annotations.items()}
     labels = {key: _text(program, work) for key, program in one.labels.items()}
     for key, text in _keys(one, work).items():
         to = Destination(address=one.address, key=key, annotations=annotations, labels=labels)
-        yield Entry(to=to, value=Secret(text))
+        yield ExportedValue(to=to, value=Secret(text))
 
 
 def _keys(one: Exported, work: _Work) -> dict[str, str]:
@@ -71,21 +74,21 @@ def _keys(one: Exported, work: _Work) -> dict[str, str]:
     return {str(key): str(found[key]) for key in sorted(found)}
 
 
-def _text(program: Program, work: _Work) -> str:
+def _text(program: CompiledExpression, work: _Work) -> str:
     found = work(program)
     if not isinstance(found, str) or not found:
         raise _unexpected(program, "an empty text" if found == "" else "no text")
     return found
 
 
-def _worked_out(program: Program, variables: Mapping[str, Any], budget: Budget) -> Any:
+def _worked_out(program: CompiledExpression, variables: Mapping[str, Any], budget: EvaluationBudget) -> Any:
     try:
         return evaluate(program.tree, variables, budget)
     except EvaluationError as error:
-        message = f"failed to eval CEL expression: {quoted(program.text)}: {error.message}"
+        message = f"failed to eval CEL expression: {quote_expression(program.text)}: {error.message}"
         raise ExportError(message, is_fatal=True) from error
 
 
-def _unexpected(program: Program, given: str) -> ExportError:
+def _unexpected(program: CompiledExpression, given: str) -> ExportError:
     """Types are checked offline; but what Azure says need not have the type that its facts promise."""
-    return ExportError(f"unexpected expression output: {quoted(program.text)} gives {given}", is_fatal=True)
+    return ExportError(f"unexpected expression output: {quote_expression(program.text)} gives {given}", is_fatal=True)

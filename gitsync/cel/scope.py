@@ -6,31 +6,31 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gitsync.cel.budget import Budget
-from gitsync.cel.syntax.tree import Node
-from gitsync.cel.values import EvaluationError, kind_of
+from gitsync.cel.budget import EvaluationBudget
+from gitsync.cel.syntax.tree import ExpressionNode
+from gitsync.cel.values import EvaluationError, name_type
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class EvaluationScope:
     """Names with their values; `read` is the evaluator, passed in so that macros need not know it."""
 
     names: Mapping[str, Any]
-    budget: Budget
-    read: Callable[[Node, Scope], Any]
+    budget: EvaluationBudget
+    read: Callable[[ExpressionNode, EvaluationScope], Any]
 
-    def value(self, node: Node) -> Any:
+    def value(self, node: ExpressionNode) -> Any:
         """The value of a part of the expression; it costs a step."""
         self.budget.step()
         return self.read(node, self)
 
-    def bound(self, names: Iterable[tuple[str, Any]]) -> Scope:
+    def bound(self, names: Iterable[tuple[str, Any]]) -> EvaluationScope:
         """The same with some more names, which hide those of outside."""
         return replace(self, names={**self.names, **dict(names)})
 
 
-def truth(value: Any, where: str) -> bool:
+def require_bool(value: Any, where: str) -> bool:
     """A value where true or false must stand. Raises EvaluationError for any other."""
     if not isinstance(value, bool):
-        raise EvaluationError(f"no such overload: {where}({kind_of(value)})")
+        raise EvaluationError(f"no such overload: {where}({name_type(value)})")
     return value

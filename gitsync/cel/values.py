@@ -79,8 +79,8 @@ class MapValue(Mapping[Any, Any]):
     def __init__(self, entries: Iterable[tuple[Any, Any]] = ()) -> None:
         self._entries: dict[tuple[bool, Any], Any] = {}
         for key, value in entries:
-            if kind_of(key) not in KEYS:
-                raise EvaluationError(f"unsupported key type: {type_of(key).name}")
+            if name_type(key) not in KEYS:
+                raise EvaluationError(f"unsupported key type: {find_type(key).name}")
             if _told_apart(key) in self._entries:
                 raise EvaluationError("the same key stands twice in a map")
             self._entries[_told_apart(key)] = value
@@ -150,7 +150,7 @@ TYPES: Final[dict[str, TypeValue]] = {
 """What the name of a type stands for in an expression."""
 
 
-def kind_of(value: Any) -> str:
+def name_type(value: Any) -> str:
     """The short name of a value's type ("int", "timestamp", "object"), by which functions are looked up."""
     cls: Any = type(value)
     return _KINDS.get(cls) or _kind_of_class(cls)
@@ -162,7 +162,7 @@ def _kind_of_class(cls: type) -> str:
     return next((name for known, name in _FURTHER_KINDS if issubclass(cls, known)), "unknown")
 
 
-def type_of(value: Any) -> TypeValue:
+def find_type(value: Any) -> TypeValue:
     """What `type(value)` gives."""
-    kind = kind_of(value)
+    kind = name_type(value)
     return TypeValue(_LONG_NAMES.get(kind, kind))

@@ -19,7 +19,7 @@ from gitsync.config.config import Config
 from gitsync.errors import ConfigError, SourceError
 
 if TYPE_CHECKING:
-    from gitsync.diff.document_comparison import Body
+    from gitsync.diff.document_comparison import ArmBody
     from gitsync.model.verdict import Comparison
 
 SETTINGS = ("output",)
@@ -53,10 +53,10 @@ def run(options: argparse.Namespace, config: Config) -> int:
 
 def _one(options: argparse.Namespace, config: Config) -> int:
     from gitsync.catalog.catalog import open_catalog
-    from gitsync.diff.document_comparison import Question, answer, document
-    from gitsync.logging import inert
+    from gitsync.diff.document_comparison import DocumentComparison, answer, build_document
+    from gitsync.logging import neutralize
 
-    question = Question(
+    question = DocumentComparison(
         desired=_body(options.desired),
         live=_body(options.live),
         baseline=_body(options.baseline) if options.baseline else None,
@@ -67,14 +67,14 @@ def _one(options: argparse.Namespace, config: Config) -> int:
     )
     comparison = answer(question, open_catalog())
     is_json = config.output == "json"
-    print(inert(json.dumps(document(comparison), indent=2) if is_json else "\n".join(_lines(comparison))))
+    print(neutralize(json.dumps(build_document(comparison), indent=2) if is_json else "\n".join(_lines(comparison))))
     return DIFFERENT if comparison.differences else SAME
 
 
 def _many(path: str) -> int:
     from gitsync.catalog.catalog import open_catalog
-    from gitsync.diff.document_comparison import answer, document, read_question
-    from gitsync.logging import inert
+    from gitsync.diff.document_comparison import answer, build_document, read_question
+    from gitsync.logging import neutralize
 
     catalog, ends = open_catalog(), SAME
     with _opened(path) as lines:
@@ -82,7 +82,7 @@ def _many(path: str) -> int:
             if not line.strip():
                 continue
             comparison = answer(read_question(line, number), catalog)
-            print(inert(json.dumps(document(comparison))))
+            print(neutralize(json.dumps(build_document(comparison))))
             ends = DIFFERENT if comparison.differences else ends
     return ends
 
@@ -103,9 +103,9 @@ def _unreadable(path: str, error: OSError) -> SourceError:
     return SourceError(f"{path} cannot be read: {error.strerror}.", hint="Give the path of a file.")
 
 
-def _body(path: str) -> Body:
+def _body(path: str) -> ArmBody:
     """The one document of a file."""
-    from gitsync.diff.document_comparison import body_of
+    from gitsync.diff.document_comparison import read_body
     from gitsync.manifests.yaml_documents import read_documents
 
     try:
@@ -117,19 +117,19 @@ def _body(path: str) -> Body:
         raise SourceError(f"{path}:{problems[0].line}: {problems[0].message}", hint=problems[0].hint)
     if len(contents.documents) != 1:
         raise SourceError(f"{path} holds {len(contents.documents)} documents.", hint="Give one ARM body a file.")
-    return body_of(contents.documents[0].value, path)
+    return read_body(contents.documents[0].value, path)
 
 
 def _lines(comparison: Comparison) -> Iterator[str]:
     """A difference as a diff tells it: what Azure has, and what git would make of it."""
-    from gitsync.logging import visible
-    from gitsync.report.escape import value
-    from gitsync.report.headline import plural
+    from gitsync.logging import escape_controls
+    from gitsync.report.escape import format_value
+    from gitsync.report.headline import format_plural
 
     for found in comparison.differences:
-        yield f"{visible(found.path)}: {found.rule}"
-        yield f"  - {value(found.live)}"
-        yield f"  + {value(found.desired)}"
+        yield f"{escape_controls(found.path)}: {found.rule}"
+        yield f"  - {format_value(found.live)}"
+        yield f"  + {format_value(found.desired)}"
     for path in comparison.unverified:
-        yield f"{visible(path)}: cannot be verified"
-    yield f"{plural(len(comparison.differences), 'difference')}, {len(comparison.unverified)} unverified."
+        yield f"{escape_controls(path)}: cannot be verified"
+    yield f"{format_plural(len(comparison.differences), 'difference')}, {len(comparison.unverified)} unverified."

@@ -10,7 +10,7 @@ import argparse
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-from gitsync.cli.recorded import RECORDED, load_state, objects, print_object
+from gitsync.cli.recorded import RECORDED, build_objects, load_state, print_object
 from gitsync.config.config import Config
 from gitsync.errors import ConfigError
 from gitsync.model.gvk import Key
@@ -28,20 +28,20 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, config: Config) -> int:
     """Print the one record that is meant."""
-    from gitsync.cli.output import terminal_width
-    from gitsync.logging import inert
-    from gitsync.report.records import describe_lines
+    from gitsync.cli.output import find_terminal_width
+    from gitsync.logging import neutralize
+    from gitsync.report.records import describe_record
 
     state = load_state(config)
-    record = state.records[the_one(options.resource, state)]
+    record = state.records[find_record_key(options.resource, state)]
     if config.output == "text":
-        print(inert("\n".join(describe_lines(record, revision=state.revision, width=terminal_width()))))
+        print(neutralize("\n".join(describe_record(record, revision=state.revision, width=find_terminal_width()))))
     else:
-        print_object(objects([record])[0], config.output)
+        print_object(build_objects([record])[0], config.output)
     return 0
 
 
-def the_one(name: str, state: State) -> Key:
+def find_record_key(name: str, state: State) -> Key:
     """The key that a name means. ConfigError where it means none or several, which are then listed."""
     found = sorted(key for key in state.records if _means(name, key))
     if len(found) == 1:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import ssl
 
     from gitsync.emulator.http.server import Emulator
-    from gitsync.emulator.settings import Settings
+    from gitsync.emulator.settings import EmulatorSettings
 
 SETTINGS = ()
 OUTPUTS = ()
@@ -44,9 +44,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, _config: Config) -> int:
-    from gitsync.emulator.settings import Settings, read_settings
+    from gitsync.emulator.settings import EmulatorSettings, read_settings
 
-    settings = read_settings(options.script) if options.script else Settings()
+    settings = read_settings(options.script) if options.script else EmulatorSettings()
     _refuse_strangers(options.host, settings)
     asyncio.run(_serve(options, settings))
     return 0
@@ -58,7 +58,7 @@ def _port(text: str) -> int:
     return int(text)
 
 
-def _refuse_strangers(host: str, settings: Settings) -> None:
+def _refuse_strangers(host: str, settings: EmulatorSettings) -> None:
     import ipaddress
 
     try:
@@ -73,7 +73,7 @@ def _refuse_strangers(host: str, settings: Settings) -> None:
     )
 
 
-async def _serve(options: argparse.Namespace, settings: Settings) -> None:
+async def _serve(options: argparse.Namespace, settings: EmulatorSettings) -> None:
     from gitsync.emulator.http.server import Emulator
     from gitsync.emulator.state.store import MemoryStore, SqliteStore
 
@@ -105,7 +105,7 @@ async def _start(emulator: Emulator, options: argparse.Namespace, tls: ssl.SSLCo
 
 def _tls(host: str, emulator: Emulator, certificate: Path) -> ssl.SSLContext:
     try:
-        from gitsync.emulator.http.certificate import serve_with
+        from gitsync.emulator.http.certificate import make_tls_context
     except ImportError as error:
         raise ConfigError("--tls needs the package cryptography.", hint="Run `pip install cryptography`.") from error
-    return serve_with(host, emulator.cloud.clock.now(), certificate)
+    return make_tls_context(host, emulator.cloud.clock.now(), certificate)

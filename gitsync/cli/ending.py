@@ -30,7 +30,7 @@ _PRINTING = frozenset({errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, err
 _NAMED_PACKAGES = ("aiohttp", "azure-core", "azure-identity", "azure-mgmt-resource", "PyYAML")
 
 
-def guarded(body: Callable[[], int], mask: Callable[[str], str]) -> int:
+def run_guarded(body: Callable[[], int], mask: Callable[[str], str]) -> int:
     """The exit code of `body`, or of how it broke off; what a person must know goes to stderr, with secrets masked."""
     try:
         code = body()
@@ -49,12 +49,12 @@ def guarded(body: Callable[[], int], mask: Callable[[str], str]) -> int:
             return FAILED
         return end.code or 0
     except Exception as fault:  # noqa: BLE001 - the outermost frame: whatever else comes here is a fault of ours
-        _say(fault_report(fault), mask)
+        _say(format_fault(fault), mask)
         return FAULT
     return code
 
 
-def hear(mask: Callable[[str], str]) -> None:
+def report_unraisable(mask: Callable[[str], str]) -> None:
     """Tell what breaks off where nobody can catch it, in a thread or as an object goes, as any other fault: Python by
     itself would print its message as it is.
     """
@@ -64,13 +64,13 @@ def hear(mask: Callable[[str], str]) -> None:
 
 def _tell_unheard(fault: BaseException | None, mask: Callable[[str], str]) -> None:
     if fault is not None:
-        _say(fault_report(fault), mask)
+        _say(format_fault(fault), mask)
 
 
 def _unwritten(error: OSError, mask: Callable[[str], str]) -> int:
     """The exit code where nobody reads stdout, or its disk is full; any other error of a file is a fault."""
     if error.errno not in _PRINTING:
-        _say(fault_report(error), mask)
+        _say(format_fault(error), mask)
         return FAULT
     _give_up(sys.stdout)
     if isinstance(error, BrokenPipeError):
@@ -79,7 +79,7 @@ def _unwritten(error: OSError, mask: Callable[[str], str]) -> int:
     return FAILED
 
 
-def fault_report(fault: BaseException) -> list[str]:
+def format_fault(fault: BaseException) -> list[str]:
     """What to send with a report of a fault: places and versions. An exception's message may quote a value of a
     manifest or of Azure, so that only its type is shown.
     """
@@ -113,11 +113,11 @@ def _version(package: str) -> str:
 
 
 def _say(lines: list[str], mask: Callable[[str], str]) -> None:
-    from gitsync.logging import inert, visible
+    from gitsync.logging import escape_controls, neutralize
 
-    text = "\n".join(visible(line) for part in lines for line in part.splitlines())
+    text = "\n".join(escape_controls(line) for part in lines for line in part.splitlines())
     try:
-        print(inert(mask(text)), file=sys.stderr, flush=True)
+        print(neutralize(mask(text)), file=sys.stderr, flush=True)
     except OSError:
         _give_up(sys.stderr)  # nobody reads it; the exit code is said all the same
 

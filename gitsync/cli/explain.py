@@ -32,20 +32,20 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, config: Config) -> int:
     from gitsync.catalog.catalog import open_catalog
-    from gitsync.catalog.kind_names import ask
-    from gitsync.logging import inert
-    from gitsync.validation.explain import explain
+    from gitsync.catalog.kind_names import find_kind
+    from gitsync.logging import neutralize
+    from gitsync.validation.explain import explain_kind
 
     catalog = open_catalog()
     if not options.kind:
         _print_kinds(catalog, config)
         return 0
-    asked = ask(options.kind, catalog, options.api_version)
-    explanation = explain(asked, catalog, recursive=options.recursive)
+    asked = find_kind(options.kind, catalog, options.api_version)
+    explanation = explain_kind(asked, catalog, recursive=options.recursive)
     if config.output == "json":
-        print(inert(json.dumps(_document(explanation), indent=2)))
+        print(neutralize(json.dumps(_document(explanation), indent=2)))
     else:
-        print(inert("\n".join(_lines(explanation))))
+        print(neutralize("\n".join(_lines(explanation))))
     return 0
 
 
@@ -60,8 +60,8 @@ def _print_kinds(catalog: Catalog, config: Config) -> None:
 
 
 def _lines(explanation: Explanation) -> Iterator[str]:
-    from gitsync.cli.output import terminal_width
-    from gitsync.report.table import table
+    from gitsync.cli.output import find_terminal_width
+    from gitsync.report.table import format_table
 
     width = max(len(heading) for heading, _ in explanation.facts) + _INDENT
     yield from (f"{heading + ':':<{width}}{text}" for heading, text in explanation.facts)
@@ -71,7 +71,7 @@ def _lines(explanation: Explanation) -> Iterator[str]:
     if explanation.rows:
         yield ""
         rows = [(" " * _INDENT * row.depth + row.name, row.type, "; ".join(row.notes)) for row in explanation.rows]
-        yield from table(("FIELD", "TYPE", "RULES"), rows, width=terminal_width())
+        yield from format_table(("FIELD", "TYPE", "RULES"), rows, width=find_terminal_width())
 
 
 def _document(explanation: Explanation) -> dict[str, object]:

@@ -24,16 +24,16 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, config: Config) -> int:
     """Print the graph and give the exit code."""
     from gitsync.cli.offline import read_offline
-    from gitsync.logging import inert
-    from gitsync.planning.graph_drawing import document, dot, mermaid
-    from gitsync.planning.owner_graph import graph_of
+    from gitsync.logging import neutralize
+    from gitsync.planning.graph_drawing import build_graph_document, draw_dot, draw_mermaid
+    from gitsync.planning.owner_graph import build_owner_graph
 
     read = read_offline(config, options.redactions)
-    graph = graph_of(read.prepared, read.catalog, read.everything)
+    graph = build_owner_graph(read.prepared, read.catalog, read.everything)
     if config.output == "json":
-        print(inert(json.dumps(document(graph), indent=2)))
+        print(neutralize(json.dumps(build_graph_document(graph), indent=2)))
     else:
-        print(inert({"mermaid": mermaid, "dot": dot}[config.output](graph)), end="")
+        print(neutralize({"mermaid": draw_mermaid, "dot": draw_dot}[config.output](graph)), end="")
     if read.has_errors:
         print("gitsync: some manifests have problems; `gitsync validate` shows them.", file=sys.stderr)
         return 1

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from gitsync import __version__
-from gitsync.cli.ending import guarded, hear
+from gitsync.cli.ending import report_unraisable, run_guarded
 
 if TYPE_CHECKING:
     from gitsync.cli.command import Command
@@ -27,22 +27,24 @@ _VERSION = frozenset({"-V", "--version"})
 _SHOWN = _VERSION | {"-h", "--help", "help"}
 
 
-class Entry(NamedTuple):
+class CommandEntry(NamedTuple):
     module: str
     summary: str
 
 
 COMMANDS = {
-    "sync": Entry("gitsync.cli.sync", "Bring Azure to what git says, and write the status back."),
-    "plan": Entry("gitsync.cli.plan", "Show what sync would do, and write nothing."),
-    "render": Entry("gitsync.cli.render", "Show the requests that the manifests stand for. Offline."),
-    "validate": Entry("gitsync.cli.validate", "Show every problem of the manifests. Offline."),
-    "graph": Entry("gitsync.cli.graph", "Draw owners and references. Offline."),
-    "compare": Entry("gitsync.cli.compare", "Compare two ARM documents, git's and Azure's. Offline."),
-    "explain": Entry("gitsync.cli.explain", "Tell what a kind, or a field of it, may say. Offline."),
-    "status": Entry("gitsync.cli.status", "Show what the last run recorded, as kubectl get would."),
-    "describe": Entry("gitsync.cli.describe", "Show all that is recorded of one resource, as kubectl describe would."),
-    "emulator": Entry("gitsync.cli.emulator", "Serve an Azure Resource Manager for tests and rehearsals."),
+    "sync": CommandEntry("gitsync.cli.sync", "Bring Azure to what git says, and write the status back."),
+    "plan": CommandEntry("gitsync.cli.plan", "Show what sync would do, and write nothing."),
+    "render": CommandEntry("gitsync.cli.render", "Show the requests that the manifests stand for. Offline."),
+    "validate": CommandEntry("gitsync.cli.validate", "Show every problem of the manifests. Offline."),
+    "graph": CommandEntry("gitsync.cli.graph", "Draw owners and references. Offline."),
+    "compare": CommandEntry("gitsync.cli.compare", "Compare two ARM documents, git's and Azure's. Offline."),
+    "explain": CommandEntry("gitsync.cli.explain", "Tell what a kind, or a field of it, may say. Offline."),
+    "status": CommandEntry("gitsync.cli.status", "Show what the last run recorded, as kubectl get would."),
+    "describe": CommandEntry(
+        "gitsync.cli.describe", "Show all that is recorded of one resource, as kubectl describe would."
+    ),
+    "emulator": CommandEntry("gitsync.cli.emulator", "Serve an Azure Resource Manager for tests and rehearsals."),
 }
 
 
@@ -54,15 +56,15 @@ def run(argv: list[str] | None = None) -> int:
         if isinstance(stream, TextIOWrapper):  # a terminal that has no arrow shows its code, and the run goes on
             stream.reconfigure(errors="backslashreplace")
     if not arguments or arguments[0] in _SHOWN:
-        return guarded(lambda: _show(arguments), mask=str)
+        return run_guarded(lambda: _show(arguments), mask=str)
 
     from gitsync.redaction import Redactions
 
     collect_seldom()
     redactions = Redactions()
     if argv is None:  # the process is ours
-        hear(redactions.mask)
-    return guarded(lambda: _run_command(arguments[0], arguments[1:], redactions), redactions.mask)
+        report_unraisable(redactions.mask)
+    return run_guarded(lambda: _run_command(arguments[0], arguments[1:], redactions), redactions.mask)
 
 
 def collect_seldom() -> None:
@@ -103,11 +105,11 @@ def _help() -> str:
 
 
 def _run_command(name: str, arguments: list[str], redactions: Redactions) -> int:
-    from gitsync.cli.usage import read_arguments, unknown_command
+    from gitsync.cli.usage import make_unknown_command, read_arguments
     from gitsync.config.load import resolve
 
     if name not in COMMANDS:
-        raise unknown_command(name, COMMANDS)
+        raise make_unknown_command(name, COMMANDS)
     command = cast("Command", import_module(COMMANDS[name].module))
     options = read_arguments(name, command, arguments)
     config = resolve(options, os.environ, Path.cwd(), command.OUTPUTS)
@@ -119,7 +121,7 @@ def _run_command(name: str, arguments: list[str], redactions: Redactions) -> int
 def _start_logs(config: Config, redactions: Redactions) -> None:
     from loguru import logger
 
-    from gitsync.config.load import misspelt
+    from gitsync.config.load import find_misspelt_variables
     from gitsync.logging import set_up
     from gitsync.redaction import tell_settings
 
@@ -128,5 +130,5 @@ def _start_logs(config: Config, redactions: Redactions) -> None:
     form = config.log_format if config.log_format != "auto" else "text" if is_terminal else "json"
     colour = config.color == "always" or (config.color == "auto" and is_terminal)
     set_up(level=config.log_level, form=form, colour=colour, mask=redactions.mask)
-    for sentence in misspelt(os.environ):
+    for sentence in find_misspelt_variables(os.environ):
         logger.warning(sentence)

@@ -11,18 +11,18 @@ from gitsync.catalog.catalog import Catalog, open_catalog
 from gitsync.config.config import Config
 from gitsync.config.source_settings import find_source_settings
 from gitsync.errors import SourceError
-from gitsync.git.access import Access
-from gitsync.git.source.checkout import checkout
-from gitsync.manifests.credential_secret import hidden
-from gitsync.manifests.selection import Choice, unmatched
+from gitsync.git.access import GitAccess
+from gitsync.git.source.checkout import open_checkout
+from gitsync.manifests.credential_secret import iterate_secrets
+from gitsync.manifests.selection import Selection, find_unmatched
 from gitsync.model.coverage import Coverage
 from gitsync.model.problem import Problem
 from gitsync.model.resource import Prepared
 from gitsync.redaction import Redactions
-from gitsync.report.masked import masked_problem
+from gitsync.report.masked import mask_problem
 from gitsync.request.azure_names import ConfigMaps
-from gitsync.request.credential_choice import as_far_as_known
-from gitsync.run.prepare import coverage_of, manifests_of, prepared_of
+from gitsync.request.credential_choice import choose_offline
+from gitsync.run.prepare import coverage_of, prepare_resources, read_selected_manifests
 
 READING = (
     "source",
@@ -69,17 +69,17 @@ def read_offline(config: Config, redactions: Redactions) -> Offline:
     nothing that is there.
     """
     status_dir = Path(config.status_dir) if config.status_dir else None
-    access = Access(token=config.git_token, username=config.git_username, timeout=config.git_timeout)
-    with checkout(
+    access = GitAccess(token=config.git_token, username=config.git_username, timeout=config.git_timeout)
+    with open_checkout(
         config.source, ref=config.ref, path=config.path, access=access, status_dir=status_dir, offline=True
     ) as source:
         settings = find_source_settings(config, source.settings)
-        manifests = manifests_of(config, settings, source.files)
-    for secret in (value for values in manifests.secrets.values() for value in hidden(values)):
+        manifests = read_selected_manifests(config, settings, source.files)
+    for secret in (value for values in manifests.secrets.values() for value in iterate_secrets(values)):
         redactions.add(secret)
     catalog = open_catalog()
-    subscription = as_far_as_known(manifests.secrets, config.subscription or ANY_SUBSCRIPTION)
-    everything = prepared_of(config, settings, manifests, catalog, subscription, SystemClock().now().date())
+    subscription = choose_offline(manifests.secrets, config.subscription or ANY_SUBSCRIPTION)
+    everything = prepare_resources(config, settings, manifests, catalog, subscription, SystemClock().now().date())
     everything = tuple(replace(one, problems=_masked(one.problems, redactions)) for one in everything)
     chosen = _chosen(everything, config)
     of_files = _masked((*source.problems, *manifests.problems), redactions)
@@ -95,11 +95,11 @@ def read_offline(config: Config, redactions: Redactions) -> Offline:
 
 
 def _masked(problems: Iterable[Problem], redactions: Redactions) -> tuple[Problem, ...]:
-    return tuple(masked_problem(problem, redactions.mask) for problem in problems)
+    return tuple(mask_problem(problem, redactions.mask) for problem in problems)
 
 
 def _chosen(everything: tuple[Prepared, ...], config: Config) -> tuple[Prepared, ...]:
-    choice = Choice(only=config.only)
-    if strange := unmatched((one.key for one in everything), choice):
+    choice = Selection(only=config.only)
+    if strange := find_unmatched((one.key for one in everything), choice):
         raise SourceError(f"No resource is called {strange[0]}.", hint="--only takes Kind/name, or a pattern with *.")
     return tuple(one for one in everything if choice.has(one.key))

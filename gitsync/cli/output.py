@@ -14,10 +14,10 @@ from typing import TextIO
 
 from gitsync.config.config import Config
 from gitsync.errors import PublishError
-from gitsync.logging import inert
+from gitsync.logging import neutralize
 from gitsync.model.report import Report
 from gitsync.report import json, markdown, pipelines, text
-from gitsync.report.progress import Progress, Tally, plain_lines
+from gitsync.report.progress import Progress, Tally, print_progress
 
 REPORT_OUTPUTS = ("text", "json", "markdown", "html", "junit", "sarif")
 """The choices of --output for a command that prints a report."""
@@ -65,20 +65,20 @@ def tell(report: Report, config: Config, variables: Mapping[str, str]) -> None:
     finally:  # last, since nobody may be reading it to its end
         print_report(report, config)
         # What a machine reads from stdout has nothing else in it.
-        annotate(report, variables, sys.stdout if config.output == "text" else sys.stderr)
+        print_annotations(report, variables, sys.stdout if config.output == "text" else sys.stderr)
 
 
 def print_report(report: Report, config: Config) -> None:
     """Print a report as `--output` says."""
     if config.output == "text":
-        printed = text.render(report, width=terminal_width(), colour=wants_colour(config))
+        printed = text.render(report, width=find_terminal_width(), colour=use_colour(config))
     else:
         printed = _FORMS[config.output][1](report)
     # A page's style may have lines that look like commands; it is for a file, and no log shows it.
-    print(printed if config.output == "html" else inert(printed), end="")
+    print(printed if config.output == "html" else neutralize(printed), end="")
 
 
-def annotate(report: Report, variables: Mapping[str, str], stream: TextIO) -> None:
+def print_annotations(report: Report, variables: Mapping[str, str], stream: TextIO) -> None:
     """Print annotations for the pipeline that this runs in, if it is one that has them."""
     for variable, lines in pipelines.FORMS:
         if variables.get(variable, "").casefold() == "true":
@@ -117,17 +117,17 @@ def show_progress() -> AbstractContextManager[Progress]:
 
     tally = Tally(time.monotonic)
     if sys.stderr.isatty():
-        from gitsync.report.live import live_view
+        from gitsync.report.live import show_live
 
-        return live_view(tally, sys.stderr)
-    return plain_lines(tally, lambda line: logger.bind(progress=line).info("Still at work"), _EVERY)
+        return show_live(tally, sys.stderr)
+    return print_progress(tally, lambda line: logger.bind(progress=line).info("Still at work"), _EVERY)
 
 
-def terminal_width() -> int | None:
+def find_terminal_width() -> int | None:
     """Columns of the terminal that stdout is; None where it is none, and nothing is to be wrapped."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
-def wants_colour(config: Config) -> bool:
+def use_colour(config: Config) -> bool:
     """Whether what goes to stdout is to be coloured."""
     return config.color == "always" or (config.color == "auto" and sys.stdout.isatty())

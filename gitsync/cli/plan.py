@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 
-from gitsync.cli.running import AZURE, DECIDING, OUTPUTS, READING, TELLING, VAULT, execute, rehearse
+from gitsync.cli.running import AZURE, DECIDING, OUTPUTS, READING, TELLING, VAULT, execute_revision_plan, execute_run
 from gitsync.cli.verbose import add_verbose
 from gitsync.config.config import Config
 
@@ -35,5 +35,5 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, config: Config) -> int:
     """Run a plan and give its exit code."""
     if config.from_revision is not None or config.to_revision is not None:
-        return rehearse(options, config)
-    return execute(options, config, writes=False)
+        return execute_revision_plan(options, config)
+    return execute_run(options, config, writes=False)

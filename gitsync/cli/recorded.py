@@ -17,32 +17,32 @@ RECORDED = ("source", "git_timeout", "git_username", "git_token", "status_branch
 def load_state(config: Config) -> State:
     """What the status branch or folder of SOURCE says. SourceError or StateError where it cannot be read."""
     from gitsync.arm.clock import SystemClock
-    from gitsync.git.access import Access
-    from gitsync.git.source.checkout import checkout
+    from gitsync.git.access import GitAccess
+    from gitsync.git.source.checkout import open_checkout
     from gitsync.git.state.stores import open_store
 
-    access = Access(token=config.git_token, username=config.git_username, timeout=config.git_timeout)
+    access = GitAccess(token=config.git_token, username=config.git_username, timeout=config.git_timeout)
     folder = Path(config.status_dir) if config.status_dir else None
     with (
-        checkout(config.source, access=access, status_dir=folder) as source,
+        open_checkout(config.source, access=access, status_dir=folder) as source,
         open_store(source, branch=config.status_branch, directory=folder, clock=SystemClock()) as store,
     ):
         return store.load()
 
 
-def chosen_records(state: State, config: Config) -> tuple[Record, ...]:
+def select_records(state: State, config: Config) -> tuple[Record, ...]:
     """The records that --only and --target-namespaces name, sorted. ConfigError where a name of --only has none."""
-    from gitsync.manifests.selection import Choice, unmatched
+    from gitsync.manifests.selection import Selection, find_unmatched
 
-    choice = Choice(only=config.only, namespaces=config.target_namespaces)
-    if strange := unmatched(state.records, choice):
+    choice = Selection(only=config.only, namespaces=config.target_namespaces)
+    if strange := find_unmatched(state.records, choice):
         raise ConfigError(
             f"Nothing is recorded of {strange[0]}.", hint="--only takes Kind/name, or a pattern with * and ?."
         )
     return tuple(record for key, record in sorted(state.records.items()) if choice.has(key))
 
 
-def objects(records: Iterable[Record]) -> list[Any]:
+def build_objects(records: Iterable[Record]) -> list[Any]:
     """The objects of Kubernetes that the status tree holds for some records."""
     import yaml
 
@@ -56,6 +56,6 @@ def print_object(value: Mapping[str, Any], form: str) -> None:
     import json
 
     from gitsync.git.state.yaml_text import dump
-    from gitsync.logging import inert
+    from gitsync.logging import neutralize
 
-    print(inert(json.dumps(value, indent=2) if form == "json" else dump(value).decode().rstrip("\n")))
+    print(neutralize(json.dumps(value, indent=2) if form == "json" else dump(value).decode().rstrip("\n")))

@@ -31,7 +31,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, config: Config) -> int:
     """Print the requests and give the exit code."""
     from gitsync.cli.offline import read_offline
-    from gitsync.logging import inert
+    from gitsync.logging import neutralize
     from gitsync.request.placeholders import show
 
     read = read_offline(config, options.redactions)
@@ -40,24 +40,24 @@ def run(options: argparse.Namespace, config: Config) -> int:
     if config.output == "json":
         of_resources = {problem for one in shown for problem in one.prepared.problems}
         files = [problem for problem in read.problems if problem not in of_resources]
-        print(inert(json.dumps(_document(shown, files), indent=2)))
+        print(neutralize(json.dumps(_document(shown, files), indent=2)))
     else:
-        print(inert("".join(f"{line}\n" for one in shown for line in _lines(one, config))), end="")
+        print(neutralize("".join(f"{line}\n" for one in shown for line in _lines(one, config))), end="")
     _notes(config, read)
     return 1 if read.has_errors else 0
 
 
 def _document(shown: list[Shown], files: list[Problem]) -> dict[str, Any]:
-    from gitsync.report.json import problem_document
+    from gitsync.report.json import build_problem
 
     return {
         "resources": [_resource(one) for one in shown],
-        "problems": [problem_document(problem) for problem in files],
+        "problems": [build_problem(problem) for problem in files],
     }
 
 
 def _resource(one: Shown) -> dict[str, Any]:
-    from gitsync.report.json import problem_document, source_document
+    from gitsync.report.json import build_problem, build_source
 
     prepared, key = one.prepared, one.prepared.key
     document = {
@@ -65,33 +65,33 @@ def _resource(one: Shown) -> dict[str, Any]:
         "kind": key.kind,
         "namespace": key.namespace,
         "name": key.name,
-        "source": source_document(prepared.resource.source),
+        "source": build_source(prepared.resource.source),
         "policy": prepared.policy.value,
         "armId": one.arm_id,
         "armApiVersion": prepared.api_version,
         "dependsOn": [str(other) for other in prepared.depends_on],
-        "problems": [problem_document(problem) for problem in prepared.problems],
+        "problems": [build_problem(problem) for problem in prepared.problems],
     }
     return document | ({"body": one.request.body} if one.request else {})
 
 
 def _lines(one: Shown, config: Config) -> Iterator[str]:
     """One resource as a document of YAML: the request is a comment above its body."""
-    from gitsync.logging import visible
+    from gitsync.logging import escape_controls
 
     prepared = one.prepared
     yield "---"
-    yield visible(f"# {prepared.key} ({prepared.resource.source}, policy {prepared.policy.value})")
+    yield escape_controls(f"# {prepared.key} ({prepared.resource.source}, policy {prepared.policy.value})")
     for problem in prepared.problems:
-        yield visible(f"# {problem.level.value}: {problem.message}")
+        yield escape_controls(f"# {problem.level.value}: {problem.message}")
     if one.request is None:
-        yield visible(f"# no request: {one.arm_id or 'it has no ARM id'}")
+        yield escape_controls(f"# no request: {one.arm_id or 'it has no ARM id'}")
         return
     method = "PUT" if prepared.policy.allows_modify else "GET"
     url = f"{config.endpoint.rstrip('/')}{one.request.arm_id}?api-version={one.request.api_version}"
-    yield visible(f"# {method} {url}")
+    yield escape_controls(f"# {method} {url}")
     if prepared.policy.allows_modify:
-        yield from map(visible, _yaml(one.request.body))
+        yield from map(escape_controls, _yaml(one.request.body))
 
 
 def _yaml(body: Mapping[str, Any]) -> list[str]:

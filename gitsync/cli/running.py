@@ -57,7 +57,7 @@ DECIDING = ("prune", "max_deletes", "adopt", "always_put", "flap_limit", "agent"
 TELLING = ("status_branch", "report_dir", "output", "fail_on")
 
 
-def execute(options: argparse.Namespace, config: Config, *, writes: bool) -> int:
+def execute_run(options: argparse.Namespace, config: Config, *, writes: bool) -> int:
     """Run once, print the report and give the exit code.
 
     Raises GitsyncError where the run is refused, and the faults of ours that ended single turns, once all is written.
@@ -84,13 +84,13 @@ def _hand_out(options: argparse.Namespace, report: Report, config: Config) -> No
         list_left_out(options, config, report.coverage)
 
 
-def rehearse(options: argparse.Namespace, config: Config) -> int:
+def execute_revision_plan(options: argparse.Namespace, config: Config) -> int:
     """Plan from two revisions alone, print the report and give the exit code. GitsyncError where it is refused."""
     from gitsync.arm.clock import SystemClock
     from gitsync.run import revision_plan as rehearsal
 
     redactions: Redactions = options.redactions
-    report = rehearsal.run(config, SystemClock(), redactions)
+    report = rehearsal.plan_revisions(config, SystemClock(), redactions)
     tell(report, config, os.environ)
     list_left_out(options, config, report.coverage)
     return report.exit_code

@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from gitsync.cli.recorded import RECORDED, chosen_records, load_state, objects, print_object
+from gitsync.cli.recorded import RECORDED, build_objects, load_state, print_object, select_records
 from gitsync.config.config import Config
 from gitsync.model.record import Record, State
 
@@ -24,24 +24,24 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(_options: argparse.Namespace, config: Config) -> int:
     """Print the records that the settings choose."""
     state = load_state(config)
-    records = chosen_records(state, config)
+    records = select_records(state, config)
     if config.output == "text":
         _print_text(state, records, config)
     else:
-        print_object({"apiVersion": "v1", "items": objects(records), "kind": "List"}, config.output)
+        print_object({"apiVersion": "v1", "items": build_objects(records), "kind": "List"}, config.output)
     return 0
 
 
 def _print_text(state: State, records: Sequence[Record], config: Config) -> None:
-    from gitsync.cli.output import terminal_width, wants_colour
-    from gitsync.logging import inert
-    from gitsync.report.headline import plural, short_revision
-    from gitsync.report.records import get_lines
+    from gitsync.cli.output import find_terminal_width, use_colour
+    from gitsync.logging import neutralize
+    from gitsync.report.headline import format_plural, shorten_revision
+    from gitsync.report.records import list_records
 
     if not state.records:
         print("Nothing is recorded yet. `gitsync sync` does that.")
         return
-    print(inert("\n".join(get_lines(records, width=terminal_width(), colour=wants_colour(config)))))
+    print(neutralize("\n".join(list_records(records, width=find_terminal_width(), colour=use_colour(config)))))
     ready = sum(record.condition is not None and record.condition.is_ready for record in records)
-    at = f" at {short_revision(state.revision)}" if state.revision else ""
-    print(f"\n{ready} of {plural(len(records), 'resource')} Ready{at}.")
+    at = f" at {shorten_revision(state.revision)}" if state.revision else ""
+    print(f"\n{ready} of {format_plural(len(records), 'resource')} Ready{at}.")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 
-from gitsync.cli.running import AZURE, DECIDING, OUTPUTS, READING, TELLING, VAULT, execute
+from gitsync.cli.running import AZURE, DECIDING, OUTPUTS, READING, TELLING, VAULT, execute_run
 from gitsync.cli.verbose import add_verbose
 from gitsync.config.config import Config
 
@@ -24,4 +24,4 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, config: Config) -> int:
     """Run the main job and give its exit code."""
-    return execute(options, config, writes=True)
+    return execute_run(options, config, writes=True)

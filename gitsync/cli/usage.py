@@ -14,11 +14,13 @@ from typing import NoReturn
 from gitsync.cli.command import Command
 from gitsync.config.config import SETTINGS
 from gitsync.config.load import add_flags
-from gitsync.config.setting import Form
+from gitsync.config.setting import SettingForm
 from gitsync.errors import ConfigError
 
 _SECRET_FLAGS = {
-    f"--{setting.name.replace('_', '-')}": setting for setting in SETTINGS.values() if setting.form is Form.SECRET
+    f"--{setting.name.replace('_', '-')}": setting
+    for setting in SETTINGS.values()
+    if setting.form is SettingForm.SECRET
 }
 
 
@@ -57,7 +59,7 @@ def _usage(action: argparse.Action) -> str:
     return f"[{name}]" if action.nargs == "?" else name
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
+def suggest_word(word: str, known: Iterable[str]) -> str:
     """` Did you mean X?`, or nothing. Dashes in front make no two words alike."""
     bare = {name.lstrip("-"): name for name in sorted(known)}
     near = get_close_matches(word.lstrip("-"), bare, n=1)
@@ -74,12 +76,12 @@ def _unknown(argument: str, flags: list[str]) -> str:
         variable = _SECRET_FLAGS[flag].variables[0]
         return f"There is no flag {flag}: a command line shows in process lists. Give the variable {variable}."
     if flag.startswith("-"):
-        return f"There is no flag {flag} here.{nearest(flag, flags)}"
+        return f"There is no flag {flag} here.{suggest_word(flag, flags)}"
     return f"The argument {argument!r} is one too many."
 
 
-def unknown_command(name: str, known: Iterable[str]) -> ConfigError:
+def make_unknown_command(name: str, known: Iterable[str]) -> ConfigError:
     """What to say to a first argument that is no command."""
     if name.startswith("-"):
         return ConfigError(f"The command comes first, before {name}.", hint="Write gitsync COMMAND [SOURCE] [flags].")
-    return ConfigError(f"There is no command {name!r}.{nearest(name, known)}", hint="See gitsync --help.")
+    return ConfigError(f"There is no command {name!r}.{suggest_word(name, known)}", hint="See gitsync --help.")

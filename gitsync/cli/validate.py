@@ -30,38 +30,38 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, config: Config) -> int:
     """Print the problems and give the exit code."""
     from gitsync.cli.offline import read_offline
-    from gitsync.logging import inert
+    from gitsync.logging import neutralize
 
     read = read_offline(config, options.redactions)
     if config.output == "json":
-        print(inert(json.dumps(_document(read), indent=2)))
+        print(neutralize(json.dumps(_document(read), indent=2)))
     else:
-        print(inert("\n".join(_lines(read, config))))
+        print(neutralize("\n".join(_lines(read, config))))
     list_left_out(options, config, read.coverage)
     return 1 if read.has_errors or (config.strict and read.problems) else 0
 
 
 def _lines(read: Offline, config: Config) -> Iterator[str]:
     """The problems, file by file, and how many there are."""
-    from gitsync.cli.output import terminal_width, wants_colour
-    from gitsync.report.text import problem_lines
+    from gitsync.cli.output import find_terminal_width, use_colour
+    from gitsync.report.text import format_problems
 
     for _path, problems in groupby(read.problems, key=lambda problem: problem.path):
-        yield from problem_lines(tuple(problems), width=terminal_width(), colour=wants_colour(config))
+        yield from format_problems(tuple(problems), width=find_terminal_width(), colour=use_colour(config))
         yield ""
     yield _summary(read)
 
 
 def _summary(read: Offline) -> str:
-    from gitsync.report.coverage import left_out
-    from gitsync.report.headline import plural
+    from gitsync.report.coverage import format_left_out
+    from gitsync.report.headline import format_plural
 
-    what = f"{plural(len(read.prepared), 'resource')} in {plural(read.coverage.files, 'file')}"
-    rest = "".join(f"; {part}" for part in left_out(read.coverage))
+    what = f"{format_plural(len(read.prepared), 'resource')} in {format_plural(read.coverage.files, 'file')}"
+    rest = "".join(f"; {part}" for part in format_left_out(read.coverage))
     if not read.prepared and not read.problems:
         return f"{what}: nothing to validate{rest}. Check SOURCE and --path."
     counts = _counts(read)
-    said = [plural(count, noun) for noun, count in counts.items() if count]
+    said = [format_plural(count, noun) for noun, count in counts.items() if count]
     return f"{what}: {' and '.join(said) or 'no problems'}{rest}."
 
 
@@ -71,16 +71,16 @@ def _counts(read: Offline) -> dict[str, int]:
 
 
 def _document(read: Offline) -> dict[str, object]:
-    from gitsync.report.coverage import coverage_document
-    from gitsync.report.json import problem_document
+    from gitsync.report.coverage import build_coverage
+    from gitsync.report.json import build_problem
 
     counts = _counts(read)
     return {
         "resources": len(read.prepared),
         "files": read.coverage.files,
         "passedOver": sum(read.coverage.passed_over.values()),
-        "coverage": coverage_document(read.coverage),
+        "coverage": build_coverage(read.coverage),
         "errors": counts["error"],
         "warnings": counts["warning"],
-        "problems": [problem_document(problem) for problem in read.problems],
+        "problems": [build_problem(problem) for problem in read.problems],
     }

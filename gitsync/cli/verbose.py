@@ -20,12 +20,12 @@ def add_verbose(parser: argparse.ArgumentParser) -> None:
 
 def list_left_out(options: argparse.Namespace, config: Config, coverage: Coverage) -> None:
     """Print the list where `-v` asks for it: below a report in text, else on stderr, away from what a program reads."""
-    from gitsync.logging import inert
-    from gitsync.report.coverage import listing
+    from gitsync.logging import neutralize
+    from gitsync.report.coverage import list_left_out
 
     if not options.verbose:
         return
     stream = sys.stdout if config.output == "text" else sys.stderr
-    lines = [inert(line) for line in listing(coverage)]
+    lines = [neutralize(line) for line in list_left_out(coverage)]
     stream.writelines(f"{line}\n" for line in (["", *lines] if lines else []))
     stream.flush()

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
-from gitsync.config.setting import Authority, Form, Setting, describe, setting
+from gitsync.config.setting import Authority, Setting, SettingForm, declare_setting, describe_setting
 from gitsync.model.secret import Secret
 from gitsync.model.verdict import DRIFT_WORD, Verdict
 
@@ -26,152 +26,160 @@ class Config:
     """
 
     # what is read
-    source: str = setting(".", "A folder, or the URL of a git repository.", metavar="SOURCE", flag="")
-    ref: str | None = setting(None, "Branch, tag or commit to read. The default branch where it is absent.")
-    from_revision: str | None = setting(
+    source: str = declare_setting(".", "A folder, or the URL of a git repository.", metavar="SOURCE", flag="")
+    ref: str | None = declare_setting(None, "Branch, tag or commit to read. The default branch where it is absent.")
+    from_revision: str | None = declare_setting(
         None,
         "Plan without asking Azure: compare with this revision (a branch, tag or commit, or one like main~2).",
         flag="--from",
         metavar="REV",
     )
-    to_revision: str | None = setting(
+    to_revision: str | None = declare_setting(
         None,
         "With --from: the revision to plan. What a plan would read where it is absent.",
         flag="--to",
         metavar="REV",
     )
-    path: str = setting(".", "Folder of the manifests inside SOURCE.", metavar="FOLDER")
-    only: tuple[str, ...] = setting(
+    path: str = declare_setting(".", "Folder of the manifests inside SOURCE.", metavar="FOLDER")
+    only: tuple[str, ...] = declare_setting(
         (),
         "Only these resources, and nothing else: Kind.group/namespace/name, Kind/name, or a pattern with * and ?.",
-        form=Form.LIST,
+        form=SettingForm.LIST,
         metavar="KEY-OR-GLOB",
     )
-    namespace: str | None = setting(
+    namespace: str | None = declare_setting(
         "default",
         "Namespace of manifests that name none. It is part of names made from UUIDs.",
         authority=Authority.SOURCE,
     )
-    target_namespaces: tuple[str, ...] = setting(
+    target_namespaces: tuple[str, ...] = declare_setting(
         (),
         "Only resources of these namespaces. All where it is absent.",
-        form=Form.LIST,
+        form=SettingForm.LIST,
         variables=("AZURE_TARGET_NAMESPACES",),
     )
-    allow_dirty: bool = setting(
-        False, "Let sync read a git work tree with uncommitted changes, as it lies.", form=Form.SWITCH
+    allow_dirty: bool = declare_setting(
+        False, "Let sync read a git work tree with uncommitted changes, as it lies.", form=SettingForm.SWITCH
     )
-    git_timeout: float = setting(300.0, "Longest time that one git command may take.", form=Form.DURATION)
-    git_username: str = setting("x-access-token", "User name that goes with the token for git over HTTPS.")
-    git_token: Secret | None = setting(None, "Token for git over HTTPS.", form=Form.SECRET, flag="")  # noqa: RUF009 - a row of the table
-    digest_key: Secret | None = setting(  # noqa: RUF009 - a row of the table
+    git_timeout: float = declare_setting(
+        300.0, "Longest time that one git command may take.", form=SettingForm.DURATION
+    )
+    git_username: str = declare_setting("x-access-token", "User name that goes with the token for git over HTTPS.")
+    git_token: Secret | None = declare_setting(None, "Token for git over HTTPS.", form=SettingForm.SECRET, flag="")  # noqa: RUF009 - a row of the table
+    digest_key: Secret | None = declare_setting(  # noqa: RUF009 - a row of the table
         None,
         "Key of the digests that stand for secrets in records and plans: 32 characters at least, made at random.",
-        form=Form.SECRET,
+        form=SettingForm.SECRET,
         pattern=".{32,}",
         flag="",
     )
 
     # how it is read
-    unknown_fields: str | None = setting(
+    unknown_fields: str | None = declare_setting(
         "error",
         "A field that the kind does not have: an error, or a warning (it is dropped, as an API server would do).",
         authority=Authority.SOURCE,
         choices=("error", "warn"),
     )
-    default_policy: str = setting(
+    default_policy: str = declare_setting(
         "manage",
         "Reconcile policy of resources that state none, nor their Namespace.",
         choices=("manage", "skip", "detach-on-delete"),
         variables=("DEFAULT_RECONCILE_POLICY",),
         flag="--default-reconcile-policy",
     )
-    strict: bool = setting(
-        False, "Refuse the whole run when one manifest is invalid, before anything is touched.", form=Form.SWITCH
+    strict: bool = declare_setting(
+        False, "Refuse the whole run when one manifest is invalid, before anything is touched.", form=SettingForm.SWITCH
     )
 
     # where Secrets and config maps come from, and go to
-    secret_sources: tuple[str, ...] = setting(
+    secret_sources: tuple[str, ...] = declare_setting(
         ("manifests", "environment"),
         "Where the Secrets and config maps that manifests refer to are looked for, in this order, after what the run "
         "itself exports.",
-        form=Form.LIST,
+        form=SettingForm.LIST,
         choices=("manifests", "folder", "environment", "key-vault", "kubernetes"),
         metavar="SOURCE",
     )
-    secrets_folder: str | None = setting(
+    secrets_folder: str | None = declare_setting(
         None, "Folder of the source `folder`: one folder a Secret, one file a key.", metavar="FOLDER"
     )
-    config_maps_folder: str | None = setting(None, "The same for config maps.", metavar="FOLDER")
-    key_vault: str | None = setting(
-        None, "Key Vault of the source and the sink `key-vault`: its https address.", form=Form.URL
+    config_maps_folder: str | None = declare_setting(None, "The same for config maps.", metavar="FOLDER")
+    key_vault: str | None = declare_setting(
+        None, "Key Vault of the source and the sink `key-vault`: its https address.", form=SettingForm.URL
     )
-    export_to: tuple[str, ...] = setting(
+    export_to: tuple[str, ...] = declare_setting(
         ("status",),
         "Where the Secrets and config maps that resources export are written to, besides the memory of the run. "
         "status takes config maps alone, and writes them beside the status.",
-        form=Form.LIST,
+        form=SettingForm.LIST,
         choices=("status", "folder", "key-vault", "kubernetes", "sops", "dotenv", "ci"),
         metavar="SINK",
     )
-    export_folder: str | None = setting(None, "Folder of the sink `folder`; nobody else may read it.", metavar="FOLDER")
-    export_sops_folder: str | None = setting(
+    export_folder: str | None = declare_setting(
+        None, "Folder of the sink `folder`; nobody else may read it.", metavar="FOLDER"
+    )
+    export_sops_folder: str | None = declare_setting(
         None, "Folder of the sink `sops`: one encrypted manifest a Secret.", metavar="FOLDER"
     )
-    export_dotenv: str | None = setting(None, "File of the sink `dotenv`.", metavar="FILE")
+    export_dotenv: str | None = declare_setting(None, "File of the sink `dotenv`.", metavar="FILE")
 
     # which Azure, and as whom
-    subscription: str | None = setting(
+    subscription: str | None = declare_setting(
         None,
         "Subscription of resources that are not below another id.",
         variables=("AZURE_SUBSCRIPTION_ID",),
         pattern=_ID,
     )
-    tenant_id: str | None = setting(None, "Tenant of the identity.", variables=("AZURE_TENANT_ID",), pattern=_ID)
-    client_id: str | None = setting(None, "Client id of the identity.", variables=("AZURE_CLIENT_ID",), pattern=_ID)
-    client_secret: Secret | None = setting(  # noqa: RUF009 - a row of the table
+    tenant_id: str | None = declare_setting(
+        None, "Tenant of the identity.", variables=("AZURE_TENANT_ID",), pattern=_ID
+    )
+    client_id: str | None = declare_setting(
+        None, "Client id of the identity.", variables=("AZURE_CLIENT_ID",), pattern=_ID
+    )
+    client_secret: Secret | None = declare_setting(  # noqa: RUF009 - a row of the table
         None,
         "Secret of the identity, for --credential client-secret.",
-        form=Form.SECRET,
+        form=SettingForm.SECRET,
         variables=("AZURE_CLIENT_SECRET",),
         flag="",
     )
-    client_certificate: Secret | None = setting(  # noqa: RUF009 - a row of the table
+    client_certificate: Secret | None = declare_setting(  # noqa: RUF009 - a row of the table
         None,
         "Certificate of the identity with its key, for --credential client-certificate: PEM, or PKCS#12 in base64.",
-        form=Form.SECRET,
+        form=SettingForm.SECRET,
         variables=("AZURE_CLIENT_CERTIFICATE",),
         flag="",
     )
-    client_certificate_path: str | None = setting(
+    client_certificate_path: str | None = declare_setting(
         None, "The same as a file.", variables=("AZURE_CLIENT_CERTIFICATE_PATH",), metavar="FILE"
     )
-    client_certificate_password: Secret | None = setting(  # noqa: RUF009 - a row of the table
+    client_certificate_password: Secret | None = declare_setting(  # noqa: RUF009 - a row of the table
         None,
         "Password of the certificate.",
-        form=Form.SECRET,
+        form=SettingForm.SECRET,
         variables=("AZURE_CLIENT_CERTIFICATE_PASSWORD",),
         flag="",
     )
-    identity_file: str | None = setting(
+    identity_file: str | None = declare_setting(
         None,
         "Credentials file of a user-assigned identity, for --credential identity-file.",
         variables=("AZURE_USER_ASSIGNED_IDENTITY_CREDENTIALS",),
         metavar="FILE",
     )
-    identity_folder: str | None = setting(
+    identity_folder: str | None = declare_setting(
         None, "The only folder whose files the Secrets of credentials may name.", metavar="FOLDER"
     )
-    federated_token_file: str | None = setting(
+    federated_token_file: str | None = declare_setting(
         None,
         "File with the federated token, for --credential workload-identity. It is read again when it changes.",
         variables=("AZURE_FEDERATED_TOKEN_FILE",),
         metavar="FILE",
     )
-    additional_tenants: tuple[str, ...] = setting(
-        (), "Further tenants to get tokens for.", form=Form.LIST, variables=("AZURE_ADDITIONAL_TENANTS",)
+    additional_tenants: tuple[str, ...] = declare_setting(
+        (), "Further tenants to get tokens for.", form=SettingForm.LIST, variables=("AZURE_ADDITIONAL_TENANTS",)
     )
-    credential: str = setting(
+    credential: str = declare_setting(
         "default",
         "How to get a token. anonymous sends none, and only to this machine.",
         choices=(
@@ -185,117 +193,121 @@ class Config:
         ),
         switches={"USE_WORKLOAD_IDENTITY_AUTH": "workload-identity"},
     )
-    endpoint: str = setting(
+    endpoint: str = declare_setting(
         "https://management.azure.com",
         "Where Azure Resource Manager is. Plain http only to this machine.",
-        form=Form.URL,
+        form=SettingForm.URL,
         variables=("AZURE_RESOURCE_MANAGER_ENDPOINT",),
     )
-    audience: str | None = setting(
+    audience: str | None = declare_setting(
         None,
         "What tokens are asked for. Where it is absent, the endpoint tells, if it is one of a known cloud.",
         variables=("AZURE_RESOURCE_MANAGER_AUDIENCE",),
     )
-    authority: str | None = setting(
+    authority: str | None = declare_setting(
         None,
         "Who issues tokens. Where it is absent, the endpoint tells, if it is one of a known cloud.",
-        form=Form.URL,
+        form=SettingForm.URL,
         variables=("AZURE_AUTHORITY_HOST",),
     )
-    allow_multi_env_management: bool = setting(
+    allow_multi_env_management: bool = declare_setting(
         False,
         "Let the Secrets of credentials name another Azure: then tokens are sent there.",
-        form=Form.SWITCH,
+        form=SettingForm.SWITCH,
         variables=("ALLOW_MULTI_ENV_MANAGEMENT",),
     )
-    user_agent_suffix: str | None = setting(
+    user_agent_suffix: str | None = declare_setting(
         None, "Added to the User-Agent of every request.", variables=("AZURE_USER_AGENT_SUFFIX",)
     )
-    ca_bundle: str | None = setting(
+    ca_bundle: str | None = declare_setting(
         None,
         "Certificates (PEM) to trust instead of the system's.",
         variables=("GITSYNC_CA_BUNDLE", "REQUESTS_CA_BUNDLE"),
         metavar="FILE",
     )
-    emulator: str | None = setting(
+    emulator: str | None = declare_setting(
         None,
         "Run against an Azure Resource Manager inside the process: in memory, or with its state in an SQLite FILE.",
-        form=Form.FILE_OR_ON,
+        form=SettingForm.FILE_OR_ON,
         metavar="FILE",
     )
-    emulator_script: str | None = setting(None, "Faults that the emulator plays.", metavar="FILE")
+    emulator_script: str | None = declare_setting(None, "Faults that the emulator plays.", metavar="FILE")
 
     # what the run may do
-    prune: bool = setting(False, "Delete what git no longer names. The plan shows it in any case.", form=Form.SWITCH)
-    plan_file: str | None = setting(
+    prune: bool = declare_setting(
+        False, "Delete what git no longer names. The plan shows it in any case.", form=SettingForm.SWITCH
+    )
+    plan_file: str | None = declare_setting(
         None,
         "Do no more than this plan says, which `gitsync plan --out` wrote and somebody reviewed.",
         flag="--plan",
         metavar="FILE",
     )
-    max_deletes: int | None = setting(
+    max_deletes: int | None = declare_setting(
         None,
         "Most resources that a run may delete; more refuses the run. "
         "The smaller of 10 and a fifth of the inventory where it is absent, at least 1.",
-        form=Form.COUNT,
+        form=SettingForm.COUNT,
     )
-    adopt: str = setting(
+    adopt: str = declare_setting(
         "write",
         "A resource that exists and is not recorded as ours: write git's values, or report the differences only.",
         choices=("write", "report"),
     )
-    always_put: bool = setting(
-        False, "Send a PUT for every resource, as Azure Service Operator does, equal or not.", form=Form.SWITCH
+    always_put: bool = declare_setting(
+        False, "Send a PUT for every resource, as Azure Service Operator does, equal or not.", form=SettingForm.SWITCH
     )
-    flap_limit: int = setting(
+    flap_limit: int = declare_setting(
         3,
         "Writes in a row, with no change in git, that something may set back before a resource is reported as "
         "flapping and no longer written. 0 writes for ever.",
-        form=Form.COUNT,
+        form=SettingForm.COUNT,
     )
-    register_providers: bool = setting(
-        True, "Register a resource provider that the subscription lacks.", form=Form.SWITCH
+    register_providers: bool = declare_setting(
+        True, "Register a resource provider that the subscription lacks.", form=SettingForm.SWITCH
     )
-    resource_timeout: float = setting(1800.0, "Longest time for one resource.", form=Form.DURATION)
-    run_timeout: float = setting(3000.0, "Longest time for the whole run.", form=Form.DURATION)
-    concurrency: int = setting(20, "Most requests in flight at once.", form=Form.POSITIVE)
-    agent: str = setting(
+    resource_timeout: float = declare_setting(1800.0, "Longest time for one resource.", form=SettingForm.DURATION)
+    run_timeout: float = declare_setting(3000.0, "Longest time for the whole run.", form=SettingForm.DURATION)
+    concurrency: int = declare_setting(20, "Most requests in flight at once.", form=SettingForm.POSITIVE)
+    agent: str = declare_setting(
         "gitsync",
         "Name of this agent. Resources that another agent's name is recorded for are left alone.",
         variables=("GITSYNC_AGENT", "POD_NAMESPACE"),
     )
 
     # what it leaves behind
-    status_branch: str | None = setting(
+    status_branch: str | None = declare_setting(
         None,
         "Branch that status and state are committed to. gitsync/status where SOURCE has a remote.",
         metavar="BRANCH",
     )
-    status_dir: str | None = setting(
+    status_dir: str | None = declare_setting(
         None, "The same tree in a folder instead. .gitsync in a folder without a remote.", metavar="FOLDER"
     )
-    report_dir: str | None = setting(
+    report_dir: str | None = declare_setting(
         None, "Write the report into this folder in every form besides.", flag="--report", metavar="FOLDER"
     )
-    plan_out: str | None = setting(
+    plan_out: str | None = declare_setting(
         None, "Write the plan into this file, for review and for `gitsync sync --plan`.", flag="--out", metavar="FILE"
     )
-    output: str = setting("text", "What is printed on stdout.", metavar="FORMAT")
-    detailed_exitcode: bool = setting(
-        False, "Exit 4 where plan finds drift, and 3 where it finds changes to make.", form=Form.SWITCH
+    output: str = declare_setting("text", "What is printed on stdout.", metavar="FORMAT")
+    detailed_exitcode: bool = declare_setting(
+        False, "Exit 4 where plan finds drift, and 3 where it finds changes to make.", form=SettingForm.SWITCH
     )
-    fail_on: tuple[str, ...] = setting(
+    fail_on: tuple[str, ...] = declare_setting(
         (),
         "Exit 1 where a resource has one of these verdicts; drift stands for drifted, missing and conflict.",
-        form=Form.LIST,
+        form=SettingForm.LIST,
         choices=(DRIFT_WORD, *(verdict.value for verdict in Verdict)),
         metavar="VERDICT",
     )
-    log_level: str = setting("info", "Least severity that is logged.", choices=("debug", "info", "warning", "error"))
-    log_format: str = setting(
+    log_level: str = declare_setting(
+        "info", "Least severity that is logged.", choices=("debug", "info", "warning", "error")
+    )
+    log_format: str = declare_setting(
         "auto", "auto is text on a terminal, and JSON lines elsewhere.", choices=("auto", "text", "json")
     )
-    color: str = setting(
+    color: str = declare_setting(
         "auto",
         "auto colours what goes to a terminal.",
         choices=("auto", "always", "never"),
@@ -303,5 +315,5 @@ class Config:
     )
 
 
-SETTINGS: Mapping[str, Setting] = {f.name: describe(f.name, f.metadata) for f in fields(Config)}
+SETTINGS: Mapping[str, Setting] = {f.name: describe_setting(f.name, f.metadata) for f in fields(Config)}
 """Every setting by the name of its field, in the order in which people are shown them."""

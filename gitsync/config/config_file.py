@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from gitsync.config.config import SETTINGS
-from gitsync.config.setting import Authority, Form, Setting
+from gitsync.config.setting import Authority, Setting, SettingForm
 from gitsync.errors import ConfigError
 
 FILE_NAME = "gitsync.yaml"
@@ -26,13 +26,13 @@ MOST_BYTES = 100_000
 _BARE = ("HEAD", "objects", "refs")
 
 _BY_KEY: Mapping[str, Setting] = {s.key: s for s in SETTINGS.values() if s.key}
-_SECRETS = {s.name.replace("_", "-"): s for s in SETTINGS.values() if s.form is Form.SECRET}
+_SECRETS = {s.name.replace("_", "-"): s for s in SETTINGS.values() if s.form is SettingForm.SECRET}
 
-Entry = tuple[tuple[str, ...], str]
+FileValue = tuple[tuple[str, ...], str]
 """The texts of a setting, and where they stand."""
 
 
-def read_config_file(path: Path) -> dict[str, Entry]:
+def read_config_file(path: Path) -> dict[str, FileValue]:
     """The operator's settings by name. ConfigError lists everything that is wrong with the file, with its lines."""
     return _entries(str(path), _compose(str(path), _read(path)))
 
@@ -42,7 +42,7 @@ def check_source_file(path: Path) -> None:
     read_source_settings(_read(path), str(path))
 
 
-def read_source_settings(content: bytes, path: str) -> dict[str, Entry]:
+def read_source_settings(content: bytes, path: str) -> dict[str, FileValue]:
     """The source settings in a source's own file by name. ConfigError lists everything that is wrong with the file,
     operator settings among it; `path` is how its messages call it.
     """
@@ -96,12 +96,12 @@ def _compose(path: str, content: bytes) -> Any:
         raise ConfigError(f"{path} nests values too deeply.", hint="Write one `key: value` a line.") from None
 
 
-def _entries(path: str, root: Any) -> dict[str, Entry]:
+def _entries(path: str, root: Any) -> dict[str, FileValue]:
     if root is None:
         return {}
     if root.id != "mapping":
         raise ConfigError(f"{path}: settings are keys with values.", hint="Write one `key: value` a line.")
-    found: dict[str, Entry] = {}
+    found: dict[str, FileValue] = {}
     wrong: list[str] = []
     for key, value in root.value:
         place = f"{path}:{key.start_mark.line + 1}"
@@ -116,7 +116,7 @@ def _entries(path: str, root: Any) -> dict[str, Entry]:
     return found
 
 
-def _name(node: Any, found: Mapping[str, Entry]) -> tuple[str, str]:
+def _name(node: Any, found: Mapping[str, FileValue]) -> tuple[str, str]:
     """The setting that a key stands for, or what is wrong with it."""
     key = str(node.value)
     if key in _SECRETS:

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from gitsync.config.config import SETTINGS, Config
 from gitsync.config.config_file import FILE_NAME, check_source_file, is_in_repository, read_config_file
-from gitsync.config.setting import Form, Setting
+from gitsync.config.setting import Setting, SettingForm
 from gitsync.config.values import OFF, is_loopback, parse_value
 from gitsync.errors import ConfigError
 
@@ -28,16 +28,16 @@ _PREFIX = "GITSYNC_"
 _OTHERS = (CONFIG_VARIABLE, "GITSYNC_SECRET_")  # variables of ours that are no settings
 
 _METAVARS = {
-    Form.LIST: "A,B",
-    Form.COUNT: "N",
-    Form.POSITIVE: "N",
-    Form.DURATION: "DURATION",
-    Form.URL: "URL",
+    SettingForm.LIST: "A,B",
+    SettingForm.COUNT: "N",
+    SettingForm.POSITIVE: "N",
+    SettingForm.DURATION: "DURATION",
+    SettingForm.URL: "URL",
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class SettingText:
     """The texts of a setting, where they stand, and how near that is (0 is a flag)."""
 
     texts: tuple[str, ...]
@@ -47,7 +47,7 @@ class Given:
 
 def add_flags(parser: argparse.ArgumentParser, names: Iterable[str], outputs: tuple[str, ...]) -> None:
     """Give a parser the flags of settings; a secret has none. A flag that is not given leaves no trace."""
-    for name in (name for name in (*names, *EVERYWHERE) if SETTINGS[name].form is not Form.SECRET):
+    for name in (name for name in (*names, *EVERYWHERE) if SETTINGS[name].form is not SettingForm.SECRET):
         _add_flag(parser, SETTINGS[name], outputs if name == "output" else SETTINGS[name].choices)
     parser.add_argument(
         "--config",
@@ -58,23 +58,23 @@ def add_flags(parser: argparse.ArgumentParser, names: Iterable[str], outputs: tu
 
 
 def _add_flag(parser: argparse.ArgumentParser, setting: Setting, choices: tuple[str, ...]) -> None:
-    text = help_text(setting, choices).replace("%", "%%")
-    listed = choices if setting.form is not Form.LIST else ()
+    text = format_help(setting, choices).replace("%", "%%")
+    listed = choices if setting.form is not SettingForm.LIST else ()
     metavar = "{" + ",".join(listed) + "}" if listed else setting.metavar or _METAVARS.get(setting.form, "TEXT")
     if not setting.flag:
         parser.add_argument(setting.name, nargs="?", default=argparse.SUPPRESS, metavar=metavar, help=text)
         return
     shape: dict[str, Any] = {"dest": setting.name, "default": argparse.SUPPRESS, "help": text}
-    if setting.form is Form.SWITCH:
+    if setting.form is SettingForm.SWITCH:
         shape["action"] = argparse.BooleanOptionalAction
     else:
-        shape |= {"metavar": metavar, "action": "append" if setting.form is Form.LIST else "store"}
-    if setting.form is Form.FILE_OR_ON:
+        shape |= {"metavar": metavar, "action": "append" if setting.form is SettingForm.LIST else "store"}
+    if setting.form is SettingForm.FILE_OR_ON:
         shape |= {"nargs": "?", "const": "true"}
     parser.add_argument(setting.flag, **shape)
 
 
-def help_text(setting: Setting, choices: tuple[str, ...]) -> str:
+def format_help(setting: Setting, choices: tuple[str, ...]) -> str:
     """What `--help` says of a setting: what it does, its default, its variables."""
     default = choices[0] if setting.name == "output" and choices else show_default(setting)
     notes = ", ".join(note for note in (default and f"default {default}", *setting.variables) if note)
@@ -83,12 +83,12 @@ def help_text(setting: Setting, choices: tuple[str, ...]) -> str:
 
 def show_default(setting: Setting) -> str:
     """A default as a person would write it; "" where there is none."""
-    if setting.form is Form.DURATION:
+    if setting.form is SettingForm.DURATION:
         minutes, seconds = divmod(int(setting.default), 60)
         return f"{seconds}s" if seconds else f"{minutes}m"
-    if setting.form is Form.SWITCH:
+    if setting.form is SettingForm.SWITCH:
         return "true" if setting.default else "false"
-    if setting.form is Form.LIST:
+    if setting.form is SettingForm.LIST:
         return ",".join(setting.default)
     return "" if setting.default is None else str(setting.default)
 
@@ -116,7 +116,7 @@ def resolve(
     return Config(**values)
 
 
-def misspelt(variables: Mapping[str, str]) -> list[str]:
+def find_misspelt_variables(variables: Mapping[str, str]) -> list[str]:
     """Sentences on variables that look like settings of ours and are none."""
     known = {v.removeprefix(_PREFIX) for s in SETTINGS.values() for v in s.variables if v.startswith(_PREFIX)}
     ours = [name for name in sorted(variables) if name.startswith(_PREFIX) and not name.startswith(_OTHERS)]
@@ -142,19 +142,19 @@ def _config_file(chosen: Mapping[str, Any], variables: Mapping[str, str], folder
 
 def _nearest(
     setting: Setting, chosen: Mapping[str, Any], variables: Mapping[str, str], file: Mapping[str, Any]
-) -> Given | None:
+) -> SettingText | None:
     if setting.name in chosen:
-        return Given(_texts(chosen[setting.name]), setting.flag or setting.metavar, 0)
+        return SettingText(_texts(chosen[setting.name]), setting.flag or setting.metavar, 0)
     for variable in setting.variables:
         # A pipeline sets what it has no value for to nothing: that is not given.
         if variables.get(variable, "").strip():
-            return Given((variables[variable],), f"the variable {variable}", 1)
+            return SettingText((variables[variable],), f"the variable {variable}", 1)
     for variable, value in setting.switches.items():
         if variables.get(variable, "").strip().casefold() not in OFF | {""}:
-            return Given((value,), f"the variable {variable}", 1)
+            return SettingText((value,), f"the variable {variable}", 1)
     if setting.name in file:
         texts, place = file[setting.name]
-        return Given(texts, f"{place}: {setting.key}", 2)
+        return SettingText(texts, f"{place}: {setting.key}", 2)
     return None
 
 
@@ -166,7 +166,7 @@ def _texts(flag: Any) -> tuple[str, ...]:
 
 
 def _contradictions(
-    values: dict[str, Any], given: Mapping[str, Given | None], outputs: tuple[str, ...]
+    values: dict[str, Any], given: Mapping[str, SettingText | None], outputs: tuple[str, ...]
 ) -> Iterator[str]:
     """What is wrong with settings that are right one by one. Settles where status goes on the way."""
     branch, folder = given["status_branch"], given["status_dir"]

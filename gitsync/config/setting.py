@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 
-class Form(StrEnum):
+class SettingForm(StrEnum):
     """How a setting is written, and so how its text becomes a value."""
 
     TEXT = "text"
@@ -35,7 +35,7 @@ class Setting:
     """What is to be known of one setting. `switches` are variables whose truth stands for a value of the setting."""
 
     name: str
-    form: Form
+    form: SettingForm
     authority: Authority
     default: Any
     help: str
@@ -49,7 +49,7 @@ class Setting:
     @property
     def key(self) -> str:
         """The key in gitsync.yaml: the flag without its dashes; "" for a secret, which no file holds."""
-        return "" if self.form is Form.SECRET else self.flag.removeprefix("--") or self.name
+        return "" if self.form is SettingForm.SECRET else self.flag.removeprefix("--") or self.name
 
     @property
     def ways(self) -> str:
@@ -58,11 +58,11 @@ class Setting:
         return f"Use {given}, or a file that --config names."
 
 
-def setting(  # noqa: PLR0913 - one row of a table
+def declare_setting(  # noqa: PLR0913 - one row of a table
     default: Any,
     help: str,  # noqa: A002 - as argparse calls it
     *,
-    form: Form = Form.TEXT,
+    form: SettingForm = SettingForm.TEXT,
     authority: Authority = Authority.OPERATOR,
     variables: tuple[str, ...] = (),
     switches: Mapping[str, str] | None = None,
@@ -79,7 +79,7 @@ def setting(  # noqa: PLR0913 - one row of a table
     row = {
         "default": default,
         "authority": authority,
-        "form": Form.CHOICE if choices and form is Form.TEXT else form,
+        "form": SettingForm.CHOICE if choices and form is SettingForm.TEXT else form,
         "help": help,
         "variables": variables,
         "switches": switches or {},
@@ -89,10 +89,10 @@ def setting(  # noqa: PLR0913 - one row of a table
         "flag": flag,
     }
     unset = None if authority is Authority.SOURCE else default
-    return field(default=unset, metadata=row, repr=form is not Form.SECRET)
+    return field(default=unset, metadata=row, repr=form is not SettingForm.SECRET)
 
 
-def describe(name: str, row: Mapping[str, Any]) -> Setting:
+def describe_setting(name: str, row: Mapping[str, Any]) -> Setting:
     given = dict(row)
     flag = f"--{name.replace('_', '-')}" if given["flag"] is None else given["flag"]
     variables = given["variables"] or ("GITSYNC_" + (flag.removeprefix("--").replace("-", "_") or name).upper(),)

@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
-from gitsync.config.setting import Form, Setting
+from gitsync.config.setting import Setting, SettingForm
 from gitsync.model.secret import Secret
 
 ON = frozenset({"true", "yes", "on", "1"})
@@ -24,14 +24,14 @@ _SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0}
 
 def parse_value(setting: Setting, texts: tuple[str, ...]) -> Any:
     """The value of a setting; `texts` has one member, or several for a list. ValueError says what was expected."""
-    if setting.form is Form.LIST:
+    if setting.form is SettingForm.LIST:
         return _list(texts, setting.choices)
-    text = texts[-1] if setting.form is Form.SECRET else _text(texts[-1])
+    text = texts[-1] if setting.form is SettingForm.SECRET else _text(texts[-1])
     if not text:
         raise ValueError("expected a value, and there is none")
-    if setting.form is Form.CHOICE:
+    if setting.form is SettingForm.CHOICE:
         return _choice(text, setting.choices)
-    if setting.form is Form.SECRET:
+    if setting.form is SettingForm.SECRET:
         return _secret(text, setting.pattern)
     if setting.pattern and not re.fullmatch(setting.pattern, text):
         raise ValueError(f"expected letters, digits, dots and dashes, not {text!r}")
@@ -135,12 +135,12 @@ def _secret(text: str, pattern: str) -> Secret:
     return Secret(value)
 
 
-_PARSERS: Mapping[Form, Callable[[str], Any]] = {
-    Form.TEXT: str,
-    Form.SWITCH: _switch,
-    Form.COUNT: _count,
-    Form.POSITIVE: _positive,
-    Form.DURATION: _duration,
-    Form.URL: _url,
-    Form.FILE_OR_ON: _file_or_on,
+_PARSERS: Mapping[SettingForm, Callable[[str], Any]] = {
+    SettingForm.TEXT: str,
+    SettingForm.SWITCH: _switch,
+    SettingForm.COUNT: _count,
+    SettingForm.POSITIVE: _positive,
+    SettingForm.DURATION: _duration,
+    SettingForm.URL: _url,
+    SettingForm.FILE_OR_ON: _file_or_on,
 }

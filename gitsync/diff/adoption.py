@@ -8,12 +8,12 @@ from typing import Any, Final
 
 from gitsync.diff.equivalence import judge
 from gitsync.diff.hints import Hints
-from gitsync.diff.list_pairing import OPEN_LISTS, by_key, is_ordered, is_plain, key_field, member
+from gitsync.diff.list_pairing import OPEN_LISTS, find_key_field, find_member, index_by_key, is_ordered, is_plain
 from gitsync.diff.rules.masks import is_secret
 from gitsync.diff.rules.own_entries import is_own_entry
-from gitsync.diff.rules.rule import Outcome
+from gitsync.diff.rules.rule import RuleOutcome
 from gitsync.diff.rules.words import FREE
-from gitsync.formats.json_pointer import Path, pointer
+from gitsync.formats.json_pointer import JsonPath, format_pointer
 from gitsync.model.secret import MASKED, Secret
 from gitsync.model.verdict import Difference
 
@@ -26,13 +26,13 @@ FURTHER: Final = "not asked for"
 class Unverified:
     """A place where nothing can be told: Azure does not return it, or says what it says whatever is asked."""
 
-    path: Path
+    path: JsonPath
 
 
-Found = Iterator[Difference | Unverified]
+AdoptionDifferences = Iterator[Difference | Unverified]
 
 
-def first_sight(desired: Any, live: Any, hints: Hints, path: Path = ()) -> Found:
+def compare_first_sight(desired: Any, live: Any, hints: Hints, path: JsonPath = ()) -> AdoptionDifferences:
     """Yield how the asked-for leaves differ from Azure's, and which of them Azure does not return."""
     if isinstance(desired, Secret):
         yield Unverified(path)
@@ -40,95 +40,97 @@ def first_sight(desired: Any, live: Any, hints: Hints, path: Path = ()) -> Found
         yield from _absent(desired, path)
     elif isinstance(desired, dict) and isinstance(live, dict):
         for key, value in desired.items():
-            yield from first_sight(value, member(live, key), hints, (*path, key))
+            yield from compare_first_sight(value, find_member(live, key), hints, (*path, key))
     elif isinstance(desired, list) and isinstance(live, list):
         yield from _lists(desired, live, hints, path)
     else:
         yield from _leaf(desired, live, hints, path)
 
 
-def shown(value: Any) -> Any:
+def format_value(value: Any) -> Any:
     """Return a value as a report may show it."""
     if isinstance(value, Secret):
         return MASKED
     if isinstance(value, dict):
-        return {key: shown(child) for key, child in value.items()}
+        return {key: format_value(child) for key, child in value.items()}
     if isinstance(value, list):
-        return [shown(child) for child in value]
+        return [format_value(child) for child in value]
     return value
 
 
-def equal(path: Path, desired: Any, live: Any, hints: Hints) -> bool:
+def is_equal(path: JsonPath, desired: Any, live: Any, hints: Hints) -> bool:
     """Tell whether Azure has a value already: nothing differs, and nothing is left to be verified."""
-    return next(first_sight(desired, live, hints, path), None) is None
+    return next(compare_first_sight(desired, live, hints, path), None) is None
 
 
-def _leaf(desired: Any, live: Any, hints: Hints, path: Path) -> Found:
+def _leaf(desired: Any, live: Any, hints: Hints, path: JsonPath) -> AdoptionDifferences:
     outcome, rule = judge(path, desired, live, hints)
-    if outcome is Outcome.UNTOLD:
+    if outcome is RuleOutcome.UNTOLD:
         yield Unverified(path)
-    elif outcome is Outcome.OTHER:
+    elif outcome is RuleOutcome.OTHER:
         hidden = is_secret(path, hints)
         named = f"{RULE}, compared as {rule}" if rule else RULE
-        yield Difference(pointer(path), MASKED if hidden else shown(desired), MASKED if hidden else live, named)
+        yield Difference(
+            format_pointer(path), MASKED if hidden else format_value(desired), MASKED if hidden else live, named
+        )
 
 
-def _absent(desired: Any, path: Path) -> Found:
+def _absent(desired: Any, path: JsonPath) -> AdoptionDifferences:
     """Azure always returns tags and the ids that belong to a resource; of other leaves it keeps some to itself."""
     if desired in ([], ""):
         return
     if path[0] == "tags" or str(path[-1]).startswith("/"):
-        yield Difference(pointer(path), shown(desired), None, ABSENT)
+        yield Difference(format_pointer(path), format_value(desired), None, ABSENT)
     else:
         yield Unverified(path)
 
 
-def _lists(desired: list[Any], live: list[Any], hints: Hints, path: Path) -> Found:
+def _lists(desired: list[Any], live: list[Any], hints: Hints, path: JsonPath) -> AdoptionDifferences:
     if is_plain(desired, live):
         if not _same_entries(desired, live, hints, path):
-            yield Difference(pointer(path), shown(desired), live, RULE)
-    elif desired and not is_ordered(path) and (field := key_field(desired, live)):
+            yield Difference(format_pointer(path), format_value(desired), live, RULE)
+    elif desired and not is_ordered(path) and (field := find_key_field(desired, live)):
         yield from _keyed(desired, live, field, hints, path)
     else:
         yield from _by_place(desired, live, hints, path)
 
 
-def _by_place(desired: list[Any], live: list[Any], hints: Hints, path: Path) -> Found:
+def _by_place(desired: list[Any], live: list[Any], hints: Hints, path: JsonPath) -> AdoptionDifferences:
     own: list[int] = []
     if len(desired) != len(live):
         own = [index for index, entry in enumerate(live) if is_own_entry(path, entry, hints)]
     theirs = [entry for index, entry in enumerate(live) if index not in own]
     if len(desired) != len(theirs):
-        yield Difference(pointer(path), shown(desired), live, RULE)
+        yield Difference(format_pointer(path), format_value(desired), live, RULE)
         return
     yield from (Unverified((*path, index)) for index in own)
     for index, (wanted, found) in enumerate(zip(desired, theirs, strict=True)):
-        yield from first_sight(wanted, found, hints, (*path, index))
+        yield from compare_first_sight(wanted, found, hints, (*path, index))
 
 
-def _keyed(desired: list[Any], live: list[Any], field: str, hints: Hints, path: Path) -> Found:
-    wanted, found = by_key(desired, field), by_key(live, field)
+def _keyed(desired: list[Any], live: list[Any], field: str, hints: Hints, path: JsonPath) -> AdoptionDifferences:
+    wanted, found = index_by_key(desired, field), index_by_key(live, field)
     exact = field != "name" or bool(FREE & {str(step).casefold() for step in path})
     for key, (index, entry) in wanted.items():
         if key in found:
             asked = entry if exact else {name: value for name, value in entry.items() if name != field}
-            yield from first_sight(asked, found[key][1], hints, (*path, index))
+            yield from compare_first_sight(asked, found[key][1], hints, (*path, index))
         else:
-            yield Difference(pointer((*path, index)), shown(entry), None, ABSENT)
+            yield Difference(format_pointer((*path, index)), format_value(entry), None, ABSENT)
     if path[-1] not in OPEN_LISTS:
         further = {index: entry for key, (index, entry) in found.items() if key not in wanted}
         yield from _further(further, hints, path)
 
 
-def _further(entries: Mapping[int, Any], hints: Hints, path: Path) -> Found:
+def _further(entries: Mapping[int, Any], hints: Hints, path: JsonPath) -> AdoptionDifferences:
     for index, entry in entries.items():
         if is_own_entry(path, entry, hints):
             yield Unverified((*path, index))
         else:
-            yield Difference(pointer((*path, index)), None, entry, FURTHER)
+            yield Difference(format_pointer((*path, index)), None, entry, FURTHER)
 
 
-def _same_entries(desired: list[Any], live: list[Any], hints: Hints, path: Path) -> bool:
+def _same_entries(desired: list[Any], live: list[Any], hints: Hints, path: JsonPath) -> bool:
     """Equal in order, or as sets with repeats. An empty text is no entry: PostgreSQL and SQL
     answer [] with [""] (Azure/azure-rest-api-specs#11290).
     """
@@ -149,5 +151,5 @@ def _filled(entries: list[Any]) -> list[Any]:
     return [entry for entry in entries if entry not in ("", None)]
 
 
-def _same(path: Path, desired: Any, live: Any, hints: Hints) -> bool:
-    return judge(path, desired, live, hints)[0] is Outcome.SAME
+def _same(path: JsonPath, desired: Any, live: Any, hints: Hints) -> bool:
+    return judge(path, desired, live, hints)[0] is RuleOutcome.SAME

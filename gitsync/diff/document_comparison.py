@@ -12,47 +12,47 @@ from functools import cache
 from typing import Any, NoReturn
 
 from gitsync.catalog.catalog import Catalog
-from gitsync.diff.hints import Hints, hints_of
-from gitsync.diff.three_way import Remembered, baseline_of, compare
+from gitsync.diff.hints import Hints, find_kind_hints
+from gitsync.diff.three_way import Remembered, compare, make_baseline
 from gitsync.errors import SourceError
 from gitsync.manifests.yaml_documents import MAX_DEPTH
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import GVK
 from gitsync.model.verdict import Comparison
 
-Body = Mapping[str, Any]
+ArmBody = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class DocumentComparison:
     """`baseline` is what Azure answered right after our last write, `applied` what that write sent: `desired`, where
     it is absent.
     """
 
-    desired: Body
-    live: Body
+    desired: ArmBody
+    live: ArmBody
     arm_type: str = ""
     api_version: str = ""
     own_id: str = ""
-    baseline: Body | None = None
-    applied: Body | None = None
+    baseline: ArmBody | None = None
+    applied: ArmBody | None = None
 
 
-def answer(question: Question, catalog: Catalog) -> Comparison:
+def answer(question: DocumentComparison, catalog: Catalog) -> Comparison:
     """Compare, with what the facts know of the type."""
-    hints = replace(known_of(catalog, question.arm_type, question.api_version), own_id=question.own_id)
+    hints = replace(find_hints(catalog, question.arm_type, question.api_version), own_id=question.own_id)
     return compare(question.desired, question.live, _remembered(question), hints)
 
 
-def _remembered(question: Question) -> Remembered | None:
+def _remembered(question: DocumentComparison) -> Remembered | None:
     if question.baseline is None and question.applied is None:
         return None
     applied = question.desired if question.applied is None else question.applied
-    seen = None if question.baseline is None else baseline_of(applied, question.baseline)
+    seen = None if question.baseline is None else make_baseline(applied, question.baseline)
     return Remembered(applied=applied, baseline=seen)
 
 
-def document(comparison: Comparison) -> dict[str, Any]:
+def build_document(comparison: Comparison) -> dict[str, Any]:
     """The answer, as a line of JSON says it."""
     return {
         "differences": [
@@ -64,10 +64,10 @@ def document(comparison: Comparison) -> dict[str, Any]:
 
 
 @cache
-def known_of(catalog: Catalog, arm_type: str, api_version: str) -> Hints:
+def find_hints(catalog: Catalog, arm_type: str, api_version: str) -> Hints:
     """The hints for an ARM type: of that api-version, else of the kind's newest; none for a type that is not known."""
     kind = catalog.by_arm_type(arm_type, api_version) or _newest(catalog, arm_type)
-    return replace(hints_of(kind) if kind else Hints(), arm_type=arm_type)
+    return replace(find_kind_hints(kind) if kind else Hints(), arm_type=arm_type)
 
 
 def _newest(catalog: Catalog, arm_type: str) -> Kind | None:
@@ -78,7 +78,7 @@ def _newest(catalog: Catalog, arm_type: str) -> Kind | None:
     return None
 
 
-def read_question(line: bytes, number: int) -> Question:
+def read_question(line: bytes, number: int) -> DocumentComparison:
     """The question of one line of JSON. SourceError, with the line's number, where it is none."""
     where = f"Line {number}"
     try:
@@ -91,9 +91,9 @@ def read_question(line: bytes, number: int) -> Question:
         raise _too_deep(where)
     if not isinstance(said, dict):
         raise SourceError(f"{where} is no JSON object.", hint="Write one JSON object a line.")
-    return Question(
-        desired=body_of(said.get("desired"), f"{where}: desired"),
-        live=body_of(said.get("live"), f"{where}: live"),
+    return DocumentComparison(
+        desired=read_body(said.get("desired"), f"{where}: desired"),
+        live=read_body(said.get("live"), f"{where}: live"),
         baseline=_remembered_body(said.get("baseline"), f"{where}: baseline"),
         applied=_remembered_body(said.get("applied"), f"{where}: applied"),
         arm_type=_text(said, "type", where),
@@ -102,11 +102,11 @@ def read_question(line: bytes, number: int) -> Question:
     )
 
 
-def _remembered_body(value: Any, what: str) -> Body | None:
-    return None if value is None else body_of(value, what)
+def _remembered_body(value: Any, what: str) -> ArmBody | None:
+    return None if value is None else read_body(value, what)
 
 
-def body_of(value: Any, what: str) -> Body:
+def read_body(value: Any, what: str) -> ArmBody:
     """A value that must be the body of a resource. SourceError, which names it by `what`, where it is none."""
     if isinstance(value, Mapping):
         return value

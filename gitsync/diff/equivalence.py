@@ -14,12 +14,12 @@ from gitsync.diff.rules.addresses import ADDRESS_RULES
 from gitsync.diff.rules.ids import ID_RULES
 from gitsync.diff.rules.masks import MASK_RULES
 from gitsync.diff.rules.numbers import MIXED_RULES, QUANTITY_RULES, is_number
-from gitsync.diff.rules.rule import Leaf, Outcome, Rule
-from gitsync.diff.rules.single_types import fits, type_rules
+from gitsync.diff.rules.rule import EquivalenceRule, Leaf, RuleOutcome
+from gitsync.diff.rules.single_types import find_type_rules, fits
 from gitsync.diff.rules.texts import TEXT_RULES
 from gitsync.diff.rules.times import TIME_RULES
 from gitsync.diff.rules.words import WORD_RULES
-from gitsync.formats.json_pointer import Path
+from gitsync.formats.json_pointer import JsonPath
 
 SPELLING_RULES: Final = (
     *MASK_RULES,
@@ -33,21 +33,21 @@ SPELLING_RULES: Final = (
 """Rules for two texts."""
 
 
-def judge(path: Path, desired: Any, live: Any, hints: Hints) -> tuple[Outcome, str]:
+def judge(path: JsonPath, desired: Any, live: Any, hints: Hints) -> tuple[RuleOutcome, str]:
     """Compare two leaves: the outcome, and the name of the rule that decided ("" for exactly the same, or none)."""
     if _exactly(desired, live):
-        return Outcome.SAME, ""
+        return RuleOutcome.SAME, ""
     if path and path[0] == "tags":  # people's own text, which Azure keeps letter by letter
-        return Outcome.OTHER, ""
+        return RuleOutcome.OTHER, ""
     leaf = Leaf(path, desired, live, hints)
     named = ""
     for rule in _rules(leaf):
         outcome = rule.decide(leaf)
-        if outcome is Outcome.SAME or outcome is Outcome.UNTOLD:
+        if outcome is RuleOutcome.SAME or outcome is RuleOutcome.UNTOLD:
             return outcome, rule.name
-        if outcome is Outcome.OTHER:
+        if outcome is RuleOutcome.OTHER:
             named = named or rule.name
-    return Outcome.OTHER, named
+    return RuleOutcome.OTHER, named
 
 
 def _exactly(desired: Any, live: Any) -> bool:
@@ -56,8 +56,8 @@ def _exactly(desired: Any, live: Any) -> bool:
     return is_number(desired) and is_number(live) and bool(desired == live)
 
 
-def _rules(leaf: Leaf) -> Iterator[Rule]:
-    yield from (row.rule for row in type_rules(leaf.path, leaf.hints) if fits(row, leaf.desired, leaf.live))
+def _rules(leaf: Leaf) -> Iterator[EquivalenceRule]:
+    yield from (row.rule for row in find_type_rules(leaf.path, leaf.hints) if fits(row, leaf.desired, leaf.live))
     texts = [isinstance(side, str) for side in (leaf.desired, leaf.live)]
     if all(texts):
         yield from SPELLING_RULES

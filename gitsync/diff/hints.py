@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final, Literal
 
-from gitsync.formats.json_pointer import Path
+from gitsync.formats.json_pointer import JsonPath
 from gitsync.model.facts import Field, FieldType, Kind, TypeFacts
 
 Told = Literal["enum", "secret"]
@@ -29,7 +29,7 @@ class Hints:
     own_id: str = ""
     leaves: Mapping[str, Any] = field(default_factory=dict)
 
-    def told(self, path: Path) -> Told | None:
+    def told(self, path: JsonPath) -> Told | None:
         """What the facts say of the leaf at a path; whatever lies below a secret is one."""
         node: Any = self.leaves
         for step in path:
@@ -43,7 +43,7 @@ class Hints:
 
 
 @cache
-def hints_of(kind: Kind) -> Hints:
+def find_kind_hints(kind: Kind) -> Hints:
     """What is known of a kind. Kept, because a kind has thousands of fields, and hundreds of resources."""
     return Hints(arm_type=kind.arm_type, leaves=_of_type(kind.types[kind.spec], kind.types, (kind.spec,)))
 

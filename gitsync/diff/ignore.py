@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from gitsync.diff.list_pairing import by_key, key_field, key_of, member
+from gitsync.diff.list_pairing import find_key, find_key_field, find_member, index_by_key
 
 Steps = tuple[str, ...]
 Paths = tuple[Steps, ...]
@@ -22,26 +22,26 @@ _ENTRY: Final = re.compile(r"\[([^=\[\]]+)=(.+)\]", re.DOTALL)
 _COVERED: Final = ()
 
 
-def entry_of(step: str) -> tuple[str, str] | None:
+def parse_entry_step(step: str) -> tuple[str, str] | None:
     """Field and value of a step that chooses entries: `[name=web]` → ("name", "web"); None for any other step."""
     found = _ENTRY.fullmatch(step)
     return (found[1], found[2]) if found else None
 
 
-def without(body: Any, paths: Paths) -> Any:
+def remove_paths(body: Any, paths: Paths) -> Any:
     """Return a body without what the paths cover. Members that become empty stay."""
     if not paths:
         return body
     if isinstance(body, Mapping):
         below = {key: _below(paths, key) for key in body}
-        return {key: without(value, below[key]) for key, value in body.items() if _COVERED not in below[key]}
+        return {key: remove_paths(value, below[key]) for key, value in body.items() if _COVERED not in below[key]}
     if isinstance(body, list):
         chosen = [(entry, _of_entry(paths, entry)) for entry in body]
-        return [without(entry, inner) for entry, inner in chosen if _COVERED not in inner]
+        return [remove_paths(entry, inner) for entry, inner in chosen if _COVERED not in inner]
     return body
 
 
-def kept(body: Any, live: Any, paths: Paths) -> Any:
+def keep_live_paths(body: Any, live: Any, paths: Paths) -> Any:
     """Return a body that leaves the paths as they are: there it has what `live` has, or nothing where that has nothing.
 
     Entries of lists are paired by their key, else by their place.
@@ -54,15 +54,15 @@ def kept(body: Any, live: Any, paths: Paths) -> Any:
         return _kept_members(body, live, paths)
     if isinstance(live, list) and isinstance(body, list):
         return _kept_entries(body, live, paths)
-    return without(body, paths)
+    return remove_paths(body, paths)
 
 
 def _kept_members(body: Mapping[str, Any] | None, live: Mapping[str, Any], paths: Paths) -> dict[str, Any] | None:
     asked = body or {}
     made = {}
-    for key in (*asked, *(key for key in live if member(asked, key) is None and key not in asked)):
+    for key in (*asked, *(key for key in live if find_member(asked, key) is None and key not in asked)):
         below = _below(paths, key)
-        value = kept(asked.get(key), member(live, key), below) if below else asked.get(key)
+        value = keep_live_paths(asked.get(key), find_member(live, key), below) if below else asked.get(key)
         if value is not None or (key in asked and not below):
             made[key] = value
     return made if made or body is not None else None
@@ -72,7 +72,7 @@ def _kept_entries(body: list[Any], live: list[Any], paths: Paths) -> list[Any]:
     """What the paths cover as a whole comes from Azure; the other entries are paired, and keep what is below them."""
     asked = [entry for entry in body if not _is_covered(paths, entry)]
     found = _counterparts(asked, [entry for entry in live if not _is_covered(paths, entry)])
-    made = [kept(entry, there, _of_entry(paths, entry)) for entry, there in zip(asked, found, strict=True)]
+    made = [keep_live_paths(entry, there, _of_entry(paths, entry)) for entry, there in zip(asked, found, strict=True)]
     return [*made, *(entry for entry in live if _is_covered(paths, entry))]
 
 
@@ -82,11 +82,11 @@ def _is_covered(paths: Paths, entry: Any) -> bool:
 
 def _counterparts(body: list[Any], live: list[Any]) -> list[Any]:
     """For every entry of a body, that of Azure; None where it has none."""
-    field = key_field(body, live)
+    field = find_key_field(body, live)
     if field is None:
         return [live[place] if place < len(live) else None for place in range(len(body))]
-    there = by_key(live, field)
-    return [there.get(key_of(entry, field) or "", (0, None))[1] for entry in body]
+    there = index_by_key(live, field)
+    return [there.get(find_key(entry, field) or "", (0, None))[1] for entry in body]
 
 
 def _below(paths: Paths, key: str) -> Paths:
@@ -104,11 +104,11 @@ def _same(step: str, key: str) -> bool:
 
 def _chooses(step: str, entry: Any) -> bool:
     """Whether a step is about an entry, by the spelling that entries are paired by."""
-    wanted = entry_of(step)
+    wanted = parse_entry_step(step)
     if wanted is None:
         return False
     field, value = wanted
-    return key_of(entry, field) == key_of(_entry_with(field, value), field)
+    return find_key(entry, field) == find_key(_entry_with(field, value), field)
 
 
 def _entry_with(field: str, value: str) -> dict[str, Any]:

@@ -6,14 +6,14 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gitsync.diff.list_pairing import by_key, is_ordered, is_plain, key_field, key_of, member
-from gitsync.formats.json_pointer import Path
+from gitsync.diff.list_pairing import find_key, find_key_field, find_member, index_by_key, is_ordered, is_plain
+from gitsync.formats.json_pointer import JsonPath
 
-Change = tuple[Path, Any, Any]
+LeafChange = tuple[JsonPath, Any, Any]
 """A path and what each side has there; None where a side has nothing."""
 
 
-def changes(left: Any, right: Any, path: Path = ()) -> Iterator[Change]:
+def find_changes(left: Any, right: Any, path: JsonPath = ()) -> Iterator[LeafChange]:
     """Yield every leaf that differs, in the order of the left side. Null and absent are the same.
 
     A list whose entries have no key and whose length changed is one leaf. Indexes in a path are the left side's, or
@@ -29,40 +29,40 @@ def changes(left: Any, right: Any, path: Path = ()) -> Iterator[Change]:
         yield path, left, right
 
 
-def find(document: Any, path: Path, reference: Any) -> Any:
+def find(document: Any, path: JsonPath, reference: Any) -> Any:
     """Return what a document has at a path whose indexes count in `reference`; None where it has nothing."""
     for step in path:
         if isinstance(step, int):
             document = _counterpart(document, step, reference)
         else:
-            document = member(document, step) if isinstance(document, Mapping) else None
+            document = find_member(document, step) if isinstance(document, Mapping) else None
         reference = _step(reference, step)
     return document
 
 
-def _mappings(left: Mapping[str, Any], right: Mapping[str, Any], path: Path) -> Iterator[Change]:
+def _mappings(left: Mapping[str, Any], right: Mapping[str, Any], path: JsonPath) -> Iterator[LeafChange]:
     for key, value in left.items():
-        other = member(right, key)
+        other = find_member(right, key)
         if value == {} and other is None:  # an ARM id that belongs or does not
             yield (*path, key), value, None
         else:
-            yield from changes(value, other, (*path, key))
+            yield from find_changes(value, other, (*path, key))
     for key, value in right.items():
-        if member(left, key) is None and value is not None:
-            yield from [((*path, key), None, value)] if value == {} else changes(None, value, (*path, key))
+        if find_member(left, key) is None and value is not None:
+            yield from [((*path, key), None, value)] if value == {} else find_changes(None, value, (*path, key))
 
 
-def _lists(left: list[Any], right: list[Any], path: Path) -> Iterator[Change]:
+def _lists(left: list[Any], right: list[Any], path: JsonPath) -> Iterator[LeafChange]:
     if is_plain(left, right) or is_ordered(path):
         if not _same_entries(left, right, ordered=is_ordered(path)):
             yield path, left, right
-    elif field := key_field(left, right):
-        yield from _keyed(by_key(left, field), by_key(right, field), path)
+    elif field := find_key_field(left, right):
+        yield from _keyed(index_by_key(left, field), index_by_key(right, field), path)
     elif len(left) != len(right):
         yield path, left, right
     else:
         for index, (mine, theirs) in enumerate(zip(left, right, strict=True)):
-            yield from changes(mine, theirs, (*path, index))
+            yield from find_changes(mine, theirs, (*path, index))
 
 
 def _same_entries(left: list[Any], right: list[Any], *, ordered: bool) -> bool:
@@ -71,10 +71,10 @@ def _same_entries(left: list[Any], right: list[Any], *, ordered: bool) -> bool:
     return spelled[0] == spelled[1] if ordered else sorted(spelled[0]) == sorted(spelled[1])
 
 
-def _keyed(left: dict[str, tuple[int, Any]], right: dict[str, tuple[int, Any]], path: Path) -> Iterator[Change]:
+def _keyed(left: dict[str, tuple[int, Any]], right: dict[str, tuple[int, Any]], path: JsonPath) -> Iterator[LeafChange]:
     for key, (index, entry) in left.items():
         if key in right:
-            yield from changes(entry, right[key][1], (*path, index))
+            yield from find_changes(entry, right[key][1], (*path, index))
         else:
             yield (*path, index), entry, None
     for key, (index, entry) in right.items():
@@ -85,14 +85,14 @@ def _keyed(left: dict[str, tuple[int, Any]], right: dict[str, tuple[int, Any]], 
 def _counterpart(document: Any, index: int, reference: Any) -> Any:
     if not isinstance(document, list) or not isinstance(reference, list) or index >= len(reference):
         return None
-    field = key_field(document, reference)
+    field = find_key_field(document, reference)
     if field is None:
         return document[index] if index < len(document) else None
-    key = key_of(reference[index], field)
-    return by_key(document, field).get(key, (0, None))[1] if key else None
+    key = find_key(reference[index], field)
+    return index_by_key(document, field).get(key, (0, None))[1] if key else None
 
 
 def _step(reference: Any, step: str | int) -> Any:
     if isinstance(step, str):
-        return member(reference, step) if isinstance(reference, Mapping) else None
+        return find_member(reference, step) if isinstance(reference, Mapping) else None
     return reference[step] if isinstance(reference, list) and step < len(reference) else None

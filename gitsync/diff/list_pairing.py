@@ -10,8 +10,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from gitsync.diff.rules.words import is_region, squeezed
-from gitsync.formats.json_pointer import Path
+from gitsync.diff.rules.words import is_region, normalize_region
+from gitsync.formats.json_pointer import JsonPath
 
 KEY_FIELDS: Final = (
     "name",
@@ -66,12 +66,12 @@ OPEN_LISTS: Final = frozenset(
 """Lists that also hold resources of their own kind: compared by the entries that git asks for."""
 
 
-def key_field(*lists: Sequence[Any]) -> str | None:
+def find_key_field(*lists: Sequence[Any]) -> str | None:
     """Name the field that identifies the entries of all these lists, or None where only their place does."""
     return next((field for field in KEY_FIELDS if all(_identifies(field, entries) for entries in lists)), None)
 
 
-def key_of(entry: Any, field: str) -> str | None:
+def find_key(entry: Any, field: str) -> str | None:
     """The key of an entry in one spelling: without case, as ARM compares names and ids; a region also without blanks,
     an address without the network that it is alone in. None where the entry has no key.
     """
@@ -81,21 +81,21 @@ def key_of(entry: Any, field: str) -> str | None:
     text = str(entry) if is_number else entry
     if not isinstance(text, str) or not text:
         return None
-    return squeezed(text) if is_region(field.casefold()) else _ALONE.sub("", text.casefold())
+    return normalize_region(text) if is_region(field.casefold()) else _ALONE.sub("", text.casefold())
 
 
-def key_alone(entry: Mapping[str, Any], field: str) -> dict[str, Any]:
+def keep_key(entry: Mapping[str, Any], field: str) -> dict[str, Any]:
     """An entry cut down to its key."""
     step, _, inside = field.partition(".")
-    return {step: key_alone(entry[step], inside) if inside else entry[step]}
+    return {step: keep_key(entry[step], inside) if inside else entry[step]}
 
 
-def by_key(entries: Sequence[Any], field: str) -> dict[str, tuple[int, Any]]:
+def index_by_key(entries: Sequence[Any], field: str) -> dict[str, tuple[int, Any]]:
     """Index entries and their places by their key. The field must identify them."""
-    return {key: (index, entry) for index, entry in enumerate(entries) if (key := key_of(entry, field))}
+    return {key: (index, entry) for index, entry in enumerate(entries) if (key := find_key(entry, field))}
 
 
-def is_ordered(path: Path) -> bool:
+def is_ordered(path: JsonPath) -> bool:
     """Whether the order of the list at a path counts, or of one that it stands in."""
     return next((step for step in reversed(path) if isinstance(step, str)), "") in ORDERED
 
@@ -105,7 +105,7 @@ def is_plain(*lists: Sequence[Any]) -> bool:
     return not any(isinstance(entry, dict | list) for entries in lists for entry in entries)
 
 
-def member(body: Mapping[str, Any], key: str) -> Any:
+def find_member(body: Mapping[str, Any], key: str) -> Any:
     """Return a member by its name, or by an ARM id in another case; None where there is none (or null)."""
     if key in body or not key.startswith("/"):
         return body.get(key)
@@ -113,5 +113,5 @@ def member(body: Mapping[str, Any], key: str) -> Any:
 
 
 def _identifies(field: str, entries: Sequence[Any]) -> bool:
-    keys = [key_of(entry, field) for entry in entries]
+    keys = [find_key(entry, field) for entry in entries]
     return None not in keys and len(keys) == len(set(keys))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from gitsync.diff.list_pairing import OPEN_LISTS, by_key, key_alone, key_field, member
+from gitsync.diff.list_pairing import OPEN_LISTS, find_key_field, find_member, index_by_key, keep_key
 from gitsync.model.secret import MASKED, Secret
 
 
-def asked_for(body: Mapping[str, Any]) -> dict[str, Any]:
+def select_asked(body: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a body asks for: without nulls, empty objects and its name, which the URL says.
 
     An empty object under an ARM id stays: it says that the id belongs (identity.userAssignedIdentities).
@@ -26,7 +26,7 @@ def project(asked: Any, live: Any, name: str = "") -> Any:
     if isinstance(asked, Secret) or asked == MASKED:
         return None
     if isinstance(asked, dict) and isinstance(live, dict):
-        return _kept((key, project(value, member(live, key), key)) for key, value in asked.items())
+        return _kept((key, project(value, find_member(live, key), key)) for key, value in asked.items())
     if isinstance(asked, list) and isinstance(live, list):
         return _project_list(asked, live, name)
     return live
@@ -35,13 +35,13 @@ def project(asked: Any, live: Any, name: str = "") -> Any:
 def _project_list(asked: list[Any], live: list[Any], name: str) -> list[Any]:
     if not asked or not isinstance(asked[0], dict):
         return live
-    field = key_field(asked, live)
+    field = find_key_field(asked, live)
     if field is None:
         return [project(asked[min(index, len(asked) - 1)], entry) for index, entry in enumerate(live)]
-    wanted = by_key(asked, field)
+    wanted = index_by_key(asked, field)
     return [
-        project(wanted[key][1], entry) if key in wanted else key_alone(entry, field)
-        for key, (_, entry) in by_key(live, field).items()
+        project(wanted[key][1], entry) if key in wanted else keep_key(entry, field)
+        for key, (_, entry) in index_by_key(live, field).items()
         if key in wanted or name not in OPEN_LISTS
     ]
 

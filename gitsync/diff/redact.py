@@ -13,37 +13,37 @@ from typing import Any
 from gitsync.model.secret import MASKED, Secret
 from gitsync.model.verdict import Comparison, Difference
 
-Shape = tuple[str, ...]
+SecretShape = tuple[str, ...]
 """A path without case, in which every index is `*`: entries of a list may stand elsewhere in Azure's answer."""
 
 
-def secret_shapes(*bodies: Mapping[str, Any] | None) -> frozenset[Shape]:
+def find_secret_shapes(*bodies: Mapping[str, Any] | None) -> frozenset[SecretShape]:
     """Where these bodies have a secret, or MASKED in its place."""
     return frozenset(shape for body in bodies for shape in _shapes(body, ()))
 
 
-def veiled(value: Any, shapes: frozenset[Shape], at: Shape = ()) -> Any:
+def redact_value(value: Any, shapes: frozenset[SecretShape], at: SecretShape = ()) -> Any:
     """Return a value as it may be shown: MASKED wherever a secret may stand. `at` is where the value itself stands."""
     if not shapes or value is None:
         return value
     if any(at[: len(shape)] == shape for shape in shapes):
         return MASKED
     if isinstance(value, Mapping):
-        return {key: veiled(child, shapes, (*at, _step(key))) for key, child in value.items()}
-    return [veiled(entry, shapes, (*at, "*")) for entry in value] if isinstance(value, list) else value
+        return {key: redact_value(child, shapes, (*at, _step(key))) for key, child in value.items()}
+    return [redact_value(entry, shapes, (*at, "*")) for entry in value] if isinstance(value, list) else value
 
 
-def veiled_comparison(comparison: Comparison, shapes: frozenset[Shape]) -> Comparison:
+def redact_comparison(comparison: Comparison, shapes: frozenset[SecretShape]) -> Comparison:
     """Return a comparison whose differences show no secret, on either side."""
     return replace(comparison, differences=tuple(_veiled(found, shapes) for found in comparison.differences))
 
 
-def _veiled(found: Difference, shapes: frozenset[Shape]) -> Difference:
+def _veiled(found: Difference, shapes: frozenset[SecretShape]) -> Difference:
     at = tuple(_step(step.replace("~1", "/").replace("~0", "~")) for step in found.path.split("/")[1:])
-    return replace(found, desired=veiled(found.desired, shapes, at), live=veiled(found.live, shapes, at))
+    return replace(found, desired=redact_value(found.desired, shapes, at), live=redact_value(found.live, shapes, at))
 
 
-def _shapes(value: Any, at: Shape) -> Iterator[Shape]:
+def _shapes(value: Any, at: SecretShape) -> Iterator[SecretShape]:
     if isinstance(value, Secret) or value == MASKED:
         yield at
     elif isinstance(value, dict):

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gitsync.diff.leaf_changes import changes
-from gitsync.diff.projection import asked_for
-from gitsync.formats.json_pointer import pointer
+from gitsync.diff.leaf_changes import find_changes
+from gitsync.diff.projection import select_asked
+from gitsync.formats.json_pointer import format_pointer
 from gitsync.model.secret import MASKED, Secret
 from gitsync.model.verdict import Difference
 
@@ -29,8 +29,8 @@ class Bodies:
 
     def differences(self, new: Mapping[str, Any], old: Mapping[str, Any]) -> tuple[Difference, ...]:
         """What the new body has otherwise than the old one, sorted by path; `live` is the old side."""
-        found = changes(self._stood_in(asked_for(new)), self._stood_in(asked_for(old)))
-        told = (self._difference(pointer(path), now, before) for path, now, before in found)
+        found = find_changes(self._stood_in(select_asked(new)), self._stood_in(select_asked(old)))
+        told = (self._difference(format_pointer(path), now, before) for path, now, before in found)
         return tuple(sorted(told, key=lambda difference: difference.path))
 
     def _difference(self, path: str, now: Any, before: Any) -> Difference:

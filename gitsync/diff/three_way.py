@@ -11,14 +11,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gitsync.diff.adoption import Unverified, equal, first_sight, shown
+from gitsync.diff.adoption import Unverified, compare_first_sight, format_value, is_equal
 from gitsync.diff.equivalence import judge
 from gitsync.diff.hints import Hints
-from gitsync.diff.leaf_changes import changes, find
-from gitsync.diff.projection import asked_for, project
+from gitsync.diff.leaf_changes import find, find_changes
+from gitsync.diff.projection import project, select_asked
 from gitsync.diff.rules.masks import is_secret
-from gitsync.diff.rules.rule import Outcome
-from gitsync.formats.json_pointer import Path, pointer
+from gitsync.diff.rules.rule import RuleOutcome
+from gitsync.formats.json_pointer import JsonPath, format_pointer
 from gitsync.model.verdict import Comparison, Difference, Verdict
 
 MOVED = "changed in Azure since it was last seen"
@@ -49,16 +49,16 @@ def compare(
     Without `remembered` the verdict is ADOPT, with or without differences. What Azure does not return stands in
     `unverified` and justifies no write.
     """
-    desired, hints = asked_for(desired), _placed(hints or Hints(), live)
-    seen = list(first_sight(desired, live, hints))
+    desired, hints = select_asked(desired), _placed(hints or Hints(), live)
+    seen = list(compare_first_sight(desired, live, hints))
     differences = tuple(found for found in seen if isinstance(found, Difference))
     untold = [found.path for found in seen if isinstance(found, Unverified)]
     if remembered is not None:
         untold = [path for path in untold if not _is_held(path, desired, remembered, hints)]
-    unverified = tuple(sorted(map(pointer, untold)))
+    unverified = tuple(sorted(map(format_pointer, untold)))
     if remembered is None:
         return Comparison(verdict=Verdict.ADOPT, differences=_sorted(differences), unverified=unverified)
-    pending = tuple(_pending(desired, asked_for(remembered.applied), live, hints))
+    pending = tuple(_pending(desired, select_asked(remembered.applied), live, hints))
     paths = {difference.path for difference in pending}
     known = remembered.baseline is not None
     moved = tuple(_moved(desired, remembered, live, hints)) if known else _elsewhere(differences, paths)
@@ -67,54 +67,54 @@ def compare(
     return Comparison(verdict=verdict, differences=_sorted(pending + moved), unverified=unverified)
 
 
-def baseline_of(desired: Mapping[str, Any], live: Mapping[str, Any]) -> Mapping[str, Any]:
+def make_baseline(desired: Mapping[str, Any], live: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the asked-for leaves as Azure says them now: what later reads are held to."""
-    return dict(project(asked_for(desired), live))
+    return dict(project(select_asked(desired), live))
 
 
-def public(body: Mapping[str, Any]) -> Mapping[str, Any]:
+def remove_secrets(body: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return a body as a record may keep it: without the values of secrets."""
-    return dict(shown(body))
+    return dict(format_value(body))
 
 
 def _pending(
     desired: Mapping[str, Any], applied: Mapping[str, Any], live: Mapping[str, Any], hints: Hints
 ) -> Iterator[Difference]:
     """Leaves that git moved since the last write, unless Azure has the new value already."""
-    for path, now, before in changes(shown(desired), applied):
+    for path, now, before in find_changes(format_value(desired), applied):
         there = find(live, path, applied if now is None else desired)
         if now is None and there is not None and before is not None:
-            yield Difference(pointer(path), None, there, REMOVED)
-        elif now is not None and not equal(path, now, there, hints):
-            yield Difference(pointer(path), now, there, COMMITTED)
+            yield Difference(format_pointer(path), None, there, REMOVED)
+        elif now is not None and not is_equal(path, now, there, hints):
+            yield Difference(format_pointer(path), now, there, COMMITTED)
 
 
 def _moved(
     desired: Mapping[str, Any], remembered: Remembered, live: Mapping[str, Any], hints: Hints
 ) -> Iterator[Difference]:
     """Asked-for leaves that Azure answers otherwise than when we last looked, unless they became what git asks for."""
-    applied = asked_for(remembered.applied)
+    applied = select_asked(remembered.applied)
     now = project(applied, live)
-    for path, seen, before in changes(now, remembered.baseline):
+    for path, seen, before in find_changes(now, remembered.baseline):
         reference = now if before is None else remembered.baseline
         asked = find(desired, path, reference)
         if asked is None and seen is None and find(applied, path, reference) is not None:
             continue  # it left git, and Azure has lost it: both say the same
-        if seen is None or not any(equal(path, same, seen, hints) for same in _fine(path, asked, before, hints)):
-            yield Difference(pointer(path), shown(asked), seen, MOVED)
+        if seen is None or not any(is_equal(path, same, seen, hints) for same in _fine(path, asked, before, hints)):
+            yield Difference(format_pointer(path), format_value(asked), seen, MOVED)
 
 
-def _fine(path: Path, asked: Any, before: Any, hints: Hints) -> Iterator[Any]:
+def _fine(path: JsonPath, asked: Any, before: Any, hints: Hints) -> Iterator[Any]:
     """The values that a leaf may have now: what it had, and what git asks for, but where Azure sets it whatever is
     asked: a leaf that only Azure moves has moved, wherever to.
     """
     if before is not None:
         yield before
-    if asked is not None and judge(path, asked, before, hints)[0] is not Outcome.UNTOLD:
+    if asked is not None and judge(path, asked, before, hints)[0] is not RuleOutcome.UNTOLD:
         yield asked
 
 
-def _is_held(path: Path, desired: Mapping[str, Any], remembered: Remembered, hints: Hints) -> bool:
+def _is_held(path: JsonPath, desired: Mapping[str, Any], remembered: Remembered, hints: Hints) -> bool:
     """Whether the baseline has what first sight can tell nothing of: Azure is held to that."""
     return not is_secret(path, hints) and find(remembered.baseline, path, desired) is not None
 

@@ -7,7 +7,7 @@ import time
 from datetime import UTC, datetime
 
 
-class SystemClock:
+class EmulatorClock:
     """Satisfies `gitsync.model.clock.Clock`."""
 
     def now(self) -> datetime:
@@ -20,6 +20,6 @@ class SystemClock:
         await asyncio.sleep(seconds)
 
 
-def stamp(moment: datetime) -> str:
+def format_time(moment: datetime) -> str:
     """A time as ARM writes it, to the microsecond."""
     return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")

@@ -13,11 +13,11 @@ from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import Any
 
-from gitsync.emulator.http.answers import Answer, refusal
-from gitsync.emulator.http.call import Call, Course
+from gitsync.emulator.http.answers import ServerResponse, make_refusal
+from gitsync.emulator.http.call import Course, ServerRequest
 from gitsync.emulator.state.store import Store
 from gitsync.emulator.types.behaviour import Style
-from gitsync.emulator.yaml_document import Node, Reader, fields
+from gitsync.emulator.yaml_document import FieldReader, YamlNode, fields
 
 
 class Drop(StrEnum):
@@ -50,7 +50,7 @@ class Match:
     after: int = 0
     times: int | None = None
 
-    def counts(self, call: Call, kind: str, *, poll: bool) -> bool:
+    def counts(self, call: ServerRequest, kind: str, *, poll: bool) -> bool:
         """Whether a request is one of those; `kind` is the type that it is about."""
         return (
             self.poll is poll
@@ -78,10 +78,10 @@ class Canned:
     headers: Mapping[str, str] = field(default_factory=dict)
     body: Any = None
 
-    def answer(self, call: Call) -> Answer:
+    def answer(self, call: ServerRequest) -> ServerResponse:
         headers = {name: _placed(str(value), call.base) for name, value in self.headers.items()}
         if self.body is not None or not self.code:
-            return Answer(self.status or 200, _placed(self.body, call.base), headers)
+            return ServerResponse(self.status or 200, _placed(self.body, call.base), headers)
         words: dict[str, Any] = {
             "id": call.target.path,
             "scope": call.target.path,
@@ -89,7 +89,7 @@ class Canned:
             "verb": call.verb,
         }
         words |= {"namespace": call.target.namespace, "type": call.target.type, "name": call.target.name}
-        return refusal(self.code, status=self.status, message=self.message, **words).but(headers)
+        return make_refusal(self.code, status=self.status, message=self.message, **words).but(headers)
 
 
 def _placed(value: Any, base: str) -> Any:
@@ -119,7 +119,7 @@ class Move:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
+class FaultRule:
     """One entry of a script. `where` is its file and line."""
 
     match: Match = Match()
@@ -135,10 +135,10 @@ class Rule:
 class Script:
     """The rules, each with the name that its count has in the store: another rule in its place counts anew."""
 
-    def __init__(self, rules: Sequence[Rule]) -> None:
+    def __init__(self, rules: Sequence[FaultRule]) -> None:
         self._rules = [(f"rule:{index}:{_digest(rule)}", rule) for index, rule in enumerate(rules)]
 
-    def met(self, store: Store, call: Call, kind: str, *, poll: bool) -> list[Rule]:
+    def met(self, store: Store, call: ServerRequest, kind: str, *, poll: bool) -> list[FaultRule]:
         """The rules that strike at a request, which is about a type; each that counts it counts on."""
         striking = []
         for name, rule in self._rules:
@@ -151,11 +151,11 @@ class Script:
         return striking
 
 
-def _digest(rule: Rule) -> str:
+def _digest(rule: FaultRule) -> str:
     return hashlib.sha256(repr(rule).encode()).hexdigest()[:12]
 
 
-def read_rule(node: Node) -> Rule:
+def read_rule(node: YamlNode) -> FaultRule:
     """One rule of a file: what it matches, and at least one thing that it does."""
     given = fields(node, _RULE)
     if not set(given) - {"match"}:
@@ -163,96 +163,96 @@ def read_rule(node: Node) -> Rule:
     hide = given.pop("hide", 0)
     if hide:
         given["course"] = replace(given.get("course") or Course(), hide=hide)
-    return Rule(**given, where=node.where)
+    return FaultRule(**given, where=node.where)
 
 
-def _lower(node: Node) -> str:
+def _lower(node: YamlNode) -> str:
     return node.text().casefold()
 
 
-def _methods(node: Node) -> tuple[str, ...]:
+def _methods(node: YamlNode) -> tuple[str, ...]:
     return tuple(method.upper() for method in node.texts())
 
 
-def _numbers(node: Node) -> tuple[int, ...]:
+def _numbers(node: YamlNode) -> tuple[int, ...]:
     return tuple(item.count() for item in node.items())
 
 
-def _match(node: Node) -> Match:
+def _match(node: YamlNode) -> Match:
     return Match(**fields(node, _MATCH))
 
 
-def _canned(node: Node) -> Canned:
+def _canned(node: YamlNode) -> Canned:
     given = fields(node, _ANSWER)
     if not {"status", "code"} & set(given):
         raise node.wrong("An answer needs a status or a code.")
     return Canned(**given)
 
 
-def _course(node: Node) -> Course:
+def _course(node: YamlNode) -> Course:
     return Course(**fields(node, _OPERATION))
 
 
-def _error(node: Node) -> dict[str, Any]:
+def _error(node: YamlNode) -> dict[str, Any]:
     members = node.members("code", "message", "details", "target")
     if not {"code", "message"} <= set(members):
         raise node.wrong("An error needs a code and a message.")
     return {name: value.any() for name, value in members.items()}
 
 
-def _moves(node: Node) -> tuple[Move, ...]:
+def _moves(node: YamlNode) -> tuple[Move, ...]:
     return tuple(_move(item) for item in node.items())
 
 
-def _move(node: Node) -> Move:
+def _move(node: YamlNode) -> Move:
     given = fields(node, _MOVE)
     if not set(given) - {"id"}:
         raise node.wrong("A move sets, removes or deletes something.")
     return Move(**given)
 
 
-def _values(node: Node) -> dict[str, Any]:
+def _values(node: YamlNode) -> dict[str, Any]:
     return {pointer: value.any() for pointer, value in node.members().items()}
 
 
-_MATCH: Mapping[str, Reader] = {
+_MATCH: Mapping[str, FieldReader] = {
     "method": ("methods", _methods),
     "type": ("type", _lower),
     "path": ("path", _lower),
-    "poll": ("poll", Node.flag),
+    "poll": ("poll", YamlNode.flag),
     "nth": ("nth", _numbers),
-    "after": ("after", Node.count),
-    "times": ("times", Node.count),
+    "after": ("after", YamlNode.count),
+    "times": ("times", YamlNode.count),
 }
-_ANSWER: Mapping[str, Reader] = {
-    "status": ("status", Node.count),
-    "code": ("code", Node.text),
-    "message": ("message", Node.text),
+_ANSWER: Mapping[str, FieldReader] = {
+    "status": ("status", YamlNode.count),
+    "code": ("code", YamlNode.text),
+    "message": ("message", YamlNode.text),
     "headers": ("headers", _values),
-    "body": ("body", Node.any),
+    "body": ("body", YamlNode.any),
 }
-_OPERATION: Mapping[str, Reader] = {
+_OPERATION: Mapping[str, FieldReader] = {
     "style": ("style", lambda node: node.choice(Style)),
-    "polls": ("polls", Node.count),
-    "seconds": ("seconds", Node.number),
-    "retryAfter": ("retry_after", Node.count),
+    "polls": ("polls", YamlNode.count),
+    "seconds": ("seconds", YamlNode.number),
+    "retryAfter": ("retry_after", YamlNode.count),
     "result": ("result", lambda node: node.choice(Ending).value),
     "error": ("error", _error),
-    "host": ("host", Node.text),
+    "host": ("host", YamlNode.text),
 }
-_MOVE: Mapping[str, Reader] = {
-    "id": ("id", Node.text),
+_MOVE: Mapping[str, FieldReader] = {
+    "id": ("id", YamlNode.text),
     "set": ("set", _values),
-    "remove": ("remove", Node.texts),
-    "delete": ("delete", Node.flag),
+    "remove": ("remove", YamlNode.texts),
+    "delete": ("delete", YamlNode.flag),
 }
-_RULE: Mapping[str, Reader] = {
+_RULE: Mapping[str, FieldReader] = {
     "match": ("match", _match),
     "answer": ("answer", _canned),
     "drop": ("drop", lambda node: node.choice(Drop)),
-    "timeout": ("timeout", Node.flag),
-    "delay": ("delay", Node.number),
-    "hide": ("hide", Node.count),
+    "timeout": ("timeout", YamlNode.flag),
+    "delay": ("delay", YamlNode.number),
+    "hide": ("hide", YamlNode.count),
     "operation": ("course", _course),
     "move": ("move", _moves),
 }

@@ -22,16 +22,16 @@ def merge(value: Any, patch: Any) -> Any:
     return merged
 
 
-def overlay(value: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+def merge_over(value: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
     """Both objects, member by member; where both have a plain value, the one above shows."""
     merged = dict(value)
     for name, other in above.items():
         below = merged.get(name)
-        merged[name] = overlay(below, other) if isinstance(below, Mapping) and isinstance(other, Mapping) else other
+        merged[name] = merge_over(below, other) if isinstance(below, Mapping) and isinstance(other, Mapping) else other
     return merged
 
 
-def change(value: Any, pointer: str, wanted: Any) -> Any:
+def set_value(value: Any, pointer: str, wanted: Any) -> Any:
     """The value with what the pointer names set, or taken away where it is set to GONE.
 
     Objects on the way are made where they are missing; "-" appends to a list. KeyError where a list has no such index.
@@ -65,7 +65,7 @@ def _change_list(items: list[Any], word: str, rest: list[str], wanted: Any) -> l
     return [*items[:index], _change(items[index], rest, wanted), *items[index + 1 :]]
 
 
-def at(value: Any, path: tuple[str, ...]) -> Any:
+def find_value(value: Any, path: tuple[str, ...]) -> Any:
     """What stands at a path of member names; None where it ends early."""
     for name in path:
         if not isinstance(value, Mapping):

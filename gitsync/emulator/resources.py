@@ -9,45 +9,45 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from gitsync.emulator.http.answers import Answer, refuse
-from gitsync.emulator.http.call import Call
-from gitsync.emulator.http.target import Shape, parse
+from gitsync.emulator.http.answers import ServerResponse, refuse
+from gitsync.emulator.http.call import ServerRequest
+from gitsync.emulator.http.target import PathShape, parse
 from gitsync.emulator.identity.access import refuse_busy
 from gitsync.emulator.lro import operations
 from gitsync.emulator.lro import start as begin
 from gitsync.emulator.patch import merge
-from gitsync.emulator.state.cloud import DELETING, Cloud, not_found
-from gitsync.emulator.state.stored import Operation, Stored
+from gitsync.emulator.state.cloud import DELETING, EmulatedCloud, make_not_found
+from gitsync.emulator.state.stored import EmulatedOperation, StoredResource
 from gitsync.emulator.types import admission
 from gitsync.emulator.types import embedded_children as children
 from gitsync.emulator.types import implicit_resources as implied
 from gitsync.emulator.types import stored_body as bodies
-from gitsync.emulator.types.answered_body import shown
-from gitsync.emulator.types.behaviour import Reply, Style, Ways
+from gitsync.emulator.types.answered_body import build_body
+from gitsync.emulator.types.behaviour import AcceptedBody, Style, Ways
 from gitsync.emulator.types.recorded import ways_of
 
-Verb = Callable[[Cloud, Call], Answer]
+Verb = Callable[[EmulatedCloud, ServerRequest], ServerResponse]
 
 
-def get(cloud: Cloud, call: Call) -> Answer:
+def get(cloud: EmulatedCloud, call: ServerRequest) -> ServerResponse:
     """200 with the resource as it stands, or 404. A read moves an operation on, as a poll does."""
     if not ways_of(call.target.type).gets and call.method == "GET":
-        return Answer(405, {"Message": "The requested resource does not support http method 'GET'."})
+        return ServerResponse(405, {"Message": "The requested resource does not support http method 'GET'."})
     cloud.demand_place(call)
     resource = _read(cloud, call.target.key) or implied.one(cloud, call.target)
     if resource is None:
-        raise not_found(call.target)
+        raise make_not_found(call.target)
     if call.method == "HEAD":
-        return Answer(204)
-    return Answer(200, shown(cloud, call.target, resource), _etag(resource))
+        return ServerResponse(204)
+    return ServerResponse(200, build_body(cloud, call.target, resource), _etag(resource))
 
 
-def _read(cloud: Cloud, key: str) -> Stored | None:
+def _read(cloud: EmulatedCloud, key: str) -> StoredResource | None:
     found = cloud.look(key)
     if found is not None and found.operation:
         operation = cloud.store.operation(found.operation)
         if operation is not None:
-            operations.ask(cloud.store, operation, cloud.clock.now().timestamp())
+            operations.poll_operation(cloud.store, operation, cloud.clock.now().timestamp())
         found = cloud.store.resource(key)
     if found is None or not found.visible:
         return None
@@ -57,25 +57,25 @@ def _read(cloud: Cloud, key: str) -> Stored | None:
     return found
 
 
-def put(cloud: Cloud, call: Call) -> Answer:
+def put(cloud: EmulatedCloud, call: ServerRequest) -> ServerResponse:
     """Create, or replace the whole of it: what the body leaves out is gone."""
     cloud.demand_place(call)
     body = _body(call)
     before = cloud.look(call.target.key)
     _check_write(cloud, call, before)
-    if call.target.shape is Shape.GROUP and not body.get("location"):
+    if call.target.shape is PathShape.GROUP and not body.get("location"):
         raise refuse("LocationRequired")
     _check_location(call, before, body)
     return _write(cloud, call, before, admission.admit(cloud, call, before, body))
 
 
-def patch(cloud: Cloud, call: Call) -> Answer:
+def patch(cloud: EmulatedCloud, call: ServerRequest) -> ServerResponse:
     """Merge into what is there (RFC 7386); tags are replaced as a whole."""
     cloud.demand_place(call)
     body = _body(call)
     before = cloud.find(call.target)
     if before is None:
-        raise not_found(call.target)
+        raise make_not_found(call.target)
     _check_write(cloud, call, before)
     merged = merge(before.body, {name: value for name, value in body.items() if name != "tags"})
     if "tags" in body:
@@ -83,7 +83,7 @@ def patch(cloud: Cloud, call: Call) -> Answer:
     return _write(cloud, call, before, admission.admit(cloud, call, before, merged))
 
 
-def delete(cloud: Cloud, call: Call) -> Answer:
+def delete(cloud: EmulatedCloud, call: ServerRequest) -> ServerResponse:
     """Take it away with all that is nested in it; 204 where it is not there."""
     target = call.target
     cloud.demand_place(call)
@@ -92,28 +92,32 @@ def delete(cloud: Cloud, call: Call) -> Answer:
         raise refuse("MethodNotAllowed", type=target.type, method="DELETE")
     before = cloud.look(target.key)
     if before is None:
-        if target.shape is Shape.GROUP:
-            raise not_found(target)
-        return Answer(204)
+        if target.shape is PathShape.GROUP:
+            raise make_not_found(target)
+        return ServerResponse(204)
     under_way = cloud.store.operation(before.operation) if before.operation else None
     if under_way is not None and under_way.verb == "DELETE":
-        return Answer(202, None, operations.headers(under_way, call.base))
+        return ServerResponse(202, None, operations.make_headers(under_way, call.base))
     _check_write(cloud, call, before)
     _check_nested(cloud, call, ways)
-    admission.dismiss(cloud, call)
-    operation = begin.deletion(cloud, call, ways)
+    admission.admit_delete(cloud, call)
+    operation = begin.start_delete(cloud, call, ways)
     if operation is None:
         operations.delete(cloud.store, target.key, cloud.clock.now().timestamp())
-        return Answer(200)
+        return ServerResponse(200)
     cloud.change(target.key, replace(before, state=DELETING, operation=operation.id))
-    return Answer(202, _reply(cloud, call, ways, operation, None), operations.headers(operation, call.base))
+    return ServerResponse(
+        202, _reply(cloud, call, ways, operation, None), operations.make_headers(operation, call.base)
+    )
 
 
-def _write(cloud: Cloud, call: Call, before: Stored | None, body: dict[str, Any]) -> Answer:
+def _write(
+    cloud: EmulatedCloud, call: ServerRequest, before: StoredResource | None, body: dict[str, Any]
+) -> ServerResponse:
     ways = ways_of(call.target.type)
     created = before is None or not before.visible
-    operation, style = begin.writing(cloud, call, ways, created=created)
-    origin = bodies.Origin(api_version=call.api_version, by=call.caller.actor, hide=call.course.hide)
+    operation, style = begin.start_write(cloud, call, ways, created=created)
+    origin = bodies.BodyOrigin(api_version=call.api_version, by=call.caller.actor, hide=call.course.hide)
     body = bodies.without_children(cloud, call.target, body, origin, whole=call.method == "PUT")
     resource = bodies.resource(cloud, call.target, body, origin)
     if operation is not None and not operation.over:
@@ -121,40 +125,48 @@ def _write(cloud: Cloud, call: Call, before: Stored | None, body: dict[str, Any]
         hidden = created and style.is_accepted
         resource = replace(resource, state=state, operation=operation.id, visible=not hidden)
     cloud.store.put_resource(call.target.key, resource)
-    headers = operations.headers(operation, call.base) if operation is not None else {}
+    headers = operations.make_headers(operation, call.base) if operation is not None else {}
     if style.is_accepted:
-        return Answer(202, _reply(cloud, call, ways, operation, resource), headers)
-    body = shown(cloud, call.target, resource)
+        return ServerResponse(202, _reply(cloud, call, ways, operation, resource), headers)
+    body = build_body(cloud, call.target, resource)
     if style is Style.RELATIVE and created:
         headers["Location"] = body["id"]
-    return Answer(201 if created else 200, body, headers | _etag(resource))
+    return ServerResponse(201 if created else 200, body, headers | _etag(resource))
 
 
-def _reply(cloud: Cloud, call: Call, ways: Ways, operation: Operation | None, resource: Stored | None) -> Any:
+def _reply(
+    cloud: EmulatedCloud,
+    call: ServerRequest,
+    ways: Ways,
+    operation: EmulatedOperation | None,
+    resource: StoredResource | None,
+) -> Any:
     """The body of a 202."""
     if operation is None:
         return None
-    if ways.reply is Reply.RESOURCE and resource is not None:
-        return shown(cloud, call.target, resource)
-    if ways.reply is Reply.OPERATION:
+    if ways.reply is AcceptedBody.RESOURCE and resource is not None:
+        return build_body(cloud, call.target, resource)
+    if ways.reply is AcceptedBody.OPERATION:
         verb = "Upsert" if call.method == "PUT" else "Drop"
         return {"operation": f"{verb}{call.target.types[-1]}ManagementOperation", "startTime": cloud.time()}
-    return {"status": "Enqueued"} if ways.reply is Reply.STATUS else None
+    return {"status": "Enqueued"} if ways.reply is AcceptedBody.STATUS else None
 
 
-def _body(call: Call) -> dict[str, Any]:
+def _body(call: ServerRequest) -> dict[str, Any]:
     if not isinstance(call.body, Mapping):
         raise refuse("InvalidRequestContent", reason="The request content is not a JSON object.")
     properties = call.body.get("properties")
     wrong = (
-        "properties" if not isinstance(properties, Mapping | None) else children.misshapen(call.target.type, call.body)
+        "properties"
+        if not isinstance(properties, Mapping | None)
+        else children.find_misshapen(call.target.type, call.body)
     )
     if wrong:
         raise refuse("InvalidRequestContent", reason=f"The value of '{wrong}' is of the wrong type.")
     return bodies.own(call.body)
 
 
-def _check_write(cloud: Cloud, call: Call, before: Stored | None) -> None:
+def _check_write(cloud: EmulatedCloud, call: ServerRequest, before: StoredResource | None) -> None:
     refuse_busy(cloud, call, before)
     wanted, unwanted = call.headers.get("If-Match"), call.headers.get("If-None-Match")
     there = before is not None and before.visible
@@ -165,17 +177,17 @@ def _check_write(cloud: Cloud, call: Call, before: Stored | None) -> None:
         raise refuse("PreconditionFailed", condition=f"If-None-Match: {unwanted}", id=call.target.path)
 
 
-def _check_location(call: Call, before: Stored | None, body: Mapping[str, Any]) -> None:
+def _check_location(call: ServerRequest, before: StoredResource | None, body: Mapping[str, Any]) -> None:
     """A region never changes; case and blanks do not count."""
     old, new = before.body.get("location") if before else None, body.get("location")
     if not old or not new or _region(old) == _region(new):
         return
     words = {"location": new, "existing": old, "group": call.target.group, "name": call.target.name}
-    code = "InvalidResourceGroupLocation" if call.target.shape is Shape.GROUP else "InvalidResourceLocation"
+    code = "InvalidResourceGroupLocation" if call.target.shape is PathShape.GROUP else "InvalidResourceLocation"
     raise refuse(code, **words)
 
 
-def _check_nested(cloud: Cloud, call: Call, ways: Ways) -> None:
+def _check_nested(cloud: EmulatedCloud, call: ServerRequest, ways: Ways) -> None:
     """Some parents do not go before their children do."""
     start = f"{call.target.key}/{ways.kept_by}/"
     held = [found for _, found in cloud.store.below(start)] if ways.kept_by else []
@@ -187,7 +199,7 @@ def _region(name: Any) -> str:
     return str(name).replace(" ", "").casefold()
 
 
-def _etag(resource: Stored) -> dict[str, str]:
+def _etag(resource: StoredResource) -> dict[str, str]:
     return {"ETag": resource.etag} if ways_of(parse(resource.id).type).etag else {}
 
 

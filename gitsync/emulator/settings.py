@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
-from gitsync.emulator.faults import Rule, read_rule
+from gitsync.emulator.faults import FaultRule, read_rule
 from gitsync.emulator.types.behaviour import Style
-from gitsync.emulator.yaml_document import Node, Reader, fields, read
+from gitsync.emulator.yaml_document import FieldReader, YamlNode, fields, read
 
 TENANT = "11111111-1111-4111-8111-111111111111"
 
@@ -56,7 +56,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lock:
+class ManagementLock:
     """A management lock: `read_only` refuses writes too, else deletes alone."""
 
     scope: str
@@ -73,7 +73,7 @@ class Denial:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Principal:
+class EmulatedPrincipal:
     """An identity that the emulator issues tokens to. `tenant` "" is known in every tenant."""
 
     client: str
@@ -84,7 +84,7 @@ class Principal:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class EmulatorSettings:
     """`subscriptions` and `types` empty: any. `types` maps a type to its api-versions, none meaning any.
     `limits` None: no throttling. `registration_polls`: how often a provider is asked for until it is registered.
     """
@@ -96,62 +96,62 @@ class Settings:
     registration_polls: int = 2
     operations: Timing = Timing()
     busy: Busy = Busy.RESOURCE
-    locks: tuple[Lock, ...] = ()
+    locks: tuple[ManagementLock, ...] = ()
     denied: tuple[Denial, ...] = ()
     limits: Limits | None = Limits()
     rewrite: bool = False
     page_size: int = 1000
     require_token: bool = False
-    principals: tuple[Principal, ...] = ()
+    principals: tuple[EmulatedPrincipal, ...] = ()
     token_seconds: int = 3600
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[FaultRule, ...] = ()
 
 
-def read_settings(path: Path) -> Settings:
+def read_settings(path: Path) -> EmulatorSettings:
     """What a file says; ConfigError, with file and line, for a key that means nothing and a value of the wrong kind."""
     document = read(path)
     members = document.members("settings", "rules") if document is not None else {}
     given = fields(members["settings"], _SETTINGS) if "settings" in members else {}
     rules = tuple(read_rule(item) for item in members["rules"].items()) if "rules" in members else ()
-    return Settings(**given, rules=rules)
+    return EmulatorSettings(**given, rules=rules)
 
 
-def _timing(node: Node) -> Timing:
+def _timing(node: YamlNode) -> Timing:
     return Timing(**fields(node, _TIMING))
 
 
-def _style(node: Node) -> Style | None:
+def _style(node: YamlNode) -> Style | None:
     return None if node.text() == "recorded" else node.choice(Style)
 
 
-def _retry_after(node: Node) -> int | None:
+def _retry_after(node: YamlNode) -> int | None:
     return None if node.any() == "recorded" else node.count()
 
 
-def _limits(node: Node) -> Limits | None:
+def _limits(node: YamlNode) -> Limits | None:
     """`off`, `on`, or the sizes that differ."""
     if isinstance(node.any(), bool):  # YAML 1.1 reads on and off as truth
         return Limits() if node.flag() else None
     return Limits(**fields(node, {kind: (kind, _bucket) for kind in ("reads", "writes", "deletes")}))
 
 
-def _bucket(node: Node) -> Bucket:
-    given = fields(node, {"size": ("size", Node.count), "perSecond": ("per_second", Node.number)})
+def _bucket(node: YamlNode) -> Bucket:
+    given = fields(node, {"size": ("size", YamlNode.count), "perSecond": ("per_second", YamlNode.number)})
     if len(given) < 2:
         raise node.wrong("A bucket needs both its size and perSecond.")
     return Bucket(**given)
 
 
-def _locks(node: Node) -> tuple[Lock, ...]:
+def _locks(node: YamlNode) -> tuple[ManagementLock, ...]:
     return tuple(_lock(item) for item in node.items())
 
 
-def _lock(node: Node) -> Lock:
+def _lock(node: YamlNode) -> ManagementLock:
     members = node.members("scope", "level")
     if "scope" not in members:
         raise node.wrong("A lock needs a scope.", "Give the id of a group or a resource.")
     level = members["level"].choice(_Level) if "level" in members else _Level.CAN_NOT_DELETE
-    return Lock(scope=members["scope"].text(), read_only=level is _Level.READ_ONLY)
+    return ManagementLock(scope=members["scope"].text(), read_only=level is _Level.READ_ONLY)
 
 
 class _Level(StrEnum):
@@ -159,57 +159,57 @@ class _Level(StrEnum):
     READ_ONLY = "ReadOnly"
 
 
-def _denials(node: Node) -> tuple[Denial, ...]:
-    table = {name: (name, Node.text) for name in ("principal", "scope", "action")}
+def _denials(node: YamlNode) -> tuple[Denial, ...]:
+    table = {name: (name, YamlNode.text) for name in ("principal", "scope", "action")}
     return tuple(Denial(**fields(item, table)) for item in node.items())
 
 
-def _principals(node: Node) -> tuple[Principal, ...]:
+def _principals(node: YamlNode) -> tuple[EmulatedPrincipal, ...]:
     return tuple(_principal(item) for item in node.items())
 
 
-def _principal(node: Node) -> Principal:
+def _principal(node: YamlNode) -> EmulatedPrincipal:
     given = fields(node, _PRINCIPAL)
     if "client" not in given:
         raise node.wrong("A principal needs a clientId.")
-    return Principal(**{"object": given["client"], **given})
+    return EmulatedPrincipal(**{"object": given["client"], **given})
 
 
-def _types(node: Node) -> dict[str, tuple[str, ...]]:
+def _types(node: YamlNode) -> dict[str, tuple[str, ...]]:
     return {kind: versions.texts() for kind, versions in node.members().items()}
 
 
-def _subscriptions(node: Node) -> tuple[str, ...]:
+def _subscriptions(node: YamlNode) -> tuple[str, ...]:
     return tuple(name.casefold() for name in node.texts())
 
 
-_PRINCIPAL: Mapping[str, Reader] = {
-    "clientId": ("client", Node.text),
-    "objectId": ("object", Node.text),
-    "tenantId": ("tenant", Node.text),
-    "secret": ("secret", Node.text),
-    "readOnly": ("read_only", Node.flag),
+_PRINCIPAL: Mapping[str, FieldReader] = {
+    "clientId": ("client", YamlNode.text),
+    "objectId": ("object", YamlNode.text),
+    "tenantId": ("tenant", YamlNode.text),
+    "secret": ("secret", YamlNode.text),
+    "readOnly": ("read_only", YamlNode.flag),
 }
-_TIMING: Mapping[str, Reader] = {
+_TIMING: Mapping[str, FieldReader] = {
     "style": ("style", _style),
-    "polls": ("polls", Node.count),
-    "seconds": ("seconds", Node.number),
+    "polls": ("polls", YamlNode.count),
+    "seconds": ("seconds", YamlNode.number),
     "retryAfter": ("retry_after", _retry_after),
 }
-_SETTINGS: Mapping[str, Reader] = {
-    "tenant": ("tenant", Node.text),
+_SETTINGS: Mapping[str, FieldReader] = {
+    "tenant": ("tenant", YamlNode.text),
     "subscriptions": ("subscriptions", _subscriptions),
     "types": ("types", _types),
-    "unregistered": ("unregistered", Node.texts),
-    "registrationPolls": ("registration_polls", Node.count),
+    "unregistered": ("unregistered", YamlNode.texts),
+    "registrationPolls": ("registration_polls", YamlNode.count),
     "operations": ("operations", _timing),
     "busy": ("busy", lambda node: node.choice(Busy)),
     "locks": ("locks", _locks),
     "denied": ("denied", _denials),
     "throttle": ("limits", _limits),
-    "rewrite": ("rewrite", Node.flag),
-    "pageSize": ("page_size", Node.count),
-    "requireToken": ("require_token", Node.flag),
+    "rewrite": ("rewrite", YamlNode.flag),
+    "pageSize": ("page_size", YamlNode.count),
+    "requireToken": ("require_token", YamlNode.flag),
     "principals": ("principals", _principals),
-    "tokenSeconds": ("token_seconds", Node.count),
+    "tokenSeconds": ("token_seconds", YamlNode.count),
 }

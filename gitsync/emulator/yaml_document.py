@@ -27,7 +27,7 @@ _Loader.yaml_implicit_resolvers = {
 }
 
 
-class Node:
+class YamlNode:
     """One value of a document, with its place in the file."""
 
     def __init__(self, file: str, node: yaml.Node, loader: yaml.SafeLoader) -> None:
@@ -43,25 +43,25 @@ class Node:
         """What to raise when this value is not what it should be."""
         return ConfigError(f"{self.where}: {message}", hint=hint)
 
-    def members(self, *names: str) -> dict[str, Node]:
+    def members(self, *names: str) -> dict[str, YamlNode]:
         """The members of a mapping, by name; ConfigError for a name that is none of those."""
         if not isinstance(self._node, yaml.MappingNode):
             raise self.wrong("This should be a mapping.", f"It takes {', '.join(names)}.")
-        found: dict[str, Node] = {}
+        found: dict[str, YamlNode] = {}
         for key, value in self._node.value:
-            name = Node(self._file, key, self._loader)
+            name = YamlNode(self._file, key, self._loader)
             word = name.text()
             if names and word not in names:
                 raise name.wrong(f"The key {word!r} means nothing here.", f"Known keys: {', '.join(names)}.")
             if word in found:
                 raise name.wrong(f"The key {word!r} stands twice.", "Keep one of the two.")
-            found[word] = Node(self._file, value, self._loader)
+            found[word] = YamlNode(self._file, value, self._loader)
         return found
 
-    def items(self) -> list[Node]:
+    def items(self) -> list[YamlNode]:
         """The items of a list; one that stands alone is a list of itself."""
         if isinstance(self._node, yaml.SequenceNode):
-            return [Node(self._file, item, self._loader) for item in self._node.value]
+            return [YamlNode(self._file, item, self._loader) for item in self._node.value]
         return [self]
 
     def any(self) -> Any:
@@ -110,16 +110,16 @@ class Node:
             raise self.wrong(f"There is no {value!r}.", f"It is one of {', '.join(choices)}.") from error
 
 
-Reader = tuple[str, Callable[[Node], Any]]
+FieldReader = tuple[str, Callable[[YamlNode], Any]]
 """The field that a key sets, and how its value is read."""
 
 
-def fields(node: Node, table: Mapping[str, Reader]) -> dict[str, Any]:
+def fields(node: YamlNode, table: Mapping[str, FieldReader]) -> dict[str, Any]:
     """The members of a mapping as the fields of a value: by a table of the keys that it may have."""
     return {table[key][0]: table[key][1](value) for key, value in node.members(*table).items()}
 
 
-def read(path: Path) -> Node | None:
+def read(path: Path) -> YamlNode | None:
     """The document in a file; None for an empty one, ConfigError for one that is no YAML or cannot be read."""
     try:
         loader = _Loader(path.read_bytes())
@@ -130,4 +130,4 @@ def read(path: Path) -> Node | None:
         ) from error
     except yaml.YAMLError as error:
         raise ConfigError(f"The file {path} is no YAML: {error}", hint="Mend what the line above names.") from error
-    return Node(str(path), node, loader) if node is not None else None
+    return YamlNode(str(path), node, loader) if node is not None else None

@@ -54,7 +54,7 @@ class ActsOnAzure(ReadsAzure, Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class LookupRequest:
     """What a body modifier must have looked up: a resource, or where it `lists`, all entries of a list.
 
     `for_the_run`: the answer is the same for every resource of a run, so it is asked for once.
@@ -66,7 +66,7 @@ class Question:
     for_the_run: bool = False
 
 
-Answer = Live | tuple[Mapping[str, Any], ...] | None
+LookupResult = Live | tuple[Mapping[str, Any], ...] | None
 """To a question: the resource, None where it is not there, or the entries of the list."""
 
 
@@ -87,7 +87,7 @@ class Subject:
     live: Live | None
     owner: Live | None = None
     owner_name: str = ""
-    answers: Mapping[Question, Answer] = field(default_factory=dict)
+    answers: Mapping[LookupRequest, LookupResult] = field(default_factory=dict)
 
 
 class UnmendableError(GitsyncError):
@@ -95,7 +95,7 @@ class UnmendableError(GitsyncError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class ActionCall:
     """An action (POST) that an extension wants to be called, and to have ended. Who has no writer asks for it so."""
 
     path: str
@@ -110,7 +110,7 @@ class CheckResult:
     """
 
     reason: str = ""
-    then: Call | None = None
+    then: ActionCall | None = None
 
     @property
     def agrees(self) -> bool:
@@ -132,7 +132,7 @@ def success() -> CheckResult:
     return CheckResult()
 
 
-def failure(reason: str, then: Call | None = None) -> CheckResult:
+def failure(reason: str, then: ActionCall | None = None) -> CheckResult:
     """Answer of a post-check: not yet. Ready becomes PostReconciliationFailure with this reason.
 
     `then` is an action that may mend it: called once for a resource in a run, never in a plan nor under policy skip.
@@ -183,10 +183,10 @@ class Modifier:
     once, whatever else the body says, so that what differs then is sent after it.
     """
 
-    asks: Callable[[Subject], tuple[Question, ...]] | None = None
+    asks: Callable[[Subject], tuple[LookupRequest, ...]] | None = None
     compared: BodyModifier | None = None
     sent: BodyModifier | None = None
-    first: Callable[[Subject], Call | None] | None = None
+    first: Callable[[Subject], ActionCall | None] | None = None
     foretells: Callable[[Subject], str] | None = None
     restores: Callable[[Subject], bool] | None = None
 

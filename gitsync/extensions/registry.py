@@ -15,22 +15,22 @@ from typing import Any
 
 from gitsync.errors import ArmError
 from gitsync.extensions.api import (
+    ActionCall,
     ActsOnAzure,
-    Call,
     CheckResult,
     Extension,
     Imported,
+    LookupRequest,
     Modifier,
     NextCheck,
     NextDelete,
     NextImport,
-    Question,
     ReadsAzure,
     Subject,
     proceed,
 )
 from gitsync.extensions.builtin.registrations import BUILT_IN
-from gitsync.extensions.third_party import installed
+from gitsync.extensions.third_party import load_installed
 from gitsync.model.secret import Secret
 from gitsync.status.error_classes import Classification, classify
 
@@ -46,7 +46,7 @@ class Registry:
     @classmethod
     def load(cls) -> Registry:
         """Join what other packages bring with what is built in."""
-        return cls((*installed(), *BUILT_IN))
+        return cls((*load_installed(), *BUILT_IN))
 
     def of(self, subject: Subject) -> list[Extension]:
         return self._by_kind.get((subject.key.group, subject.key.kind), [])
@@ -72,7 +72,7 @@ class Registry:
                 chain = partial(extension.classify, next=chain)
         return chain(error)
 
-    def questions(self, subject: Subject) -> tuple[Question, ...]:
+    def questions(self, subject: Subject) -> tuple[LookupRequest, ...]:
         """What must be looked up before the body can be compared."""
         asking = [modifier.asks for modifier in self._modifiers(subject) if modifier.asks]
         return tuple(dict.fromkeys(question for asks in asking for question in asks(subject)))
@@ -88,7 +88,7 @@ class Registry:
         said = [modifier.foretells(subject) for modifier in self._modifiers(subject) if modifier.foretells]
         return " ".join(filter(None, said))
 
-    def first_calls(self, subject: Subject) -> tuple[Call, ...]:
+    def first_calls(self, subject: Subject) -> tuple[ActionCall, ...]:
         """What must be called, and have ended, before the body is sent."""
         calls = [modifier.first(subject) for modifier in self._modifiers(subject) if modifier.first]
         return tuple(call for call in calls if call)

@@ -15,9 +15,9 @@ from typing import Any, TypeVar
 
 from gitsync.errors import ArmError, ConfigError, ExtensionError, GitsyncError
 from gitsync.extensions.api import (
+    ActionCall,
     ActsOnAzure,
     BodyModifier,
-    Call,
     CheckResult,
     ConfigMapExporter,
     Deleter,
@@ -26,12 +26,12 @@ from gitsync.extensions.api import (
     Extensions,
     Imported,
     Importer,
+    LookupRequest,
     Modifier,
     NextCheck,
     NextDelete,
     NextImport,
     PreReconciliationChecker,
-    Question,
     ReadsAzure,
     SecretExporter,
     Subject,
@@ -49,14 +49,14 @@ _Answer = TypeVar("_Answer")
 _Value = TypeVar("_Value")
 
 
-def installed() -> Extensions:
+def load_installed() -> Extensions:
     """Return the extensions of other packages: each entry point names a tuple of `Extension`.
 
     Raises ConfigError where one cannot be loaded.
     """
     found: list[Extension] = []
     for point in sorted(entry_points(group=ENTRY_POINTS), key=lambda point: point.name):
-        found.extend(guarded(extension, point.name) for extension in _load(point))
+        found.extend(guard_extension(extension, point.name) for extension in _load(point))
     return tuple(found)
 
 
@@ -78,7 +78,7 @@ def _unusable(point: EntryPoint, what: str) -> ConfigError:
     )
 
 
-def guarded(extension: Extension, name: str) -> Extension:
+def guard_extension(extension: Extension, name: str) -> Extension:
     """The same extension, which raises nothing but GitsyncError. `name` is what people are told."""
     return replace(
         extension,
@@ -131,14 +131,15 @@ def _modify(modify: BodyModifier | Modifier, name: str) -> BodyModifier | Modifi
         asks=modify.asks and _pure(modify.asks, name, _questions),
         compared=modify.compared and _modifier(modify.compared, name),
         sent=modify.sent and _modifier(modify.sent, name),
-        first=modify.first and _pure(modify.first, name, lambda call: call if call is None else _answer(call, Call)),
+        first=modify.first
+        and _pure(modify.first, name, lambda call: call if call is None else _answer(call, ActionCall)),
         foretells=modify.foretells and _pure(modify.foretells, name, lambda said: _answer(said, str)),
         restores=modify.restores and _pure(modify.restores, name, lambda said: _answer(said, bool)),
     )
 
 
-def _questions(asked: tuple[Question, ...]) -> tuple[Question, ...]:
-    return tuple(_answer(question, Question) for question in _answer(asked, tuple))
+def _questions(asked: tuple[LookupRequest, ...]) -> tuple[LookupRequest, ...]:
+    return tuple(_answer(question, LookupRequest) for question in _answer(asked, tuple))
 
 
 def _pure(

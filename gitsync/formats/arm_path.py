@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 
-def same_id(left: str, right: str) -> bool:
+def is_same_id(left: str, right: str) -> bool:
     return left.rstrip("/").casefold() == right.rstrip("/").casefold()
 
 
@@ -14,7 +14,7 @@ def is_below(child: str, parent: str) -> bool:
     return child.casefold().startswith(parent.rstrip("/").casefold() + "/")
 
 
-def upwards(arm_id: str) -> Iterator[str]:
+def iterate_ancestors(arm_id: str) -> Iterator[str]:
     """Yield an id and then all that it lies in, the nearest first; in lower case, to be looked up by."""
     path = arm_id.rstrip("/").casefold()
     while path:
@@ -22,19 +22,19 @@ def upwards(arm_id: str) -> Iterator[str]:
         path = path.rpartition("/")[0]
 
 
-def subscription_of(arm_id: str) -> str | None:
+def find_subscription(arm_id: str) -> str | None:
     """Return the subscription that an id lies in; None for tenant scope."""
     steps = arm_id.split("/")
     return steps[2] if len(steps) > 2 and steps[1].casefold() == "subscriptions" else None
 
 
-def group_of(arm_id: str) -> str | None:
+def find_resource_group(arm_id: str) -> str | None:
     """Return the name of the resource group that an id lies in; None where it lies in none."""
     steps = arm_id.split("/")
     return steps[4] if len(steps) > 4 and steps[3].casefold() == "resourcegroups" else None
 
 
-def provider_of(arm_id: str) -> str:
+def find_provider(arm_id: str) -> str:
     """Return the namespace of the provider that answers for an id ("Microsoft.Network")."""
     steps = arm_id.split("/")
     places = [place for place, step in enumerate(steps) if step.casefold() == "providers"]

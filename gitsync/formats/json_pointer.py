@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-Path = tuple[str | int, ...]
+JsonPath = tuple[str | int, ...]
 
 
-def pointer(path: Path) -> str:
+def format_pointer(path: JsonPath) -> str:
     """Write a path of keys and indexes as a pointer: ("tags", "a/b") → "/tags/a~1b"."""
     return "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in path)

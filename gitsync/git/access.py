@@ -19,10 +19,10 @@ from gitsync.git.source.location import Url
 from gitsync.model.secret import Secret
 from gitsync.processes.grace_period import Grace
 
-Settings = tuple[tuple[str, str], ...]
+GitSettings = tuple[tuple[str, str], ...]
 """git settings as (key, value), in order: a key may stand several times."""
 
-_ALWAYS: Settings = (
+_ALWAYS: GitSettings = (
     ("core.hooksPath", "/dev/null"),
     ("core.fsmonitor", "false"),
     ("safe.bareRepository", "explicit"),
@@ -49,7 +49,7 @@ _NO_REPOSITORY = Path(os.devnull)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Access:
+class GitAccess:
     """How to reach remote repositories. `timeout` is in seconds for each git command; `username` goes with the token
     over https, where hosts want one. Once `grace` has begun, commands end with it.
     """
@@ -78,19 +78,19 @@ class Remote:
         return self.label or self.url
 
 
-def local_environment() -> Mapping[str, str]:
+def make_local_environment() -> Mapping[str, str]:
     """For reading a repository on this machine; no transport is allowed at all."""
     return _FIXED | {"GIT_ALLOW_PROTOCOL": "none"} | _as_variables(_ALWAYS)
 
 
-def no_repository(access: Access) -> Repository:
+def no_repository(access: GitAccess) -> Repository:
     """For commands of git that need no repository, and are to find none."""
     return Repository(
-        folder=_NO_REPOSITORY, environment=local_environment(), timeout=access.timeout, grace=access.grace
+        folder=_NO_REPOSITORY, environment=make_local_environment(), timeout=access.timeout, grace=access.grace
     )
 
 
-def open_remote(url: Url, access: Access, headers: Settings = (), label: str = "") -> Remote:
+def open_remote(url: Url, access: GitAccess, headers: GitSettings = (), label: str = "") -> Remote:
     """Join a URL with the credentials for it.
 
     The token of `access` goes before a password that the URL held. `headers` are those that a work tree, whose remote
@@ -117,7 +117,7 @@ def open_remote(url: Url, access: Access, headers: Settings = (), label: str = "
     )
 
 
-def _credentials(url: Url, user: str, secret: Secret | None) -> tuple[Settings, tuple[Secret, ...]]:
+def _credentials(url: Url, user: str, secret: Secret | None) -> tuple[GitSettings, tuple[Secret, ...]]:
     """An empty value first takes back headers that are set elsewhere: two of them are refused by hosts."""
     if url.scheme not in {"http", "https"}:
         return (), ()
@@ -128,13 +128,13 @@ def _credentials(url: Url, user: str, secret: Secret | None) -> tuple[Settings, 
     return ((header, ""), (header, f"Authorization: Basic {basic.reveal()}")), (secret, basic)
 
 
-def _straight(url: Url, settings: Settings) -> Settings:
+def _straight(url: Url, settings: GitSettings) -> GitSettings:
     """Follow no redirect with a header: git would send it to whichever host the server names."""
     has_header = any(key.casefold().endswith(".extraheader") and value for key, value in settings)
     return ((f"http.{url.text}.followRedirects", "false"),) if has_header else ()
 
 
-def _ssh(url: Url, access: Access) -> dict[str, str]:
+def _ssh(url: Url, access: GitAccess) -> dict[str, str]:
     """The ssh command that the environment or the person's own settings of git name, else one that asks nothing."""
     if url.scheme == "file" or "GIT_SSH_COMMAND" in os.environ or "GIT_SSH" in os.environ:
         return {}

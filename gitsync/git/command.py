@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gitsync.errors import GitsyncError, SourceError
-from gitsync.git.complaint import explain
+from gitsync.git.complaint import explain_complaint
 from gitsync.model.secret import Secret
 from gitsync.processes.grace_period import Grace
-from gitsync.processes.programs import Call, Program, environment_of, run
+from gitsync.processes.programs import Program, ProgramCall, run, select_environment
 
 
 class GitFailedError(GitsyncError):
@@ -66,19 +66,19 @@ class Repository:
         """Run git and return the one line that it prints."""
         return self.run(*arguments).decode("utf-8", "replace").rstrip("\n")
 
-    def _call(self, arguments: tuple[str, ...], stdin: bytes) -> Call:
+    def _call(self, arguments: tuple[str, ...], stdin: bytes) -> ProgramCall:
         named = {"GIT_DIR": str(self.folder), "GIT_CEILING_DIRECTORIES": str(self.folder.parent)}
-        return Call(
+        return ProgramCall(
             program=Program.GIT,
             command=("git", *arguments),
-            environment={**environment_of(Program.GIT, os.environ), **self.environment, **named},
+            environment={**select_environment(Program.GIT, os.environ), **self.environment, **named},
             timeout=self.timeout,
             grace=self.grace,
             folder=self.folder if self.folder.is_dir() else Path("/"),
             stdin=stdin,
         )
 
-    def _overtime(self, command: str, call: Call) -> GitFailedError:
+    def _overtime(self, command: str, call: ProgramCall) -> GitFailedError:
         if call.was_told_to_end:
             return GitFailedError(
                 f"git {command} was ended because the run was told to end.", hint="Run gitsync again.", timed_out=True
@@ -93,7 +93,7 @@ class Repository:
         text = complaint.decode("utf-8", "replace").strip()
         for secret in self.secrets:
             text = text.replace(secret.reveal(), "***")
-        message, hint = explain(command, text)
+        message, hint = explain_complaint(command, text)
         return GitFailedError(message, hint=hint)
 
 

@@ -43,7 +43,7 @@ _HINTS: tuple[tuple[str, str], ...] = (
 )
 
 
-def explain(command: str, complaint: str) -> tuple[str, str]:
+def explain_complaint(command: str, complaint: str) -> tuple[str, str]:
     """Return (message, hint) for what git wrote on stderr; the hint is "" where none is known."""
     text = _CONTROL.sub("", complaint)
     lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith(_NO_NEWS)]

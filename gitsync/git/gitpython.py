@@ -14,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 
 from gitsync.errors import SourceError
-from gitsync.processes.programs import Program, environment_of
+from gitsync.processes.programs import Program, select_environment
 
 
 @cache
@@ -41,7 +41,7 @@ def read_branch(folder: Path) -> str | None:
 def _only_variables_of_git() -> Iterator[None]:
     """Take all other variables out of the environment meanwhile. Runs before the process has another thread."""
     everything = dict(os.environ)
-    for name in everything.keys() - environment_of(Program.GIT, everything).keys():
+    for name in everything.keys() - select_environment(Program.GIT, everything).keys():
         del os.environ[name]
     try:
         yield

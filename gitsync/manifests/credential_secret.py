@@ -49,14 +49,14 @@ _ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]{0,99}")
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class CredentialRefusal:
     """Why there is no credential, and how to mend it: full sentences, but for the words of ASO."""
 
     message: str
     hint: str
 
 
-def identity_of(name: str, values: Mapping[str, Secret], *, other_clouds: bool) -> Identity | Refusal:
+def read_identity(name: str, values: Mapping[str, Secret], *, other_clouds: bool) -> Identity | CredentialRefusal:
     """Read a Secret, called namespace/name. `other_clouds` allows it to name another Azure than the run's.
 
     An incomplete one is refused, and never completed from elsewhere.
@@ -64,46 +64,50 @@ def identity_of(name: str, values: Mapping[str, Secret], *, other_clouds: bool) 
     missing = [key for key in REQUIRED if not _plain(values, key)]
     if missing:
         said = "; ".join(f'credential Secret "{name}" does not contain key "{key}"' for key in missing)
-        return Refusal(said, "Add what is missing: no other credential takes its place.")
+        return CredentialRefusal(said, "Add what is missing: no other credential takes its place.")
     wrong = next(_broken(name, values, other_clouds=other_clouds), None)
     if wrong:
         return wrong
     return Identity(subscription=_plain(values, SUBSCRIPTION), sign_in=_sign_in(name, values), cloud=_cloud(values))
 
 
-def hidden(values: Mapping[str, Secret]) -> Iterator[Secret]:
+def iterate_secrets(values: Mapping[str, Secret]) -> Iterator[Secret]:
     """The values of a Secret that must show nowhere: all but what every report has to show."""
     return (value for key, value in values.items() if key not in PUBLIC_KEYS)
 
 
-def subscription_said(values: Mapping[str, Secret]) -> str | None:
+def read_subscription(values: Mapping[str, Secret]) -> str | None:
     """The subscription that a Secret names; None where it names none that could be one."""
     said = _plain(values, SUBSCRIPTION)
     return said if _ID.fullmatch(said) else None
 
 
-def _broken(name: str, values: Mapping[str, Secret], *, other_clouds: bool) -> Iterator[Refusal]:
+def _broken(name: str, values: Mapping[str, Secret], *, other_clouds: bool) -> Iterator[CredentialRefusal]:
     for key in REQUIRED:
         if not _ID.fullmatch(_plain(values, key)):
             hint = "It must be letters, digits, dots and dashes, such as a UUID."
-            yield Refusal(f'{key} of credential Secret "{name}" is not an id.', hint)
+            yield CredentialRefusal(f'{key} of credential Secret "{name}" is not an id.', hint)
     if not all(_ID.fullmatch(tenant) for tenant in _tenants(values)):
-        yield Refusal(f'{TENANTS} of credential Secret "{name}" is not a list of ids.', "Separate them with commas.")
+        yield CredentialRefusal(
+            f'{TENANTS} of credential Secret "{name}" is not a list of ids.', "Separate them with commas."
+        )
     mode = _plain(values, AUTH_MODE)
     if mode.casefold() not in _MODES and not any(_plain(values, key) for key, _ in _PROOFS):
         hint = "Write podidentity or workloadidentity, or leave AUTH_MODE out."
-        yield Refusal(f'authorization mode "{_short(mode)}" not valid', hint)
+        yield CredentialRefusal(f'authorization mode "{_short(mode)}" not valid', hint)
     named = [key for key in CLOUD if _plain(values, key)]
     if named and not other_clouds:
         hint = (
             "Remove it, or set ALLOW_MULTI_ENV_MANAGEMENT=true where whoever writes the Secret is to be trusted so far."
         )
-        yield Refusal(f'Credential Secret "{name}" names another Azure ({", ".join(named)}).', hint)
+        yield CredentialRefusal(f'Credential Secret "{name}" names another Azure ({", ".join(named)}).', hint)
     if any(not _plain(values, key).startswith("https://") for key in named if key != CLOUD[1]):
-        yield Refusal(f'Credential Secret "{name}" names another Azure that is not https.', "Tokens go to https only.")
+        yield CredentialRefusal(
+            f'Credential Secret "{name}" names another Azure that is not https.', "Tokens go to https only."
+        )
     if named and len(named) < len(CLOUD):
         missing = ", ".join(key for key in CLOUD if key not in named)
-        yield Refusal(
+        yield CredentialRefusal(
             f'Credential Secret "{name}" names half of another Azure: {missing} is missing.',
             "Give all three keys, or none.",
         )

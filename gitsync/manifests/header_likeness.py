@@ -12,8 +12,8 @@ from functools import lru_cache
 from typing import Any
 
 from gitsync.model.manifests import UnreadDocument
-from gitsync.model.problem import Source
-from gitsync.problems.suggest import distance
+from gitsync.model.problem import SourceLocation
+from gitsync.problems.suggest import measure_distance
 
 HEADER = ("apiVersion", "kind", "metadata", "spec")
 """The top fields of a manifest that a person writes."""
@@ -24,7 +24,7 @@ _OTHERS = frozenset({*HEADER, "id", "data", "items", "namespace", "status", "typ
 """Keys that say something else, however near they are to another."""
 
 
-def key_for(word: str, mapping: Mapping[str, Any]) -> str | None:
+def find_key_like(word: str, mapping: Mapping[str, Any]) -> str | None:
     """The key that stands for `word`: itself, else in another case, else the nearest within two letters; or None.
 
     Of a mapping with more than `MOST_KEYS` keys only the word itself counts.
@@ -37,7 +37,7 @@ def key_for(word: str, mapping: Mapping[str, Any]) -> str | None:
     return ranked[0][1] if ranked else None
 
 
-def within_two_letters(word: str, choices: Iterable[str]) -> str | None:
+def find_within_two_letters(word: str, choices: Iterable[str]) -> str | None:
     """The nearest choice that differs from `word` in case alone or in at most two letters; None where there is none."""
     ranked = sorted((edits, choice) for choice in choices if (edits := _distance(word, choice)) is not None)
     return ranked[0][1] if ranked else None
@@ -54,7 +54,7 @@ def _distance(one: str, other: str) -> int | None:
 @lru_cache(maxsize=4096)
 def _compared(one: str, other: str) -> int | None:
     """Kept, since the same keys stand in thousands of documents."""
-    return distance(one.casefold(), other.casefold(), LETTERS)
+    return measure_distance(one.casefold(), other.casefold(), LETTERS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +76,7 @@ class Likeness:
         """Read what can be recognised; of what is no mapping, nothing."""
         if not isinstance(value, Mapping):
             return cls(keys={})
-        found = {word: key for word in HEADER if (key := key_for(word, value)) is not None}
+        found = {word: key for word in HEADER if (key := find_key_like(word, value)) is not None}
         header = {word: value[key] for word, key in found.items()}
         spec = header.get("spec")
         owner = _member(spec, "owner")
@@ -86,7 +86,7 @@ class Likeness:
             kind=_text(header.get("kind")),
             name=_text(_member(header.get("metadata"), "name")),
             azure_name=_text(_member(spec, "azureName")),
-            has_azure_name=isinstance(spec, Mapping) and key_for("azureName", spec) is not None,
+            has_azure_name=isinstance(spec, Mapping) and find_key_like("azureName", spec) is not None,
             has_owner=isinstance(owner, Mapping) and bool({"name", "armId"} & owner.keys()),  # others write a text
         )
 
@@ -104,7 +104,7 @@ class Likeness:
     def version(self) -> str:
         return self.api_version.rpartition("/")[2]
 
-    def unread(self, source: Source, *, is_rejected: bool) -> UnreadDocument:
+    def unread(self, source: SourceLocation, *, is_rejected: bool) -> UnreadDocument:
         """The document as one that did not become a resource."""
         return UnreadDocument(
             source=source,
@@ -117,7 +117,7 @@ class Likeness:
 
 
 def _member(mapping: Any, word: str) -> Any:
-    key = key_for(word, mapping) if isinstance(mapping, Mapping) else None
+    key = find_key_like(word, mapping) if isinstance(mapping, Mapping) else None
     return mapping[key] if key is not None and isinstance(mapping, Mapping) else None
 
 

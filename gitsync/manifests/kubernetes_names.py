@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from gitsync.catalog.spec_visitor import Visit
-from gitsync.problems.field_path import spell
+from gitsync.problems.field_path import format_field
 from gitsync.problems.finding import Finding
 
 _LABEL: Final = r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
@@ -20,7 +20,7 @@ _LONGEST_SHOWN = 80
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class NameRule:
     """What one sort of name is made of: `words` are for people, `most` is in characters."""
 
     what: str
@@ -32,17 +32,19 @@ class Rule:
         """How a text breaks the rule, as a sentence goes on after "its name"; "" where it does not."""
         if len(text) > self.most:
             return f"has {len(text)} characters, and may have {self.most}"
-        return "" if self.pattern.fullmatch(text) else f"{shown(text)!r} is not made of {self.words}"
+        return "" if self.pattern.fullmatch(text) else f"{format_name(text)!r} is not made of {self.words}"
 
 
-NAME: Final = Rule(
+NAME: Final = NameRule(
     "name",
     re.compile(rf"{_LABEL}(?:\.{_LABEL})*"),
     253,
     "lower-case letters, digits, - and ., as RFC 1123 has them",
 )
-NAMESPACE: Final = Rule("namespace", re.compile(_LABEL), 63, "lower-case letters, digits and -, as RFC 1123 has them")
-KEY: Final = Rule(
+NAMESPACE: Final = NameRule(
+    "namespace", re.compile(_LABEL), 63, "lower-case letters, digits and -, as RFC 1123 has them"
+)
+KEY: Final = NameRule(
     "key", re.compile(r"(?!\.\.|\.\Z)[-._a-zA-Z0-9]+"), 253, "letters, digits, -, _ and ., and not .. at its start"
 )
 
@@ -70,11 +72,14 @@ def check_object_names(visit: Visit) -> Iterator[Finding]:
         if wrong := rule.broken(said):
             path = (*visit.path, rule.what)
             yield Finding(
-                code="ObjectName", path=path, message=f"{spell(path)} {wrong}.", hint="Name it as Kubernetes allows."
+                code="ObjectName",
+                path=path,
+                message=f"{format_field(path)} {wrong}.",
+                hint="Name it as Kubernetes allows.",
             )
 
 
-def shown(text: str) -> str:
+def format_name(text: str) -> str:
     """A name as it may be shown: printable, and not too long."""
     printable = text if text.isprintable() else ascii(text)[1:-1]
     return printable if len(printable) <= _LONGEST_SHOWN else f"{printable[:_LONGEST_SHOWN]}…"

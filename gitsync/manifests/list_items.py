@@ -18,7 +18,7 @@ def is_list(value: Any) -> bool:
     return is_object(value) and value["kind"].endswith("List") and isinstance(value.get("items"), list)
 
 
-def unlist(document: Document, depth: int = MAX_LISTS) -> Iterator[Document]:
+def split_list(document: Document, depth: int = MAX_LISTS) -> Iterator[Document]:
     """A document, or where it is a list of documents, these."""
     value = document.value
     if not is_list(value) or not depth:
@@ -28,7 +28,7 @@ def unlist(document: Document, depth: int = MAX_LISTS) -> Iterator[Document]:
     implied |= {ENCRYPTED: value[ENCRYPTED]} if ENCRYPTED in value else {}
     for index, item in enumerate(value["items"]):
         if item is not None:
-            yield from unlist(_item(document, item, index, implied), depth - 1)
+            yield from split_list(_item(document, item, index, implied), depth - 1)
 
 
 def _item(document: Document, item: Any, index: int, implied: Mapping[str, Any]) -> Document:

@@ -11,12 +11,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gitsync.catalog.type_words import quoted
-from gitsync.manifests.header_likeness import key_for
+from gitsync.catalog.type_words import quote_scalar
+from gitsync.manifests.header_likeness import find_key_like
 from gitsync.manifests.yaml_documents import Document
 from gitsync.model.gvk import GVK
 from gitsync.model.problem import Problem
-from gitsync.problems.field_path import spell
+from gitsync.problems.field_path import format_field
 
 LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 GROUP = re.compile(rf"{LABEL}(\.{LABEL})*")
@@ -52,7 +52,7 @@ def read_header(document: Document, namespace: str) -> Header | Problem:
     gvk = GVK.parse(value["apiVersion"], value["kind"])
     metadata = value.get("metadata")
     if not _is_gvk(gvk):
-        message = f"{quoted(value['apiVersion'])} and {quoted(value['kind'])} are no apiVersion and kind."
+        message = f"{quote_scalar(value['apiVersion'])} and {quote_scalar(value['kind'])} are no apiVersion and kind."
         return _problem(document, "InvalidKind", "apiVersion", message, "Write apiVersion as group/version.")
     if not isinstance(metadata, dict):
         return _problem(
@@ -63,7 +63,7 @@ def read_header(document: Document, namespace: str) -> Header | Problem:
         return _no_name(document, gvk.kind)
     for member, text in (("name", name), ("namespace", space)):
         if not _matches(NAME, text, 253):
-            message = f"metadata.{member} of a {gvk.kind} is {quoted(text)}."
+            message = f"metadata.{member} of a {gvk.kind} is {quote_scalar(text)}."
             return _problem(document, "InvalidName", f"metadata.{member}", message, NAME_RULE)
     problems: list[Problem] = []
     annotations = _strings(document, "annotations", problems)
@@ -72,9 +72,9 @@ def read_header(document: Document, namespace: str) -> Header | Problem:
 
 
 def _no_name(document: Document, kind: str) -> Problem:
-    key = key_for("name", document.value["metadata"])
+    key = find_key_like("name", document.value["metadata"])
     if key not in {None, "name"}:
-        where = spell(("metadata", str(key)))
+        where = format_field(("metadata", str(key)))
         return _problem(
             document, "MisspeltField", where, f"{where} is not a field of a manifest.", "Did you mean name?"
         )
@@ -104,7 +104,7 @@ def _strings(document: Document, member: str, problems: list[Problem]) -> dict[s
     for key, value in found.items():
         if not isinstance(value, str):
             message = f"The value of {key} under {where} is not text."
-            path = spell(("metadata", member, key))
+            path = format_field(("metadata", member, key))
             problems.append(_problem(document, "InvalidMetadata", path, message, "Put it in quotes."))
     return {key: value for key, value in found.items() if isinstance(value, str)}
 

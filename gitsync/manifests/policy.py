@@ -8,7 +8,7 @@ from gitsync.model.policy import RECONCILE_POLICY, Policy
 from gitsync.model.resource import Resource
 
 
-def policy_of(resource: Resource, namespaces: Mapping[str, Mapping[str, str]], default: Policy) -> Policy | None:
+def find_policy(resource: Resource, namespaces: Mapping[str, Mapping[str, str]], default: Policy) -> Policy | None:
     """The resource's own annotation, else its Namespace's, else the default; None where the text is no policy.
 
     `namespaces` has the annotations of Namespace manifests by name. An empty text counts as absent.

@@ -13,19 +13,19 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gitsync.manifests.credential_secret import CERTIFICATE
-from gitsync.manifests.list_items import unlist
+from gitsync.manifests.list_items import split_list
 from gitsync.manifests.metadata import Header, is_object, read_header
 from gitsync.manifests.recognition import is_ours
-from gitsync.manifests.sops_documents import CIPHERTEXT, ENCRYPTED, encrypted_objects
-from gitsync.manifests.unread_documents import Leftover, hidden_by, leave, misspelt_fields, reject
+from gitsync.manifests.sops_documents import CIPHERTEXT, ENCRYPTED, find_encrypted
+from gitsync.manifests.unread_documents import Leftover, find_hidden, find_misspelt_fields, pass_over, reject
 from gitsync.manifests.yaml_documents import Document, read_documents
 from gitsync.model.export import Address, Holder
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import Manifests, UnreadDocument
-from gitsync.model.problem import Level, Problem, Source
+from gitsync.model.problem import Level, Problem, SourceLocation
 from gitsync.model.resource import Resource
 from gitsync.model.secret import Secret
-from gitsync.problems.field_path import spell
+from gitsync.problems.field_path import format_field
 
 SUFFIXES = (".yaml", ".yml", ".json")
 MAPPING = "Write one key: value a line."
@@ -46,9 +46,9 @@ def read_manifests(files: Mapping[str, bytes], *, namespace: str = "default") ->
         contents = read_documents(path, files[path])
         for problem in contents.problems:
             sorter.problems.append(problem)
-            sorter.unread.append(UnreadDocument(source=Source(path, problem.line), is_rejected=True))
+            sorter.unread.append(UnreadDocument(source=SourceLocation(path, problem.line), is_rejected=True))
         for document in contents.documents:
-            for single in unlist(document):
+            for single in split_list(document):
                 sorter.add(single)
     return sorter.done()
 
@@ -75,13 +75,13 @@ class _Sorter:
             self.sealed.append(document)
         take = TAKERS.get((value["apiVersion"], value["kind"])) if is_object(value) else None
         if take is None and not (is_object(value) and is_ours(value["apiVersion"])):
-            self.account_for(leave(document))
+            self.account_for(pass_over(document))
             return
         header = read_header(document, self.namespace)
         if isinstance(header, Problem):
-            self.account_for(reject(document, *(misspelt_fields(document) or (header,)), *document.problems))
+            self.account_for(reject(document, *(find_misspelt_fields(document) or (header,)), *document.problems))
             return
-        self.unread.extend(hidden_by(document))
+        self.unread.extend(find_hidden(document))
         if take:
             self.problems.extend([*document.problems, *header.problems])
             take(self, document, header)
@@ -95,7 +95,7 @@ class _Sorter:
     def resource(self, document: Document, header: Header) -> None:
         gvk = header.gvk
         spec = document.value.get("spec")
-        problems = [*document.problems, *header.problems, *misspelt_fields(document)]
+        problems = [*document.problems, *header.problems, *find_misspelt_fields(document)]
         if spec is not None and not isinstance(spec, dict):
             problems.append(_problem(document, "InvalidSpec", "spec", "spec is not a mapping.", MAPPING))
         if ENCRYPTED in document.value and CIPHERTEXT.search(repr(spec)):
@@ -106,7 +106,7 @@ class _Sorter:
                 key=Key(gvk.group, gvk.kind, header.namespace, header.name),
                 gvk=gvk,
                 spec=spec if isinstance(spec, dict) else {},
-                source=Source(document.path, document.line("")),
+                source=SourceLocation(document.path, document.line("")),
                 annotations=header.annotations,
                 labels=header.labels,
                 lines=document.lines,
@@ -165,7 +165,7 @@ class _Sorter:
             resources=tuple(sorted(self.resources, key=lambda r: (r.key, r.gvk.version, r.source))),
             config_maps=self.config_maps,
             secrets=self.secrets,
-            encrypted=encrypted_objects(self.encrypted, self.sealed),
+            encrypted=find_encrypted(self.encrypted, self.sealed),
             namespaces=self.namespaces,
             problems=tuple(sorted(self.problems, key=lambda p: p.order)),
             unread=tuple(sorted(self.unread, key=lambda one: one.source)),
@@ -189,7 +189,9 @@ def _texts(sorter: _Sorter, document: Document, member: str) -> dict[str, str]:
         return {}
     for key in [key for key, value in found.items() if not isinstance(value, str)]:
         message = f"The value of {key} under {member} is not text."
-        sorter.problems.append(_problem(document, "InvalidData", spell((member, key)), message, "Put it in quotes."))
+        sorter.problems.append(
+            _problem(document, "InvalidData", format_field((member, key)), message, "Put it in quotes.")
+        )
     return {key: value for key, value in found.items() if isinstance(value, str)}
 
 
@@ -202,14 +204,14 @@ def _decoded(sorter: _Sorter, document: Document) -> dict[str, Secret]:
         except binascii.Error:
             hint = "Encode it, or write it under stringData as it is."
             message = f"The value of {key} under data is not base64."
-            sorter.problems.append(_problem(document, "InvalidData", spell(("data", key)), message, hint))
+            sorter.problems.append(_problem(document, "InvalidData", format_field(("data", key)), message, hint))
         except UnicodeDecodeError:
             if key == CERTIFICATE:  # of a credential, in PKCS#12, which is taken in base64
                 made[key] = Secret("".join(text.split()))
                 continue
             message = f"The value of {key} under data is not text in UTF-8; no resource can take it."
             hint = "Nothing is wrong as long as no manifest refers to it."
-            problem = _problem(document, "BinarySecret", spell(("data", key)), message, hint)
+            problem = _problem(document, "BinarySecret", format_field(("data", key)), message, hint)
             sorter.problems.append(replace(problem, level=Level.WARNING))
     return made
 

@@ -12,9 +12,9 @@ from functools import cache, lru_cache
 from typing import Any
 
 from gitsync.catalog.catalog import Catalog, open_catalog
-from gitsync.catalog.type_words import either, quoted
-from gitsync.catalog.unknown_kind import meant_group
-from gitsync.manifests.header_likeness import HEADER, Likeness, within_two_letters
+from gitsync.catalog.type_words import join_with_or, quote_scalar
+from gitsync.catalog.unknown_kind import suggest_group
+from gitsync.manifests.header_likeness import HEADER, Likeness, find_within_two_letters
 from gitsync.manifests.sops_documents import CIPHERTEXT
 from gitsync.problems.finding import Finding
 
@@ -67,7 +67,7 @@ def is_ours(api_version: str) -> bool:
     return group.endswith(GROUPS) and group not in FOREIGN
 
 
-def fault_of(value: Any) -> Finding | None:
+def find_header_fault(value: Any) -> Finding | None:
     """What is wrong with a document that was meant for gitsync; None where it belongs to something else.
 
     `value` is a document that `is_ours` does not recognise as a resource.
@@ -105,7 +105,7 @@ def _homes() -> Mapping[str, tuple[str, ...]]:
 
 @lru_cache(maxsize=1024)
 def _near_group(text: str) -> str | None:
-    return within_two_letters(text, _catalog().groups())
+    return find_within_two_letters(text, _catalog().groups())
 
 
 def _named_group(seen: Likeness) -> str | None:
@@ -145,7 +145,7 @@ def _feeds_resources(seen: Likeness) -> bool:
 def _fed_kind(seen: Likeness) -> str | None:
     if seen.kind in FEEDING:
         return seen.kind
-    return within_two_letters(seen.kind, FEEDING) if seen.kind not in _homes() else None
+    return find_within_two_letters(seen.kind, FEEDING) if seen.kind not in _homes() else None
 
 
 def _is_encrypted(seen: Likeness) -> bool:
@@ -190,7 +190,7 @@ def _no_kind(seen: Likeness) -> Finding | None:
         return None
     message = f"The document has the apiVersion {seen.api_version}, but no kind." if seen.api_version else NAMELESS
     kinds = _catalog().kinds(_named_group(seen) or "")
-    hint = f"Write kind. Kinds there are {either(kinds)}." if kinds else "Write apiVersion and kind."
+    hint = f"Write kind. Kinds there are {join_with_or(kinds)}." if kinds else "Write apiVersion and kind."
     return Finding(code="MissingKind", path=("kind",), message=message, hint=hint)
 
 
@@ -201,7 +201,7 @@ def _no_group(seen: Likeness) -> Finding | None:
     if seen.group:
         return None
     code = "UnknownGroup" if seen.api_version else "MissingApiVersion"
-    message = f"The apiVersion {quoted(seen.api_version)} of this {seen.kind} has no group."
+    message = f"The apiVersion {quote_scalar(seen.api_version)} of this {seen.kind} has no group."
     message = message if seen.api_version else f"This {seen.kind} has no apiVersion."
     return Finding(code=code, path=("apiVersion",), message=message, hint=_spelled(seen))
 
@@ -216,13 +216,13 @@ def _spelled(seen: Likeness) -> str:
     if not homes:
         return "Write apiVersion as group/version. `gitsync explain` lists the kinds that there are."
     newest = [f"{home}/{_catalog().versions(home, seen.kind)[-1]}" for home in homes]
-    return f"Write the group and the version, for example apiVersion: {either(newest)}."
+    return f"Write the group and the version, for example apiVersion: {join_with_or(newest)}."
 
 
 def _unknown_group(seen: Likeness) -> Finding:
     near = _named_group(seen)
-    hint = f"Did you mean {near}?" if near in _catalog().groups() else meant_group(seen.group, seen.kind, _catalog())
-    message = f"{quoted(seen.group)} is not a group of ASO's kinds."
+    hint = f"Did you mean {near}?" if near in _catalog().groups() else suggest_group(seen.group, seen.kind, _catalog())
+    message = f"{quote_scalar(seen.group)} is not a group of ASO's kinds."
     return Finding(code="UnknownGroup", path=("apiVersion",), message=message, hint=hint)
 
 
@@ -252,6 +252,6 @@ def _as_aso(field: str, text: Any, home: tuple[str, str] | None) -> Finding:
     return Finding(
         code="ArmType",
         path=(field,),
-        message=f"{field} is {quoted(text)}: this is the form of ARM and Bicep, not of ASO.",
+        message=f"{field} is {quote_scalar(text)}: this is the form of ARM and Bicep, not of ASO.",
         hint=f"Write it as kind {home[1]} of {home[0]}." if home else "Write apiVersion and kind as ASO does.",
     )

@@ -14,7 +14,7 @@ from gitsync.model.resource import Prepared
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class Selection:
     """Names of resources and namespaces; empty means all.
 
     A name is `Kind.group/namespace/name`, `Kind/name`, or a pattern of either with * and ?.
@@ -31,10 +31,10 @@ class Choice:
         return not self.only or any(fnmatchcase(text, pattern) for pattern in self.only for text in spellings)
 
 
-EVERYTHING: Final = Choice()
+EVERYTHING: Final = Selection()
 
 
-def of_namespaces(manifests: Manifests, namespaces: Collection[str]) -> Manifests:
+def select_namespaces(manifests: Manifests, namespaces: Collection[str]) -> Manifests:
     """Return the manifests with the resources of other namespaces set apart; none named means all.
 
     Set apart before anything is judged: nothing refers across namespaces, and each may be another subscription's.
@@ -46,7 +46,7 @@ def of_namespaces(manifests: Manifests, namespaces: Collection[str]) -> Manifest
     return replace(manifests, resources=kept, elsewhere=rest)
 
 
-def chosen(prepared: Sequence[Prepared], choice: Choice) -> tuple[Prepared, ...]:
+def select_prepared(prepared: Sequence[Prepared], choice: Selection) -> tuple[Prepared, ...]:
     """Return what the run is about, and what that depends on: the latter to be looked at alone.
 
     What is only looked at has policy skip and waits for nothing; what it exports feeds the others, and is not written.
@@ -57,7 +57,7 @@ def chosen(prepared: Sequence[Prepared], choice: Choice) -> tuple[Prepared, ...]
     return (*wanted, *(replace(one, policy=Policy.SKIP, depends_on=(), is_watched=True) for one in watched))
 
 
-def unmatched(keys: Iterable[Key], choice: Choice) -> tuple[str, ...]:
+def find_unmatched(keys: Iterable[Key], choice: Selection) -> tuple[str, ...]:
     """Return the names of --only that no resource has."""
     known = list(keys)
-    return tuple(name for name in choice.only if not any(Choice(only=(name,)).has(key) for key in known))
+    return tuple(name for name in choice.only if not any(Selection(only=(name,)).has(key) for key in known))

@@ -12,19 +12,19 @@ from collections.abc import Iterable, Mapping
 from gitsync.manifests.yaml_documents import Document
 from gitsync.model.export import Address
 from gitsync.model.manifests import Encrypted
-from gitsync.model.problem import Source
+from gitsync.model.problem import SourceLocation
 
 ENCRYPTED = "sops"  # the member that SOPS adds to a document it encrypts
 CIPHERTEXT = re.compile(r"ENC\[AES256_GCM,")
 
 
-def encrypted_objects(
-    objects: Mapping[Address, Document], documents: Iterable[Document]
-) -> Mapping[Address, Encrypted]:
+def find_encrypted(objects: Mapping[Address, Document], documents: Iterable[Document]) -> Mapping[Address, Encrypted]:
     """The encrypted Secrets and ConfigMaps as they stand. `documents` are all that SOPS encrypted, of any kind."""
     texts = _sealed_at_once(documents)
     return {
-        address: Encrypted(source=Source(one.path, one.line("")), text=texts[_seal(one)], values=_as_they_stand(one))
+        address: Encrypted(
+            source=SourceLocation(one.path, one.line("")), text=texts[_seal(one)], values=_as_they_stand(one)
+        )
         for address, one in objects.items()
     }
 

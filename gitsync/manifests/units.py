@@ -17,7 +17,7 @@ KUSTOMIZATIONS = frozenset({"kustomization.yaml", "kustomization.yml", "Kustomiz
 """Names of what is built, as files and as the paths that their results are read by."""
 
 
-def unit_of(path: str) -> str:
+def find_unit(path: str) -> str:
     """Return the unit of a file, by its path from the root of SOURCE."""
     return posixpath.dirname(path) or ROOT
 
@@ -27,7 +27,7 @@ def is_inside(unit: str, folder: str) -> bool:
     return folder in {"", ROOT} or unit == folder or unit.startswith(folder + "/")
 
 
-def hides(problem: Problem, unit: str) -> bool:
+def may_hide(problem: Problem, unit: str) -> bool:
     """Tell whether a problem of a source may hide a manifest of a unit.
 
     An error without a path may hide any. What is wrong with a kustomization concerns all that lies below it, and what
@@ -35,7 +35,7 @@ def hides(problem: Problem, unit: str) -> bool:
     """
     if not (problem.is_error or problem.code == "PassedOver"):
         return False
-    folder = unit_of(problem.path)
+    folder = find_unit(problem.path)
     if not problem.path or is_inside(unit, problem.path):
         return True
     if posixpath.basename(problem.path) in KUSTOMIZATIONS:

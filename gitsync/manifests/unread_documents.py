@@ -9,14 +9,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gitsync.manifests.header_likeness import Likeness, key_for
+from gitsync.manifests.header_likeness import Likeness, find_key_like
 from gitsync.manifests.list_items import is_list
 from gitsync.manifests.metadata import is_object
-from gitsync.manifests.recognition import fault_of, is_arm_template, is_ours
+from gitsync.manifests.recognition import find_header_fault, is_arm_template, is_ours
 from gitsync.manifests.yaml_documents import Document
 from gitsync.model.manifests import UnreadDocument
-from gitsync.model.problem import Problem, Source
-from gitsync.problems.field_path import spell
+from gitsync.model.problem import Problem, SourceLocation
+from gitsync.problems.field_path import format_field
 from gitsync.problems.finding import Finding
 
 ARM_TEMPLATE = "ARM template"
@@ -31,7 +31,7 @@ class Leftover:
     unread: tuple[UnreadDocument, ...]
 
 
-def leave(document: Document) -> Leftover:
+def pass_over(document: Document) -> Leftover:
     """Pass a document over, unless a sign says that it was meant for gitsync; then it is rejected."""
     wrong = _fault(document)
     if wrong is not None:
@@ -47,17 +47,17 @@ def reject(document: Document, *problems: Problem) -> Leftover:
     """Account for a document that has these problems instead of a use."""
     items = tuple(_items_of_ours(document))
     itself = Likeness.of(document.value).unread(_source(document), is_rejected=True)
-    return Leftover(problems, (*(items or (itself,)), *hidden_by(document)))
+    return Leftover(problems, (*(items or (itself,)), *find_hidden(document)))
 
 
-def hidden_by(document: Document) -> tuple[UnreadDocument, ...]:
+def find_hidden(document: Document) -> tuple[UnreadDocument, ...]:
     """The document before this one, where no `---` divides them: its header stands in the same mapping, and is lost."""
     if not any(_hides(problem, _IDENTITY) for problem in document.problems):
         return ()
     return (UnreadDocument(source=_source(document), is_rejected=True),)
 
 
-def misspelt_fields(document: Document) -> tuple[Problem, ...]:
+def find_misspelt_fields(document: Document) -> tuple[Problem, ...]:
     """A problem for each field of the header whose key is in another case or within two letters."""
     misspelt = Likeness.of(document.value).misspelt
     return tuple(
@@ -66,15 +66,15 @@ def misspelt_fields(document: Document) -> tuple[Problem, ...]:
             message=f"{key} is not a field of a manifest.",
             hint=f"Did you mean {word}?",
             path=document.path,
-            line=document.line(spell((key,))),
-            field=spell((key,)),
+            line=document.line(format_field((key,))),
+            field=format_field((key,)),
         )
         for word, key in misspelt.items()
     )
 
 
 def _fault(document: Document) -> Finding | None:
-    return _fault_of_list(document.value) or fault_of(document.value)
+    return _fault_of_list(document.value) or find_header_fault(document.value)
 
 
 def _fault_of_list(value: Any) -> Finding | None:
@@ -98,11 +98,11 @@ def _items_of_ours(document: Document) -> Iterator[UnreadDocument]:
     for index, item in enumerate(_items(document.value)):
         if _is_meant(item):
             line = document.lines.get(f"[{index}]") or document.lines.get(f"items[{index}]", document.line("items"))
-            yield Likeness.of(item).unread(Source(document.path, line), is_rejected=True)
+            yield Likeness.of(item).unread(SourceLocation(document.path, line), is_rejected=True)
 
 
 def _is_meant(item: Any) -> bool:
-    return (is_object(item) and is_ours(item["apiVersion"])) or fault_of(item) is not None
+    return (is_object(item) and is_ours(item["apiVersion"])) or find_header_fault(item) is not None
 
 
 def _items(value: Any) -> list[Any]:
@@ -113,7 +113,7 @@ def _items(value: Any) -> list[Any]:
         return []
     seen = Likeness.of(value)
     has_header = bool({"apiVersion", "kind"} & seen.keys.keys()) and not seen.group
-    key = key_for("items", value) if has_header else None
+    key = find_key_like("items", value) if has_header else None
     return value[key] if key is not None and isinstance(value[key], list) else []
 
 
@@ -123,8 +123,8 @@ def _placed(finding: Finding, document: Document) -> Problem:
         message=finding.message,
         hint=finding.hint,
         path=document.path,
-        line=document.line(spell(finding.path)),
-        field=spell(finding.path),
+        line=document.line(format_field(finding.path)),
+        field=format_field(finding.path),
     )
 
 
@@ -132,5 +132,5 @@ def _hides(problem: Problem, fields: set[str] | frozenset[str]) -> bool:
     return problem.code == "DuplicateKey" and problem.field in fields
 
 
-def _source(document: Document) -> Source:
-    return Source(document.path, document.line(""))
+def _source(document: Document) -> SourceLocation:
+    return SourceLocation(document.path, document.line(""))

@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from gitsync.manifests.yaml_scalars import TAG, as_key, resolve, resolve_tagged
+from gitsync.manifests.yaml_scalars import TAG, format_key, resolve, resolve_tagged
 from gitsync.model.problem import Problem
 
 MAX_BYTES = 8 * 1024 * 1024
@@ -53,7 +53,7 @@ class Document:
 
 
 @dataclass(slots=True)
-class Contents:
+class FileDocuments:
     """What one file holds."""
 
     documents: list[Document] = field(default_factory=list)
@@ -66,9 +66,9 @@ class Unreadable(Exception):  # noqa: N818 - it ends the reading of one document
         self.code, self.message, self.line, self.hint = code, message, line, hint
 
 
-def read_documents(path: str, content: bytes) -> Contents:
+def read_documents(path: str, content: bytes) -> FileDocuments:
     """Every document of a file that can be read, and a problem for each that cannot."""
-    found = Contents()
+    found = FileDocuments()
     if len(content) > MAX_BYTES:
         message = f"The file has {len(content)} bytes; more than {MAX_BYTES} are not read."
         hint = "Split it, or name it in .gitsyncignore."
@@ -241,7 +241,7 @@ class _Builder:
             raise Unreadable(
                 "InvalidKey", "A key of a mapping is itself a mapping or a list.", line, "Use text as keys."
             )
-        key = as_key(self.scalar(event, where, line))
+        key = format_key(self.scalar(event, where, line))
         if key is None:
             raise Unreadable("InvalidKey", "A key of a mapping is null.", line, "Quote it if it is text.")
         if event.anchor:

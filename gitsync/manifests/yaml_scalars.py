@@ -57,7 +57,7 @@ def resolve_tagged(tag: str, text: str) -> Scalar:
     return TAGGED[tag.removeprefix(TAG)](text)
 
 
-def as_key(value: Scalar) -> str | None:
+def format_key(value: Scalar) -> str | None:
     """How a scalar key reads in JSON; None for null, which no key can be."""
     if value is None or isinstance(value, str):
         return value

@@ -18,6 +18,6 @@ class Clock(Protocol):
     async def sleep(self, seconds: float) -> None: ...
 
 
-def rfc3339(moment: datetime) -> str:
+def format_rfc3339(moment: datetime) -> str:
     """Write a moment as Kubernetes does: RFC 3339, UTC, whole seconds."""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

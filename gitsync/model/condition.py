@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 
-class Status(StrEnum):
+class ConditionStatus(StrEnum):
     TRUE = "True"
     FALSE = "False"
     UNKNOWN = "Unknown"
@@ -34,7 +34,7 @@ class Condition:
     change without the condition changing.
     """
 
-    status: Status
+    status: ConditionStatus
     severity: Severity = Severity.NONE
     reason: str
     message: str = ""
@@ -46,7 +46,7 @@ class Condition:
 
     @property
     def is_ready(self) -> bool:
-        return self.status is Status.TRUE
+        return self.status is ConditionStatus.TRUE
 
     def says_the_same(self, other: Condition | None) -> bool:
         """Equal but for the time and the request id."""

@@ -30,7 +30,7 @@ class Coverage:
     @property
     def passed_over(self) -> Mapping[str, int]:
         """How many documents of each kind are not for gitsync: the most frequent first, then by name."""
-        times = Counter(title_of(one) for one in self.unread if not one.is_rejected)
+        times = Counter(format_title(one) for one in self.unread if not one.is_rejected)
         return dict(sorted(times.items(), key=lambda item: (-item[1], item[0])))
 
     @property
@@ -39,7 +39,7 @@ class Coverage:
         return sum(one.is_rejected for one in self.unread)
 
 
-def title_of(document: UnreadDocument) -> str:
+def format_title(document: UnreadDocument) -> str:
     """The kind of a document as people write it (`Deployment.apps`), or words for one that has none.
 
     Nothing that a file may spell as it likes is repeated: a kind that Kubernetes would refuse is only called so.

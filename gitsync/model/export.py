@@ -29,7 +29,7 @@ class Holder(StrEnum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Address:
-    """A Secret or a ConfigMap by its name. Names and keys are as Kubernetes allows them: `vault.naming` checks them."""
+    """A Secret or a ConfigMap by its name. `secrets.naming` checks names and keys by the rules of Kubernetes."""
 
     holder: Holder
     namespace: str

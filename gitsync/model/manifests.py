@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from gitsync.model.export import Address
-from gitsync.model.problem import Problem, Source
+from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.resource import Resource
 from gitsync.model.secret import Secret
 
@@ -19,7 +19,7 @@ class Encrypted:
     `sops`. `values` are those of the object by key, encrypted as they stand there.
     """
 
-    source: Source
+    source: SourceLocation
     text: bytes
     values: Mapping[str, str] = field(default_factory=dict, compare=False)  # the text says it all
 
@@ -33,7 +33,7 @@ class UnreadDocument:
     is what it is instead, where it has no kind but can be recognised.
     """
 
-    source: Source
+    source: SourceLocation
     api_version: str = ""
     kind: str = ""
     name: str = ""

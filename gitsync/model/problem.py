@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Source:
+class SourceLocation:
     """Where a manifest stands: path inside the source, and its first line (from 1)."""
 
     path: str

@@ -29,7 +29,7 @@ class Claim(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class PendingOperation:
     """A long-running operation that was under way when the run ended. No poll URL: it may be signed."""
 
     kind: str  # "create", "update" or "delete"
@@ -37,7 +37,7 @@ class Operation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class WriteStreak:
     """Writes in a row that put back what had moved in Azure, with nothing changed in git between them.
 
     `count` of them, the last at `at` (RFC 3339, UTC); `paths` are JSON pointers of what moved each time, "" for the
@@ -73,9 +73,9 @@ class Record:
     spec_digest: str = ""
     applied: Mapping[str, Any] | None = None
     baseline: Mapping[str, Any] | None = None
-    operation: Operation | None = None
+    operation: PendingOperation | None = None
     writes: int = 0
-    row: Row | None = None
+    row: WriteStreak | None = None
     owner: Key | None = None
     depends_on: tuple[Key, ...] = ()
     agent: str = ""

@@ -15,7 +15,7 @@ from gitsync.model.review import Review
 
 
 @dataclass(frozen=True, slots=True)
-class Requests:
+class RequestCounts:
     """How many requests ARM was sent, by the bucket that they count against; polls are reads told apart."""
 
     reads: int = 0
@@ -38,7 +38,7 @@ class Report:
     started: str
     finished: str
     exit_code: int
-    requests: Requests
+    requests: RequestCounts
     problems: tuple[Problem, ...]
     results: tuple[Result, ...]
     interrupted: bool = False

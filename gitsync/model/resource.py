@@ -8,7 +8,7 @@ from typing import Any
 
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.policy import Policy
-from gitsync.model.problem import Problem, Source
+from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.template import Template
 
 
@@ -29,7 +29,7 @@ class Resource:
     key: Key
     gvk: GVK
     spec: Mapping[str, Any]
-    source: Source
+    source: SourceLocation
     annotations: Mapping[str, str] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
     lines: Mapping[str, int] = field(default_factory=dict)

@@ -9,7 +9,7 @@ from enum import StrEnum
 from gitsync.model.condition import Condition
 from gitsync.model.gvk import Key
 from gitsync.model.policy import Policy
-from gitsync.model.problem import Source
+from gitsync.model.problem import SourceLocation
 from gitsync.model.record import Record
 from gitsync.model.review import Reviewed
 from gitsync.model.verdict import Action, Difference, Verdict
@@ -55,7 +55,7 @@ class Result:
 
     key: Key
     manifest_api_version: str
-    source: Source | None
+    source: SourceLocation | None
     arm_id: str | None
     policy: Policy
     verdict: Verdict

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gitsync.diff.hints import Hints
-from gitsync.diff.ignore import Paths, without
+from gitsync.diff.ignore import Paths, remove_paths
 from gitsync.diff.three_way import Remembered, compare
 from gitsync.errors import ArmError
 from gitsync.model.live import Live
@@ -24,23 +24,23 @@ class Wishes:
     always_put: bool = False
 
 
-def remembered_of(record: Record | None, api_version: str, ignored: Paths = ()) -> Remembered | None:
+def find_remembered(record: Record | None, api_version: str, ignored: Paths = ()) -> Remembered | None:
     """What a record lets a comparison know: nothing before a claim, no baseline of another api-version, and nothing of
     what is left alone since.
     """
     if record is None or record.applied is None or not record.claim.is_ours:
         return None
     baseline = record.baseline if record.arm_api_version == api_version else None
-    return Remembered(applied=without(record.applied, ignored), baseline=without(baseline, ignored))
+    return Remembered(applied=remove_paths(record.applied, ignored), baseline=remove_paths(baseline, ignored))
 
 
-def absent(record: Record | None) -> tuple[Comparison, Action]:
+def decide_absent(record: Record | None) -> tuple[Comparison, Action]:
     """The resource is not there: gone, where it was ours; to be created in any case."""
     was_ours = record is not None and record.claim.is_ours
     return Comparison(verdict=Verdict.MISSING if was_ours else Verdict.CREATE), Action.CREATE
 
 
-def present(
+def decide_present(
     desired: Mapping[str, Any],
     live: Live,
     remembered: Remembered | None,
@@ -52,7 +52,7 @@ def present(
 
     `ignored` are paths of the live body that are left alone; the other two are without them already.
     """
-    comparison = compare(desired, without(live.body, ignored), remembered, hints)
+    comparison = compare(desired, remove_paths(live.body, ignored), remembered, hints)
     if comparison.verdict is Verdict.ADOPT and not wishes.adopts:
         return comparison, Action.NONE
     if live.has_failed and comparison.verdict is Verdict.IN_SYNC:
@@ -61,7 +61,7 @@ def present(
     return comparison, Action.UPDATE if must else Action.NONE
 
 
-def unseen(desired: Mapping[str, Any], remembered: Remembered | None) -> tuple[Comparison, Action]:
+def decide_unreadable(desired: Mapping[str, Any], remembered: Remembered | None) -> tuple[Comparison, Action]:
     """The resource is there, and its kind can only be asked whether it is: what git changed is all that can differ."""
     if remembered is None:
         return Comparison(verdict=Verdict.ADOPT), Action.NONE
@@ -70,7 +70,7 @@ def unseen(desired: Mapping[str, Any], remembered: Remembered | None) -> tuple[C
     return Comparison(verdict=Verdict.PENDING), Action.UPDATE
 
 
-def claim_of(record: Record | None, *, sent: bool, existed: bool, differed: bool) -> Claim:
+def decide_claim(record: Record | None, *, sent: bool, existed: bool, differed: bool) -> Claim:
     """By which right a resource is ours, now that it is.
 
     Where a run was cut off after its first write, the record only says that a create was expected: a resource that is
@@ -84,7 +84,7 @@ def claim_of(record: Record | None, *, sent: bool, existed: bool, differed: bool
     return Claim.CREATED if expected and not differed else Claim.ADOPTED
 
 
-def mends_by_waiting(error: ArmError, *, missed_is_ours: bool, granted: bool) -> bool:
+def may_recover(error: ArmError, *, missed_is_ours: bool, granted: bool) -> bool:
     """Tell whether to look again in this run (docs/reference/design.md#retries).
 
     `missed_is_ours`: this run created what the resource depends on. `granted`: this run wrote a role assignment.

@@ -10,16 +10,16 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gitsync.diff.projection import asked_for, project
-from gitsync.formats.json_pointer import Path, pointer
+from gitsync.diff.projection import project, select_asked
+from gitsync.formats.json_pointer import JsonPath, format_pointer
 from gitsync.model.condition import Condition
 from gitsync.model.live import Live
 from gitsync.model.review import Review, Reviewed
 from gitsync.model.secret import Placeholder
 from gitsync.model.template import Request
 from gitsync.model.verdict import Action
-from gitsync.planning.secret_digest import masked
-from gitsync.status.conditions import warning
+from gitsync.planning.secret_digest import mask_digests
+from gitsync.status.conditions import make_warning
 
 OUTDATED = "PlanOutdated"
 NOT_REVIEWED = "NotReviewed"
@@ -34,41 +34,41 @@ EXISTS = "exists"
 """The digest of a resource that can only be asked whether it is there."""
 
 
-def later_of(request: Request) -> tuple[str, ...]:
+def find_runtime_values(request: Request) -> tuple[str, ...]:
     """What of a plan's request only a run will know, sorted."""
-    in_body = [pointer(path) for path, value in _leaves(request.body, ()) if isinstance(value, Placeholder)]
+    in_body = [format_pointer(path) for path, value in _leaves(request.body, ()) if isinstance(value, Placeholder)]
     return tuple(sorted([*in_body, *([ID] if "<" in request.arm_id else [])]))
 
 
-def desired_digest(request: Request, body: Mapping[str, Any], later: tuple[str, ...]) -> str:
+def digest_desired(request: Request, body: Mapping[str, Any], later: tuple[str, ...]) -> str:
     """The digest of what git asks for: where, in which api-version, and a sealed body (see `without_later`)."""
-    known = {pointer(path): value for path, value in _leaves(body, ())}
+    known = {format_pointer(path): value for path, value in _leaves(body, ())}
     arm_id = "" if ID in later else request.arm_id.casefold()
     return _digest([arm_id, request.api_version, known])
 
 
-def without_later(body: Any, later: tuple[str, ...], path: Path = ()) -> Any:
+def remove_runtime_values(body: Any, later: tuple[str, ...], path: JsonPath = ()) -> Any:
     """Return a body with null for what only a later step knows, whatever it turned out to be."""
-    if path and pointer(path) in later:
+    if path and format_pointer(path) in later:
         return None
     if isinstance(body, Mapping):
-        return {key: without_later(value, later, (*path, key)) for key, value in body.items()}
+        return {key: remove_runtime_values(value, later, (*path, key)) for key, value in body.items()}
     if isinstance(body, list):
-        return [without_later(value, later, (*path, index)) for index, value in enumerate(body)]
+        return [remove_runtime_values(value, later, (*path, index)) for index, value in enumerate(body)]
     return body
 
 
-def live_digest(live: Live, asked: Mapping[str, Any], sent: Mapping[str, Any]) -> str:
+def digest_live(live: Live, asked: Mapping[str, Any], sent: Mapping[str, Any]) -> str:
     """The digest of what Azure says of a resource that is there: the leaves that git asks for and those that were sent,
     and whether its last operation failed. The rest of the answer (counters, times) moves by itself.
 
     `asked` and `sent` are sealed bodies.
     """
-    seen = [project(asked_for(masked(body)), live.body) for body in (asked, sent)]
+    seen = [project(select_asked(mask_digests(body)), live.body) for body in (asked, sent)]
     return _digest([*seen, live.has_failed])
 
 
-def objection(
+def find_objection(
     review: Review, then: Reviewed | None, now: Reviewed, digest_key: str, *, quiet: bool
 ) -> Condition | None:
     """Say why a resource that the run would write is not to be; None where it is as it was when it was reviewed.
@@ -77,16 +77,16 @@ def objection(
     ETag can only have been moved by others.
     """
     if then is None:
-        return warning(NOT_REVIEWED, "The reviewed plan does not have this resource, so it is not written.")
+        return make_warning(NOT_REVIEWED, "The reviewed plan does not have this resource, so it is not written.")
     writes = then.action is not Action.NONE
     if writes and then.secrets and (not review.digest_key or review.digest_key != digest_key):
-        return warning(SECRETS_NOT_REVIEWED, _of_keys(review.digest_key, digest_key))
+        return make_warning(SECRETS_NOT_REVIEWED, _of_keys(review.digest_key, digest_key))
     moved = next(_moved(then, now, quiet=quiet), "")
     if moved:
-        return warning(OUTDATED, f"{moved} {_PLAN_AGAIN}")
+        return make_warning(OUTDATED, f"{moved} {_PLAN_AGAIN}")
     if writes:
         return None
-    return warning(NOT_REVIEWED, "The reviewed plan leaves this resource as it is, so it is not written.")
+    return make_warning(NOT_REVIEWED, "The reviewed plan leaves this resource as it is, so it is not written.")
 
 
 def _moved(then: Reviewed, now: Reviewed, *, quiet: bool) -> Iterator[str]:
@@ -114,7 +114,7 @@ def _of_keys(then: str, now: str) -> str:
     return f"It has secrets, and the plan was made with a digest key where this run has {which}. Give both the same."
 
 
-def _leaves(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
+def _leaves(value: Any, path: JsonPath) -> Iterator[tuple[JsonPath, Any]]:
     """Every leaf of a body and every empty list or object; null is nothing."""
     if isinstance(value, Mapping) and value:
         for key, child in value.items():

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from gitsync.formats.arm_path import is_below, same_id
+from gitsync.formats.arm_path import is_below, is_same_id
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Intent, Node, Plan
 from gitsync.model.record import Claim, Record
@@ -17,7 +17,7 @@ from gitsync.model.resource import Prepared
 from gitsync.planning.group_deletes import is_group
 
 
-def sparing(plan: Plan, records: Mapping[Key, Record], prepared: Iterable[Prepared]) -> Plan:
+def spare_bystanders(plan: Plan, records: Mapping[Key, Record], prepared: Iterable[Prepared]) -> Plan:
     """The plan with every prune held back that would take along what this run leaves alone.
 
     `records` are all that are remembered, `prepared` all that git says, chosen or not.
@@ -32,7 +32,7 @@ def _spared(node: Node, staying: list[str]) -> Node:
     if node.record is None or node.held or node.intent is not Intent.PRUNE:
         return node
     going = node.record.arm_id
-    taken = next((arm_id for arm_id in staying if same_id(arm_id, going) or is_below(arm_id, going)), None)
+    taken = next((arm_id for arm_id in staying if is_same_id(arm_id, going) or is_below(arm_id, going)), None)
     return replace(node, held=f"This run leaves {taken} alone, and the delete would take it along.") if taken else node
 
 
@@ -59,5 +59,5 @@ def _moved(plan: Plan) -> Iterable[str]:
     for node in plan.applies.values():
         there = node.record.arm_id if node.record and node.record.claim.is_ours else ""
         here = node.prepared.arm_id if node.prepared else None
-        if there and here and not same_id(there, here):
+        if there and here and not is_same_id(there, here):
             yield there

@@ -6,13 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gitsync.manifests.units import unit_of
+from gitsync.manifests.units import find_unit
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Node
 from gitsync.model.record import Claim, Record
 
 
-def expected(nodes: Iterable[Node], agent: str) -> dict[Key, Record]:
+def expect_records(nodes: Iterable[Node], agent: str) -> dict[Key, Record]:
     """Return a record for every resource that the run may write and that nobody was to create so far."""
     return {node.key: _expected(node, agent) for node in nodes if is_expected(node)}
 
@@ -40,6 +40,6 @@ def _expected(node: Node, agent: str) -> Record:
         depends_on=prepared.depends_on,
         agent=agent,
         credential=prepared.credential,
-        unit=unit_of(prepared.resource.source.path),
+        unit=find_unit(prepared.resource.source.path),
         condition=node.record.condition if node.record else None,
     )

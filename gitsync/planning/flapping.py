@@ -14,11 +14,11 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from gitsync.model.clock import rfc3339
+from gitsync.model.clock import format_rfc3339
 from gitsync.model.condition import Condition
-from gitsync.model.record import Row
+from gitsync.model.record import WriteStreak
 from gitsync.model.verdict import Comparison, Difference, Verdict
-from gitsync.status.conditions import warning
+from gitsync.status.conditions import make_warning
 
 FLAPPING: Final = "Flapping"
 """Reason of a resource that is no longer written, since something sets it back each time."""
@@ -33,7 +33,7 @@ _LONGEST_VALUE: Final = 60
 _MOST_FIELDS: Final = 5
 
 
-def held(row: Row | None, comparison: Comparison, limit: int, now: datetime) -> Row | None:
+def find_hold(row: WriteStreak | None, comparison: Comparison, limit: int, now: datetime) -> WriteStreak | None:
     """The row to remember where the resource is not to be written; None where it may be.
 
     `limit` is the number of writes in a row that are made before, 0 for no end of them. Once held, a resource stays so
@@ -47,21 +47,21 @@ def held(row: Row | None, comparison: Comparison, limit: int, now: datetime) -> 
         return row if row.held == seen else None
     if row.count < limit or not _is_recent(row, now):
         return None
-    return Row(count=row.count, paths=common, at=row.at, held=seen)
+    return WriteStreak(count=row.count, paths=common, at=row.at, held=seen)
 
 
-def after_write(row: Row | None, comparison: Comparison, now: datetime) -> Row | None:
+def extend_streak(row: WriteStreak | None, comparison: Comparison, now: datetime) -> WriteStreak | None:
     """The row after a write that answered this comparison: one longer, a new one, or none where git had moved."""
     paths = _moved(comparison)
     if not paths:
         return None
     common = _common(row, comparison)
     if row is None or row.held or not common or not _is_recent(row, now):
-        return Row(count=1, paths=paths, at=rfc3339(now))
-    return Row(count=row.count + 1, paths=common, at=rfc3339(now))
+        return WriteStreak(count=1, paths=paths, at=format_rfc3339(now))
+    return WriteStreak(count=row.count + 1, paths=common, at=format_rfc3339(now))
 
 
-def condition_of(row: Row, comparison: Comparison) -> Condition:
+def build_flapping_condition(row: WriteStreak, comparison: Comparison) -> Condition:
     """What is told of a resource that is held: which fields, who says what, and how to mend it."""
     told = [_told(difference) for difference in comparison.differences if difference.path in row.paths]
     more = [f"and {len(told) - _MOST_FIELDS} more"] if len(told) > _MOST_FIELDS else []
@@ -71,7 +71,7 @@ def condition_of(row: Row, comparison: Comparison) -> Condition:
         f"{fields}. It is not written again until git or Azure changes. Find out what sets it; then leave the field to "
         "it with the annotation gitsync/ignore, or take its value into the manifest."
     )
-    return warning(FLAPPING, text)
+    return make_warning(FLAPPING, text)
 
 
 def _moved(comparison: Comparison) -> tuple[str, ...]:
@@ -83,12 +83,12 @@ def _moved(comparison: Comparison) -> tuple[str, ...]:
     return tuple(sorted(difference.path for difference in comparison.differences))
 
 
-def _common(row: Row | None, comparison: Comparison) -> tuple[str, ...]:
+def _common(row: WriteStreak | None, comparison: Comparison) -> tuple[str, ...]:
     """The fields that moved in every turn of the row and in this one."""
     return tuple(path for path in _moved(comparison) if row is not None and path in row.paths)
 
 
-def _is_recent(row: Row, now: datetime) -> bool:
+def _is_recent(row: WriteStreak, now: datetime) -> bool:
     return now - datetime.fromisoformat(row.at) <= LONGEST_GAP
 
 

@@ -28,7 +28,7 @@ _DOT_CLASSES: Final = {
 }
 
 
-def mermaid(graph: Graph) -> str:
+def draw_mermaid(graph: Graph) -> str:
     """The graph as a Mermaid flowchart: dependents point at owners (solid), references (dashed), others (dotted)."""
     names = _names(graph)
     lines = ["flowchart LR"]
@@ -43,7 +43,7 @@ def mermaid(graph: Graph) -> str:
     return "\n".join(lines) + "\n"
 
 
-def dot(graph: Graph) -> str:
+def draw_dot(graph: Graph) -> str:
     """The graph for Graphviz: dependents point at owners (solid), references (dashed), others (dotted)."""
     names = _names(graph)
     lines = ["digraph gitsync {", "  rankdir=LR;", "  node [shape=box];"]
@@ -58,7 +58,7 @@ def dot(graph: Graph) -> str:
     return "\n".join([*lines, "}"]) + "\n"
 
 
-def document(graph: Graph) -> dict[str, list[dict[str, str]]]:
+def build_graph_document(graph: Graph) -> dict[str, list[dict[str, str]]]:
     """The graph as plain JSON values."""
     return {
         "vertices": [

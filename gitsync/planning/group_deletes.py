@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from gitsync.formats.arm_path import is_below, upwards
+from gitsync.formats.arm_path import is_below, iterate_ancestors
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Intent, Node
 from gitsync.model.record import Record
@@ -17,7 +17,7 @@ def is_group(key: Key) -> bool:
     return (key.group, key.kind) == RESOURCE_GROUP
 
 
-def doomed_groups(prunes: Mapping[Key, Node]) -> list[Node]:
+def find_deleted_groups(prunes: Mapping[Key, Node]) -> list[Node]:
     """Return the groups that are to be deleted and hold other prunes: those worth a list of what they hold."""
     return [
         node
@@ -26,7 +26,7 @@ def doomed_groups(prunes: Mapping[Key, Node]) -> list[Node]:
     ]
 
 
-def absorbed(prunes: Mapping[Key, Node], listings: Mapping[Key, Sequence[str]]) -> dict[Key, Node]:
+def absorb_content(prunes: Mapping[Key, Node], listings: Mapping[Key, Sequence[str]]) -> dict[Key, Node]:
     """Let a group's content go with it where one list of the group shows nothing but prunes of this plan.
 
     `listings` has the ids that each group holds. Content that goes along waits for the group, not the group for it.
@@ -36,7 +36,7 @@ def absorbed(prunes: Mapping[Key, Node], listings: Mapping[Key, Sequence[str]]) 
     for key, listed in listings.items():
         group = nodes[key]
         content = _inside(group, nodes)
-        if strangers(listed, _ids(nodes[inside] for inside in content)):
+        if find_strangers(listed, _ids(nodes[inside] for inside in content)):
             continue
         ahead = _ahead(group, content, listed, nodes)
         going = [inside for inside in content if inside not in ahead]
@@ -48,7 +48,7 @@ def absorbed(prunes: Mapping[Key, Node], listings: Mapping[Key, Sequence[str]]) 
     return nodes
 
 
-def strangers(listed: Iterable[str], ours: Iterable[str]) -> list[str]:
+def find_strangers(listed: Iterable[str], ours: Iterable[str]) -> list[str]:
     """Return the listed ids that are not ours, sorted."""
     known = {arm_id.casefold() for arm_id in ours}
     return sorted(arm_id for arm_id in listed if arm_id.casefold() not in known)
@@ -60,7 +60,7 @@ def unseen(records: Iterable[Record], listed: Iterable[str]) -> list[Record]:
     No list shows subnets, so a subnet is accounted for by its virtual network.
     """
     shown = {entry.rstrip("/").casefold() for entry in listed}
-    return [record for record in records if shown.isdisjoint(upwards(record.arm_id))]
+    return [record for record in records if shown.isdisjoint(iterate_ancestors(record.arm_id))]
 
 
 def _ahead(group: Node, content: Sequence[Key], listed: Sequence[str], nodes: Mapping[Key, Node]) -> set[Key]:

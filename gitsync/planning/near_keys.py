@@ -11,26 +11,28 @@ from collections.abc import Iterable, Mapping
 
 from gitsync.model.gvk import Key
 from gitsync.model.resource import Prepared
-from gitsync.problems.suggest import distance
+from gitsync.problems.suggest import measure_distance
 
 FURTHEST_KIND = 2  # letters
 FURTHEST_NAME = 1
 
 
-def mistyped(new: Key, gone: Key) -> str:
+def describe_typo(new: Key, gone: Key) -> str:
     """Return how little a new key differs from one that left git; "" where they are not alike.
 
     Namespace and group are not compared: a slip in the line before can take either from a manifest.
     """
     if new.kind == gone.kind and new.name == gone.name:
         return "differs in its namespace or group alone"
-    if new.kind == gone.kind and distance(new.name, gone.name, FURTHEST_NAME) is not None:
+    if new.kind == gone.kind and measure_distance(new.name, gone.name, FURTHEST_NAME) is not None:
         return "its name differs by one letter"
-    alike = new.name == gone.name and distance(new.kind.casefold(), gone.kind.casefold(), FURTHEST_KIND) is not None
+    alike = (
+        new.name == gone.name and measure_distance(new.kind.casefold(), gone.kind.casefold(), FURTHEST_KIND) is not None
+    )
     return "its kind differs by one or two letters" if alike else ""
 
 
-def by_variant(manifests: Iterable[Prepared]) -> dict[str, tuple[Prepared, ...]]:
+def index_by_variant(manifests: Iterable[Prepared]) -> dict[str, tuple[Prepared, ...]]:
     """Index manifests by the variants of their names."""
     found: dict[str, list[Prepared]] = defaultdict(list)
     for one in manifests:
@@ -39,7 +41,7 @@ def by_variant(manifests: Iterable[Prepared]) -> dict[str, tuple[Prepared, ...]]
     return {variant: tuple(same) for variant, same in found.items()}
 
 
-def near(name: str, indexed: Mapping[str, tuple[Prepared, ...]]) -> list[Prepared]:
+def find_near(name: str, indexed: Mapping[str, tuple[Prepared, ...]]) -> list[Prepared]:
     """Return the manifests whose names may be within one letter of this one, in the order of the files."""
     found = {(one.resource.source, one.key): one for text in _variants(name) for one in indexed.get(text, ())}
     return [found[place] for place in sorted(found)]

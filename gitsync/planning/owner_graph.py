@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from gitsync.catalog.catalog import Catalog
-from gitsync.catalog.type_words import short
+from gitsync.catalog.type_words import format_short_key
 from gitsync.model.gvk import Key
 from gitsync.model.resource import Prepared
-from gitsync.validation.references import named_references
+from gitsync.validation.references import find_named_references
 
 
 class Presence(StrEnum):
@@ -57,7 +57,7 @@ class Graph:
     edges: tuple[Edge, ...]
 
 
-def graph_of(prepared: Sequence[Prepared], catalog: Catalog, among: Sequence[Prepared] = ()) -> Graph:
+def build_owner_graph(prepared: Sequence[Prepared], catalog: Catalog, among: Sequence[Prepared] = ()) -> Graph:
     """The graph of these manifests and what they depend on. A key that stands twice is one vertex.
 
     `among` are all manifests, where not all of them are to be drawn: what is named and is among them is not missing.
@@ -74,7 +74,7 @@ def graph_of(prepared: Sequence[Prepared], catalog: Catalog, among: Sequence[Pre
 
 def _vertex(prepared: Prepared) -> Vertex:
     presence = Presence.MANIFEST if prepared.is_valid else Presence.INVALID
-    return Vertex(str(prepared.key), short(prepared.key), prepared.key.namespace, presence)
+    return Vertex(str(prepared.key), format_short_key(prepared.key), prepared.key.namespace, presence)
 
 
 def _targets(prepared: Prepared, catalog: Catalog) -> Iterator[tuple[Vertex, Relation]]:
@@ -86,11 +86,11 @@ def _targets(prepared: Prepared, catalog: Catalog) -> Iterator[tuple[Vertex, Rel
         yield _absent(owner.key), Relation.OWNER
     kind = catalog.kind(prepared.resource.gvk)
     if kind is not None:
-        for _path, key in named_references(kind, prepared.resource.spec, prepared.key.namespace):
+        for _path, key in find_named_references(kind, prepared.resource.spec, prepared.key.namespace):
             yield _absent(key), Relation.REFERENCE
     for key in prepared.depends_on:
         yield _absent(key), Relation.ORDER
 
 
 def _absent(key: Key) -> Vertex:
-    return Vertex(str(key), short(key), key.namespace, Presence.MISSING)
+    return Vertex(str(key), format_short_key(key), key.namespace, Presence.MISSING)

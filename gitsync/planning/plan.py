@@ -12,7 +12,7 @@ from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
 
 from gitsync.errors import StateError, UnsafePlanError
-from gitsync.formats.arm_path import is_below, same_id, upwards
+from gitsync.formats.arm_path import is_below, is_same_id, iterate_ancestors
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Departure, Intent, Node, Plan, Surroundings
 from gitsync.model.policy import Policy
@@ -20,7 +20,7 @@ from gitsync.model.problem import Problem
 from gitsync.model.record import Claim, Record
 from gitsync.model.resource import Prepared
 from gitsync.model.result import Result
-from gitsync.planning.prune_holds import ALONE, Gap, Holds, holds_of
+from gitsync.planning.prune_holds import ALONE, Gap, Holds, find_holds
 
 MOST_DELETES = 10
 SHARE_OF_DELETES = 0.2
@@ -47,7 +47,7 @@ def make_plan(
     problems = tuple(problems)
     invalid = [node for node in applies.values() if node.prepared and not node.prepared.is_valid]
     named = _named(declared, records)
-    holds = holds_of(declared, records, problems, around)
+    holds = find_holds(declared, records, problems, around)
     keys = {one.key for one in declared}
     gone = {key: record for key, record in sorted(records.items()) if key not in keys}
     return Plan(
@@ -75,7 +75,7 @@ def _named(declared: Iterable[Prepared], records: Mapping[Key, Record]) -> Mappi
     }
     found: dict[str, str] = {}
     for arm_id in sorted(ids, key=lambda one: (one.count("/"), one)):
-        for above in upwards(arm_id):
+        for above in iterate_ancestors(arm_id):
             found.setdefault(above, arm_id)
     return found
 
@@ -104,17 +104,17 @@ def _intended(
     for key, record in gone.items():
         departure = departures.get(key, Departure())
         policy = departure.policy or record.policy
-        still = named.get(next(upwards(record.arm_id), ""), "")
+        still = named.get(next(iterate_ancestors(record.arm_id), ""), "")
         intent = _intent(record, policy, still)
         held = (_below(still) or holds.on(Gap(record, departure.path))) if intent is Intent.PRUNE else ""
         remembered = replace(record, policy=policy)
         nodes[key] = Node(key=key, intent=intent, record=remembered, held=held, reason=departure.reason)
-    return holding_parents(nodes)
+    return hold_parents(nodes)
 
 
 def _intent(record: Record, policy: Policy, still: str) -> Intent:
     """`still` is the first id that a manifest names there or below, "" for none."""
-    renamed = bool(still) and same_id(record.arm_id, still)
+    renamed = bool(still) and is_same_id(record.arm_id, still)
     if not policy.allows_delete or not record.claim.is_ours or renamed:
         return Intent.DETACH
     return Intent.PRUNE
@@ -124,7 +124,7 @@ def _below(still: str) -> str:
     return f"A manifest still names {still}, which lies below it." if still else ""
 
 
-def holding_parents(nodes: Mapping[Key, Node]) -> dict[Key, Node]:
+def hold_parents(nodes: Mapping[Key, Node]) -> dict[Key, Node]:
     """Hold back what has something below it that is to stay in Azure: its deletion would take that along.
 
     What stays is kept on record as long as something above it is, or the next run would know of nothing that stays.

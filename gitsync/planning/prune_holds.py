@@ -12,15 +12,15 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from gitsync.formats.arm_path import is_below
-from gitsync.manifests.units import hides, unit_of
+from gitsync.manifests.units import find_unit, may_hide
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import UnreadDocument
 from gitsync.model.plan import Surroundings
-from gitsync.model.problem import Problem, Source
+from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.record import Record
 from gitsync.model.resource import Prepared, Resource
-from gitsync.planning.near_keys import FURTHEST_KIND, FURTHEST_NAME, by_variant, mistyped, near
-from gitsync.problems.suggest import distance
+from gitsync.planning.near_keys import FURTHEST_KIND, FURTHEST_NAME, describe_typo, find_near, index_by_variant
+from gitsync.problems.suggest import measure_distance
 
 ALONE: Final = Surroundings()
 
@@ -28,7 +28,7 @@ ALONE: Final = Surroundings()
 class _Trace(NamedTuple):
     """What a document that is not understood says of itself. Names are in lower case; an empty kind may be any."""
 
-    source: Source
+    source: SourceLocation
     kind: str
     names: frozenset[str]
     why: str
@@ -69,7 +69,7 @@ class Holds:
         return next((text for rule in _RULES if (text := rule(self, gap))), "")
 
 
-def holds_of(
+def find_holds(
     declared: Collection[Prepared],
     records: Mapping[Key, Record],
     problems: Iterable[Problem] = (),
@@ -88,7 +88,7 @@ def holds_of(
         invalid=_sorted(p for one in declared if not one.is_valid for p in one.problems),
         traces=_by_name((*map(_of_document, unread), *map(_of_manifest, unknown))),
         nameless=tuple(one for one in unknown if "azureNameFromConfig" in one.resource.spec),
-        new=by_variant(one for one in declared if one.key not in records or counts[one.key] > 1),
+        new=index_by_variant(one for one in declared if one.key not in records or counts[one.key] > 1),
         twice=frozenset(key for key, count in counts.items() if count > 1),
         owned={one.owner.key: one for one in declared if one.owner and one.owner.key},
         moves=_moves(declared, records),
@@ -147,7 +147,7 @@ def _moves(declared: Iterable[Prepared], records: Mapping[Key, Record]) -> dict[
     found: dict[str, set[str]] = defaultdict(set)
     for one in declared:
         before = records[one.key].unit if one.key in records else ""
-        if before and before != (now := unit_of(one.resource.source.path)):
+        if before and before != (now := find_unit(one.resource.source.path)):
             found[before].add(now)
     return {before: frozenset(now) for before, now in found.items()}
 
@@ -185,8 +185,8 @@ def _by_anything(holds: Holds, gap: Gap) -> str:
 
 def _by_unit(holds: Holds, gap: Gap) -> str:
     unit = gap.record.unit
-    places = {unit, *holds.moves.get(unit, ()), *([unit_of(gap.path)] if gap.path else [])} - {""}
-    fault = next((p for p in holds.faults if any(hides(p, place) for place in places)), None)
+    places = {unit, *holds.moves.get(unit, ()), *([find_unit(gap.path)] if gap.path else [])} - {""}
+    fault = next((p for p in holds.faults if any(may_hide(p, place) for place in places)), None)
     if fault is None:
         return ""
     return (
@@ -199,7 +199,7 @@ def _by_trace(holds: Holds, gap: Gap) -> str:
     key = gap.record.key
     kind, names = key.kind.casefold(), _names(gap.record)
     for trace in (trace for name in sorted(names) for trace in holds.traces.get(name, ())):
-        if not trace.kind or distance(trace.kind, kind, FURTHEST_KIND) is not None:
+        if not trace.kind or measure_distance(trace.kind, kind, FURTHEST_KIND) is not None:
             return (
                 f"Held: {trace.source} has a document named {min(trace.names & names)}, {trace.why}, and which "
                 f"may be this {key.kind}. Fix it there; if it is something else, give it another name."
@@ -220,8 +220,8 @@ def _by_config(holds: Holds, gap: Gap) -> str:
 
 
 def _by_typo(holds: Holds, gap: Gap) -> str:
-    for one in near(gap.record.key.name, holds.new):
-        member = mistyped(one.key, gap.record.key)
+    for one in find_near(gap.record.key.name, holds.new):
+        member = describe_typo(one.key, gap.record.key)
         if member and one.key in holds.twice:
             return (
                 f"Held: {one.resource.source} declares {one.key} once more, and it {member}. Keep one manifest of each "
@@ -236,7 +236,9 @@ def _by_stray(holds: Holds, gap: Gap) -> str:
     for one in holds.strays:
         same = one.key._replace(namespace=gap.record.key.namespace) == gap.record.key
         is_written = "metadata.namespace" in one.lines
-        if same and not (is_written and distance(one.key.namespace, gap.record.key.namespace, FURTHEST_NAME) is None):
+        if same and not (
+            is_written and measure_distance(one.key.namespace, gap.record.key.namespace, FURTHEST_NAME) is None
+        ):
             return (
                 f"Held: {one.source} declares {one.key}, alone in a namespace that this run is not about. Fix its "
                 "metadata.namespace; if it is meant, name that namespace in --target-namespaces too."

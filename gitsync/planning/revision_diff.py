@@ -10,11 +10,11 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from graphlib import TopologicalSorter
 
-from gitsync.diff.ignore import without
+from gitsync.diff.ignore import remove_paths
 from gitsync.diff.request_diff import Bodies
-from gitsync.formats.arm_path import same_id
-from gitsync.manifests.units import unit_of
-from gitsync.model.condition import Condition, Status
+from gitsync.formats.arm_path import is_same_id
+from gitsync.manifests.units import find_unit
+from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Intent, Node, Plan
 from gitsync.model.policy import Policy
@@ -26,7 +26,7 @@ from gitsync.model.verdict import Action, Difference, Verdict
 from gitsync.request.azure_names import ConfigMaps
 from gitsync.request.fill import MissingValueError, fill
 from gitsync.request.placeholders import Placeholders, Secrets
-from gitsync.status.conditions import error, warning
+from gitsync.status.conditions import make_error, make_warning
 from gitsync.validation.annotations import UPDATE_METHOD
 
 _ID_RULE = "the ARM id, which cannot change"
@@ -55,7 +55,7 @@ class Revised:
         return made
 
 
-def as_records(old: Revised) -> Mapping[Key, Record]:
+def make_records(old: Revised) -> Mapping[Key, Record]:
     """What would be remembered, had the old revision been brought to Azure: the memory of `make_plan`."""
     requests = old.requests()
     return {one.key: _record(one, requests[one.key]) for one in old.prepared if one.key in requests}
@@ -72,16 +72,16 @@ def _record(one: Prepared, request: Request) -> Record:
         applied=request.body,
         owner=one.owner.key if one.owner else None,
         depends_on=one.depends_on if one.is_valid else (),
-        unit=unit_of(one.resource.source.path),
+        unit=find_unit(one.resource.source.path),
     )
 
 
-def rehearse(plan: Plan, old: Revised, new: Revised, *, prune: bool) -> tuple[Result, ...]:
+def compare_revisions(plan: Plan, old: Revised, new: Revised, *, prune: bool) -> tuple[Result, ...]:
     """What a sync would do in Azure if that were as the old revision says, sorted by key.
 
     `plan` is made of the new revision's resources and `as_records(old)`. `prune` says that a sync would delete.
     """
-    rehearsal = _Rehearsal(old, new, {r.arm_id.casefold(): r for r in as_records(old).values()})
+    rehearsal = _Rehearsal(old, new, {r.arm_id.casefold(): r for r in make_records(old).values()})
     order = TopologicalSorter({key: node.depends_on for key, node in plan.applies.items()}).static_order()
     results: dict[Key, Result] = {}
     for key in order:
@@ -108,13 +108,15 @@ class _Rehearsal:
         request = self._requests.get(node.key)
         blank = _blank(node, prepared)
         if not prepared.is_valid or request is None:
-            return _stopped(blank, Verdict.INVALID, error("Failed", _what_is_wrong(prepared)))
+            return _stopped(blank, Verdict.INVALID, make_error("Failed", _what_is_wrong(prepared)))
         blank = replace(blank, arm_id=request.arm_id)
-        if before and before.claim.is_ours and not same_id(before.arm_id, request.arm_id):
+        if before and before.claim.is_ours and not is_same_id(before.arm_id, request.arm_id):
             return _moved(blank, before, request)
         if before is None and waits_for:
             other = next(iter(waits_for))
-            return _stopped(blank, Verdict.BLOCKED, warning("WaitingForOwner", f"{other.key} comes first, and fails."))
+            return _stopped(
+                blank, Verdict.BLOCKED, make_warning("WaitingForOwner", f"{other.key} comes first, and fails.")
+            )
         if not prepared.policy.allows_modify:
             return _told(blank, Verdict.SKIP, _policy_note(before, prepared.policy))
         twin = before or self._by_id.get(request.arm_id.casefold())
@@ -133,7 +135,9 @@ class _Rehearsal:
 
 def _changed(blank: Result, before: Record, request: Request, prepared: Prepared) -> Result:
     left_alone = prepared.ignored
-    differences = Bodies().differences(without(request.body, left_alone), without(before.applied or {}, left_alone))
+    differences = Bodies().differences(
+        remove_paths(request.body, left_alone), remove_paths(before.applied or {}, left_alone)
+    )
     notes = [
         _renamed_note(before, blank.key),
         _version_note(before, request),
@@ -161,7 +165,7 @@ def _blank(node: Node, prepared: Prepared) -> Result:
         arm_id=prepared.arm_id,
         policy=prepared.policy,
         verdict=Verdict.IN_SYNC,
-        condition=Condition(status=Status.UNKNOWN, reason="Planned"),
+        condition=Condition(status=ConditionStatus.UNKNOWN, reason="Planned"),
         is_fine=True,
         owner=prepared.owner.key if prepared.owner else None,
         depends_on=prepared.depends_on,
@@ -190,7 +194,7 @@ def _moved(blank: Result, before: Record, request: Request) -> Result:
         "To have another one, give the manifest another metadata.name."
     )
     difference = Difference("/id", request.arm_id, before.arm_id, _ID_RULE)
-    return replace(_stopped(blank, Verdict.BLOCKED, error("Failed", text)), differences=(difference,))
+    return replace(_stopped(blank, Verdict.BLOCKED, make_error("Failed", text)), differences=(difference,))
 
 
 def _method(prepared: Prepared) -> str:
@@ -243,7 +247,7 @@ def _left(node: Node, *, prune: bool) -> Result:
         arm_id=record.arm_id,
         policy=record.policy,
         verdict=Verdict.DETACH,
-        condition=Condition(status=Status.UNKNOWN, reason="Planned"),
+        condition=Condition(status=ConditionStatus.UNKNOWN, reason="Planned"),
         is_fine=True,
         owner=record.owner,
         depends_on=record.depends_on,
@@ -252,7 +256,7 @@ def _left(node: Node, *, prune: bool) -> Result:
         told = _told(result, Verdict.DETACH, node.reason, "It stays in Azure.")
         return replace(told, action=Action.DETACH if prune else Action.NONE)
     if node.held:
-        return replace(result, verdict=Verdict.BLOCKED, condition=warning("PruneHeld", node.held))
+        return replace(result, verdict=Verdict.BLOCKED, condition=make_warning("PruneHeld", node.held))
     if not prune:
         return _told(result, Verdict.DELETE, node.reason, "Only a sync with --prune deletes it.")
     request = f"DELETE {record.arm_id}?api-version={record.arm_api_version}."

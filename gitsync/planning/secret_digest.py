@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from gitsync.formats.json_pointer import Path, pointer
+from gitsync.formats.json_pointer import JsonPath, format_pointer
 from gitsync.model.gvk import Key
 from gitsync.model.secret import MASKED, Placeholder, Secret
 from gitsync.model.verdict import Comparison, Difference, Verdict
@@ -32,7 +32,7 @@ _NOT_KNOWN_YET = "to-come"  # in place of a digest; in a plan alone, so it is wr
 
 _AND_PENDING = {Verdict.IN_SYNC: Verdict.PENDING, Verdict.DRIFTED: Verdict.CONFLICT}
 
-Place = tuple[str, ...]
+SecretPath = tuple[str, ...]
 """Where a secret stands, however the entries of the lists above it are ordered: an entry that has a name goes by it.
 Part of what is digested, so it must not depend on rules that change.
 """
@@ -49,7 +49,7 @@ class Digests:
         """Tells one key from another and nothing of either; "" without a key."""
         return self._hmac(["the key itself"])[:8] if self.key else ""
 
-    def of(self, resource: Key, place: Place, value: Secret) -> str:
+    def of(self, resource: Key, place: SecretPath, value: Secret) -> str:
         """The digest of one secret; "" where it cannot be made."""
         if isinstance(value, Placeholder):
             return _NOT_KNOWN_YET
@@ -62,7 +62,7 @@ class Digests:
         return hmac.new(key.encode(), json.dumps(message).encode(), hashlib.sha256).hexdigest()
 
 
-def sealed(body: Mapping[str, Any], resource: Key, digests: Digests) -> dict[str, Any]:
+def seal_body(body: Mapping[str, Any], resource: Key, digests: Digests) -> dict[str, Any]:
     """Return a body as a record may keep it: digests in place of secrets.
 
     A member that a manifest itself calls `$secret` is written with one more `$`, so that nothing is taken for a digest.
@@ -71,13 +71,13 @@ def sealed(body: Mapping[str, Any], resource: Key, digests: Digests) -> dict[str
     return written
 
 
-def masked(body: Any) -> Any:
+def mask_digests(body: Any) -> Any:
     """Return what `sealed` wrote, with MASKED for every digest: what is compared with a body leaf by leaf."""
     if _is_seal(body):
         return MASKED
     if isinstance(body, dict):
-        return {_unescaped(key): masked(value) for key, value in body.items()}
-    return [masked(entry) for entry in body] if isinstance(body, list) else body
+        return {_unescaped(key): mask_digests(value) for key, value in body.items()}
+    return [mask_digests(entry) for entry in body] if isinstance(body, list) else body
 
 
 def has_secrets(body: Mapping[str, Any]) -> bool:
@@ -85,7 +85,7 @@ def has_secrets(body: Mapping[str, Any]) -> bool:
     return next(_seals(body), None) is not None
 
 
-def kept(now: Mapping[str, Any], before: Mapping[str, Any] | None) -> Mapping[str, Any]:
+def keep_digests(now: Mapping[str, Any], before: Mapping[str, Any] | None) -> Mapping[str, Any]:
     """Return a sealed body with the digests of the one before, where both have the secret.
 
     For a resource that was looked at and not written: its digests go on speaking of what was sent.
@@ -94,14 +94,14 @@ def kept(now: Mapping[str, Any], before: Mapping[str, Any] | None) -> Mapping[st
     return _resealed(now, (), old) if old else now
 
 
-def with_secrets(comparison: Comparison, now: Mapping[str, Any], before: Mapping[str, Any]) -> Comparison:
+def add_secret_changes(comparison: Comparison, now: Mapping[str, Any], before: Mapping[str, Any]) -> Comparison:
     """Add what the digests say to what the values said. `now` and `before` are sealed bodies: git's, and the one that
     was sent. A secret that only one of them has is a matter of the values, which show it as masked.
     """
     sent = {place: seal for place, _, seal in _seals(before, masks=True)}
     if not sent:
         return comparison
-    both = [(pointer(path), seal, sent[place]) for place, path, seal in _seals(now) if place in sent]
+    both = [(format_pointer(path), seal, sent[place]) for place, path, seal in _seals(now) if place in sent]
     because = {path: reason for path, seal, old in both if (reason := _cannot_tell(seal, old))}
     known = {difference.path for difference in comparison.differences}
     changed = [path for path, seal, old in both if path not in known and path not in because and seal != old]
@@ -127,7 +127,7 @@ def _cannot_tell(now: str, before: str) -> str:
     return "" if now.split(":")[:2] == before.split(":")[:2] else MADE_WITH_ANOTHER_KEY
 
 
-def _written(value: Any, place: Place, seal: Callable[[Place, Secret], str]) -> Any:
+def _written(value: Any, place: SecretPath, seal: Callable[[SecretPath, Secret], str]) -> Any:
     if isinstance(value, Secret):
         return {_MEMBER: seal(place, value)}
     if isinstance(value, dict):
@@ -137,7 +137,7 @@ def _written(value: Any, place: Place, seal: Callable[[Place, Secret], str]) -> 
     return value
 
 
-def _resealed(value: Any, place: Place, old: Mapping[Place, str]) -> Any:
+def _resealed(value: Any, place: SecretPath, old: Mapping[SecretPath, str]) -> Any:
     if _is_seal(value):
         return {_MEMBER: old.get(place, value[_MEMBER])}
     if isinstance(value, dict):
@@ -147,7 +147,9 @@ def _resealed(value: Any, place: Place, old: Mapping[Place, str]) -> Any:
     return value
 
 
-def _seals(value: Any, place: Place = (), path: Path = (), *, masks: bool = False) -> Iterator[tuple[Place, Path, str]]:
+def _seals(
+    value: Any, place: SecretPath = (), path: JsonPath = (), *, masks: bool = False
+) -> Iterator[tuple[SecretPath, JsonPath, str]]:
     """Every digest of a sealed body: its place, its path, and itself.
 
     `masks`: MASKED is an empty digest, as the first release wrote it.

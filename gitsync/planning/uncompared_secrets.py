@@ -18,7 +18,7 @@ _HINTS: Final[Mapping[str, str]] = {
 }
 
 
-def untold_secrets(results: Iterable[Result]) -> tuple[Problem, ...]:
+def warn_uncompared_secrets(results: Iterable[Result]) -> tuple[Problem, ...]:
     """Return a warning for each reason that a secret of these results could not be compared for."""
     everything = tuple(results)
     return tuple(_problem(reason, named) for reason in _HINTS if (named := list(_of(everything, reason))))

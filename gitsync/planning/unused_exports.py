@@ -7,31 +7,31 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from gitsync.manifests.selection import EVERYTHING, Choice
+from gitsync.manifests.selection import EVERYTHING, Selection
 from gitsync.model.export import Address, Holder
 from gitsync.model.problem import Level, Problem
 from gitsync.model.resource import Prepared
 from gitsync.model.template import SecretHole, SecretMapHole
-from gitsync.request.exports import addresses_of
-from gitsync.request.holes import holes
+from gitsync.request.exports import find_addresses
+from gitsync.request.holes import find_holes
 
 _NAMED = 3
 
 
-def needed_secrets(prepared: Iterable[Prepared]) -> frozenset[Address]:
+def find_needed_secrets(prepared: Iterable[Prepared]) -> frozenset[Address]:
     """The Secrets that the requests of these resources draw on."""
     return frozenset(address for one in prepared for address in _needed(one))
 
 
-def exported_nowhere(prepared: Sequence[Prepared], choice: Choice = EVERYTHING) -> tuple[Problem, ...]:
+def warn_unused_exports(prepared: Sequence[Prepared], choice: Selection = EVERYTHING) -> tuple[Problem, ...]:
     """One warning for all Secrets that the chosen resources export, where no sink takes any: but for those that a
     request draws on.
     """
-    needed = needed_secrets(prepared)
+    needed = find_needed_secrets(prepared)
     found = sorted(
         f"{address.name} of {one.key.kind}/{one.key.name}"
         for one in prepared
-        for address in {address for address, _ in addresses_of(one.resource)} - needed
+        for address in {address for address, _ in find_addresses(one.resource)} - needed
         if address.holder is Holder.SECRET and choice.has(one.key)
     )
     if not found:
@@ -47,6 +47,6 @@ def exported_nowhere(prepared: Sequence[Prepared], choice: Choice = EVERYTHING) 
 
 
 def _needed(one: Prepared) -> Iterator[Address]:
-    for hole in holes(one.template.body) if one.template else ():
+    for hole in find_holes(one.template.body) if one.template else ():
         if isinstance(hole, SecretHole | SecretMapHole):
             yield Address(Holder.SECRET, one.key.namespace, hole.name)

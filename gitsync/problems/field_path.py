@@ -6,11 +6,11 @@ spells the same, for the lines.
 
 from __future__ import annotations
 
-Path = tuple[str | int, ...]
+FieldPath = tuple[str | int, ...]
 """Segments from the top of the manifest: names of fields, keys of maps, positions in lists."""
 
 
-def spell(path: Path) -> str:
+def format_field(path: FieldPath) -> str:
     """`("spec", "a", 0)` as `spec.a[0]`. A key stands as it is, whatever it is made of."""
     text = ""
     for segment in path:

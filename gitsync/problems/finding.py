@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from gitsync.model.problem import Level, Problem
 from gitsync.model.resource import Resource
-from gitsync.problems.field_path import Path, spell
+from gitsync.problems.field_path import FieldPath, format_field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,13 +17,13 @@ class Finding:
     """One thing wrong with one field; `message` and `hint` are full sentences."""
 
     code: str
-    path: Path
+    path: FieldPath
     message: str
     hint: str = ""
     level: Level = Level.ERROR
 
 
-def place(finding: Finding, resource: Resource) -> Problem:
+def locate_finding(finding: Finding, resource: Resource) -> Problem:
     """The finding with its file, line and field; a field that is not there has the line of its nearest parent."""
     return Problem(
         code=finding.code,
@@ -31,15 +31,15 @@ def place(finding: Finding, resource: Resource) -> Problem:
         hint=finding.hint,
         level=finding.level,
         path=resource.source.path,
-        line=line_of(finding.path, resource),
-        field=spell(finding.path),
+        line=find_line(finding.path, resource),
+        field=format_field(finding.path),
     )
 
 
-def line_of(path: Path, resource: Resource) -> int:
+def find_line(path: FieldPath, resource: Resource) -> int:
     """The line of a field, or of what it would stand in; the manifest's own where nothing of it is known."""
     for length in range(len(path), 0, -1):
-        line = resource.lines.get(spell(path[:length]))
+        line = resource.lines.get(format_field(path[:length]))
         if line is not None:
             return line
     return resource.source.line

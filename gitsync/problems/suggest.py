@@ -11,7 +11,7 @@ _FURTHEST = 3
 _TOO_LONG = 100
 
 
-def nearest(word: str, choices: Iterable[str]) -> str | None:
+def suggest(word: str, choices: Iterable[str]) -> str | None:
     """The choice that `word` was meant to be, or None: equal but for case, `-` and `_`, else the fewest edits away.
 
     At most one edit for every three characters and never more than three; ties go to the first in sorted order.
@@ -26,13 +26,13 @@ def nearest(word: str, choices: Iterable[str]) -> str | None:
         return None
     best: tuple[int, str] | None = None
     for choice in ordered:
-        edits = distance(word.casefold(), choice.casefold(), limit)
+        edits = measure_distance(word.casefold(), choice.casefold(), limit)
         if edits is not None and (best is None or edits < best[0]):
             best = (edits, choice)
     return best[1] if best else None
 
 
-def distance(one: str, other: str, limit: int) -> int | None:
+def measure_distance(one: str, other: str, limit: int) -> int | None:
     """How many insertions, deletions, replacements and swaps of neighbours lie between two words (optimal string
     alignment); None for more than `limit`.
     """

@@ -74,7 +74,7 @@ _TABLE: Mapping[Program, _Row] = {
 }
 
 
-def environment_of(program: Program, given: Mapping[str, str]) -> dict[str, str]:
+def select_environment(program: Program, given: Mapping[str, str]) -> dict[str, str]:
     """The variables of `given` that a program gets."""
     allowed = _TABLE[program].variables
     return {name: value for name, value in given.items() if any(fnmatchcase(name, each) for each in allowed)}
@@ -89,7 +89,7 @@ class Ended(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class ProgramCall:
     """A program to run. `command` begins with its name or path. `environment` is all of its environment, made with
     `environment_of`. `timeout` is in seconds; once `grace` has begun, the program's row may end it earlier.
     """
@@ -108,7 +108,7 @@ class Call:
         return self.grace.left(_TABLE[self.program].grace) <= 0
 
 
-def run(call: Call) -> Ended:
+def run(call: ProgramCall) -> Ended:
     """Run a program to its end. TimeoutError where its time is over, OSError where it cannot be started."""
     left = _countdown(call)
     with _process(call) as process:
@@ -123,7 +123,7 @@ def run(call: Call) -> Ended:
     raise TimeoutError
 
 
-async def run_beside(call: Call) -> Ended:
+async def run_beside(call: ProgramCall) -> Ended:
     """The same, while the event loop goes on."""
     process = await asyncio.create_subprocess_exec(
         *call.command,
@@ -148,7 +148,7 @@ async def run_beside(call: Call) -> Ended:
     raise TimeoutError
 
 
-def _countdown(call: Call) -> Iterator[float]:
+def _countdown(call: ProgramCall) -> Iterator[float]:
     """How long to wait next, again and again until the time is over."""
     end = time.monotonic() + call.timeout
     while (left := min(end - time.monotonic(), call.grace.left(_TABLE[call.program].grace))) > 0:
@@ -156,7 +156,7 @@ def _countdown(call: Call) -> Iterator[float]:
 
 
 @contextmanager
-def _process(call: Call) -> Iterator[subprocess.Popen[bytes]]:
+def _process(call: ProgramCall) -> Iterator[subprocess.Popen[bytes]]:
     """The process while it runs; whatever ends the context, a signal as well, ends the process and all it started."""
     process = subprocess.Popen(
         call.command,

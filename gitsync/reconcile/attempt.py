@@ -11,10 +11,10 @@ from typing import Any
 
 from gitsync.arm.client import Reader, Writer
 from gitsync.arm.http.conversation import Conversation
-from gitsync.diff.ignore import Paths, without
+from gitsync.diff.ignore import Paths, remove_paths
 from gitsync.diff.three_way import Remembered
 from gitsync.errors import ArmError
-from gitsync.extensions.api import Answer, Call, Question, Subject
+from gitsync.extensions.api import ActionCall, LookupRequest, LookupResult, Subject
 from gitsync.model.condition import Condition
 from gitsync.model.export import Address
 from gitsync.model.facts import Kind
@@ -22,17 +22,17 @@ from gitsync.model.gvk import Key
 from gitsync.model.live import Live
 from gitsync.model.plan import Node
 from gitsync.model.policy import Policy
-from gitsync.model.record import Row
+from gitsync.model.record import WriteStreak
 from gitsync.model.resource import Prepared
 from gitsync.model.result import Result, Stage
 from gitsync.model.review import Reviewed
 from gitsync.model.template import Request
 from gitsync.model.verdict import Action, Comparison, Verdict
-from gitsync.planning.actions import remembered_of
-from gitsync.planning.secret_digest import sealed
-from gitsync.reconcile.context import Run
-from gitsync.reconcile.identities import Account
-from gitsync.status.conditions import FAILED, RECONCILING, other_subscription, warning
+from gitsync.planning.actions import find_remembered
+from gitsync.planning.secret_digest import seal_body
+from gitsync.reconcile.context import RunContext
+from gitsync.reconcile.identities import ResourceIdentity
+from gitsync.status.conditions import FAILED, RECONCILING, check_subscription, make_warning
 
 LONGEST_PAUSE = 30.0
 """Seconds between two tries of a node at most; the first pause is one second
@@ -61,7 +61,7 @@ class Stop:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
+class ReconcileAttempt:
     """What is known of one node.
 
     `exists` is None before Azure was asked. `told` is the comparison that led to a write: what the report shows, also
@@ -75,7 +75,7 @@ class Turn:
     """
 
     node: Node
-    run: Run
+    run: RunContext
     conversation: Conversation
     before: Mapping[Key, Result]
     remembered: Remembered | None = None
@@ -91,19 +91,19 @@ class Turn:
     tried: bool = False
     existed: bool = False
     unfinished: bool = False
-    row: Row | None = None
+    row: WriteStreak | None = None
     near: int = 0
     if_match: str | None = None
     outrun: str | None = None
     reviewed: Reviewed | None = None
     exported: tuple[Address, ...] = ()
-    answers: Mapping[Question, Answer] = field(default_factory=dict)
+    answers: Mapping[LookupRequest, LookupResult] = field(default_factory=dict)
     note: str = ""
-    called: tuple[Call, ...] = ()
+    called: tuple[ActionCall, ...] = ()
     stop: Stop | None = None
 
     @property
-    def account(self) -> Account:
+    def account(self) -> ResourceIdentity:
         """As whom the node is reconciled."""
         return self.run.accounts[self.node.key]
 
@@ -112,7 +112,11 @@ class Turn:
         (docs/reference/reconciliation.md#subscription-check).
         """
         account = self.account
-        return warning(FAILED, account.refusal) if account.refusal else other_subscription(arm_id, account.subscription)
+        return (
+            make_warning(FAILED, account.refusal)
+            if account.refusal
+            else check_subscription(arm_id, account.subscription)
+        )
 
     @property
     def reader(self) -> Reader:
@@ -166,15 +170,15 @@ class Turn:
         """The body as it is compared and remembered: without what is left alone."""
         if self.request is None:
             raise AssertionError("the request is made before its body is asked for")
-        asked: Mapping[str, Any] = without(self.request.body, self.ignored)
+        asked: Mapping[str, Any] = remove_paths(self.request.body, self.ignored)
         return asked
 
     @property
     def sealed(self) -> Mapping[str, Any]:
         """The same with digests in place of secrets."""
-        return sealed(self.asked, self.node.key, self.run.digests)
+        return seal_body(self.asked, self.node.key, self.run.digests)
 
-    def writing(self) -> Turn:
+    def writing(self) -> ReconcileAttempt:
         """The turn right before its write, which demands the ETag that the resource was read with (RFC 9110 §13.1.1).
 
         It demands none where a write of this run may have moved it since, or where it was refused though nothing
@@ -185,7 +189,7 @@ class Turn:
         self.run.memory.wrote(self.place)  # what is begun counts: who reads meanwhile may read what it makes
         return replace(self, if_match=etag if etag != self.outrun else None)
 
-    def overtaken(self, condition: Condition) -> Turn:
+    def overtaken(self, condition: Condition) -> ReconcileAttempt:
         """The turn after its write was refused for the ETag: nothing was done, and it looks again."""
         self.run.memory.moved_nothing(self.place)
         return replace(self, outrun=self.if_match).stopped(condition, waits=True)
@@ -199,12 +203,12 @@ class Turn:
         """An earlier run began an operation, and this one has sent nothing."""
         return self.node.record is not None and self.node.record.operation is not None and self.sent is None
 
-    def at(self, stage: Stage) -> Turn:
+    def at(self, stage: Stage) -> ReconcileAttempt:
         self.conversation.stage = stage
         self.run.progress.started(self.node.key, stage)
         return self
 
-    def stopped(self, condition: Condition, verdict: Verdict | None = None, **more: Any) -> Turn:
+    def stopped(self, condition: Condition, verdict: Verdict | None = None, **more: Any) -> ReconcileAttempt:
         """The turn with a reason to end it; `more` are further members of `Stop`."""
         return replace(self, stop=Stop(condition=condition, verdict=verdict, **more))
 
@@ -213,7 +217,7 @@ class Turn:
         cause = self.conversation.last_error(self.conversation.stage)
         return replace(RECONCILING, message=f"{RECONCILING.message}. {cause}") if cause else RECONCILING
 
-    def again(self) -> Turn:
+    def again(self) -> ReconcileAttempt:
         """The same turn, to be taken from its first stage; what was sent and told is kept."""
         return replace(self, stop=None, live=None, owner=None, comparison=None, action=Action.NONE, unfinished=False)
 
@@ -233,18 +237,18 @@ class Turn:
         )
 
 
-def begin(node: Node, before: Mapping[Key, Result], run: Run) -> Turn:
+def begin_attempt(node: Node, before: Mapping[Key, Result], run: RunContext) -> ReconcileAttempt:
     """Start a node's turn: its time runs from now, and ends with the run's."""
     deadline = min(run.clock.monotonic() + run.rules.node_timeout, run.rules.deadline)
     conversation = Conversation(deadline=deadline)
     run.memory.joins(conversation)
     api_version = node.prepared.api_version if node.prepared else None
     ignored = node.prepared.ignored if node.prepared else ()
-    remembered = remembered_of(node.record, api_version or "", ignored)
-    return Turn(node=node, run=run, conversation=conversation, before=before, remembered=remembered)
+    remembered = find_remembered(node.record, api_version or "", ignored)
+    return ReconcileAttempt(node=node, run=run, conversation=conversation, before=before, remembered=remembered)
 
 
-async def pause(turn: Turn, tries: int) -> bool:
+async def pause(turn: ReconcileAttempt, tries: int) -> bool:
     """Wait before another try: 1 s, 2 s, 4 s … Returns False where the time is up first."""
     seconds = min(2.0**tries, LONGEST_PAUSE)
     clock = turn.run.clock

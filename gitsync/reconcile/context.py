@@ -10,8 +10,8 @@ from gitsync.extensions.registry import Registry
 from gitsync.model.clock import Clock
 from gitsync.model.review import Review
 from gitsync.planning.secret_digest import Digests
-from gitsync.reconcile.identities import Accounts
-from gitsync.reconcile.run_cache import Memory
+from gitsync.reconcile.identities import Identities
+from gitsync.reconcile.run_cache import RunCache
 from gitsync.redaction import Redactions
 from gitsync.report.progress import Progress
 from gitsync.secrets.exporter import Outlets
@@ -19,7 +19,7 @@ from gitsync.secrets.values import RunValues
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rules:
+class RunRules:
     """What the run may do. Timeouts are in seconds, the deadline in the clock's monotonic seconds. `review` is the plan
     that a sync is held to, and `is_reviewed` says that this plan will be one.
     """
@@ -38,18 +38,18 @@ class Rules:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class RunContext:
     """What all nodes of one run share. `arm` is the global credential's; each node writes and reads by its account."""
 
     arm: Arm
-    accounts: Accounts
+    accounts: Identities
     registry: Registry
     catalog: Catalog
     clock: Clock
     values: RunValues
     outlets: Outlets
     redactions: Redactions
-    rules: Rules
-    memory: Memory
+    rules: RunRules
+    memory: RunCache
     progress: Progress
     digests: Digests

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from gitsync.arm.client import Arm
 from gitsync.errors import ArmError, ConfigError
-from gitsync.manifests.credential_secret import Refusal
+from gitsync.manifests.credential_secret import CredentialRefusal
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Node
 from gitsync.model.signin import Identity
@@ -23,7 +23,7 @@ OpenAs = Callable[[Identity], Awaitable[Arm]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Account:
+class ResourceIdentity:
     """One node's. `credential` is the name of the Secret, "" for the global one. `refusal` says why there is no Arm."""
 
     credential: str = GLOBAL
@@ -38,12 +38,12 @@ class Account:
         return self.arm
 
 
-Accounts = Mapping[Key, Account]
+Identities = Mapping[Key, ResourceIdentity]
 
 
 async def open_accounts(
     nodes: Iterable[Node], credentials: Credentials, everybodys: Arm, open_as: OpenAs | None
-) -> Accounts:
+) -> Identities:
     """The account of every node. `everybodys` is the Arm of the global credential, and of all where `open_as` is None
     (nobody signs in at an emulator); their subscriptions are their own all the same.
 
@@ -53,7 +53,7 @@ async def open_accounts(
     for node in nodes:
         chosen = _chosen(node, credentials)
         if not isinstance(chosen, Credential):
-            accounts[node.key] = Account(refusal=f"{chosen.message} {chosen.hint}")
+            accounts[node.key] = ResourceIdentity(refusal=f"{chosen.message} {chosen.hint}")
         elif chosen.identity is None or open_as is None:
             accounts[node.key] = _account(chosen, everybodys)
         else:
@@ -61,23 +61,23 @@ async def open_accounts(
     return accounts
 
 
-def any_global(accounts: Accounts) -> bool:
+def uses_global(accounts: Identities) -> bool:
     """Tell whether any node is reconciled with the global credential."""
     return any(account.credential == GLOBAL and not account.refusal for account in accounts.values())
 
 
-async def _opened(chosen: Credential, identity: Identity, open_as: OpenAs) -> Account:
+async def _opened(chosen: Credential, identity: Identity, open_as: OpenAs) -> ResourceIdentity:
     try:
         return _account(chosen, await open_as(identity))
     except ConfigError as error:
-        return Account(credential=chosen.name, subscription=chosen.subscription, refusal=str(error))
+        return ResourceIdentity(credential=chosen.name, subscription=chosen.subscription, refusal=str(error))
 
 
-def _account(chosen: Credential, arm: Arm) -> Account:
-    return Account(credential=chosen.name, subscription=chosen.subscription, arm=arm)
+def _account(chosen: Credential, arm: Arm) -> ResourceIdentity:
+    return ResourceIdentity(credential=chosen.name, subscription=chosen.subscription, arm=arm)
 
 
-def _chosen(node: Node, credentials: Credentials) -> Credential | Finding | Refusal:
+def _chosen(node: Node, credentials: Credentials) -> Credential | Finding | CredentialRefusal:
     if node.prepared is not None:
         return credentials.of(node.prepared.resource)
     if node.record is None:

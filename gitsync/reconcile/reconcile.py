@@ -14,28 +14,28 @@ from gitsync.model.gvk import Key
 from gitsync.model.plan import Intent, Node
 from gitsync.model.result import Result, Stage
 from gitsync.model.verdict import Verdict
-from gitsync.reconcile.attempt import Turn, begin, pause
-from gitsync.reconcile.context import Run
-from gitsync.reconcile.result_builder import finished
+from gitsync.reconcile.attempt import ReconcileAttempt, begin_attempt, pause
+from gitsync.reconcile.context import RunContext
+from gitsync.reconcile.result_builder import build_result
 from gitsync.reconcile.stages.apply import act, poll, post_check
 from gitsync.reconcile.stages.approval_check import review, review_prune
 from gitsync.reconcile.stages.export import export
 from gitsync.reconcile.stages.flapping import leave_flapping
 from gitsync.reconcile.stages.observe import compare, observe, pre_check
-from gitsync.reconcile.stages.on_success import succeed
+from gitsync.reconcile.stages.on_success import handle_success
 from gitsync.reconcile.stages.owner_check import check_owner, check_policy
 from gitsync.reconcile.stages.prune import check_prune, delete, observe_prune, wait_for_dependents
-from gitsync.reconcile.stages.resolve_values import gather
+from gitsync.reconcile.stages.resolve_values import resolve_values
 from gitsync.request.fill import MissingValueError
-from gitsync.status.conditions import broken_off, unreadable, warning
+from gitsync.status.conditions import make_fault, make_unreadable, make_warning
 from gitsync.status.exit_code import FAULT
 
-Stages = tuple[tuple[Stage, Callable[[Turn], Awaitable[Turn]]], ...]
+Stages = tuple[tuple[Stage, Callable[[ReconcileAttempt], Awaitable[ReconcileAttempt]]], ...]
 
 STAGES: Stages = (
     (Stage.POLICY, check_policy),
     (Stage.OWNER_CHECK, check_owner),
-    (Stage.OBSERVE, gather),
+    (Stage.OBSERVE, resolve_values),
     (Stage.OBSERVE, observe),
     (Stage.PRE_CHECK, pre_check),
     (Stage.COMPARE, compare),
@@ -45,7 +45,7 @@ STAGES: Stages = (
     (Stage.POLL, poll),
     (Stage.POST_CHECK, post_check),
     (Stage.EXPORT, export),
-    (Stage.EXPORT, succeed),
+    (Stage.EXPORT, handle_success),
 )
 PRUNING: Stages = (
     (Stage.POLICY, check_prune),
@@ -57,26 +57,26 @@ PRUNING: Stages = (
 ACTING = frozenset({Stage.ACT, Stage.POLL, Stage.POST_CHECK})
 
 
-async def reconcile(node: Node, before: Mapping[Key, Result], run: Run) -> Result:
+async def reconcile(node: Node, before: Mapping[Key, Result], run: RunContext) -> Result:
     """Bring one resource to what git says (or out of Azure, where it left git); in a plan, tell what that would take.
 
     Looks again, from the first stage, as long as what stopped the turn may mend by itself and there is time.
     """
     stages = _stages(node, run)
-    turn, tries = begin(node, before, run), 0
+    turn, tries = begin_attempt(node, before, run), 0
     while True:
         turn = await _through(stages, turn)
         if not (turn.stop and turn.stop.waits and run.rules.writes and await pause(turn, tries)):
-            return finished(turn)
+            return build_result(turn)
         turn, tries = turn.again(), tries + 1
 
 
-def _stages(node: Node, run: Run) -> Stages:
+def _stages(node: Node, run: RunContext) -> Stages:
     stages = STAGES if node.intent is Intent.APPLY else PRUNING
     return stages if run.rules.writes else tuple(row for row in stages if row[0] not in ACTING)
 
 
-async def _through(stages: Stages, turn: Turn) -> Turn:
+async def _through(stages: Stages, turn: ReconcileAttempt) -> ReconcileAttempt:
     for stage, step in stages:
         try:
             turn = await step(turn.at(stage))
@@ -87,14 +87,14 @@ async def _through(stages: Stages, turn: Turn) -> Turn:
     return turn
 
 
-def _broken_off(turn: Turn, failure: Exception) -> Turn:
+def _broken_off(turn: ReconcileAttempt, failure: Exception) -> ReconcileAttempt:
     """The turn as it was when its last stage began, stopped by what that raised."""
     match failure:
         case ArmError():
-            return turn.stopped(unreadable(failure), None if turn.told else Verdict.UNKNOWN)
+            return turn.stopped(make_unreadable(failure), None if turn.told else Verdict.UNKNOWN)
         case MissingValueError():
-            return turn.stopped(warning(failure.reason, str(failure)), Verdict.BLOCKED)
+            return turn.stopped(make_warning(failure.reason, str(failure)), Verdict.BLOCKED)
         case GitsyncError() if failure.exit_code != FAULT:
-            return turn.stopped(warning("Failed", str(failure)), Verdict.BLOCKED)
+            return turn.stopped(make_warning("Failed", str(failure)), Verdict.BLOCKED)
         case _:
-            return turn.stopped(broken_off(failure), Verdict.UNKNOWN, may_mend=False, fault=failure)
+            return turn.stopped(make_fault(failure), Verdict.UNKNOWN, may_mend=False, fault=failure)

@@ -11,37 +11,39 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from gitsync.manifests.units import unit_of
-from gitsync.model.clock import rfc3339
-from gitsync.model.condition import Condition, Status
+from gitsync.manifests.units import find_unit
+from gitsync.model.clock import format_rfc3339
+from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.export import Address
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Intent, Node
 from gitsync.model.policy import Policy
-from gitsync.model.record import Claim, Operation, Record, Row
+from gitsync.model.record import Claim, PendingOperation, Record, WriteStreak
 from gitsync.model.result import Result
 from gitsync.model.verdict import Action, Comparison, Verdict
-from gitsync.planning.actions import claim_of
+from gitsync.planning.actions import decide_claim
 from gitsync.planning.expected import is_expected
-from gitsync.planning.flapping import after_write
-from gitsync.reconcile.attempt import Turn
-from gitsync.report.masked import masked_condition
-from gitsync.status.conditions import OVERLAP, READY, replaces
+from gitsync.planning.flapping import extend_streak
+from gitsync.reconcile.attempt import ReconcileAttempt
+from gitsync.report.masked import mask_condition
+from gitsync.status.conditions import OVERLAP, READY, is_replacement
 
 _HINDERED = frozenset({Verdict.BLOCKED, Verdict.INVALID, Verdict.UNKNOWN})
 
-PLANNED = Condition(status=Status.UNKNOWN, reason="Planned")
-NO_TURN = Condition(status=Status.UNKNOWN, reason="NotReached", message="The run ended before this resource's turn.")
+PLANNED = Condition(status=ConditionStatus.UNKNOWN, reason="Planned")
+NO_TURN = Condition(
+    status=ConditionStatus.UNKNOWN, reason="NotReached", message="The run ended before this resource's turn."
+)
 
 
-def finished(turn: Turn) -> Result:
+def build_result(turn: ReconcileAttempt) -> Result:
     """The result of a turn that has come to its end."""
     comparison = _told(turn)
     verdict = turn.stop.verdict if turn.stop and turn.stop.verdict else comparison.verdict
     spec = _spec(turn)
     condition = _condition(turn, spec.generation)
     writes = turn.run.rules.writes
-    blank = no_turn(turn.node, turn.run.rules.agent)
+    blank = build_unattempted(turn.node, turn.run.rules.agent)
     return replace(
         blank,
         arm_id=turn.arm_id or blank.arm_id,
@@ -62,7 +64,7 @@ def finished(turn: Turn) -> Result:
     )
 
 
-def _is_fine(turn: Turn, condition: Condition, verdict: Verdict) -> bool:
+def _is_fine(turn: ReconcileAttempt, condition: Condition, verdict: Verdict) -> bool:
     if turn.stop and turn.stop.is_fine:
         return True
     if turn.run.rules.writes or turn.row:
@@ -72,7 +74,7 @@ def _is_fine(turn: Turn, condition: Condition, verdict: Verdict) -> bool:
     return verdict not in _HINDERED
 
 
-def _kept(turn: Turn, condition: Condition, spec: _Spec) -> Record | None:
+def _kept(turn: ReconcileAttempt, condition: Condition, spec: _Spec) -> Record | None:
     """What to remember: an unconfirmed delete stays, with what stood against it, or it would be lost track of."""
     record = turn.node.record
     if turn.node.intent is Intent.APPLY:
@@ -81,11 +83,11 @@ def _kept(turn: Turn, condition: Condition, spec: _Spec) -> Record | None:
         return None
     if turn.action is not Action.DELETE:  # it was not to be deleted now
         return record
-    kept = condition if replaces(condition, record.condition) else record.condition
+    kept = condition if is_replacement(condition, record.condition) else record.condition
     return replace(record, condition=kept, operation=_operation(turn))
 
 
-def no_turn(node: Node, agent: str) -> Result:
+def build_unattempted(node: Node, agent: str) -> Result:
     """The result of a node that the run had no time for: all that is known of it in Azure stays as it is. `agent` is
     the run's; a record of another one is left alone.
     """
@@ -109,7 +111,9 @@ def no_turn(node: Node, agent: str) -> Result:
     )
 
 
-def forgotten(before: Mapping[Key, Record], results: Mapping[Key, Result]) -> dict[Key, tuple[Address, ...]]:
+def find_forgotten_exports(
+    before: Mapping[Key, Record], results: Mapping[Key, Result]
+) -> dict[Key, tuple[Address, ...]]:
     """What the resources exported whose records go."""
     return {key: before[key].exports for key, result in results.items() if key in before and result.record is None}
 
@@ -120,7 +124,7 @@ def _owner(node: Node) -> Key | None:
     return node.record.owner if node.record else None
 
 
-def _told(turn: Turn) -> Comparison:
+def _told(turn: ReconcileAttempt) -> Comparison:
     return turn.told or turn.comparison or Comparison(verdict=Verdict.UNKNOWN)
 
 
@@ -132,15 +136,15 @@ def _api_version(record: Record | None) -> str:
     return record.manifest_api_version if record else ""
 
 
-def _condition(turn: Turn, generation: int) -> Condition:
+def _condition(turn: ReconcileAttempt, generation: int) -> Condition:
     if turn.stop:
         new = turn.stop.condition
     elif turn.run.rules.writes:
         new = READY
     else:
         return _last_said(turn.node.record, " ".join(text for text in (turn.node.reason, turn.note) if text))
-    new = masked_condition(new, turn.run.redactions.mask)  # before it is compared with what was kept the last time
-    return replace(new, generation=generation, time=rfc3339(turn.run.clock.now()))
+    new = mask_condition(new, turn.run.redactions.mask)  # before it is compared with what was kept the last time
+    return replace(new, generation=generation, time=format_rfc3339(turn.run.clock.now()))
 
 
 def _last_said(record: Record | None, note: str) -> Condition:
@@ -155,9 +159,11 @@ def _last_said(record: Record | None, note: str) -> Condition:
     return replace(record.condition, message=f"The last run said: {message}") if message else record.condition
 
 
-def _record(turn: Turn, condition: Condition, spec: _Spec) -> Record:
+def _record(turn: ReconcileAttempt, condition: Condition, spec: _Spec) -> Record:
     old = turn.node.record
-    kept = condition if replaces(condition, old.condition if old else None) else old.condition if old else condition
+    kept = (
+        condition if is_replacement(condition, old.condition if old else None) else old.condition if old else condition
+    )
     if old and turn.stop and turn.stop.condition.reason == OVERLAP:
         return old
     if old and turn.request is None:  # it stopped before anything was worked out: what is known of it stays
@@ -186,19 +192,19 @@ def _record(turn: Turn, condition: Condition, spec: _Spec) -> Record:
     )
 
 
-def _row(turn: Turn) -> Row | None:
+def _row(turn: ReconcileAttempt) -> WriteStreak | None:
     """The writes that something undid. A run that found nothing to do ends a row only where that is news already."""
     old = turn.node.record
     before = old.row if old else None
     if turn.done is not Action.NONE:
-        return after_write(before, _told(turn), turn.run.clock.now())
+        return extend_streak(before, _told(turn), turn.run.clock.now())
     if turn.row or before is None or old is None or turn.comparison is None or turn.action is not Action.NONE:
         return turn.row or before
     moved_on = turn.remembered is not None and turn.remembered.applied != old.applied
     return None if before.held or moved_on else before
 
 
-def _revised(turn: Turn, spec: _Spec) -> dict[str, Any]:
+def _revised(turn: ReconcileAttempt, spec: _Spec) -> dict[str, Any]:
     """The members of a record that a look at the manifest settles: which spec it was, where that stands, and what the
     resource has exported.
     """
@@ -214,11 +220,11 @@ def _revised(turn: Turn, spec: _Spec) -> dict[str, Any]:
 def _unit(node: Node) -> str:
     """Where the manifest stands now. It moves with the manifest in any case, or a later prune would look elsewhere."""
     if node.prepared:
-        return unit_of(node.prepared.resource.source.path)
+        return find_unit(node.prepared.resource.source.path)
     return node.record.unit if node.record else ""
 
 
-def _claim(turn: Turn) -> Claim:
+def _claim(turn: ReconcileAttempt) -> Claim:
     old = turn.node.record
     if turn.remembered is None and old and old.claim is not Claim.NONE:  # what was expected still is
         return old.claim
@@ -226,10 +232,10 @@ def _claim(turn: Turn) -> Claim:
         return Claim.EXPECTED if is_expected(turn.node) else Claim.NONE
     written = turn.done is not Action.NONE
     existed = turn.existed if written else True
-    return claim_of(old, sent=written, existed=existed, differed=bool(_told(turn).differences))
+    return decide_claim(old, sent=written, existed=existed, differed=bool(_told(turn).differences))
 
 
-def _operation(turn: Turn) -> Operation | None:
+def _operation(turn: ReconcileAttempt) -> PendingOperation | None:
     """What the next run is to go on with; a create that a whole further run did not see is given up, and sent again."""
     if not turn.unfinished:
         return None
@@ -237,7 +243,7 @@ def _operation(turn: Turn) -> Operation | None:
     if old and turn.done is Action.NONE:
         return old if turn.live is not None else None
     kind = "delete" if turn.node.intent is not Intent.APPLY else "update" if turn.existed else "create"
-    return Operation(kind=kind, started_at=rfc3339(turn.run.clock.now()))
+    return PendingOperation(kind=kind, started_at=format_rfc3339(turn.run.clock.now()))
 
 
 class _Spec(NamedTuple):
@@ -247,16 +253,16 @@ class _Spec(NamedTuple):
     digest: str
 
 
-def _spec(turn: Turn) -> _Spec:
+def _spec(turn: ReconcileAttempt) -> _Spec:
     old, prepared = turn.node.record, turn.node.prepared
     if prepared is None:
         return _Spec(old.generation, old.spec_digest) if old else _Spec(1, "")
-    now = digest(prepared.resource.spec)
+    now = digest_spec(prepared.resource.spec)
     changed = old is not None and bool(old.spec_digest) and old.spec_digest != now
     return _Spec((old.generation if old else 1) + changed, now)
 
 
-def digest(spec: Mapping[str, Any]) -> str:
+def digest_spec(spec: Mapping[str, Any]) -> str:
     """A short name for a spec: equal specs have equal ones, whatever the order of their keys."""
     text = json.dumps(spec, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:16]

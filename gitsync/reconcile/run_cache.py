@@ -9,14 +9,14 @@ import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable
 
-from gitsync.arm.http.address import lane_of
+from gitsync.arm.http.address import find_lock_name
 from gitsync.arm.http.conversation import LAST_ANSWER, Conversation
-from gitsync.extensions.api import Answer, Question
-from gitsync.formats.arm_path import upwards
+from gitsync.extensions.api import LookupRequest, LookupResult
+from gitsync.formats.arm_path import iterate_ancestors
 from gitsync.model.live import Live
 
 
-class Memory:
+class RunCache:
     def __init__(self) -> None:
         self.granted = False  # a role assignment was written: rights may take a while to spread
         self._created: set[str] = set()
@@ -24,8 +24,8 @@ class Memory:
         self._sent: set[str] = set()
         self._fresh: dict[str, Live] = {}
         self._reading: dict[str, asyncio.Lock] = {}
-        self._told: dict[Question, Answer] = {}
-        self._asking: dict[Question, asyncio.Lock] = {}
+        self._told: dict[LookupRequest, LookupResult] = {}
+        self._asking: dict[LookupRequest, asyncio.Lock] = {}
         self._conversations: list[Conversation] = []
         self._stopped_at: float | None = None
 
@@ -53,17 +53,17 @@ class Memory:
 
     def wrote(self, arm_id: str) -> None:
         """Forget what a write may have changed: the resource, and all that it lies in."""
-        self._writes[lane_of(arm_id)] += 1
-        for stale in upwards(arm_id):
+        self._writes[find_lock_name(arm_id)] += 1
+        for stale in iterate_ancestors(arm_id):
             self._fresh.pop(stale, None)
 
     def moved_nothing(self, arm_id: str) -> None:
         """Take back a write that was begun, and refused for its condition."""
-        self._writes[lane_of(arm_id)] -= 1
+        self._writes[find_lock_name(arm_id)] -= 1
 
     def writes_near(self, arm_id: str) -> int:
         """Count this run's writes in a resource's lane, begun and done: each may have moved the ETag of all in it."""
-        return self._writes[lane_of(arm_id)]
+        return self._writes[find_lock_name(arm_id)]
 
     def sent(self, arm_id: str) -> None:
         """Note that a write of the resource was accepted, or may have been."""
@@ -94,7 +94,7 @@ class Memory:
                 self._fresh[known] = live
             return self._fresh[known]
 
-    async def told(self, question: Question, read: Callable[[], Awaitable[Answer]]) -> Answer:
+    async def told(self, question: LookupRequest, read: Callable[[], Awaitable[LookupResult]]) -> LookupResult:
         """Return the answer to a question that is the same for all; one read serves them. An empty one is not kept."""
         async with self._asking.setdefault(question, asyncio.Lock()):
             answer = self._told.get(question) or await read()
@@ -105,4 +105,4 @@ class Memory:
 
 def _known(arm_id: str) -> str:
     """The id as it is looked up by."""
-    return next(upwards(arm_id), "")
+    return next(iterate_ancestors(arm_id), "")

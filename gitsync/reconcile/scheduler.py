@@ -16,7 +16,7 @@ from gitsync.model.result import Result
 RunNode = Callable[[Node, Mapping[Key, Result]], Awaitable[Result]]
 
 
-async def walk(
+async def run_in_order(
     nodes: Mapping[Key, Node],
     run: RunNode,
     held_back: Callable[[Node], Result],

@@ -5,49 +5,49 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gitsync.logging import visible
-from gitsync.model.coverage import Coverage, title_of
+from gitsync.logging import escape_controls
+from gitsync.model.coverage import Coverage, format_title
 from gitsync.model.manifests import UnreadDocument
-from gitsync.report.headline import plural
+from gitsync.report.headline import format_plural
 
 MOST_KINDS = 10  # in a sentence
 
 
-def sentence(coverage: Coverage) -> str:
+def format_coverage(coverage: Coverage) -> str:
     """What was read and what was not: `20 resources in 8 files; passed over: 12 Deployment.apps; 2 files ignored`."""
-    read = f"{plural(coverage.resources, 'resource')} in {plural(coverage.files, 'file')}"
-    return "; ".join([read, *left_out(coverage)])
+    read = f"{format_plural(coverage.resources, 'resource')} in {format_plural(coverage.files, 'file')}"
+    return "; ".join([read, *format_left_out(coverage)])
 
 
-def left_out(coverage: Coverage) -> list[str]:
+def format_left_out(coverage: Coverage) -> list[str]:
     """The parts of the sentence on what did not become a resource; none where everything did."""
     kinds = [f"{count} {kind}" for kind, count in coverage.passed_over.items()]
     if len(kinds) > MOST_KINDS:
-        kinds = [*kinds[:MOST_KINDS], f"{plural(len(kinds) - MOST_KINDS, 'more kind')}"]
+        kinds = [*kinds[:MOST_KINDS], f"{format_plural(len(kinds) - MOST_KINDS, 'more kind')}"]
     parts = (
         f"passed over: {', '.join(kinds)}" if kinds else "",
-        f"{plural(coverage.rejected, 'document')} rejected" if coverage.rejected else "",
-        f"{plural(len(coverage.ignored), 'file')} ignored" if coverage.ignored else "",
+        f"{format_plural(coverage.rejected, 'document')} rejected" if coverage.rejected else "",
+        f"{format_plural(len(coverage.ignored), 'file')} ignored" if coverage.ignored else "",
     )
     return [part for part in parts if part]
 
 
-def listing(coverage: Coverage) -> Iterator[str]:
+def list_left_out(coverage: Coverage) -> Iterator[str]:
     """A line for each document and file that was left out, in the order of the files."""
     documents = [(one.source.path, one.source.line, _said(one)) for one in coverage.unread]
     files = [(path, 0, "ignored") for path in coverage.ignored]
     for path, line, said in sorted([*documents, *files]):
-        yield f"{visible(path)}:{line}: {said}" if line else f"{visible(path)}: {said}"
+        yield f"{escape_controls(path)}:{line}: {said}" if line else f"{escape_controls(path)}: {said}"
 
 
 def _said(document: UnreadDocument) -> str:
     if document.is_rejected and not (document.kind or document.name):
         return "rejected"
-    what = f"{title_of(document)} {visible(document.name)}".rstrip()
+    what = f"{format_title(document)} {escape_controls(document.name)}".rstrip()
     return f"{'rejected' if document.is_rejected else 'passed over'}: {what}"
 
 
-def coverage_document(coverage: Coverage) -> Mapping[str, Any]:
+def build_coverage(coverage: Coverage) -> Mapping[str, Any]:
     """The counts as plain JSON values."""
     return {
         "files": coverage.files,

@@ -9,7 +9,7 @@ import json
 import re
 from typing import Any
 
-from gitsync.logging import visible
+from gitsync.logging import escape_controls
 
 _MEANINGFUL = re.compile(r"(?<=:)//|(?<=www)\.|[<>&|`*_\[\]{}#@~\\$^]", re.IGNORECASE)
 """What markup, links, mentions and formulas are made of."""
@@ -17,23 +17,23 @@ _MEANINGFUL = re.compile(r"(?<=:)//|(?<=www)\.|[<>&|`*_\[\]{}#@~\\$^]", re.IGNOR
 _LONGEST = 1000  # characters of one value; an ARM id is shorter
 
 
-def value(value: Any) -> str:
+def format_value(value: Any) -> str:
     """One side of a difference on one line, as JSON; a side that has no such leaf is absent. What is very long is cut,
     and says so.
     """
     if value is None:
         return "(absent)"
-    text = visible(json.dumps(value, ensure_ascii=False, sort_keys=True, default=str))
+    text = escape_controls(json.dumps(value, ensure_ascii=False, sort_keys=True, default=str))
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({len(text):,} characters)"
 
 
-def code(text: str) -> str:
+def format_code(text: str) -> str:
     """Markdown, on one line, that shows a text as code, inside a table too; "" stays "".
 
     Whatever may mean something is spelled as an HTML entity: unlike a backslash, that holds for every host, and an
     entity is never read as markup (CommonMark §2.5).
     """
-    line = visible(" ".join(text.split()))
+    line = escape_controls(" ".join(text.split()))
     return f"<code>{_MEANINGFUL.sub(_entities, line)}</code>" if line else ""
 
 
@@ -41,13 +41,13 @@ def _entities(found: re.Match[str]) -> str:
     return "".join(f"&#{ord(character)};" for character in found[0])
 
 
-def block(lines: list[str], language: str) -> str:
+def format_block(lines: list[str], language: str) -> str:
     """A fenced code block of Markdown, whose fence is longer than any inside."""
     longest = max((len(run) for line in lines for run in re.findall("`+", line)), default=0)
     fence = "`" * max(3, longest + 1)
-    return "\n".join([f"{fence}{language}", *map(visible, lines), fence])
+    return "\n".join([f"{fence}{language}", *map(escape_controls, lines), fence])
 
 
-def shortened(text: str, most: int) -> str:
+def shorten(text: str, most: int) -> str:
     """A text of at most so many characters, and an ellipsis where it was longer."""
     return text if len(text) <= most else text[:most] + "…"

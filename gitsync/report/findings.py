@@ -14,9 +14,9 @@ from gitsync.model.problem import Problem
 from gitsync.model.report import Report
 from gitsync.model.result import Result
 from gitsync.model.verdict import DRIFTED, Action, Verdict
-from gitsync.report.escape import shortened, value
+from gitsync.report.escape import format_value, shorten
 from gitsync.report.names import reading_order
-from gitsync.status.advice import advice_on
+from gitsync.status.advice import find_condition_advice
 
 FAILED = "failed"
 """The rule of a resource that should be Ready and is not."""
@@ -35,7 +35,7 @@ class Weight(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class ReportFinding:
     """`rule` is a problem's code, a verdict or FAILED. `identity` is the same in the next run, wherever the manifest
     has moved to. `path` is from the top of the repository, "" where there is no file, and `line` 0 where none is known.
     `text` has a first line that can stand alone. `is_advice` says that nothing failed for it.
@@ -54,28 +54,28 @@ class Finding:
         return self.text.partition("\n")[0]
 
 
-def findings(report: Report) -> list[Finding]:
+def list_findings(report: Report) -> list[ReportFinding]:
     """Problems as a reader goes through the files, then resources namespace by namespace."""
-    of_problems = [of_problem(problem, report) for problem in sorted(report.problems, key=lambda p: p.order)]
+    of_problems = [make_problem_finding(problem, report) for problem in sorted(report.problems, key=lambda p: p.order)]
     # The problems of an invalid manifest tell more than its verdict.
     told = [r for r in report.results if not (r.verdict is Verdict.INVALID and report.problems)]
-    of_results = (finding_of(result, report) for result in sorted(told, key=lambda r: reading_order(r.key)))
+    of_results = (make_finding(result, report) for result in sorted(told, key=lambda r: reading_order(r.key)))
     return of_problems + [finding for finding in of_results if finding is not None]
 
 
-def finding_of(result: Result, report: Report) -> Finding | None:
+def make_finding(result: Result, report: Report) -> ReportFinding | None:
     """A resource as a finding; None where it is as it should be."""
     rule = _rule_of(result, report)
     if not rule:
         return None
     source = result.source
-    return Finding(
+    return ReportFinding(
         rule=rule,
-        weight=weight_of(rule),
+        weight=find_weight(rule),
         identity=f"{rule}\n{result.key}",
         path=_from_top(source.path, report) if source else "",
         line=source.line if source else 0,
-        text="\n".join([_headline(result, rule), *difference_lines(result), *_advice(result), *_reference(result)]),
+        text="\n".join([_headline(result, rule), *format_differences(result), *_advice(result), *_reference(result)]),
     )
 
 
@@ -90,16 +90,16 @@ def _rule_of(result: Result, report: Report) -> str:
     return result.verdict.value if left or (changes and report.command == "plan") else ""
 
 
-def weight_of(rule: str) -> Weight:
+def find_weight(rule: str) -> Weight:
     """How much a rule of resources matters."""
     if rule == FAILED or rule in {verdict.value for verdict in _HINDERED}:
         return Weight.ERROR
     return Weight.WARNING if rule in {verdict.value for verdict in DRIFTED} else Weight.NOTE
 
 
-def of_problem(problem: Problem, report: Report) -> Finding:
+def make_problem_finding(problem: Problem, report: Report) -> ReportFinding:
     """A problem of the input as a finding."""
-    return Finding(
+    return ReportFinding(
         rule=problem.code,
         weight=Weight.ERROR if problem.is_error else Weight.WARNING,
         identity=f"{problem.code}\n{problem.path}\n{problem.field}\n{problem.message}",
@@ -131,18 +131,18 @@ _WORDS = {
 }
 
 
-def difference_lines(result: Result) -> Iterator[str]:
+def format_differences(result: Result) -> Iterator[str]:
     """What differs, a line each, Azure's side first; what is long is cut and what is much is counted."""
     differences = sorted(result.differences, key=lambda difference: difference.path)
     for difference in differences[:_MOST_DIFFERENCES]:
-        sides = (shortened(value(side), _LONGEST_VALUE) for side in (difference.live, difference.desired))
+        sides = (shorten(format_value(side), _LONGEST_VALUE) for side in (difference.live, difference.desired))
         yield f"{difference.path}: {' → '.join(sides)}"
     if len(differences) > _MOST_DIFFERENCES:
         yield f"… and {len(differences) - _MOST_DIFFERENCES} more"
 
 
 def _advice(result: Result) -> Iterator[str]:
-    if advice := advice_on(result.condition, result.key):
+    if advice := find_condition_advice(result.condition, result.key):
         yield f"What to do: {advice}"
 
 

@@ -18,27 +18,27 @@ _PAST = {
 }
 
 
-def subject(report: Report) -> str:
+def format_subject(report: Report) -> str:
     """One line for a commit: the revision, how many are Ready, and what was done."""
     ready = sum(r.condition.is_ready for r in report.results)
     parts = [f"{ready} of {len(report.results)} Ready", *_done(report)]
-    return f"Status of {short_revision(report.revision)}: {', '.join(parts)}"
+    return f"Status of {shorten_revision(report.revision)}: {', '.join(parts)}"
 
 
-def against(report: Report) -> str:
+def format_baseline_note(report: Report) -> str:
     """The sentence on a plan for which Azure was not asked; "" for every other run."""
     if report.base is None:
         return ""
-    return f"Azure was not asked: what {short_revision(report.base)} asks for stands for what it has."
+    return f"Azure was not asked: what {shorten_revision(report.base)} asks for stands for what it has."
 
 
-def found(report: Report) -> str:
+def format_found(report: Report) -> str:
     """How many resources there are and what git and Azure say of each other."""
     verdicts = [f"{count} {verdict}" for verdict, count in report.summary.items()]
-    return ", ".join([plural(len(report.results), "resource"), *verdicts])
+    return ", ".join([format_plural(len(report.results), "resource"), *verdicts])
 
 
-def done(report: Report) -> str:
+def format_done(report: Report) -> str:
     """What was done, or would be by a sync. What was tried and failed is not counted as done."""
     if report.command == "plan":
         who = "a sync" if report.base is None else "the change"
@@ -47,19 +47,19 @@ def done(report: Report) -> str:
     return ", ".join(_done(report)) or "nothing changed"
 
 
-def cost(report: Report) -> str:
+def format_cost(report: Report) -> str:
     """Requests by kind and the time from start to end."""
     r = report.requests
     kinds = ((r.reads, "read"), (r.writes, "write"), (r.deletes, "delete"), (r.polls, "poll"))
-    return f"{', '.join(plural(count, kind) for count, kind in kinds)} in {_elapsed(report)}"
+    return f"{', '.join(format_plural(count, kind) for count, kind in kinds)} in {_elapsed(report)}"
 
 
-def short_revision(revision: str | None) -> str:
+def shorten_revision(revision: str | None) -> str:
     """Twelve characters of a commit id are enough for a person and for git."""
     return "the folder as it lies" if revision is None else revision[:12]
 
 
-def plural(count: int, noun: str) -> str:
+def format_plural(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 

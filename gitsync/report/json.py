@@ -8,21 +8,21 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from gitsync.model.problem import Problem, Source
+from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.report import Report
 from gitsync.model.result import Attempt, Result
-from gitsync.report.coverage import coverage_document
-from gitsync.status.advice import advice_on
+from gitsync.report.coverage import build_coverage
+from gitsync.status.advice import find_condition_advice
 
 SCHEMA_VERSION = 1
 
 
 def render(report: Report) -> str:
     """The report as JSON, indented, with a newline at its end."""
-    return json.dumps(document(report), indent=2) + "\n"
+    return json.dumps(build_document(report), indent=2) + "\n"
 
 
-def document(report: Report) -> dict[str, Any]:
+def build_document(report: Report) -> dict[str, Any]:
     """The report as plain JSON values."""
     requests = report.requests
     return {
@@ -39,14 +39,14 @@ def document(report: Report) -> dict[str, Any]:
             "deletes": requests.deletes,
             "polls": requests.polls,
         },
-        "coverage": coverage_document(report.coverage),
+        "coverage": build_coverage(report.coverage),
         "summary": dict(report.summary),
-        "problems": [problem_document(p) for p in sorted(report.problems, key=lambda p: p.order)],
+        "problems": [build_problem(p) for p in sorted(report.problems, key=lambda p: p.order)],
         "resources": [_resource(r) for r in sorted(report.results, key=lambda r: r.key)],
     }
 
 
-def problem_document(problem: Problem) -> dict[str, Any]:
+def build_problem(problem: Problem) -> dict[str, Any]:
     """One problem of the input, as every command's JSON shows it."""
     return {
         "code": problem.code,
@@ -59,7 +59,7 @@ def problem_document(problem: Problem) -> dict[str, Any]:
     }
 
 
-def source_document(source: Source | None) -> dict[str, Any] | None:
+def build_source(source: SourceLocation | None) -> dict[str, Any] | None:
     """Where a manifest stands; null for what has none."""
     return None if source is None else {"path": source.path, "line": source.line}
 
@@ -71,7 +71,7 @@ def _resource(result: Result) -> dict[str, Any]:
         "kind": key.kind,
         "namespace": key.namespace,
         "name": key.name,
-        "source": source_document(result.source),
+        "source": build_source(result.source),
         "armId": result.arm_id,
         "policy": result.policy.value,
         "verdict": result.verdict.value,
@@ -80,7 +80,7 @@ def _resource(result: Result) -> dict[str, Any]:
         "severity": condition.severity.value,
         "reason": condition.reason,
         "message": condition.message,
-        "advice": advice_on(condition, key),
+        "advice": find_condition_advice(condition, key),
         "differences": [
             {"path": d.path, "desired": d.desired, "live": d.live, "rule": d.rule}
             for d in sorted(result.differences, key=lambda d: d.path)

@@ -12,13 +12,13 @@ from io import BytesIO
 
 from junitparser import Attr, Failure, IntAttr, JUnitXml, Skipped, TestCase, TestSuite
 
-from gitsync.logging import visible
+from gitsync.logging import escape_controls
 from gitsync.model.report import Report
 from gitsync.model.result import Result
 from gitsync.model.verdict import Verdict
-from gitsync.report.coverage import sentence
-from gitsync.report.findings import Finding, Weight, finding_of, of_problem
-from gitsync.report.names import reading_order, short_names
+from gitsync.report.coverage import format_coverage
+from gitsync.report.findings import ReportFinding, Weight, make_finding, make_problem_finding
+from gitsync.report.names import reading_order, shorten_names
 
 
 class _Case(TestCase):
@@ -32,7 +32,7 @@ def render(report: Report) -> str:
     """The report as JUnit XML, with a newline at its end."""
     document = JUnitXml(f"gitsync {report.command}")
     manifests = _suite("manifests", _problems(report), report)
-    manifests.add_property("read", _text(sentence(report.coverage)))
+    manifests.add_property("read", _text(format_coverage(report.coverage)))
     resources = _suite("resources", _resources(report), report)
     document.append(manifests)
     document.append(resources)
@@ -57,15 +57,15 @@ def _seconds(report: Report) -> float:
 def _problems(report: Report) -> Iterable[TestCase]:
     """Named after what is wrong and not after the line: a case keeps its history when the file grows above it."""
     for problem in sorted(report.problems, key=lambda problem: problem.order):
-        finding = of_problem(problem, report)
+        finding = make_problem_finding(problem, report)
         name = ": ".join(part for part in (problem.code, problem.field) if part)
         yield _case(name, problem.path or "gitsync", finding)
 
 
 def _resources(report: Report) -> Iterable[TestCase]:
-    names = short_names(result.key for result in report.results)
+    names = shorten_names(result.key for result in report.results)
     for result in sorted(report.results, key=lambda result: reading_order(result.key)):
-        case = _case(names[result.key], f"{result.key.namespace}.{result.key.kind}", finding_of(result, report))
+        case = _case(names[result.key], f"{result.key.namespace}.{result.key.kind}", make_finding(result, report))
         if result.verdict is Verdict.SKIP and result.is_fine:
             case.result = Skipped(_text(_why_skipped(result)))
         yield case
@@ -75,7 +75,7 @@ def _why_skipped(result: Result) -> str:
     return result.condition.message or f"Its reconcile policy is {result.policy.value}."
 
 
-def _case(name: str, group: str, finding: Finding | None) -> _Case:
+def _case(name: str, group: str, finding: ReportFinding | None) -> _Case:
     case = _Case(_text(name), _text(group))
     if finding is None:
         return case
@@ -94,4 +94,4 @@ def _case(name: str, group: str, finding: Finding | None) -> _Case:
 
 def _text(text: str) -> str:
     """What XML can hold: lines of printable characters (XML 1.0 §2.2 has no way to write the others)."""
-    return "\n".join(map(visible, text.splitlines()))
+    return "\n".join(map(escape_controls, text.splitlines()))

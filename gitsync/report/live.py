@@ -14,7 +14,7 @@ from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.text import Text
 
-from gitsync.report.headline import plural
+from gitsync.report.headline import format_plural
 from gitsync.report.progress import Progress, Tally
 
 _TIMES_A_SECOND = 4
@@ -22,12 +22,14 @@ _BAR_WIDTH = 40  # columns
 
 
 @contextmanager
-def live_view(tally: Tally, stream: TextIO) -> Iterator[Progress]:
+def show_live(tally: Tally, stream: TextIO) -> Iterator[Progress]:
     """Show a tally while the context lasts. What else is written to stderr meanwhile appears above it."""
 
     def view() -> Group:
         bar = ProgressBar(total=max(tally.total, tally.done, 1), completed=tally.done, width=_BAR_WIDTH)
-        title = f"{tally.done} of {plural(tally.total, 'resource')}" if tally.total else "Reading what is asked for"
+        title = (
+            f"{tally.done} of {format_plural(tally.total, 'resource')}" if tally.total else "Reading what is asked for"
+        )
         return Group(Text(title, style="bold"), bar, *(Text(f"  {name}") for name in tally.under_way()))
 
     with Live(

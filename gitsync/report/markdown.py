@@ -13,13 +13,20 @@ from gitsync.model.problem import Problem
 from gitsync.model.report import Report
 from gitsync.model.result import Attempt, Result
 from gitsync.model.verdict import Difference
-from gitsync.report.coverage import sentence
-from gitsync.report.escape import block, code, shortened, value
-from gitsync.report.headline import against, cost, done, found, plural, short_revision
-from gitsync.report.names import reading_order, short_names
-from gitsync.report.nextsteps import next_steps
+from gitsync.report.coverage import format_coverage
+from gitsync.report.escape import format_block, format_code, format_value, shorten
+from gitsync.report.headline import (
+    format_baseline_note,
+    format_cost,
+    format_done,
+    format_found,
+    format_plural,
+    shorten_revision,
+)
+from gitsync.report.names import reading_order, shorten_names
+from gitsync.report.nextsteps import list_next_steps
 from gitsync.report.quiet import is_quiet
-from gitsync.status.advice import advice_on
+from gitsync.status.advice import find_condition_advice
 
 LIMIT = 60_000
 MARKER = "<!-- gitsync -->"
@@ -35,9 +42,9 @@ _OF_A_SYNC = frozenset({"Ready", "Reason"})  # a plan leaves the condition as it
 
 def render(report: Report) -> str:
     """The report as Markdown, under `LIMIT` characters however large the run was."""
-    start = [_head(report), *_problems(report.problems), *_table(report), *next_steps(report)]
+    start = [_head(report), *_problems(report.problems), *_table(report), *list_next_steps(report)]
     room = LIMIT - _RESERVE - sum(len(part) + 2 for part in start)
-    names = short_names(r.key for r in report.results)
+    names = shorten_names(r.key for r in report.results)
     details = [_detail(r, names[r.key]) for r in _ordered(report) if r.differences or r.attempts or not r.is_fine]
     return "\n\n".join([*start, *_fitting(details, room, "resource with details")]) + "\n"
 
@@ -61,45 +68,52 @@ def _left_out(count: int, noun: str) -> list[str]:
     if not count:
         return []
     head, _, tail = noun.partition(" ")
-    return [f"… and {plural(count, f'more {head}')}{tail and ' ' + tail}, left out to keep this short."]
+    return [f"… and {format_plural(count, f'more {head}')}{tail and ' ' + tail}, left out to keep this short."]
 
 
 def _head(report: Report) -> str:
     ready = f"{sum(r.condition.is_ready for r in report.results)} of {len(report.results)} Ready; "
-    acts = f"{ready if report.command == 'sync' else ''}{done(report)}; {against(report) or cost(report) + '.'}"
+    cost = format_baseline_note(report) or f"{format_cost(report)}."
+    acts = f"{ready if report.command == 'sync' else ''}{format_done(report)}; {cost}"
     paragraphs = [
         f"{MARKER}\n### gitsync {report.command} of {_revision(report.revision)}",
-        f"{found(report)}.",
+        f"{format_found(report)}.",
         acts[:1].upper() + acts[1:],
     ]
     if report.coverage.files or report.coverage.ignored:
-        paragraphs.append(f"Read {sentence(report.coverage)}.")
+        paragraphs.append(f"Read {format_coverage(report.coverage)}.")
     if report.interrupted:
         paragraphs.append("**Interrupted**: what was not reached is left to the next run.")
     return "\n\n".join(paragraphs)
 
 
 def _revision(commit: str | None) -> str:
-    return short_revision(None) if commit is None else code(short_revision(commit))
+    return shorten_revision(None) if commit is None else format_code(shorten_revision(commit))
 
 
 def _problems(problems: Sequence[Problem]) -> list[str]:
     if not problems:
         return []
-    lines = [problem_item(p) for p in sorted(problems, key=lambda p: p.order)]
+    lines = [format_problem(p) for p in sorted(problems, key=lambda p: p.order)]
     return [f"#### Problems ({len(problems)})", "\n".join(_fitting(lines, _PROBLEMS_ROOM, "problem"))]
 
 
-def problem_item(problem: Problem) -> str:
+def format_problem(problem: Problem) -> str:
     """One problem as an item of a list."""
-    place = code(f"{problem.path}:{problem.line}" if problem.line else problem.path)
-    parts = (place, f"**{problem.level.value}**", code(problem.field), code(problem.message), code(problem.hint))
+    place = format_code(f"{problem.path}:{problem.line}" if problem.line else problem.path)
+    parts = (
+        place,
+        f"**{problem.level.value}**",
+        format_code(problem.field),
+        format_code(problem.message),
+        format_code(problem.hint),
+    )
     return "- " + " ".join(part for part in parts if part)
 
 
 def _table(report: Report) -> list[str]:
     """What is not simply in sync, a row each."""
-    names = short_names(r.key for r in report.results)
+    names = shorten_names(r.key for r in report.results)
     listed = [r for r in _ordered(report) if not is_quiet(r)]
     if not listed:
         return []
@@ -115,13 +129,13 @@ def _table(report: Report) -> list[str]:
 def _row(result: Result, name: str, columns: Sequence[str]) -> str:
     condition = result.condition
     cells = {
-        "Resource": code(name),
-        "Namespace": code(result.key.namespace),
+        "Resource": format_code(name),
+        "Namespace": format_code(result.key.namespace),
         "Verdict": result.verdict.value,
         "Action": result.action.value,
         "Ready": condition.status.value,
-        "Reason": code(condition.reason),
-        "Message": code(shortened(condition.message, _SHORT_MESSAGE)),
+        "Reason": format_code(condition.reason),
+        "Message": format_code(shorten(condition.message, _SHORT_MESSAGE)),
     }
     return f"| {' | '.join(cells[column] for column in columns)} |"
 
@@ -131,13 +145,13 @@ def _detail(result: Result, name: str) -> str:
     differences = sorted(result.differences, key=lambda d: d.path)
     shown, hidden = differences[:_MOST_DIFFERENCES], len(differences[_MOST_DIFFERENCES:])
     parts = [
-        f"<details><summary>{result.verdict.value}: {code(name)}</summary>",
-        code(result.arm_id or ""),
-        code(_message(result)),
-        f"**What to do:** {advice}" if (advice := advice_on(result.condition, result.key)) else "",
-        block([line for d in shown for line in _sides(d)], "diff") if shown else "",
+        f"<details><summary>{result.verdict.value}: {format_code(name)}</summary>",
+        format_code(result.arm_id or ""),
+        format_code(_message(result)),
+        f"**What to do:** {advice}" if (advice := find_condition_advice(result.condition, result.key)) else "",
+        format_block([line for d in shown for line in _sides(d)], "diff") if shown else "",
         *_left_out(hidden, "difference"),
-        "\n".join(f"- {code(_attempt(a))}" for a in result.attempts),
+        "\n".join(f"- {format_code(_attempt(a))}" for a in result.attempts),
         "</details>",
     ]
     return "\n\n".join(part for part in parts if part)
@@ -146,19 +160,19 @@ def _detail(result: Result, name: str) -> str:
 def _message(result: Result) -> str:
     condition = result.condition
     request = f" (request {condition.request_id})" if condition.request_id else ""
-    return shortened(condition.message, _LONG_MESSAGE) + request
+    return shorten(condition.message, _LONG_MESSAGE) + request
 
 
 def _sides(difference: Difference) -> list[str]:
     why = f" ({REMOVED})" if difference.rule == REMOVED else ""
     return [
         f"  {difference.path}{why}",
-        f"- {value(difference.live)}",
-        f"+ {value(difference.desired)}",
+        f"- {format_value(difference.live)}",
+        f"+ {format_value(difference.desired)}",
     ]
 
 
 def _attempt(attempt: Attempt) -> str:
     request = f" (request {attempt.request_id})" if attempt.request_id else ""
-    answer = f"{attempt.status or ''} {attempt.code}: {shortened(attempt.message, _SHORT_MESSAGE)}"
+    answer = f"{attempt.status or ''} {attempt.code}: {shorten(attempt.message, _SHORT_MESSAGE)}"
     return f"{attempt.at} {attempt.stage.value} {answer}{request}"

@@ -17,34 +17,34 @@ from gitsync.model.record import Record
 from gitsync.model.report import Report
 from gitsync.model.result import Attempt, Result
 from gitsync.model.verdict import Difference
-from gitsync.report.masked_fault import masked_exception
-from gitsync.report.masked_value import masked_value
+from gitsync.report.masked_fault import mask_exception
+from gitsync.report.masked_value import mask_value
 
 Mask = Callable[[str], str]
 
 
-def masked(report: Report, mask: Mask) -> Report:
+def mask_report(report: Report, mask: Mask) -> Report:
     """The report as it may be shown, kept and returned."""
     return replace(
         report,
-        problems=tuple(masked_problem(problem, mask) for problem in report.problems),
+        problems=tuple(mask_problem(problem, mask) for problem in report.problems),
         results=tuple(_result(result, mask) for result in report.results),
     )
 
 
-def masked_problem(problem: Problem, mask: Mask) -> Problem:
+def mask_problem(problem: Problem, mask: Mask) -> Problem:
     return replace(problem, message=mask(problem.message), hint=mask(problem.hint))
 
 
-def masked_condition(condition: Condition, mask: Mask) -> Condition:
+def mask_condition(condition: Condition, mask: Mask) -> Condition:
     return replace(condition, reason=mask(condition.reason), message=mask(condition.message))
 
 
 def _result(result: Result, mask: Mask) -> Result:
     return replace(
         result,
-        fault=masked_exception(result.fault, mask) if result.fault else None,
-        condition=masked_condition(result.condition, mask),
+        fault=mask_exception(result.fault, mask) if result.fault else None,
+        condition=mask_condition(result.condition, mask),
         differences=tuple(_difference(difference, mask) for difference in result.differences),
         because={path: mask(why) for path, why in result.because.items()},
         attempts=tuple(_attempt(attempt, mask) for attempt in result.attempts),
@@ -53,7 +53,7 @@ def _result(result: Result, mask: Mask) -> Result:
 
 
 def _difference(difference: Difference, mask: Mask) -> Difference:
-    desired, live = masked_value(difference.desired, mask), masked_value(difference.live, mask)
+    desired, live = mask_value(difference.desired, mask), mask_value(difference.live, mask)
     return replace(difference, desired=desired, live=live)
 
 
@@ -62,4 +62,4 @@ def _attempt(attempt: Attempt, mask: Mask) -> Attempt:
 
 
 def _record(record: Record, mask: Mask) -> Record:
-    return replace(record, condition=masked_condition(record.condition, mask) if record.condition else None)
+    return replace(record, condition=mask_condition(record.condition, mask) if record.condition else None)

@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 
-from gitsync.report.masked_value import masked_value
+from gitsync.report.masked_value import mask_value
 
-Mask = Callable[[str], str]
+ExceptionMask = Callable[[str], str]
 
 _PLAIN = frozenset({str, bytes, dict, list, tuple})
 _OF_THE_LANGUAGE = ("strerror", "filename", "filename2", "reason", "object", "msg", "text")
 """Where Python's own exceptions keep what they say, besides `args`."""
 
 
-def masked_exception(error: Exception, mask: Mask) -> Exception:
+def mask_exception(error: Exception, mask: ExceptionMask) -> Exception:
     """The exception, and all that led to it: causes, what was being handled, members of groups.
 
     What cannot be changed, such as the message of a group or a text that is made anew each time, has another exception
@@ -28,7 +28,7 @@ def masked_exception(error: Exception, mask: Mask) -> Exception:
     return found if isinstance(found, Exception) else error
 
 
-def _masked(error: BaseException, mask: Mask, seen: dict[int, BaseException]) -> BaseException:
+def _masked(error: BaseException, mask: ExceptionMask, seen: dict[int, BaseException]) -> BaseException:
     if id(error) in seen:
         return seen[id(error)]
     _change(error, mask)
@@ -42,16 +42,16 @@ def _masked(error: BaseException, mask: Mask, seen: dict[int, BaseException]) ->
     return shown
 
 
-def _change(error: BaseException, mask: Mask) -> None:
-    error.args = tuple(masked_value(argument, mask) for argument in error.args)
+def _change(error: BaseException, mask: ExceptionMask) -> None:
+    error.args = tuple(mask_value(argument, mask) for argument in error.args)
     for name in (*vars(error), *_OF_THE_LANGUAGE):
         value = getattr(error, name, None)
         if type(value) in _PLAIN:
             with suppress(AttributeError, TypeError):  # one that cannot be set is seen in what is said
-                setattr(error, name, masked_value(value, mask))
+                setattr(error, name, mask_value(value, mask))
 
 
-def _single(error: BaseException, mask: Mask) -> BaseException:
+def _single(error: BaseException, mask: ExceptionMask) -> BaseException:
     said = f"{error} {error!r}"
     if mask(said) == said:
         return error
@@ -60,7 +60,7 @@ def _single(error: BaseException, mask: Mask) -> BaseException:
 
 
 def _group(
-    group: BaseExceptionGroup[BaseException], mask: Mask, seen: dict[int, BaseException]
+    group: BaseExceptionGroup[BaseException], mask: ExceptionMask, seen: dict[int, BaseException]
 ) -> BaseExceptionGroup[BaseException]:
     members = [_masked(member, mask, seen) for member in group.exceptions]
     if mask(group.message) == group.message and all(map(_is, members, group.exceptions)):

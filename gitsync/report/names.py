@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from gitsync.logging import visible
+from gitsync.logging import escape_controls
 from gitsync.model.gvk import Key
 
 
-def short_names(keys: Iterable[Key]) -> Mapping[Key, str]:
+def shorten_names(keys: Iterable[Key]) -> Mapping[Key, str]:
     """Kind/name for each key; with the group where two groups have such a kind of that name in one namespace."""
     unique = set(keys)
     times = Counter((key.namespace, key.kind, key.name) for key in unique)
@@ -27,4 +27,4 @@ def has_namespaces(keys: Iterable[Key]) -> bool:
 
 
 def _name(key: Key, *, with_group: bool) -> str:
-    return visible(f"{key.kind}.{key.group}/{key.name}" if with_group else f"{key.kind}/{key.name}")
+    return escape_controls(f"{key.kind}.{key.group}/{key.name}" if with_group else f"{key.kind}/{key.name}")

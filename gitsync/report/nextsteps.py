@@ -108,6 +108,6 @@ _STEPS = (
 )
 
 
-def next_steps(report: Report) -> list[str]:
+def list_next_steps(report: Report) -> list[str]:
     """Advice that applies, in the order of the table."""
     return [step.advice for step in _STEPS if step.applies(report)]

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from gitsync.logging import visible
+from gitsync.logging import escape_controls
 from gitsync.model.report import Report
-from gitsync.report.findings import Finding, Weight, findings
+from gitsync.report.findings import ReportFinding, Weight, list_findings
 
 MOST = 10
 """Annotations of one weight in one step that GitHub shows."""
@@ -20,31 +20,31 @@ _GITHUB = {Weight.ERROR: "error", Weight.WARNING: "warning", Weight.NOTE: "notic
 _AZURE = {Weight.ERROR: "error", Weight.WARNING: "warning"}
 
 
-def github(report: Report) -> list[str]:
+def annotate_github(report: Report) -> list[str]:
     """Workflow commands: `::error file=…,line=…,title=…::MESSAGE`."""
     return [_github(finding) for finding in _heaviest(report, _GITHUB)]
 
 
-def azure_pipelines(report: Report) -> list[str]:
+def annotate_azure_pipelines(report: Report) -> list[str]:
     """Logging commands: `##vso[task.logissue type=…;sourcepath=…;linenumber=…;code=…]MESSAGE`. There is no third type
     for what is merely to be done, which is therefore left to the report.
     """
     return [_azure(finding) for finding in _heaviest(report, _AZURE)]
 
 
-def _heaviest(report: Report, shown: Mapping[Weight, str]) -> Iterable[Finding]:
-    found = findings(report)
+def _heaviest(report: Report, shown: Mapping[Weight, str]) -> Iterable[ReportFinding]:
+    found = list_findings(report)
     for weight in shown:
         yield from [finding for finding in found if finding.weight is weight][:MOST]
 
 
-def _github(finding: Finding) -> str:
+def _github(finding: ReportFinding) -> str:
     properties = {"file": finding.path, "line": str(finding.line or ""), "title": f"gitsync: {finding.rule}"}
     given = ",".join(f"{name}={_escaped(text, _GITHUB_PROPERTY)}" for name, text in properties.items() if text)
     return f"::{_GITHUB[finding.weight]} {given}::{_escaped(finding.text, _GITHUB_TEXT)}"
 
 
-def _azure(finding: Finding) -> str:
+def _azure(finding: ReportFinding) -> str:
     properties = {
         "type": _AZURE[finding.weight],
         "sourcepath": finding.path,
@@ -63,12 +63,12 @@ _AZURE_PROPERTY = {**_AZURE_TEXT, ";": "%3B", "]": "%5D"}
 
 def _escaped(text: str, spellings: Mapping[str, str]) -> str:
     """One line; what is not printable is spelled out, and what means something to the host is written its way."""
-    printable = "\n".join(map(visible, text.splitlines()))
+    printable = "\n".join(map(escape_controls, text.splitlines()))
     return "".join(spellings.get(character, character) for character in printable)
 
 
 FORMS: tuple[tuple[str, Callable[[Report], list[str]]], ...] = (
-    ("GITHUB_ACTIONS", github),
-    ("TF_BUILD", azure_pipelines),
+    ("GITHUB_ACTIONS", annotate_github),
+    ("TF_BUILD", annotate_azure_pipelines),
 )
 """The variable by which a pipeline makes itself known, and how it wants to be told."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
-from gitsync.logging import visible
+from gitsync.logging import escape_controls
 from gitsync.model.gvk import Key
 from gitsync.model.result import Result, Stage
 
@@ -68,7 +68,7 @@ class Tally:
         longest = sorted(self._under_way.copy().items(), key=lambda one: (one[1][1], one[0]))
         named = [f"{key.kind}/{key.name} ({stage.value}, {_time(now - since)})" for key, (stage, since) in longest]
         more = len(named) - _MOST_NAMED
-        return [visible(name) for name in named[:_MOST_NAMED]] + [f"and {more} more"] * (more > 0)
+        return [escape_controls(name) for name in named[:_MOST_NAMED]] + [f"and {more} more"] * (more > 0)
 
     def line(self) -> str:
         """All of it in one line."""
@@ -78,7 +78,7 @@ class Tally:
 
 
 @contextmanager
-def plain_lines(tally: Tally, say: Callable[[str], None], every: float) -> Iterator[Progress]:
+def print_progress(tally: Tally, say: Callable[[str], None], every: float) -> Iterator[Progress]:
     """Say how far it is every so many seconds, until the end."""
     stop = threading.Event()
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from gitsync.model.result import Result
 from gitsync.model.verdict import Action, Verdict
-from gitsync.report.headline import plural
+from gitsync.report.headline import format_plural
 
 _UNTOUCHED = "Planned"
 """The reason of a condition that nobody has set yet: a plan sets none."""
@@ -18,8 +18,8 @@ def is_quiet(result: Result) -> bool:
     return in_sync and (result.condition.is_ready or result.condition.reason == _UNTOUCHED)
 
 
-def in_sync(results: Iterable[Result]) -> str:
+def format_in_sync(results: Iterable[Result]) -> str:
     """How many there are, in words; all of them quiet."""
     quiet = list(results)
     ready = all(result.condition.is_ready for result in quiet)
-    return f"{plural(len(quiet), 'resource')} in sync{' and Ready' if ready else ''}"
+    return f"{format_plural(len(quiet), 'resource')} in sync{' and Ready' if ready else ''}"

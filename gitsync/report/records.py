@@ -8,14 +8,14 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from gitsync.logging import visible
+from gitsync.logging import escape_controls
 from gitsync.model.condition import Condition
-from gitsync.model.record import Claim, Record, Row
+from gitsync.model.record import Claim, Record, WriteStreak
 from gitsync.report.colour import Paint
-from gitsync.report.headline import plural
-from gitsync.report.names import has_namespaces, reading_order, short_names
-from gitsync.report.table import indented, table
-from gitsync.status.advice import advice_on
+from gitsync.report.headline import format_plural
+from gitsync.report.names import has_namespaces, reading_order, shorten_names
+from gitsync.report.table import format_table, indent
+from gitsync.status.advice import find_condition_advice
 
 _HEADER = ("NAMESPACE", "NAME", "READY", "SEVERITY", "REASON", "MESSAGE")
 _GAP = 2  # blanks after the longest label
@@ -28,24 +28,29 @@ _CLAIMS = {
 }
 
 
-def get_lines(records: Sequence[Record], *, width: int | None = None, colour: bool = False) -> list[str]:
+def list_records(records: Sequence[Record], *, width: int | None = None, colour: bool = False) -> list[str]:
     """One line for each record, namespace by namespace, below a header with ASO's columns."""
     paint = Paint(on=colour)
-    names = short_names(record.key for record in records)
+    names = shorten_names(record.key for record in records)
     start = 0 if has_namespaces(record.key for record in records) else 1
     ordered = sorted(records, key=lambda record: reading_order(record.key))
-    rows = [(visible(r.key.namespace), names[r.key], *_ready(r.condition))[start:] for r in ordered]
-    header, *body = table(_HEADER[start:], rows, width=width)
+    rows = [(escape_controls(r.key.namespace), names[r.key], *_ready(r.condition))[start:] for r in ordered]
+    header, *body = format_table(_HEADER[start:], rows, width=width)
     return [paint.bold(header), *map(paint.words, body)]
 
 
 def _ready(condition: Condition | None) -> tuple[str, str, str, str]:
     if condition is None:
         return ("Unknown", "", "", "")
-    return (condition.status.value, condition.severity.value, visible(condition.reason), visible(condition.message))
+    return (
+        condition.status.value,
+        condition.severity.value,
+        escape_controls(condition.reason),
+        escape_controls(condition.message),
+    )
 
 
-def describe_lines(record: Record, *, revision: str | None, width: int | None = None) -> list[str]:
+def describe_record(record: Record, *, revision: str | None, width: int | None = None) -> list[str]:
     """All that is recorded of one resource; what is empty is left out."""
     key = record.key
     operation = record.operation
@@ -72,18 +77,18 @@ def describe_lines(record: Record, *, revision: str | None, width: int | None = 
     return [*lines, *_condition(record, width), *_body(record.applied), *_changed(record)]
 
 
-def _row(row: Row) -> str:
+def _row(row: WriteStreak) -> str:
     """What undid our writes, as far as it is known: how often, and where."""
     fields = ", ".join(filter(None, row.paths)) or "the whole resource"
     stopped = "; it is no longer written" if row.held else ""
-    return f"{plural(row.count, 'write')} in a row, last at {row.at}: {fields}{stopped}"
+    return f"{format_plural(row.count, 'write')} in a row, last at {row.at}: {fields}{stopped}"
 
 
 def _labelled(*pairs: tuple[str, str]) -> list[str]:
     """`Label:   value`, the values one below the other."""
     shown = [(label, text) for label, text in pairs if text]
     column = max(len(label) + 1 + _GAP for label, _ in shown)
-    return [f"{label + ':':<{column}}{visible(text)}" for label, text in shown]
+    return [f"{label + ':':<{column}}{escape_controls(text)}" for label, text in shown]
 
 
 def _condition(record: Record, width: int | None) -> list[str]:
@@ -99,9 +104,9 @@ def _condition(record: Record, width: int | None) -> list[str]:
         ("Last Transition Time", condition.time),
         ("Request id", condition.request_id),
         ("Message", condition.message),
-        ("What to do", advice_on(condition, record.key)),
+        ("What to do", find_condition_advice(condition, record.key)),
     )
-    return ["Condition:", *(text for line in lines for text in indented(line, width, by=2))]
+    return ["Condition:", *(text for line in lines for text in indent(line, width, by=2))]
 
 
 def _body(body: Any) -> list[str]:
@@ -109,7 +114,7 @@ def _body(body: Any) -> list[str]:
     if body is None:
         return []
     text = json.dumps(body, indent=2, sort_keys=True, ensure_ascii=False)
-    return ["Last sent:", *(f"  {visible(line)}" for line in text.splitlines())]
+    return ["Last sent:", *(f"  {escape_controls(line)}" for line in text.splitlines())]
 
 
 def _changed(record: Record) -> Iterator[str]:

@@ -15,10 +15,10 @@ from typing import Any
 from urllib.parse import quote
 
 from gitsync import __version__
-from gitsync.logging import visible
+from gitsync.logging import escape_controls
 from gitsync.model.report import Report
-from gitsync.report.coverage import coverage_document
-from gitsync.report.findings import FAILED, Finding, Weight, findings
+from gitsync.report.coverage import build_coverage
+from gitsync.report.findings import FAILED, ReportFinding, Weight, list_findings
 from gitsync.status.exit_code import FAULT
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -70,12 +70,12 @@ _PROBLEM_HELP = (
 
 def render(report: Report) -> str:
     """The report as SARIF, indented, with a newline at its end."""
-    return json.dumps(document(report), indent=2) + "\n"
+    return json.dumps(build_log(report), indent=2) + "\n"
 
 
-def document(report: Report) -> dict[str, Any]:
+def build_log(report: Report) -> dict[str, Any]:
     """The report as a SARIF log of one run."""
-    everything = findings(report)
+    everything = list_findings(report)
     found = [finding for finding in everything if finding.path]
     rules = sorted({finding.rule for finding in found})
     run = {
@@ -91,12 +91,12 @@ def document(report: Report) -> dict[str, Any]:
         "originalUriBaseIds": {_ROOT: {"description": {"text": "The top of the repository of the manifests."}}},
         "invocations": [_invocation(report, [finding for finding in everything if not finding.path])],
         "results": _results(found, rules),
-        "properties": {"revision": report.revision, "coverage": coverage_document(report.coverage)},
+        "properties": {"revision": report.revision, "coverage": build_coverage(report.coverage)},
     }
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
 
 
-def _invocation(report: Report, homeless: Sequence[Finding]) -> dict[str, Any]:
+def _invocation(report: Report, homeless: Sequence[ReportFinding]) -> dict[str, Any]:
     """How the run went. What belongs to no file is told here: hosts refuse a log that has a result without a place."""
     return {
         "executionSuccessful": report.exit_code != FAULT and not report.interrupted,
@@ -109,12 +109,12 @@ def _invocation(report: Report, homeless: Sequence[Finding]) -> dict[str, Any]:
     }
 
 
-def _message(finding: Finding) -> dict[str, str]:
+def _message(finding: ReportFinding) -> dict[str, str]:
     """Plain text; a link that foreign text spells is taken apart (SARIF §3.11.6)."""
-    return {"text": "\n".join(map(visible, finding.text.splitlines())).replace("](", "] (")}
+    return {"text": "\n".join(map(escape_controls, finding.text.splitlines())).replace("](", "] (")}
 
 
-def _rule(rule: str, found: Sequence[Finding]) -> dict[str, Any]:
+def _rule(rule: str, found: Sequence[ReportFinding]) -> dict[str, Any]:
     """What stands in an alert beside its own message. Its level is the heaviest of its results."""
     short, help_text = _HELP.get(rule, (f"{_spaced(rule)}.", _PROBLEM_HELP))
     weights = {finding.weight for finding in found if finding.rule == rule}
@@ -133,7 +133,7 @@ def _spaced(code: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", code).capitalize()
 
 
-def _results(found: Sequence[Finding], rules: Sequence[str]) -> list[dict[str, Any]]:
+def _results(found: Sequence[ReportFinding], rules: Sequence[str]) -> list[dict[str, Any]]:
     """Findings of one identity are told apart by their order, as GitHub does with equal lines."""
     seen: Counter[str] = Counter()
     results = []
@@ -153,6 +153,6 @@ def _results(found: Sequence[Finding], rules: Sequence[str]) -> list[dict[str, A
     return results
 
 
-def _location(finding: Finding) -> dict[str, Any]:
+def _location(finding: ReportFinding) -> dict[str, Any]:
     where: dict[str, Any] = {"artifactLocation": {"uri": quote(finding.path, errors="replace"), "uriBaseId": _ROOT}}
     return {"physicalLocation": where | {"region": {"startLine": max(finding.line, 1)}}}

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Sequence
 
 from gitsync.model.problem import Problem
 from gitsync.model.record import Record
-from gitsync.report.escape import code, shortened
-from gitsync.report.headline import plural, short_revision
-from gitsync.report.markdown import problem_item
-from gitsync.report.names import reading_order, short_names
-from gitsync.status.advice import advice_on
+from gitsync.report.escape import format_code, shorten
+from gitsync.report.headline import format_plural, shorten_revision
+from gitsync.report.markdown import format_problem
+from gitsync.report.names import reading_order, shorten_names
+from gitsync.status.advice import find_condition_advice
 
 _LONGEST_MESSAGE = 500  # characters; the file of the resource has the whole
 
@@ -24,10 +24,10 @@ def render(records: Iterable[Record], *, revision: str | None, problems: Sequenc
     """The summary as Markdown: what is not Ready first, then the rest, each namespace by namespace."""
     ordered = sorted(records, key=lambda record: (_is_ready(record), reading_order(record.key)))
     ready = sum(map(_is_ready, ordered))
-    at = f" at {code(short_revision(revision))}" if revision else ""
+    at = f" at {format_code(shorten_revision(revision))}" if revision else ""
     parts = [
         "# Status",
-        f"{ready} of {plural(len(ordered), 'resource')} Ready{at}.",
+        f"{ready} of {format_plural(len(ordered), 'resource')} Ready{at}.",
         *_problems(problems),
         *_table(ordered),
         *_advice(ordered),
@@ -41,36 +41,36 @@ def _is_ready(record: Record) -> bool:
 
 
 def _problems(problems: Sequence[Problem]) -> list[str]:
-    items = [problem_item(problem) for problem in sorted(problems, key=lambda problem: problem.order)]
+    items = [format_problem(problem) for problem in sorted(problems, key=lambda problem: problem.order)]
     return ["## Problems", "\n".join(items)] if items else []
 
 
 def _table(records: Sequence[Record]) -> list[str]:
     if not records:
         return []
-    names = short_names(record.key for record in records)
+    names = shorten_names(record.key for record in records)
     head = ["| Resource | Namespace | Ready | Severity | Reason | Message |", "|---|---|---|---|---|---|"]
     return ["\n".join([*head, *(_row(record, names[record.key]) for record in records)])]
 
 
 def _row(record: Record, name: str) -> str:
     condition = record.condition
-    cells = [code(name), code(record.key.namespace)]
+    cells = [format_code(name), format_code(record.key.namespace)]
     if condition is None:
         cells += ["Unknown", "", "", ""]
     else:
-        message = code(shortened(condition.message, _LONGEST_MESSAGE))
-        cells += [condition.status.value, condition.severity.value, code(condition.reason), message]
+        message = format_code(shorten(condition.message, _LONGEST_MESSAGE))
+        cells += [condition.status.value, condition.severity.value, format_code(condition.reason), message]
     return f"| {' | '.join(cells)} |"
 
 
 def _advice(records: Sequence[Record]) -> list[str]:
     """What to do about what is not Ready, each piece of advice once."""
-    names = short_names(record.key for record in records)
+    names = shorten_names(record.key for record in records)
     told: dict[str, list[str]] = {}
     for record in records:
-        if advice := advice_on(record.condition, record.key):
-            told.setdefault(advice, []).append(code(names[record.key]))
+        if advice := find_condition_advice(record.condition, record.key):
+            told.setdefault(advice, []).append(format_code(names[record.key]))
     items = [f"- {', '.join(whose)}: {advice}" for advice, whose in told.items()]
     return ["## What to do", "\n".join(items)] if items else []
 

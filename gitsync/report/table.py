@@ -13,7 +13,7 @@ _GAP = "   "
 _LEAST_LAST = 30  # columns; a narrower last column goes to a line of its own
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[str]], *, width: int | None = None) -> list[str]:
+def format_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, width: int | None = None) -> list[str]:
     """The lines of a table; `width` is the terminal's, None for no limit. Cells hold no control characters."""
     widths = [max(len(line[column]) for line in (header, *rows)) for column in range(len(header) - 1)]
     room = None if width is None else width - sum(columns + len(_GAP) for columns in widths)
@@ -28,12 +28,12 @@ def _row(cells: Sequence[str], widths: Sequence[int], width: int | None) -> list
         return [(start + last).rstrip()]
     room = width - len(start)
     if room < _LEAST_LAST:
-        return [start.rstrip(), *indented(last, width, by=4)]
-    first, *others = indented(last, room, by=0)
+        return [start.rstrip(), *indent(last, width, by=4)]
+    first, *others = indent(last, room, by=0)
     return [start + first, *(" " * len(start) + line for line in others)]
 
 
-def indented(text: str, width: int | None, *, by: int) -> list[str]:
+def indent(text: str, width: int | None, *, by: int) -> list[str]:
     """Lines of a text, wrapped at blanks, `by` columns to the right."""
     if width is None:
         return [" " * by + text]

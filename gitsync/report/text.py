@@ -9,21 +9,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from gitsync.diff.three_way import REMOVED
-from gitsync.logging import visible
+from gitsync.logging import escape_controls
 from gitsync.model.gvk import Key
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report
 from gitsync.model.result import Attempt, Result
 from gitsync.model.verdict import Difference, Verdict
 from gitsync.report.colour import Paint
-from gitsync.report.coverage import sentence
-from gitsync.report.escape import value
-from gitsync.report.headline import against, cost, done, found, short_revision
-from gitsync.report.names import has_namespaces, reading_order, short_names
-from gitsync.report.nextsteps import next_steps
-from gitsync.report.quiet import in_sync, is_quiet
-from gitsync.report.table import indented, table
-from gitsync.status.advice import advice_on
+from gitsync.report.coverage import format_coverage
+from gitsync.report.escape import format_value
+from gitsync.report.headline import format_baseline_note, format_cost, format_done, format_found, shorten_revision
+from gitsync.report.names import has_namespaces, reading_order, shorten_names
+from gitsync.report.nextsteps import list_next_steps
+from gitsync.report.quiet import format_in_sync, is_quiet
+from gitsync.report.table import format_table, indent
+from gitsync.status.advice import find_condition_advice
 
 _SHORT = 100  # characters of both sides of a difference; longer ones get a line each
 
@@ -35,20 +35,21 @@ def render(report: Report, *, width: int | None = None, colour: bool = False) ->
         _summary(report, paint),
         _resources(report, width, paint),
         _details(report, width, paint),
-        problem_lines(report.problems, width=width, colour=colour),
-        next_steps(report),
+        format_problems(report.problems, width=width, colour=colour),
+        list_next_steps(report),
     )
     return "\n\n".join("\n".join(lines) for lines in sections if lines) + "\n"
 
 
 def _summary(report: Report, paint: Paint) -> list[str]:
     ready = f"{sum(r.condition.is_ready for r in report.results)} of {len(report.results)} Ready; "
+    cost = format_baseline_note(report) or format_cost(report)
     lines = [
-        paint.bold(f"{report.command} of {visible(short_revision(report.revision))}: {found(report)}"),
-        f"{ready if report.command == 'sync' else ''}{done(report)}; {against(report) or cost(report)}",
+        paint.bold(f"{report.command} of {escape_controls(shorten_revision(report.revision))}: {format_found(report)}"),
+        f"{ready if report.command == 'sync' else ''}{format_done(report)}; {cost}",
     ]
     if report.coverage.files or report.coverage.ignored:
-        lines.append(f"read {sentence(report.coverage)}")
+        lines.append(f"read {format_coverage(report.coverage)}")
     if report.interrupted:
         lines.append(paint.bad("Interrupted: what was not reached is left to the next run."))
     return lines
@@ -58,7 +59,7 @@ def _resources(report: Report, width: int | None, paint: Paint) -> list[str]:
     """The table of what needs a look, and how many resources it leaves out."""
     ordered = sorted(report.results, key=lambda r: reading_order(r.key))
     listed = [result for result in ordered if not is_quiet(result)]
-    names = short_names(result.key for result in ordered)
+    names = shorten_names(result.key for result in ordered)
     lines = _table(listed, names, width, paint, writes=report.command == "sync") if listed else []
     return [*lines, *_left_out([result for result in ordered if is_quiet(result)])]
 
@@ -69,7 +70,7 @@ def _left_out(results: Sequence[Result]) -> list[str]:
         return []
     partly = sum(bool(result.unverified) for result in results)
     but = f"; for {partly} of them Azure does not return all that git asks for" if partly else ""
-    return [f"{in_sync(results)}, not listed{but}."]
+    return [f"{format_in_sync(results)}, not listed{but}."]
 
 
 _COLUMNS: tuple[tuple[str, Callable[[Result], str]], ...] = (
@@ -77,8 +78,8 @@ _COLUMNS: tuple[tuple[str, Callable[[Result], str]], ...] = (
     ("ACTION", lambda r: r.action.value),
     ("READY", lambda r: r.condition.status.value),
     ("SEVERITY", lambda r: r.condition.severity.value),
-    ("REASON", lambda r: visible(r.condition.reason)),
-    ("MESSAGE", lambda r: visible(r.condition.message)),
+    ("REASON", lambda r: escape_controls(r.condition.reason)),
+    ("MESSAGE", lambda r: escape_controls(r.condition.message)),
 )
 _OF_A_SYNC = frozenset({"READY", "SEVERITY", "REASON"})  # a plan leaves the condition as it is
 
@@ -89,14 +90,14 @@ def _table(
     columns = [column for column in _COLUMNS if writes or column[0] not in _OF_A_SYNC]
     start = 0 if has_namespaces(r.key for r in results) else 1
     header = ("NAMESPACE", "NAME", *(title for title, _ in columns))
-    rows = [(visible(r.key.namespace), names[r.key], *(text(r) for _, text in columns)) for r in results]
-    head, *body = table(header[start:], [row[start:] for row in rows], width=width)
+    rows = [(escape_controls(r.key.namespace), names[r.key], *(text(r) for _, text in columns)) for r in results]
+    head, *body = format_table(header[start:], [row[start:] for row in rows], width=width)
     return [paint.bold(head), *(paint.words(line) for line in body)]
 
 
 def _details(report: Report, width: int | None, paint: Paint) -> list[str]:
     """What differs and what failed, resource by resource."""
-    names = short_names(r.key for r in report.results)
+    names = shorten_names(r.key for r in report.results)
     lines: list[str] = []
     for result in sorted(report.results, key=lambda r: reading_order(r.key)):
         if body := list(_detail(result, width, paint)):
@@ -105,63 +106,67 @@ def _details(report: Report, width: int | None, paint: Paint) -> list[str]:
 
 
 def _where(result: Result) -> str:
-    namespace = f" in {visible(result.key.namespace)}"
-    return f"{namespace}, {visible(str(result.source))}" if result.source else namespace
+    namespace = f" in {escape_controls(result.key.namespace)}"
+    return f"{namespace}, {escape_controls(str(result.source))}" if result.source else namespace
 
 
 def _detail(result: Result, width: int | None, paint: Paint) -> Iterator[str]:
     differences = sorted(result.differences, key=lambda d: d.path)
     waits = result.verdict in {Verdict.BLOCKED, Verdict.INVALID}  # its row says for what; Azure was asked nothing of it
     if result.arm_id and (differences or result.attempts or not (result.is_fine or waits)):
-        yield f"  id: {visible(result.arm_id)}"
+        yield f"  id: {escape_controls(result.arm_id)}"
     if result.condition.request_id:
-        yield f"  request id: {visible(result.condition.request_id)}"
-    if advice := advice_on(result.condition, result.key):
-        yield from indented(f"What to do: {advice}", width, by=2)
+        yield f"  request id: {escape_controls(result.condition.request_id)}"
+    if advice := find_condition_advice(result.condition, result.key):
+        yield from indent(f"What to do: {advice}", width, by=2)
     for difference in differences:
         yield from _difference(difference, width, paint)
     if differences and result.unverified:
         for path in sorted(result.unverified):
-            yield f"  {visible(path)}: {result.because.get(path, 'Azure does not return it')}"
+            yield f"  {escape_controls(path)}: {result.because.get(path, 'Azure does not return it')}"
     for attempt in result.attempts:
-        yield from indented(_attempt(attempt), width, by=2)
+        yield from indent(_attempt(attempt), width, by=2)
 
 
 def _difference(difference: Difference, width: int | None, paint: Paint) -> Iterator[str]:
     """What would come (+), go (-) or change (~), by its path."""
-    path, live, desired = visible(difference.path), value(difference.live), value(difference.desired)
+    path, live, desired = (
+        escape_controls(difference.path),
+        format_value(difference.live),
+        format_value(difference.desired),
+    )
     if difference.live is None:
-        yield from map(paint.good, indented(f"+ {path}: {desired}", width, by=2))
+        yield from map(paint.good, indent(f"+ {path}: {desired}", width, by=2))
     elif difference.desired is None:
         why = f" ({REMOVED})" if difference.rule == REMOVED else ""
-        yield from map(paint.bad, indented(f"- {path}: {live}{why}", width, by=2))
+        yield from map(paint.bad, indent(f"- {path}: {live}{why}", width, by=2))
     elif len(live) + len(desired) <= _SHORT:
-        yield from map(paint.notable, indented(f"~ {path}: {live} → {desired}", width, by=2))
+        yield from map(paint.notable, indent(f"~ {path}: {live} → {desired}", width, by=2))
     else:
         yield paint.notable(f"  ~ {path}:")
-        yield from map(paint.bad, indented(f"- {live}", width, by=6))
-        yield from map(paint.good, indented(f"+ {desired}", width, by=6))
+        yield from map(paint.bad, indent(f"- {live}", width, by=6))
+        yield from map(paint.good, indent(f"+ {desired}", width, by=6))
 
 
 def _attempt(attempt: Attempt) -> str:
     status = f" {attempt.status}" if attempt.status else ""
     request = f" (request {attempt.request_id})" if attempt.request_id else ""
-    return visible(f"{attempt.at} {attempt.stage.value}:{status} {attempt.code}: {attempt.message}{request}")
+    return escape_controls(f"{attempt.at} {attempt.stage.value}:{status} {attempt.code}: {attempt.message}{request}")
 
 
-def problem_lines(problems: Sequence[Problem], *, width: int | None = None, colour: bool = False) -> list[str]:
+def format_problems(problems: Sequence[Problem], *, width: int | None = None, colour: bool = False) -> list[str]:
     """Problems of the input as lines: where, what, how to mend it; in the order of the files."""
     paint = Paint(on=colour)
     lines: list[str] = []
     for problem in sorted(problems, key=lambda p: p.order):
-        place = ":".join(part for part in (visible(problem.path), str(problem.line or "")) if part)
+        place = ":".join(part for part in (escape_controls(problem.path), str(problem.line or "")) if part)
         level = paint.bad(problem.level.value) if problem.is_error else paint.notable(problem.level.value)
-        field = f" {visible(problem.field)}" if problem.field else ""
+        field = f" {escape_controls(problem.field)}" if problem.field else ""
         lines.append(f"{place + ': ' if place else ''}{level}: {problem.code}{field}")
         lines += [
             line
             for part in (problem.message, problem.hint)
             for text in part.splitlines()
-            for line in indented(visible(text), width, by=4)
+            for line in indent(escape_controls(text), width, by=4)
         ]
     return lines

@@ -16,9 +16,9 @@ from gitsync.model.facts import Kind, Scope
 from gitsync.model.gvk import Key
 from gitsync.model.resource import OwnerRef, Resource
 from gitsync.model.template import ConfigMapHole, RootHole, Text
-from gitsync.request.azure_names import Name
+from gitsync.request.azure_names import AzureName
 from gitsync.validation.annotations import OVERRIDE
-from gitsync.validation.references import arm_type_of, is_arm_id
+from gitsync.validation.references import is_arm_id, parse_arm_type
 
 ArmId = str | Text
 
@@ -34,7 +34,7 @@ class Standing:
 
     resource: Resource
     kind: Kind
-    name: Name | None
+    name: AzureName | None
     owner: OwnerRef | None
 
 
@@ -46,7 +46,7 @@ class _Chain:
 
     root: ArmId
     implied: int
-    names: tuple[Name, ...]
+    names: tuple[AzureName, ...]
 
 
 class ArmIds:
@@ -143,7 +143,7 @@ def _implied(arm_id: str, kind: Kind) -> int | None:
     parent = kind.arm_type.rpartition("/")[0]
     has_parent = "/" in parent
     wanted = parent.casefold() if has_parent else _GROUP_TYPE
-    return parent.count("/") if arm_type_of(arm_id).casefold() == wanted else None
+    return parent.count("/") if parse_arm_type(arm_id).casefold() == wanted else None
 
 
 def _from_chain(arm_type: str, found: _Chain) -> ArmId | None:
@@ -155,7 +155,7 @@ def _from_chain(arm_type: str, found: _Chain) -> ArmId | None:
     return _join(found.root, *(() if found.implied else ("/providers/", provider)), *pairs)
 
 
-def _join(*parts: ArmId | Name) -> ArmId:
+def _join(*parts: ArmId | AzureName) -> ArmId:
     """One id of its parts, with neighbouring texts put together."""
     joined: list[str | ConfigMapHole | RootHole] = []
     for part in chain.from_iterable(p.parts if isinstance(p, Text) else (p,) for p in parts):

@@ -17,7 +17,7 @@ from gitsync.model.resource import OwnerRef, Resource
 from gitsync.model.template import ConfigMapHole
 from gitsync.validation.name_rules import is_one_segment, is_uuid_named
 
-Name = str | ConfigMapHole
+AzureName = str | ConfigMapHole
 ConfigMaps = Mapping[tuple[str, str], Mapping[str, str]]
 
 _SEEDS: Final = uuid.UUID("9a329043-7ad7-4b1c-812f-9c7a93d6392a")
@@ -29,7 +29,9 @@ _UUID: Final = re.compile(
 """The forms of a UUID that Go's `uuid.Parse` takes."""
 
 
-def name_of(resource: Resource, kind: Kind, owner: OwnerRef | None, config_maps: ConfigMaps) -> Name | None:
+def derive_azure_name(
+    resource: Resource, kind: Kind, owner: OwnerRef | None, config_maps: ConfigMaps
+) -> AzureName | None:
     """The name in Azure; a hole where only a ConfigMap that no manifest declares tells it; None where there is none (a
     derived name without an owner, or one that is asked to be random).
     """
@@ -53,7 +55,7 @@ def is_named_at_random(resource: Resource, kind: Kind) -> bool:
     return wanted and is_uuid_named(kind) and not resource.spec.get("azureName")
 
 
-def seed(key: Key, owner: OwnerRef, *, legacy: bool) -> str:
+def format_seed(key: Key, owner: OwnerRef, *, legacy: bool) -> str:
     """What a derived name is made of: of the manifest the kind before the group, of the owner after it. The older
     spellings of versions leave out an owner's ARM id, and so make one name for many.
     """
@@ -70,7 +72,7 @@ def _derived(resource: Resource, kind: Kind, owner: OwnerRef | None) -> str | No
         return None
     if _UUID.fullmatch(resource.key.name):
         return resource.key.name
-    return str(uuid.uuid5(_SEEDS, seed(resource.key, owner, legacy=kind.legacy)))
+    return str(uuid.uuid5(_SEEDS, format_seed(resource.key, owner, legacy=kind.legacy)))
 
 
 def _naming_convention(resource: Resource) -> Any:
@@ -78,7 +80,7 @@ def _naming_convention(resource: Resource) -> Any:
     return operator_spec.get("namingConvention") if isinstance(operator_spec, Mapping) else None
 
 
-def _from_config(namespace: str, source: Any, config_maps: ConfigMaps) -> Name | None:
+def _from_config(namespace: str, source: Any, config_maps: ConfigMaps) -> AzureName | None:
     """From the manifests where they have it: only then is the id known before the run."""
     if not isinstance(source, Mapping):
         return None

@@ -14,7 +14,7 @@ from typing import Any, Final
 from gitsync.model.facts import Field, FieldType, Kind, TypeFacts
 from gitsync.model.gvk import Key
 from gitsync.model.template import ConfigMapHole, ReferenceHole, ReferenceKeys, SecretHole, SecretMapHole
-from gitsync.request.azure_names import Name
+from gitsync.request.azure_names import AzureName
 
 _COLLECTIONS: Final = ("list", "map")
 _EMPTY: Final[Mapping[str, Callable[[], Any]]] = {"list": list, "map": dict}
@@ -32,7 +32,7 @@ class Converted:
     arm_ids: tuple[str, ...]
 
 
-def convert(kind: Kind, spec: Mapping[str, Any], name: Name, namespace: str) -> Converted:
+def convert(kind: Kind, spec: Mapping[str, Any], name: AzureName, namespace: str) -> Converted:
     """The body of a PUT. `name` is the resource's in Azure.
 
     UnusableReferenceError where a reference has no form that can be used.

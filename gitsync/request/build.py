@@ -13,18 +13,26 @@ from typing import Final, Literal
 
 from gitsync.catalog.catalog import Catalog
 from gitsync.diff.ignore import Paths
-from gitsync.manifests.policy import policy_of
+from gitsync.manifests.policy import find_policy
 from gitsync.model.manifests import Manifests
 from gitsync.model.policy import Policy
 from gitsync.model.problem import Problem
 from gitsync.model.resource import Prepared
-from gitsync.problems.finding import Finding, place
+from gitsync.problems.finding import Finding, locate_finding
 from gitsync.request.arm_id import ArmIds
 from gitsync.request.azure_names import is_named_at_random
 from gitsync.request.credential_choice import Credential, CredentialOf
-from gitsync.request.dependencies import Edges
-from gitsync.request.draft import Draft, begin, subscription_by, with_credential, with_edges, with_id, with_template
-from gitsync.validation.ignore_annotation import check_ignore, in_force
+from gitsync.request.dependencies import Dependencies
+from gitsync.request.draft import (
+    Draft,
+    add_credential,
+    add_dependencies,
+    add_id,
+    add_template,
+    begin_draft,
+    find_draft_subscription,
+)
+from gitsync.validation.ignore_annotation import check_ignore, read_ignored_paths
 from gitsync.validation.validate import validate_resource, validate_set
 
 
@@ -50,16 +58,16 @@ def prepare(
     for draft, of_the_set in zip(drafts, among_others, strict=True):
         alone = validate_resource(draft.resource, draft.kind, catalog=catalog, unknown_fields=unknown_fields)
         # A policy that nobody knows is told by validation; nothing is done with an invalid resource.
-        policy = policy_of(draft.resource, manifests.namespaces, default_policy) or default_policy
+        policy = find_policy(draft.resource, manifests.namespaces, default_policy) or default_policy
         ignored = _of_ignored(draft, today)
         problems = (*draft.resource.problems, *alone, *of_the_set, *ignored)
-        prepared.append(_prepared(draft, policy, problems, in_force(draft.resource, today)))
+        prepared.append(_prepared(draft, policy, problems, read_ignored_paths(draft.resource, today)))
     return tuple(prepared)
 
 
 def _of_ignored(draft: Draft, today: date | None) -> Iterable[Problem]:
     found = check_ignore(draft.resource, draft.kind, today) if draft.kind else ()
-    return (place(finding, draft.resource) for finding in found)
+    return (locate_finding(finding, draft.resource) for finding in found)
 
 
 def _one_for_all(subscription: str) -> CredentialOf:
@@ -68,22 +76,22 @@ def _one_for_all(subscription: str) -> CredentialOf:
 
 
 def _drafts(manifests: Manifests, catalog: Catalog, credential_of: CredentialOf) -> list[Draft]:
-    drafts = [begin(resource, catalog, manifests.config_maps) for resource in manifests.resources]
+    drafts = [begin_draft(resource, catalog, manifests.config_maps) for resource in manifests.resources]
     ids = ArmIds(
         {draft.resource.key: draft.standing for draft in drafts if draft.standing},
-        partial(subscription_by, credential_of),
+        partial(find_draft_subscription, credential_of),
     )
-    drafts = [with_credential(draft, credential_of, ids) for draft in drafts]
-    drafts = [with_template(with_id(draft, ids), ids.of) for draft in drafts]
+    drafts = [add_credential(draft, credential_of, ids) for draft in drafts]
+    drafts = [add_template(add_id(draft, ids), ids.of) for draft in drafts]
     known = {draft.resource.key: draft.known_id for draft in drafts if draft.known_id}
-    edges = Edges(manifests.resources, known)
-    return [with_edges(draft, edges) for draft in drafts]
+    edges = Dependencies(manifests.resources, known)
+    return [add_dependencies(draft, edges) for draft in drafts]
 
 
 def _prepared(draft: Draft, policy: Policy, problems: Iterable[Problem], ignored: Paths) -> Prepared:
-    found = {*problems, *_no_request(draft), *(place(finding, draft.resource) for finding in draft.findings)}
+    found = {*problems, *_no_request(draft), *(locate_finding(finding, draft.resource) for finding in draft.findings)}
     if draft.template is None and not any(problem.is_error for problem in found):
-        found.add(place(_UNSAYABLE, draft.resource))
+        found.add(locate_finding(_UNSAYABLE, draft.resource))
     return Prepared(
         resource=draft.resource,
         policy=policy,
@@ -112,4 +120,4 @@ def _no_request(draft: Draft) -> Iterable[Problem]:
         message = "A random name would be another one in every run, and leave a resource behind in each."
         hint = "Set spec.azureName to a UUID of your own, or namingConvention to stable."
         path = ("spec", "operatorSpec", "namingConvention")
-        yield place(Finding(code="RandomName", path=path, message=message, hint=hint), draft.resource)
+        yield locate_finding(Finding(code="RandomName", path=path, message=message, hint=hint), draft.resource)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from gitsync.manifests.credential_secret import Refusal, identity_of, subscription_said
+from gitsync.manifests.credential_secret import CredentialRefusal, read_identity, read_subscription
 from gitsync.model.gvk import Key
 from gitsync.model.problem import Level, Problem
 from gitsync.model.record import Record
@@ -24,10 +24,10 @@ GLOBAL: Final = ""
 OF_NAMESPACE: Final = "aso-credential"
 """Name of the Secret that is the credential of all resources of its namespace."""
 
-Place = tuple[str, str]
+CredentialName = tuple[str, str]
 """Namespace and name of a Secret."""
 
-_NOBODY: Final = Refusal(
+_NOBODY: Final = CredentialRefusal(
     "global credential not configured, you must use either namespaced or per-resource credentials",
     f"Set AZURE_SUBSCRIPTION_ID, or give the namespace a Secret {OF_NAMESPACE}.",
 )
@@ -41,7 +41,7 @@ class Unknown:
     unasked: bool = False
 
 
-Found = Mapping[str, Secret] | Unknown | None
+CredentialLookup = Mapping[str, Secret] | Unknown | None
 """What is known of a Secret: its values, that nothing can be told, or that it is not there."""
 
 
@@ -60,7 +60,7 @@ class Credential:
 CredentialOf = Callable[[Resource], Credential | Finding]
 
 
-def wanted(resources: Iterable[Resource], records: Mapping[Key, Record]) -> tuple[Place, ...]:
+def find_credential_names(resources: Iterable[Resource], records: Mapping[Key, Record]) -> tuple[CredentialName, ...]:
     """The Secrets that may be credentials of these resources, and of those that are only recorded; sorted."""
     asked = [(one.key.namespace, _asked(one)) for one in resources]
     asked += [(key.namespace, record.credential) for key, record in records.items()]
@@ -73,11 +73,13 @@ class Credentials:
     `other_clouds` allows Secrets to name another Azure.
     """
 
-    def __init__(self, found: Mapping[Place, Found], subscription: str, *, other_clouds: bool = False) -> None:
+    def __init__(
+        self, found: Mapping[CredentialName, CredentialLookup], subscription: str, *, other_clouds: bool = False
+    ) -> None:
         self._found = found
         self._subscription = subscription
         self._read = {
-            place: identity_of("/".join(place), values, other_clouds=other_clouds)
+            place: read_identity("/".join(place), values, other_clouds=other_clouds)
             for place, values in found.items()
             if isinstance(values, Mapping)
         }
@@ -91,7 +93,7 @@ class Credentials:
         path = ("metadata", "annotations", CREDENTIAL_FROM) if asked else ("metadata", "namespace")
         return Finding(code="CredentialNotUsable", path=path, message=chosen.message, hint=chosen.hint)
 
-    def of_record(self, record: Record) -> Credential | Refusal:
+    def of_record(self, record: Record) -> Credential | CredentialRefusal:
         """The credential of what left git: chosen anew, as for a manifest that asks for what it was applied with."""
         asked = record.credential if record.credential != OF_NAMESPACE else ""
         return self._choose(record.key.namespace, asked)
@@ -101,22 +103,24 @@ class Credentials:
         """Tell whether there is a Secret at all that is asked for as a credential, or may be."""
         return any(found is not None for found in self._found.values())
 
-    def _choose(self, namespace: str, asked: str) -> Credential | Refusal:
+    def _choose(self, namespace: str, asked: str) -> Credential | CredentialRefusal:
         name = asked or OF_NAMESPACE
         found = self._found.get((namespace, name))
         if isinstance(found, Unknown) and (asked or not found.unasked):
             hint = "Make it readable: whether it is there decides as whom the resource is reconciled."
-            return Refusal(f'Whether there is a credential Secret "{namespace}/{name}" is unknown: {found.why}', hint)
+            return CredentialRefusal(
+                f'Whether there is a credential Secret "{namespace}/{name}" is unknown: {found.why}', hint
+            )
         if isinstance(found, Mapping):
             identity = self._read[namespace, name]
-            if isinstance(identity, Refusal):
+            if isinstance(identity, CredentialRefusal):
                 return identity
             return Credential(name=name, subscription=identity.subscription, identity=identity)
         if asked:
             hint = (
                 "Add it to a source of secrets, in the resource's own namespace: no other credential takes its place."
             )
-            return Refusal(f'credential Secret "{namespace}/{name}" does not exist', hint)
+            return CredentialRefusal(f'credential Secret "{namespace}/{name}" does not exist', hint)
         return Credential(subscription=self._subscription) if self._subscription else _NOBODY
 
     def warnings(self, records: Mapping[Key, Record]) -> Iterator[Problem]:
@@ -142,7 +146,7 @@ class Credentials:
             )
 
 
-def as_far_as_known(secrets: Mapping[Place, Mapping[str, Secret]], subscription: str) -> CredentialOf:
+def choose_offline(secrets: Mapping[CredentialName, Mapping[str, Secret]], subscription: str) -> CredentialOf:
     """The choice offline, where only the Secrets of the manifests can be read, and none is opened.
 
     A Secret that is not among them may be elsewhere: then `subscription` stands for its own.
@@ -151,7 +155,7 @@ def as_far_as_known(secrets: Mapping[Place, Mapping[str, Secret]], subscription:
     def of(resource: Resource) -> Credential:
         asked = _asked(resource)
         values = secrets.get((resource.key.namespace, asked or OF_NAMESPACE))
-        said = subscription_said(values) if values is not None else None
+        said = read_subscription(values) if values is not None else None
         if said is None:
             return Credential(subscription=subscription, is_sure=False)
         return Credential(name=asked or OF_NAMESPACE, subscription=said)

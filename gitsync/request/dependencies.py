@@ -13,7 +13,7 @@ from gitsync.model.export import Address, Holder
 from gitsync.model.gvk import Key
 from gitsync.model.resource import OwnerRef, Resource
 from gitsync.model.template import ConfigMapHole, Hole, ReferenceHole, SecretHole, SecretMapHole
-from gitsync.request.exports import addresses_of
+from gitsync.request.exports import find_addresses
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +26,7 @@ class Needs:
     arm_ids: tuple[str, ...] = ()
 
 
-class Edges:
+class Dependencies:
     """The edges of one set of manifests."""
 
     def __init__(self, resources: Sequence[Resource], arm_ids: Mapping[Key, str]) -> None:
@@ -79,6 +79,6 @@ def _producers(resources: Iterable[Resource]) -> Mapping[Address, list[tuple[Key
     """Who exports to which Secret or ConfigMap, and under which of its keys: None for a whole map of them."""
     found: dict[Address, list[tuple[Key, str | None]]] = defaultdict(list)
     for resource in resources:
-        for address, key in sorted(addresses_of(resource), key=str):
+        for address, key in sorted(find_addresses(resource), key=str):
             found[address].append((resource.key, key))
     return found

@@ -16,12 +16,12 @@ from gitsync.model.resource import OwnerRef, Resource
 from gitsync.model.template import ReferenceHole, Template
 from gitsync.problems.finding import Finding
 from gitsync.request.arm_id import ArmId, ArmIds, Standing
-from gitsync.request.azure_names import ConfigMaps, Name, name_of
+from gitsync.request.azure_names import AzureName, ConfigMaps, derive_azure_name
 from gitsync.request.body import Converted, UnusableReferenceError, convert
 from gitsync.request.credential_choice import Credential, CredentialOf
-from gitsync.request.dependencies import Edges, Needs
-from gitsync.request.holes import holes
-from gitsync.request.owners import owner_of
+from gitsync.request.dependencies import Dependencies, Needs
+from gitsync.request.holes import find_holes
+from gitsync.request.owners import find_owner
 from gitsync.validation.member import Member
 
 
@@ -35,7 +35,7 @@ class Draft:
     resource: Resource
     kind: Kind | None = None
     owner: OwnerRef | None = None
-    name: Name | None = None
+    name: AzureName | None = None
     converted: Converted | None = None
     arm_id: ArmId | None = None
     template: Template | None = None
@@ -65,24 +65,24 @@ class Draft:
         )
 
 
-def begin(resource: Resource, catalog: Catalog, config_maps: ConfigMaps) -> Draft:
+def begin_draft(resource: Resource, catalog: Catalog, config_maps: ConfigMaps) -> Draft:
     """What a manifest says by itself: kind, owner, name and body."""
     kind = catalog.kind(resource.gvk)
     if kind is None:
         return Draft(resource=resource)
-    owner = owner_of(resource, kind)
-    name = name_of(resource, kind, owner, config_maps)
+    owner = find_owner(resource, kind)
+    name = derive_azure_name(resource, kind, owner, config_maps)
     converted = _converted(resource, kind, name)
     return Draft(resource=resource, kind=kind, owner=owner, name=name, converted=converted)
 
 
-def subscription_by(credential_of: CredentialOf, resource: Resource) -> str | None:
+def find_draft_subscription(credential_of: CredentialOf, resource: Resource) -> str | None:
     """The subscription of a manifest; None where it has no credential."""
     credential = credential_of(resource)
     return credential.subscription if isinstance(credential, Credential) else None
 
 
-def with_credential(draft: Draft, credential_of: CredentialOf, ids: ArmIds) -> Draft:
+def add_credential(draft: Draft, credential_of: CredentialOf, ids: ArmIds) -> Draft:
     """Add the credential, and what is wrong with it or with that of the resource group."""
     credential = credential_of(draft.resource)
     if isinstance(credential, Finding):
@@ -113,34 +113,34 @@ def _agree(credential: Credential, above: Credential) -> bool:
     return same or not (credential.is_sure and above.is_sure)
 
 
-def with_id(draft: Draft, ids: ArmIds) -> Draft:
+def add_id(draft: Draft, ids: ArmIds) -> Draft:
     standing = draft.standing
     return replace(draft, arm_id=ids.make(standing)) if standing else draft
 
 
-def with_template(draft: Draft, id_of: Callable[[Key], ArmId | None]) -> Draft:
+def add_template(draft: Draft, id_of: Callable[[Key], ArmId | None]) -> Draft:
     """Add the request, where all that it refers to has an id."""
     if draft.kind is None or draft.converted is None or draft.arm_id is None:
         return draft
     body = draft.converted.body
-    if any(id_of(hole.key) is None for hole in holes(body) if isinstance(hole, ReferenceHole)):
+    if any(id_of(hole.key) is None for hole in find_holes(body) if isinstance(hole, ReferenceHole)):
         return draft
     template = Template(arm_id=draft.arm_id, api_version=draft.kind.api_version, body=body)
     return replace(draft, template=template)
 
 
-def with_edges(draft: Draft, edges: Edges) -> Draft:
+def add_dependencies(draft: Draft, edges: Dependencies) -> Draft:
     converted = draft.converted
     needs = Needs(
         key=draft.resource.key,
         owner=draft.owner,
-        holes=(*holes(draft.arm_id), *(holes(converted.body) if converted else ())),
+        holes=(*find_holes(draft.arm_id), *(find_holes(converted.body) if converted else ())),
         arm_ids=converted.arm_ids if converted else (),
     )
     return replace(draft, depends_on=edges.of(needs))
 
 
-def _converted(resource: Resource, kind: Kind, name: Name | None) -> Converted | None:
+def _converted(resource: Resource, kind: Kind, name: AzureName | None) -> Converted | None:
     """The body. Where the name is not known there is no request either, but what the body draws on still counts."""
     try:
         return convert(kind, resource.spec, name or "", resource.key.namespace)

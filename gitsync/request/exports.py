@@ -50,14 +50,14 @@ class Destination:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class ExportedValue:
     """One value and where it goes."""
 
     to: Destination
     value: Secret
 
 
-def destinations_of(resource: Resource, holder: Holder) -> dict[str, Destination]:
+def find_destinations(resource: Resource, holder: Holder) -> dict[str, Destination]:
     """The destinations that operatorSpec gives to fields, by the name of the field, sorted."""
     said = _operator_spec(resource).get(_FIXED[holder])
     wanted = said.items() if isinstance(said, Mapping) else ()
@@ -78,7 +78,7 @@ def has_expressions(resource: Resource) -> bool:
     return any(_operator_spec(resource).get(field) for field in _EXPRESSIONS.values())
 
 
-def addresses_of(resource: Resource) -> frozenset[tuple[Address, str | None]]:
+def find_addresses(resource: Resource) -> frozenset[tuple[Address, str | None]]:
     """Every object that a resource exports to, with the key; None where an expression gives all of its keys."""
     return frozenset(_addresses(resource))
 
@@ -86,7 +86,7 @@ def addresses_of(resource: Resource) -> frozenset[tuple[Address, str | None]]:
 def _addresses(resource: Resource) -> Iterator[tuple[Address, str | None]]:
     spec = _operator_spec(resource)
     for holder in Holder:
-        for to in destinations_of(resource, holder).values():
+        for to in find_destinations(resource, holder).values():
             yield to.address, to.key
         said = spec.get(_EXPRESSIONS[holder])
         for entry in said if isinstance(said, list) else ():
@@ -95,7 +95,7 @@ def _addresses(resource: Resource) -> Iterator[tuple[Address, str | None]]:
                 yield Address(holder, resource.key.namespace, entry["name"]), key if isinstance(key, str) else None
 
 
-def claims_of(resources: Iterable[Resource], recorded: Mapping[Address, Key]) -> dict[Address, Key]:
+def assign_exporters(resources: Iterable[Resource], recorded: Mapping[Address, Key]) -> dict[Address, Key]:
     """Who may write each object: of several that want to, the one that is recorded as its owner, else the first."""
     wanting: dict[Address, list[Key]] = defaultdict(list)
     for resource in resources:
@@ -106,7 +106,7 @@ def claims_of(resources: Iterable[Resource], recorded: Mapping[Address, Key]) ->
     }
 
 
-def entries_of(wanted: Mapping[str, Destination], values: Mapping[str, Secret]) -> tuple[Entry, ...]:
+def collect_fields(wanted: Mapping[str, Destination], values: Mapping[str, Secret]) -> tuple[ExportedValue, ...]:
     """The values of fields with where they go. A field that has no value is passed over; an empty one is an error.
 
     Raises ExportError with all that are empty.
@@ -119,16 +119,16 @@ def entries_of(wanted: Mapping[str, Destination], values: Mapping[str, Secret]) 
     ]
     if empty:
         raise ExportError("; ".join(empty), is_fatal=False)
-    return tuple(Entry(to=to, value=values[name]) for name, to in found.items())
+    return tuple(ExportedValue(to=to, value=values[name]) for name, to in found.items())
 
 
-def merged(owner: Owner, entries: Iterable[Entry]) -> tuple[Export, ...]:
+def merge_entries(owner: Owner, entries: Iterable[ExportedValue]) -> tuple[Export, ...]:
     """The objects that entries make together, sorted by their addresses.
 
     Raises ExportError with every key that is written twice, every annotation or label that is given two values, and
     every object that is too large.
     """
-    by_address: dict[Address, list[Entry]] = defaultdict(list)
+    by_address: dict[Address, list[ExportedValue]] = defaultdict(list)
     for entry in entries:
         by_address[entry.to.address].append(entry)
     collisions: list[str] = []
@@ -152,7 +152,7 @@ def merged(owner: Owner, entries: Iterable[Entry]) -> tuple[Export, ...]:
     return exports
 
 
-def not_owned(address: Address, key: Key) -> str:
+def format_not_owned(address: Address, key: Key) -> str:
     """ASO's sentence on an object that exists and is not the resource's own."""
     return f"cannot overwrite {address} which is not owned by {key.kind}.{key.group} {key.namespace}/{key.name}"
 
@@ -164,7 +164,7 @@ def _size(export: Export) -> int:
     )
 
 
-def _data(address: Address, entries: Iterable[Entry], collisions: list[str]) -> dict[str, Secret]:
+def _data(address: Address, entries: Iterable[ExportedValue], collisions: list[str]) -> dict[str, Secret]:
     data: dict[str, Secret] = {}
     for entry in entries:
         if entry.to.key in data:

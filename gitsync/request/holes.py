@@ -16,14 +16,14 @@ from gitsync.model.template import (
 )
 
 
-def holes(value: Any) -> Iterator[Hole]:
+def find_holes(value: Any) -> Iterator[Hole]:
     """Every hole of a body or of an ARM id, in order."""
     if isinstance(value, dict):
         for member in value.values():
-            yield from holes(member)
+            yield from find_holes(member)
     elif isinstance(value, list):
         for member in value:
-            yield from holes(member)
+            yield from find_holes(member)
     elif isinstance(value, Hole):
         yield value
     elif isinstance(value, Text):

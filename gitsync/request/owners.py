@@ -19,7 +19,7 @@ def is_alias(owner: Key | None) -> bool:
     return owner is not None and (owner.group, owner.kind) == ALIAS
 
 
-def owner_of(resource: Resource, kind: Kind) -> OwnerRef | None:
+def find_owner(resource: Resource, kind: Kind) -> OwnerRef | None:
     """The owner; None for a kind without one, and where the manifest names none in a form that can be used."""
     said = resource.spec.get("owner")
     if not kind.has_owner or not isinstance(said, Mapping):

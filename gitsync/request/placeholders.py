@@ -72,7 +72,7 @@ class Placeholders:
         )
 
     def root(self, key: Key) -> str:
-        return root_of(key)
+        return format_alias_root(key)
 
     def _part(self, namespace: str, hole: ConfigMapHole | RootHole) -> str:
         if isinstance(hole, RootHole):
@@ -81,7 +81,7 @@ class Placeholders:
         return told.reveal() if isinstance(told, Secret) else told
 
 
-def root_of(key: Key) -> str:
+def format_alias_root(key: Key) -> str:
     """How it is shown that an id begins with the subscription that an alias makes."""
     return f"/subscriptions/<subscription of {key.name}>"
 

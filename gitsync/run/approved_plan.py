@@ -11,16 +11,16 @@ from pathlib import Path
 
 from gitsync.config.config import Config
 from gitsync.errors import ConfigError
-from gitsync.git.source.identity import repository_of, revision_of
+from gitsync.git.source.identity import find_repository, find_revision
 from gitsync.git.state.plan_file import read_plan
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Intent, Node, Plan
 from gitsync.model.result import Result
 from gitsync.model.review import Review, Reviewed
 from gitsync.model.verdict import Action, Verdict
-from gitsync.planning.plan import holding_parents
+from gitsync.planning.plan import hold_parents
 from gitsync.planning.secret_digest import Digests
-from gitsync.run.connections import Edges
+from gitsync.run.connections import Connections
 
 NOT_REVIEWED = "The reviewed plan does not {action} it."
 
@@ -28,7 +28,7 @@ _ACTIONS = {Intent.PRUNE: Action.DELETE, Intent.DETACH: Action.DETACH}
 _HINDERED = frozenset({Verdict.BLOCKED, Verdict.INVALID, Verdict.UNKNOWN})
 
 
-def review_of(config: Config, edges: Edges) -> Review | None:
+def load_approved_plan(config: Config, edges: Connections) -> Review | None:
     """The plan that --plan holds the run to; None without one.
 
     Raises ConfigError where it cannot be read, or was made of something else: nothing was touched then.
@@ -37,8 +37,8 @@ def review_of(config: Config, edges: Edges) -> Review | None:
         return None
     review = read_plan(Path(config.plan_file))
     wanted = {
-        "repository": (review.repository, repository_of(edges.source)),
-        "revision": (review.revision, revision_of(edges.source)),
+        "repository": (review.repository, find_repository(edges.source)),
+        "revision": (review.revision, find_revision(edges.source)),
         "prune": (review.prune, config.prune),
     }
     for name, (then, now) in wanted.items():
@@ -55,12 +55,12 @@ def _shown(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value or "none")
 
 
-def narrowed(plan: Plan, review: Review | None) -> Plan:
+def narrow_plan(plan: Plan, review: Review | None) -> Plan:
     """Hold back every prune that the reviewed plan does not have, and what lies above it."""
     if review is None:
         return plan
     held = {key: _narrowed(node, review.nodes.get(key)) for key, node in plan.prunes.items()}
-    return replace(plan, prunes=holding_parents(held))
+    return replace(plan, prunes=hold_parents(held))
 
 
 def _narrowed(node: Node, then: Reviewed | None) -> Node:
@@ -70,12 +70,12 @@ def _narrowed(node: Node, then: Reviewed | None) -> Node:
     return replace(node, held=NOT_REVIEWED.format(action="delete" if action is Action.DELETE else "forget"))
 
 
-def to_review(config: Config, edges: Edges, results: Iterable[Result]) -> Review:
+def make_review(config: Config, edges: Connections, results: Iterable[Result]) -> Review:
     """What a plan says to who reviews it."""
     nodes: Mapping[Key, Reviewed] = {result.key: _of(result) for result in results}
     return Review(
-        repository=repository_of(edges.source),
-        revision=revision_of(edges.source),
+        repository=find_repository(edges.source),
+        revision=find_revision(edges.source),
         prune=config.prune,
         digest_key=Digests(config.digest_key).key_name,
         nodes=nodes,

@@ -13,16 +13,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from gitsync.arm.arms import Arms, open_arms
-from gitsync.arm.auth.access import Access, Network
+from gitsync.arm.auth.access import ArmAccess, Network
 from gitsync.arm.client import Arm
 from gitsync.arm.clock import SystemClock
-from gitsync.arm.cloud import Cloud, cloud_of
+from gitsync.arm.cloud import Cloud, make_cloud
 from gitsync.catalog.catalog import Catalog, open_catalog
 from gitsync.config.config import Config
 from gitsync.config.source_settings import SourceSettings, find_source_settings
 from gitsync.extensions.registry import Registry
-from gitsync.git.access import Access as GitAccess
-from gitsync.git.source.checkout import Checkout, checkout
+from gitsync.git.access import GitAccess
+from gitsync.git.source.checkout import Checkout, open_checkout
 from gitsync.git.state.store import StateStore
 from gitsync.git.state.stores import open_store
 from gitsync.model.clock import Clock
@@ -40,7 +40,7 @@ NOBODYS_SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Edges:
+class Connections:
     """What a run works with.
 
     `stop` is set when the run is to begin nothing more and end its waits; `redactions` knows every secret value.
@@ -81,7 +81,7 @@ class StoppableClock(SystemClock):
 
 
 @asynccontextmanager
-async def open_edges(
+async def open_connections(
     config: Config,
     stop: asyncio.Event,
     progress: Progress | None = None,
@@ -89,7 +89,7 @@ async def open_edges(
     grace: Grace | None = None,
     *,
     writes: bool,
-) -> AsyncIterator[Edges]:
+) -> AsyncIterator[Connections]:
     """Open what a run of these settings works with, and close it afterwards. A plan (not `writes`) opens less.
 
     Programs that the run starts end with `grace`.
@@ -107,15 +107,15 @@ async def open_edges(
         ):
             for secret in source.remote.secrets if source.remote else ():
                 known.add(secret)
-            yield Edges(
+            yield Connections(
                 source=source,
                 settings=settings,
                 store=store,
                 arm=await arms.open(access.sign_in),
-                open_as=opener(config, access, arms),
+                open_as=make_opener(config, access, arms),
                 clock=clock,
                 stop=stop,
-                subscription=subscription_of(config),
+                subscription=find_global_subscription(config),
                 catalog=open_catalog(),
                 registry=Registry.load(),
                 progress=progress or Silent(),
@@ -124,12 +124,12 @@ async def open_edges(
             )
 
 
-def subscription_of(config: Config) -> str:
+def find_global_subscription(config: Config) -> str:
     """Return the subscription of the global credential; "" where there is none."""
     return config.subscription or (NOBODYS_SUBSCRIPTION if config.emulator is not None else "")
 
 
-def opener(config: Config, access: Access, arms: Arms) -> OpenAs | None:
+def make_opener(config: Config, access: ArmAccess, arms: Arms) -> OpenAs | None:
     """How to sign in as a Secret says: tokens go to the run's Azure, unless a setting allows Secrets to name others.
 
     Where nobody signs in, nobody does by a Secret either: it is not shown to anybody.
@@ -139,7 +139,7 @@ def opener(config: Config, access: Access, arms: Arms) -> OpenAs | None:
 
     async def open_as(identity: Identity) -> Arm:
         named = identity.cloud
-        cloud = cloud_of(named.endpoint, named.audience, named.authority) if named else None
+        cloud = make_cloud(named.endpoint, named.audience, named.authority) if named else None
         machine = access.sign_in
         sign_in = replace(
             identity.sign_in,
@@ -160,7 +160,7 @@ def _checkout(config: Config, grace: Grace) -> Checkout:
         grace=grace,
     )
     status = Path(config.status_dir) if config.status_dir else None
-    return checkout(config.source, ref=config.ref, path=config.path, access=access, status_dir=status)
+    return open_checkout(config.source, ref=config.ref, path=config.path, access=access, status_dir=status)
 
 
 def _store(config: Config, source: Checkout, clock: Clock) -> StateStore:
@@ -169,23 +169,23 @@ def _store(config: Config, source: Checkout, clock: Clock) -> StateStore:
 
 
 @asynccontextmanager
-async def _azure(config: Config, redactions: Redactions) -> AsyncIterator[Access]:
+async def _azure(config: Config, redactions: Redactions) -> AsyncIterator[ArmAccess]:
     """How to reach Azure; with --emulator, one of our own that lives as long as the run."""
     if config.emulator is None:
-        yield _access(config, cloud_of(config.endpoint, config.audience, config.authority), redactions)
+        yield _access(config, make_cloud(config.endpoint, config.audience, config.authority), redactions)
         return
     from gitsync.emulator.http.server import Emulator  # noqa: PLC0415 - most runs speak to Azure
-    from gitsync.emulator.settings import Settings, read_settings  # noqa: PLC0415 - as above
+    from gitsync.emulator.settings import EmulatorSettings, read_settings  # noqa: PLC0415 - as above
     from gitsync.emulator.state.store import MemoryStore, SqliteStore  # noqa: PLC0415 - as above
 
-    settings = read_settings(Path(config.emulator_script)) if config.emulator_script else Settings()
+    settings = read_settings(Path(config.emulator_script)) if config.emulator_script else EmulatorSettings()
     store = SqliteStore(Path(config.emulator)) if config.emulator else MemoryStore()
     async with Emulator(settings, store) as emulator:
-        yield _access(replace(config, credential="anonymous"), cloud_of(emulator.url), redactions)
+        yield _access(replace(config, credential="anonymous"), make_cloud(emulator.url), redactions)
 
 
-def _access(config: Config, cloud: Cloud, redactions: Redactions) -> Access:
-    return Access(
+def _access(config: Config, cloud: Cloud, redactions: Redactions) -> ArmAccess:
+    return ArmAccess(
         cloud=cloud,
         sign_in=_sign_in(config),
         network=Network(

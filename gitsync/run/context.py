@@ -11,21 +11,21 @@ from gitsync.model.record import State
 from gitsync.model.resource import Prepared, Resource
 from gitsync.model.review import Review
 from gitsync.planning.secret_digest import Digests
-from gitsync.planning.unused_exports import needed_secrets
-from gitsync.reconcile.context import Rules, Run
-from gitsync.reconcile.identities import Accounts
-from gitsync.reconcile.run_cache import Memory
-from gitsync.request.exports import addresses_of, claims_of
-from gitsync.run.connections import Edges
-from gitsync.run.load import Given
+from gitsync.planning.unused_exports import find_needed_secrets
+from gitsync.reconcile.context import RunContext, RunRules
+from gitsync.reconcile.identities import Identities
+from gitsync.reconcile.run_cache import RunCache
+from gitsync.request.exports import assign_exporters, find_addresses
+from gitsync.run.connections import Connections
+from gitsync.run.load import RunInput
 from gitsync.secrets.exporter import Outlets
 from gitsync.secrets.sinks.status import KeptConfigMaps
 from gitsync.secrets.values import RunValues
 
 
-def rules_of(config: Config, edges: Edges, review: Review | None, *, writes: bool) -> Rules:
+def make_rules(config: Config, edges: Connections, review: Review | None, *, writes: bool) -> RunRules:
     """What the settings let the run do; its time runs from now."""
-    return Rules(
+    return RunRules(
         writes=writes,
         is_reviewed=config.plan_out is not None and not writes,
         review=review,
@@ -40,7 +40,9 @@ def rules_of(config: Config, edges: Edges, review: Review | None, *, writes: boo
     )
 
 
-def share(config: Config, edges: Edges, given: Given, state: State, rules: Rules, accounts: Accounts) -> Run:
+def make_context(
+    config: Config, edges: Connections, given: RunInput, state: State, rules: RunRules, accounts: Identities
+) -> RunContext:
     """All that a node needs besides its own turn."""
     resources = [one.resource for one in given.prepared]
     values = RunValues(
@@ -49,7 +51,7 @@ def share(config: Config, edges: Edges, given: Given, state: State, rules: Rules
         _promised(resources),
         foresees=not rules.writes,
     )
-    return Run(
+    return RunContext(
         arm=edges.arm,
         accounts=accounts,
         registry=edges.registry,
@@ -59,7 +61,7 @@ def share(config: Config, edges: Edges, given: Given, state: State, rules: Rules
         outlets=_outlets(edges, given.prepared, state),
         redactions=edges.redactions,
         rules=rules,
-        memory=Memory(),
+        memory=RunCache(),
         digests=Digests(config.digest_key),
         progress=edges.progress,
     )
@@ -68,13 +70,15 @@ def share(config: Config, edges: Edges, given: Given, state: State, rules: Rules
 def _promised(resources: Iterable[Resource]) -> Mapping[Address, frozenset[str | None]]:
     promised: dict[Address, set[str | None]] = defaultdict(set)
     for resource in resources:
-        for address, key in addresses_of(resource):
+        for address, key in find_addresses(resource):
             promised[address].add(key)
     return {address: frozenset(keys) for address, keys in promised.items()}
 
 
-def _outlets(edges: Edges, prepared: Sequence[Prepared], state: State) -> Outlets:
+def _outlets(edges: Connections, prepared: Sequence[Prepared], state: State) -> Outlets:
     owners = {address: key for key, record in state.records.items() for address in record.exports}
     kept = KeptConfigMaps(state.config_maps)
     sinks = (kept, *edges.places.sinks) if edges.places.keeps_config_maps else edges.places.sinks
-    return Outlets(sinks, claims_of((one.resource for one in prepared), owners), kept, needed_secrets(prepared))
+    return Outlets(
+        sinks, assign_exporters((one.resource for one in prepared), owners), kept, find_needed_secrets(prepared)
+    )

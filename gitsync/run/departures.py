@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from gitsync.config.config import Config
 from gitsync.git.source.checkout import Checkout
-from gitsync.manifests.policy import policy_of
+from gitsync.manifests.policy import find_policy
 from gitsync.manifests.reader import read_manifests
-from gitsync.manifests.units import is_inside, unit_of
+from gitsync.manifests.units import find_unit, is_inside
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Departure
 from gitsync.model.policy import Policy
@@ -31,7 +31,7 @@ class _Last(NamedTuple):
     path: str
 
 
-def departures(
+def find_departures(
     source: Checkout, gone: Mapping[Key, Record], since: str | None, config: Config, namespace: str
 ) -> dict[Key, Departure]:
     """Return how each of these resources left git, as far as that can be known.
@@ -69,7 +69,7 @@ def _stated(files: Mapping[str, bytes], gone: Mapping[Key, Record], config: Conf
     manifests = read_manifests(files, namespace=namespace)
     default = Policy(config.default_policy)
     return {
-        one.key: _Last(policy_of(one, manifests.namespaces, default), one.source.path)
+        one.key: _Last(find_policy(one, manifests.namespaces, default), one.source.path)
         for one in manifests.resources
         if one.key in gone
     }
@@ -77,7 +77,7 @@ def _stated(files: Mapping[str, bytes], gone: Mapping[Key, Record], config: Conf
 
 def _reason(source: Checkout, record: Record, path: str) -> str:
     """A sentence for people; the plain one where nothing more is known."""
-    unit = unit_of(path) if path else record.unit
+    unit = find_unit(path) if path else record.unit
     if unit and not is_inside(unit, source.wanted.path):
         return f"Removed from git: its folder {unit} is not in --path {source.wanted.path}."
     if path in source.ignored:
@@ -96,4 +96,4 @@ def _all_ignored(source: Checkout, unit: str) -> bool:
 
 
 def _any_in(unit: str, paths: Iterable[str]) -> bool:
-    return any(unit_of(path) == unit for path in paths)
+    return any(find_unit(path) == unit for path in paths)

@@ -11,23 +11,23 @@ from dataclasses import dataclass, replace
 
 from gitsync.config.config import Config
 from gitsync.errors import ConfigError
-from gitsync.manifests.credential_secret import hidden
-from gitsync.manifests.selection import Choice
+from gitsync.manifests.credential_secret import iterate_secrets
+from gitsync.manifests.selection import Selection
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import Manifests
 from gitsync.model.record import Record, State
 from gitsync.model.resource import Prepared
-from gitsync.planning.unused_exports import exported_nowhere
-from gitsync.request.credential_choice import Credentials, wanted
-from gitsync.run.connections import Edges
-from gitsync.run.prepare import manifests_of, prepared_of
+from gitsync.planning.unused_exports import warn_unused_exports
+from gitsync.request.credential_choice import Credentials, find_credential_names
+from gitsync.run.connections import Connections
+from gitsync.run.prepare import prepare_resources, read_selected_manifests
 from gitsync.secrets.credentials import find_credentials
 from gitsync.secrets.lookup import Lookup
 from gitsync.secrets.sinks.status import KeptConfigMaps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Given:
+class RunInput:
     """`problems` of `manifests` has those of credentials too."""
 
     manifests: Manifests
@@ -36,20 +36,20 @@ class Given:
     credentials: Credentials
 
 
-async def read(config: Config, edges: Edges, state: State, *, writes: bool) -> Given:
+async def load_run_input(config: Config, edges: Connections, state: State, *, writes: bool) -> RunInput:
     """Parse, look up credentials, and prepare.
 
     Raises ConfigError where there is neither a global credential nor any other.
     """
-    manifests = manifests_of(config, edges.settings, edges.source.files)
-    for secret in (value for values in manifests.secrets.values() for value in hidden(values)):
+    manifests = read_selected_manifests(config, edges.settings, edges.source.files)
+    for secret in (value for values in manifests.secrets.values() for value in iterate_secrets(values)):
         edges.redact(secret)
     edges.redactions.spare(name for one in manifests.resources for name in (one.key.name, one.key.namespace))
     lookup = Lookup(
         edges.places.sources_with(manifests, edges.settings.namespace), asks_remote=writes, redact=edges.redact
     )
     records = _of_namespaces(state, config)
-    places = wanted(manifests.resources, records)
+    places = find_credential_names(manifests.resources, records)
     found = await find_credentials(places, lookup, patience=config.resource_timeout, stop=edges.stop)
     credentials = Credentials(found, edges.subscription, other_clouds=config.allow_multi_env_management)
     if not edges.subscription and not credentials.any_of_secrets:
@@ -58,10 +58,10 @@ async def read(config: Config, edges: Edges, state: State, *, writes: bool) -> G
             hint="Set AZURE_SUBSCRIPTION_ID, or give --subscription.",
         )
     today = edges.clock.now().date()
-    prepared = prepared_of(config, edges.settings, manifests, edges.catalog, credentials.of, today)
-    nowhere = () if takes_secrets(config) else exported_nowhere(prepared, Choice(only=config.only))
+    prepared = prepare_resources(config, edges.settings, manifests, edges.catalog, credentials.of, today)
+    nowhere = () if takes_secrets(config) else warn_unused_exports(prepared, Selection(only=config.only))
     manifests = replace(manifests, problems=(*manifests.problems, *credentials.warnings(records), *nowhere))
-    return Given(manifests=manifests, prepared=prepared, lookup=lookup, credentials=credentials)
+    return RunInput(manifests=manifests, prepared=prepared, lookup=lookup, credentials=credentials)
 
 
 def takes_secrets(config: Config) -> bool:

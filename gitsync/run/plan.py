@@ -7,46 +7,46 @@ from __future__ import annotations
 
 from gitsync.config.config import Config
 from gitsync.errors import SourceError
-from gitsync.manifests.selection import Choice, chosen, unmatched
+from gitsync.manifests.selection import Selection, find_unmatched, select_prepared
 from gitsync.model.gvk import GVK
 from gitsync.model.plan import Plan, Surroundings
 from gitsync.model.problem import Level, Problem
 from gitsync.model.record import Record, State
-from gitsync.planning.bystanders import sparing
+from gitsync.planning.bystanders import spare_bystanders
 from gitsync.planning.plan import make_plan, refuse_unsafe
-from gitsync.run.connections import Edges
-from gitsync.run.departures import departures
-from gitsync.run.load import Given
+from gitsync.run.connections import Connections
+from gitsync.run.departures import find_departures
+from gitsync.run.load import RunInput
 
 
-def choice_of(config: Config) -> Choice:
-    return Choice(only=config.only, namespaces=config.target_namespaces)
+def make_selection(config: Config) -> Selection:
+    return Selection(only=config.only, namespaces=config.target_namespaces)
 
 
-def plan_run(config: Config, edges: Edges, given: Given, state: State) -> Plan:
+def plan_run(config: Config, edges: Connections, given: RunInput, state: State) -> Plan:
     """What the settings choose of git and of the records, as one plan.
 
     Raises SourceError where --only names nothing, StateError where the records contradict each other.
     """
-    choice = choice_of(config)
+    choice = make_selection(config)
     keys = {one.key for one in given.prepared}
-    if strange := unmatched([*keys, *state.records], choice):
+    if strange := find_unmatched([*keys, *state.records], choice):
         raise SourceError(f"No resource is called {strange[0]}.", hint="--only takes Kind/name, or a pattern with *.")
     ours = {key: record for key, record in state.records.items() if record.agent in {"", config.agent}}
     gone = {key: record for key, record in ours.items() if choice.has(key) and key not in keys}
     kept = {key: record for key, record in state.records.items() if key in keys}
     plan = make_plan(
-        chosen(given.prepared, choice),
+        select_prepared(given.prepared, choice),
         {**kept, **gone},
         (*edges.source.problems, *given.manifests.problems, *_uncommitted(edges)),
-        departures(edges.source, gone, state.revision, config, edges.settings.namespace),
+        find_departures(edges.source, gone, state.revision, config, edges.settings.namespace),
         undeletable={key for key, record in gone.items() if not _can_delete(edges, record)},
         around=Surroundings(others=given.prepared, unread=given.manifests.unread, elsewhere=given.manifests.elsewhere),
     )
-    return sparing(plan, state.records, given.prepared)
+    return spare_bystanders(plan, state.records, given.prepared)
 
 
-def _uncommitted(edges: Edges) -> tuple[Problem, ...]:
+def _uncommitted(edges: Connections) -> tuple[Problem, ...]:
     """A report names a revision, so it says where what was read is not that."""
     if not edges.source.dirty:
         return ()
@@ -57,12 +57,12 @@ def _uncommitted(edges: Edges) -> tuple[Problem, ...]:
     return (Problem(code="Uncommitted", level=Level.WARNING, message=message, hint=hint),)
 
 
-def _can_delete(edges: Edges, record: Record) -> bool:
+def _can_delete(edges: Connections, record: Record) -> bool:
     kind = edges.catalog.kind(GVK.parse(record.manifest_api_version, record.key.kind))
     return kind is None or kind.can_delete
 
 
-def refuse(config: Config, edges: Edges, plan: Plan, state: State, *, writes: bool) -> None:
+def refuse(config: Config, edges: Connections, plan: Plan, state: State, *, writes: bool) -> None:
     """Stop before anything is touched: a dirty work tree, an invalid manifest under --strict, too many deletes.
 
     Raises SourceError or UnsafePlanError.
@@ -81,14 +81,14 @@ def refuse(config: Config, edges: Edges, plan: Plan, state: State, *, writes: bo
 def refuse_invalid(config: Config, plan: Plan) -> None:
     """Under --strict, raise SourceError with the first thing that is wrong in the manifests."""
     if config.strict and not plan.complete:
-        first = next(problem for problem in problems_of(plan) if problem.is_error)
+        first = next(problem for problem in list_problems(plan) if problem.is_error)
         raise SourceError(
             f"--strict refuses the run: {first.path}:{first.line}: {first.message}",
             hint="`gitsync validate` shows every problem.",
         )
 
 
-def problems_of(plan: Plan) -> tuple[Problem, ...]:
+def list_problems(plan: Plan) -> tuple[Problem, ...]:
     """Every problem of the run's files and resources, in the order of the files."""
     of_resources = (p for node in plan.applies.values() if node.prepared for p in node.prepared.problems)
     return tuple(sorted((*plan.problems, *of_resources), key=lambda problem: problem.order))

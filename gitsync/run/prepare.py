@@ -10,7 +10,7 @@ from gitsync.catalog.catalog import Catalog
 from gitsync.config.config import Config
 from gitsync.config.source_settings import SourceSettings
 from gitsync.manifests.reader import read_manifests
-from gitsync.manifests.selection import of_namespaces
+from gitsync.manifests.selection import select_namespaces
 from gitsync.model.coverage import Coverage
 from gitsync.model.manifests import Manifests
 from gitsync.model.policy import Policy
@@ -20,9 +20,9 @@ from gitsync.request.credential_choice import CredentialOf
 from gitsync.request.exports import has_expressions
 
 
-def manifests_of(config: Config, settings: SourceSettings, files: Mapping[str, bytes]) -> Manifests:
+def read_selected_manifests(config: Config, settings: SourceSettings, files: Mapping[str, bytes]) -> Manifests:
     """What files say of the namespaces that the settings choose."""
-    return of_namespaces(read_manifests(files, namespace=settings.namespace), config.target_namespaces)
+    return select_namespaces(read_manifests(files, namespace=settings.namespace), config.target_namespaces)
 
 
 def coverage_of(files: Sized, ignored: tuple[str, ...], manifests: Manifests) -> Coverage:
@@ -30,7 +30,7 @@ def coverage_of(files: Sized, ignored: tuple[str, ...], manifests: Manifests) ->
     return Coverage(files=len(files), resources=len(manifests.resources), unread=manifests.unread, ignored=ignored)
 
 
-def prepared_of(
+def prepare_resources(
     config: Config,
     settings: SourceSettings,
     manifests: Manifests,

@@ -13,31 +13,31 @@ from gitsync.catalog.catalog import open_catalog
 from gitsync.config.config import Config
 from gitsync.config.source_settings import find_source_settings
 from gitsync.errors import ConfigError, SourceError
-from gitsync.git.access import Access
-from gitsync.git.source.checkout import checkout
-from gitsync.git.source.revisions import Reading, read_revision
-from gitsync.manifests.credential_secret import hidden
-from gitsync.manifests.selection import chosen, unmatched
-from gitsync.model.clock import Clock, rfc3339
+from gitsync.git.access import GitAccess
+from gitsync.git.source.checkout import open_checkout
+from gitsync.git.source.revisions import RevisionManifests, read_revision
+from gitsync.manifests.credential_secret import iterate_secrets
+from gitsync.manifests.selection import find_unmatched, select_prepared
+from gitsync.model.clock import Clock, format_rfc3339
 from gitsync.model.export import Holder
 from gitsync.model.manifests import Manifests
 from gitsync.model.plan import Plan, Surroundings
 from gitsync.model.problem import Problem
-from gitsync.model.report import Report, Requests
+from gitsync.model.report import Report, RequestCounts
 from gitsync.model.secret import Secret
 from gitsync.planning.plan import make_plan
-from gitsync.planning.revision_diff import Revised, as_records, rehearse
+from gitsync.planning.revision_diff import Revised, compare_revisions, make_records
 from gitsync.redaction import Redactions
-from gitsync.report.masked import masked
-from gitsync.request.credential_choice import as_far_as_known
+from gitsync.report.masked import mask_report
+from gitsync.request.credential_choice import choose_offline
 from gitsync.request.placeholders import Secrets
 from gitsync.run.connections import NOBODYS_SUBSCRIPTION
-from gitsync.run.plan import choice_of, problems_of, refuse_invalid
-from gitsync.run.prepare import coverage_of, manifests_of, prepared_of
-from gitsync.status.exit_code import exit_code
+from gitsync.run.plan import list_problems, make_selection, refuse_invalid
+from gitsync.run.prepare import coverage_of, prepare_resources, read_selected_manifests
+from gitsync.status.exit_code import decide_exit_code
 
 
-def run(config: Config, clock: Clock, redactions: Redactions) -> Report:
+def plan_revisions(config: Config, clock: Clock, redactions: Redactions) -> Report:
     """Tell what changes between `from_revision` and `to_revision`, or what a plan would read where that is absent.
 
     Raises ConfigError where there is no revision to begin with, SourceError where one cannot be read.
@@ -46,35 +46,39 @@ def run(config: Config, clock: Clock, redactions: Redactions) -> Report:
         raise ConfigError("--to is given, and --from is not.", hint="Name the revision to compare with: --from main.")
     if config.plan_out:
         raise ConfigError("A plan of two revisions is not one that a sync can be held to.", hint="Leave --out out.")
-    started = rfc3339(clock.now())
+    started = format_rfc3339(clock.now())
     before, after = _read_both(config)
     old, _ = _revised(config, clock, before, config.from_revision, redactions)
     new, manifests = _revised(config, clock, after, config.to_revision or "", redactions)
     plan = _plan(config, old, new, (*after.problems, *manifests.problems), manifests)
     refuse_invalid(config, plan)
-    results = tuple(one for one in rehearse(plan, old, new, prune=config.prune) if choice_of(config).has(one.key))
-    problems = problems_of(plan)
+    results = tuple(
+        one for one in compare_revisions(plan, old, new, prune=config.prune) if make_selection(config).has(one.key)
+    )
+    problems = list_problems(plan)
     report = Report(
         command="plan",
         revision=after.commit,
         started=started,
-        finished=rfc3339(clock.now()),
-        exit_code=exit_code(results, problems, writes=False, detailed=config.detailed_exitcode, fail_on=config.fail_on),
-        requests=Requests(),
+        finished=format_rfc3339(clock.now()),
+        exit_code=decide_exit_code(
+            results, problems, writes=False, detailed=config.detailed_exitcode, fail_on=config.fail_on
+        ),
+        requests=RequestCounts(),
         problems=problems,
         results=results,
         root=after.root,
         base=before.commit,
         coverage=coverage_of(after.files, after.ignored, manifests),
     )
-    return masked(report, redactions.mask)
+    return mask_report(report, redactions.mask)
 
 
-def _read_both(config: Config) -> tuple[Reading, Reading]:
-    access = Access(token=config.git_token, username=config.git_username, timeout=config.git_timeout)
+def _read_both(config: Config) -> tuple[RevisionManifests, RevisionManifests]:
+    access = GitAccess(token=config.git_token, username=config.git_username, timeout=config.git_timeout)
     status_dir = Path(config.status_dir) if config.status_dir else None
 
-    def read(name: str) -> Reading:
+    def read(name: str) -> RevisionManifests:
         return read_revision(config.source, name, path=config.path, access=access, status_dir=status_dir)
 
     if config.from_revision is None:
@@ -82,8 +86,8 @@ def _read_both(config: Config) -> tuple[Reading, Reading]:
     before = read(config.from_revision)
     if config.to_revision is not None:
         return before, read(config.to_revision)
-    with checkout(config.source, ref=config.ref, path=config.path, access=access, status_dir=status_dir) as found:
-        after = Reading(
+    with open_checkout(config.source, ref=config.ref, path=config.path, access=access, status_dir=status_dir) as found:
+        after = RevisionManifests(
             commit=found.revision,
             files=found.files,
             problems=found.problems,
@@ -95,14 +99,14 @@ def _read_both(config: Config) -> tuple[Reading, Reading]:
 
 
 def _revised(
-    config: Config, clock: Clock, reading: Reading, name: str, redactions: Redactions
+    config: Config, clock: Clock, reading: RevisionManifests, name: str, redactions: Redactions
 ) -> tuple[Revised, Manifests]:
     settings = find_source_settings(config, reading.settings)
-    manifests = manifests_of(config, settings, reading.files)
-    for secret in (value for values in manifests.secrets.values() for value in hidden(values)):
+    manifests = read_selected_manifests(config, settings, reading.files)
+    for secret in (value for values in manifests.secrets.values() for value in iterate_secrets(values)):
         redactions.add(secret)
-    subscription = as_far_as_known(manifests.secrets, config.subscription or NOBODYS_SUBSCRIPTION)
-    prepared = prepared_of(config, settings, manifests, open_catalog(), subscription, clock.now().date())
+    subscription = choose_offline(manifests.secrets, config.subscription or NOBODYS_SUBSCRIPTION)
+    prepared = prepare_resources(config, settings, manifests, open_catalog(), subscription, clock.now().date())
     secrets = {**_sealed(manifests), **manifests.secrets}
     return Revised(name=name, prepared=prepared, config_maps=manifests.config_maps, secrets=secrets), manifests
 
@@ -120,10 +124,10 @@ def _sealed(manifests: Manifests) -> Secrets:
 
 def _plan(config: Config, old: Revised, new: Revised, problems: tuple[Problem, ...], manifests: Manifests) -> Plan:
     """The plan of a run that had brought the old revision to Azure. SourceError where --only names nothing."""
-    choice, records = choice_of(config), as_records(old)
+    choice, records = make_selection(config), make_records(old)
     keys = {one.key for one in new.prepared}
-    if strange := unmatched([*keys, *records], choice):
+    if strange := find_unmatched([*keys, *records], choice):
         raise SourceError(f"No resource is called {strange[0]}.", hint="--only takes Kind/name, or a pattern with *.")
     known = {key: record for key, record in records.items() if key in keys or choice.has(key)}
     around = Surroundings(others=new.prepared, unread=manifests.unread, elsewhere=manifests.elsewhere)
-    return make_plan(chosen(new.prepared, choice), known, problems, around=around)
+    return make_plan(select_prepared(new.prepared, choice), known, problems, around=around)

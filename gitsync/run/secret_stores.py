@@ -12,21 +12,21 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
-from gitsync.arm.auth.access import Access
+from gitsync.arm.auth.access import ArmAccess
 from gitsync.config.config import Config
 from gitsync.model.clock import Clock
 from gitsync.processes.grace_period import Grace
-from gitsync.secrets.connection import Way
-from gitsync.secrets.local import local_sink, local_source
-from gitsync.secrets.protocols import Sink, Source
-from gitsync.secrets.remote import open_remote, unopened
+from gitsync.secrets.connection import VaultConnection
+from gitsync.secrets.local import open_local_sink, open_local_source
+from gitsync.secrets.protocols import SecretSource, Sink
+from gitsync.secrets.remote import list_unopened, open_remote
 from gitsync.secrets.sinks.status import KeptConfigMaps
 from gitsync.secrets.stores import MANIFESTS, Places
 
 
 @asynccontextmanager
 async def open_places(
-    config: Config, access: Access, clock: Clock, grace: Grace | None = None, *, writes: bool
+    config: Config, access: ArmAccess, clock: Clock, grace: Grace | None = None, *, writes: bool
 ) -> AsyncIterator[Places]:
     """The sources and sinks that the settings name. ConfigError where one of them cannot be opened, or lacks a setting:
     whoever reviews a plan is told before the sync. Programs that they start end with `grace`.
@@ -35,15 +35,15 @@ async def open_places(
     sinks = [word for word in config.export_to if word != KeptConfigMaps.name]
     if not writes:
         for word in sinks:
-            local_sink(word, config, os.environ, _tell_on(config))
-        yield _places(config, unopened(config), (), grace)
+            open_local_sink(word, config, os.environ, _tell_on(config))
+        yield _places(config, list_unopened(config), (), grace)
         return
     async with open_remote(config, _identity(access, clock), clock, os.environ) as elsewhere:
         opened = tuple(elsewhere.get(word) or _local_sink(word, config, grace) for word in sinks)
         yield _places(config, elsewhere, opened, grace)
 
 
-def _places(config: Config, elsewhere: Mapping[str, Source], sinks: tuple[Sink, ...], grace: Grace) -> Places:
+def _places(config: Config, elsewhere: Mapping[str, SecretSource], sinks: tuple[Sink, ...], grace: Grace) -> Places:
     sources = [word for word in config.secret_sources if word != MANIFESTS]
     return Places(
         order=config.secret_sources,
@@ -55,29 +55,31 @@ def _places(config: Config, elsewhere: Mapping[str, Source], sinks: tuple[Sink, 
     )
 
 
-def _identity(access: Access, clock: Clock) -> Callable[[], AbstractAsyncContextManager[tuple[Any, Way]]]:
+def _identity(
+    access: ArmAccess, clock: Clock
+) -> Callable[[], AbstractAsyncContextManager[tuple[Any, VaultConnection]]]:
     """The global credential, for places that sign in as the run does."""
 
     @asynccontextmanager
-    async def identity() -> AsyncIterator[tuple[Any, Way]]:
+    async def identity() -> AsyncIterator[tuple[Any, VaultConnection]]:
         from gitsync.arm.auth.credentials import open_credential  # noqa: PLC0415 - azure-identity takes a while to import
-        from gitsync.arm.http.network import open_way  # noqa: PLC0415 - as above
+        from gitsync.arm.http.network import open_transport  # noqa: PLC0415 - as above
 
-        async with open_way(access.network) as way, open_credential(access, way, clock) as credential:
+        async with open_transport(access.network) as way, open_credential(access, way, clock) as credential:
             yield credential, way
 
     return identity
 
 
-def _local_source(word: str, config: Config) -> Source:
-    source = local_source(word, config, os.environ)
+def _local_source(word: str, config: Config) -> SecretSource:
+    source = open_local_source(word, config, os.environ)
     if source is None:
         raise AssertionError(f"{word} is a source of the settings")
     return source
 
 
 def _local_sink(word: str, config: Config, grace: Grace) -> Sink:
-    sink = local_sink(word, config, os.environ, _tell_on(config), grace)
+    sink = open_local_sink(word, config, os.environ, _tell_on(config), grace)
     if sink is None:
         raise AssertionError(f"{word} is a sink of the settings")
     return sink

@@ -14,12 +14,12 @@ from gitsync.model.problem import Problem
 from gitsync.model.record import Record, State
 from gitsync.model.report import Report
 from gitsync.report import headline, json, summary
-from gitsync.report.masked import masked_problem
-from gitsync.run.connections import Edges
+from gitsync.report.masked import mask_problem
+from gitsync.run.connections import Connections
 from gitsync.status.exit_code import NOT_READY
 
 
-def expect(edges: Edges, before: State, records: Mapping[Key, Record]) -> None:
+def write_expected(edges: Connections, before: State, records: Mapping[Key, Record]) -> None:
     """Put on record what the run may create.
 
     Raises StateError where the state cannot be written: nothing was sent to Azure then, so the run is refused.
@@ -33,15 +33,15 @@ def expect(edges: Edges, before: State, records: Mapping[Key, Record]) -> None:
                     revision=_spoken_of(before, edges.source.revision),
                     summary=None,
                     report=None,
-                    headline=f"Expect {headline.plural(len(records), 'new resource')}",
+                    headline=f"Expect {headline.format_plural(len(records), 'new resource')}",
                 )
             )
     except PublishError as error:
         raise StateError(error.message, hint=error.hint) from error
 
 
-def publish(
-    edges: Edges, before: State, report: Report, config_maps: Mapping[Address, Export | None], *, whole: bool
+def write_status(
+    edges: Connections, before: State, report: Report, config_maps: Mapping[Address, Export | None], *, whole: bool
 ) -> Report:
     """Record what the run came to. Where that fails, the report says so: Azure is as it is.
 
@@ -55,14 +55,14 @@ def publish(
         revision=report.revision if whole else _spoken_of(before, report.revision),
         summary=partial(summary.render, kept, revision=report.revision, problems=report.problems),
         report=partial(json.render, report),
-        headline=headline.subject(report),
+        headline=headline.format_subject(report),
         config_maps=config_maps,
     )
     try:
         edges.store.save(update)
     except PublishError as error:
         problem = Problem(code="StatusNotWritten", message=error.message, hint=error.hint)
-        problem = masked_problem(problem, edges.redactions.mask)
+        problem = mask_problem(problem, edges.redactions.mask)
         return replace(report, exit_code=report.exit_code or NOT_READY, problems=(*report.problems, problem))
     return report
 

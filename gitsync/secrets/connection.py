@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 
-class Way(Protocol):
+class VaultConnection(Protocol):
     """The SDK's transport over an open session, and the proxy for a URL as the SDK takes it."""
 
     @property

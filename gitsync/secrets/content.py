@@ -11,7 +11,7 @@ MOST_BYTES = 1024 * 1024
 """The most that Kubernetes keeps in an object, and that is read of one value."""
 
 
-def as_bytes(value: Secret, address: Address, key: str) -> bytes:
+def encode_value(value: Secret, address: Address, key: str) -> bytes:
     """The value in UTF-8. VaultError where it holds what is no character (half of a surrogate pair)."""
     text = value.reveal()
     if any("\ud800" <= character <= "\udfff" for character in text):
@@ -19,7 +19,7 @@ def as_bytes(value: Secret, address: Address, key: str) -> bytes:
     return text.encode()
 
 
-def as_secret(content: bytes, where: str) -> Secret:
+def decode_secret(content: bytes, where: str) -> Secret:
     """The text of what was read at `where`, exactly as it is. VaultError where it is too large or not UTF-8."""
     if len(content) > MOST_BYTES:
         raise VaultError(
@@ -36,10 +36,10 @@ def check_export(export: Export) -> None:
     """Raise VaultError where no place could hold an object: for a name or key, or a value that is no text."""
     check_names(export.address, export.data)
     for key, value in export.data.items():
-        as_bytes(value, export.address, key)
+        encode_value(value, export.address, key)
 
 
-def expect_own(export: Export, owner: str | None, what: str) -> None:
+def check_owner(export: Export, owner: str | None, what: str) -> None:
     """Raise VaultError where `what` stands there (its owner None: nothing does) is another's: a run beside this one
     may have come first. So a sink looks once more right before it writes.
     """

@@ -11,14 +11,14 @@ from collections.abc import Iterable, Mapping
 
 from gitsync.manifests.credential_secret import KEYS, SUBSCRIPTION
 from gitsync.model.export import Address, Holder
-from gitsync.request.credential_choice import Found, Place, Unknown
+from gitsync.request.credential_choice import CredentialLookup, CredentialName, Unknown
 from gitsync.secrets.lookup import Lookup
 from gitsync.secrets.protocols import VaultError
 
 
 async def find_credentials(
-    places: Iterable[Place], lookup: Lookup, *, patience: float, stop: asyncio.Event
-) -> Mapping[Place, Found]:
+    places: Iterable[CredentialName], lookup: Lookup, *, patience: float, stop: asyncio.Event
+) -> Mapping[CredentialName, CredentialLookup]:
     """What the sources say of each of these Secrets. What they have not said after `patience` seconds, or when the run
     is stopped, is unknown.
     """
@@ -34,11 +34,11 @@ async def find_credentials(
     return dict.fromkeys(wanted, Unknown("The sources of secrets had not answered when the time for it was up."))
 
 
-async def _find_each(places: Iterable[Place], lookup: Lookup) -> Mapping[Place, Found]:
+async def _find_each(places: Iterable[CredentialName], lookup: Lookup) -> Mapping[CredentialName, CredentialLookup]:
     return {place: await _find(place, lookup) for place in places}
 
 
-async def _find(place: Place, lookup: Lookup) -> Found:
+async def _find(place: CredentialName, lookup: Lookup) -> CredentialLookup:
     """Whole, or by its keys: the environment has no whole objects, and tells by the subscription that it has this one.
 
     Keys of one Secret may come from several sources, so that a secret need not stand beside the ids.

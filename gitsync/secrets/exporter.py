@@ -13,7 +13,7 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from gitsync.model.export import Address, Export, Holder, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.problem import Level, Problem
-from gitsync.request.exports import ExportError, not_owned
+from gitsync.request.exports import ExportError, format_not_owned
 from gitsync.secrets.protocols import Examines, Sink, VaultError
 from gitsync.secrets.sinks.status import KeptConfigMaps
 
@@ -65,10 +65,12 @@ class Outlets:
         Raises ExportError, with nothing written, where an object is not the resource's own; VaultError where a sink
         could not be asked, or cannot hold an object (nothing is written then either), or not be written to.
         """
-        strange = [not_owned(e.address, e.owner.key) for e in exports if not self._may_claim(e)]
+        strange = [format_not_owned(e.address, e.owner.key) for e in exports if not self._may_claim(e)]
         for sink in self._sinks if not strange else ():
             owners = [(export, await sink.owner(export.address)) for export in exports]
-            strange += [not_owned(e.address, e.owner.key) for e, owner in owners if owner not in {None, str(e.owner)}]
+            strange += [
+                format_not_owned(e.address, e.owner.key) for e, owner in owners if owner not in {None, str(e.owner)}
+            ]
         if strange:
             raise ExportError("; ".join(sorted(set(strange))), is_fatal=True)
         for sink in self._sinks:

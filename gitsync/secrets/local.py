@@ -12,7 +12,7 @@ from gitsync.config.config import Config
 from gitsync.config.source_settings import find_source_settings
 from gitsync.errors import ConfigError
 from gitsync.processes.grace_period import Grace
-from gitsync.secrets.protocols import Sink, Source
+from gitsync.secrets.protocols import SecretSource, Sink
 from gitsync.secrets.sinks.dotenv import DotenvSink
 from gitsync.secrets.sinks.folder import FolderSink
 from gitsync.secrets.sinks.pipeline import PipelineSink, Tell
@@ -25,7 +25,7 @@ SINKS = ("folder", "sops", "dotenv", "ci")
 """Words of `export_to` that `local_sink` knows."""
 
 
-def local_source(word: str, config: Config, environment: Mapping[str, str]) -> Source | None:
+def open_local_source(word: str, config: Config, environment: Mapping[str, str]) -> SecretSource | None:
     """The source `folder` or `environment`; None for another word. ConfigError where its folder is not given, or is
     not there: all would be unknown then.
     """
@@ -45,7 +45,7 @@ def local_source(word: str, config: Config, environment: Mapping[str, str]) -> S
     )
 
 
-def local_sink(
+def open_local_sink(
     word: str, config: Config, environment: Mapping[str, str], tell: Tell, grace: Grace | None = None
 ) -> Sink | None:
     """One of `SINKS`; None for another word. `tell` shows a line to the host of a pipeline, and is not to be masked.

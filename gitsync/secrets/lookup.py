@@ -9,14 +9,14 @@ import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from gitsync.manifests.credential_secret import hidden
+from gitsync.manifests.credential_secret import iterate_secrets
 from gitsync.model.export import Address, Holder
 from gitsync.model.secret import Secret
-from gitsync.secrets.protocols import Source
+from gitsync.secrets.protocols import SecretSource
 
 
 @dataclass(slots=True)
-class Found:
+class LookupState:
     """What was said of one object so far. `unasked`: a source may not be asked in a plan, so there may be more."""
 
     values: dict[str, Secret] = field(default_factory=dict)
@@ -27,15 +27,15 @@ class Found:
 class Lookup:
     """The sources of a run. A plan asks none that is elsewhere. `redact` is told every secret value that is found."""
 
-    def __init__(self, sources: Sequence[Source], *, asks_remote: bool, redact: Callable[[Secret], None]) -> None:
+    def __init__(self, sources: Sequence[SecretSource], *, asks_remote: bool, redact: Callable[[Secret], None]) -> None:
         self._sources = sources
         self._asks_remote = asks_remote
         self._redact = redact
-        self._found: dict[Address, Found] = {}
+        self._found: dict[Address, LookupState] = {}
         self._asked: dict[Address, set[str | None]] = {}
         self._asking: dict[Address, asyncio.Lock] = {}
 
-    async def ask(self, address: Address, key: str | None) -> Found:
+    async def ask(self, address: Address, key: str | None) -> LookupState:
         """Look for one key of an object, or for all of it, and return what is known of the object then.
 
         A key comes from the first source that has it, a whole object from the first that has the object. Raises
@@ -43,11 +43,11 @@ class Lookup:
         """
         return await self._ask_once(address, {key})
 
-    async def ask_each(self, address: Address, keys: Iterable[str]) -> Found:
+    async def ask_each(self, address: Address, keys: Iterable[str]) -> LookupState:
         """The same for several keys: each source is asked once, for all that no earlier one has."""
         return await self._ask_once(address, set(keys))
 
-    async def _ask_once(self, address: Address, wanted: set[str | None]) -> Found:
+    async def _ask_once(self, address: Address, wanted: set[str | None]) -> LookupState:
         async with self._asking.setdefault(address, asyncio.Lock()):
             asked = self._asked.setdefault(address, set())
             if None not in asked and (new := wanted - asked):
@@ -55,9 +55,9 @@ class Lookup:
                 asked |= new
         return self.found(address)
 
-    def found(self, address: Address) -> Found:
+    def found(self, address: Address) -> LookupState:
         """What is known of an object without asking."""
-        return self._found.setdefault(address, Found())
+        return self._found.setdefault(address, LookupState())
 
     async def _ask(self, address: Address, keys: Sequence[str]) -> None:
         """Ask the sources for keys, or for the whole object where there are none."""
@@ -70,7 +70,7 @@ class Lookup:
             if values is None:
                 continue
             known.exists = True
-            for value in hidden(values) if address.holder is Holder.SECRET else ():
+            for value in iterate_secrets(values) if address.holder is Holder.SECRET else ():
                 self._redact(value)
             for name, value in values.items():
                 known.values.setdefault(name, value)

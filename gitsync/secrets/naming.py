@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from gitsync.manifests.kubernetes_names import KEY, NAME, NAMESPACE, Rule, shown
+from gitsync.manifests.kubernetes_names import KEY, NAME, NAMESPACE, NameRule, format_name
 from gitsync.model.export import Address
 from gitsync.secrets.protocols import VaultError
 
@@ -24,15 +24,14 @@ def check_names(address: Address, keys: Iterable[str] = ()) -> None:
         *(sentence for key in keys for sentence in _wrong(key, KEY)),
     ]
     if wrong:
+        named = f"{format_name(address.namespace)}/{format_name(address.name)}"
         raise VaultError(
-            f"{address.holder} {shown(address.namespace)}/{shown(address.name)} cannot be looked for or written: "
-            + "; ".join(wrong)
-            + ".",
+            f"{address.holder} {named} cannot be looked for or written: {'; '.join(wrong)}.",
             hint="Name it in the manifest as Kubernetes allows.",
         )
 
 
-def variable(address: Address, key: str) -> str:
+def make_variable(address: Address, key: str) -> str:
     """The name of a variable that stands for one key: NAMESPACE_NAME_KEY in capitals, with _ for all else.
 
     Different keys may meet in one variable (`a-b` and `a.b`): who uses it has to see to that.
@@ -41,6 +40,6 @@ def variable(address: Address, key: str) -> str:
     return f"_{name}" if name[0].isdigit() else name
 
 
-def _wrong(text: str, rule: Rule) -> Iterable[str]:
+def _wrong(text: str, rule: NameRule) -> Iterable[str]:
     if broken := rule.broken(text):
         yield f"its {rule.what} {broken}"

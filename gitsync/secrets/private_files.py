@@ -30,7 +30,7 @@ class UnfitError(Exception):
         self.hint = hint
 
 
-def private_folder(folder: Path) -> None:
+def ensure_private_folder(folder: Path) -> None:
     """Make sure of a folder that only this user may enter; make it where there is none, and what it lies in.
 
     Raises UnfitError where another may, or something else stands there; OSError where it cannot be made.
@@ -96,10 +96,10 @@ def replace(file: Path, content: bytes, mode: int = FILE_MODE) -> None:
     except BaseException:
         half.unlink(missing_ok=True)
         raise
-    settle(file.parent)
+    sync_folder(file.parent)
 
 
-def settle(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Have the names in a folder on the disk too."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
@@ -109,7 +109,7 @@ def settle(folder: Path) -> None:
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
+def lock_folder(folder: Path) -> Iterator[None]:
     """Hold a folder against other runs. What is done meanwhile is short, so it is waited for."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:

@@ -17,7 +17,7 @@ class VaultError(GitsyncError):
     """A place of secrets could not be asked, or not be written to: what is in it is unknown, not absent."""
 
 
-class Source(Protocol):
+class SecretSource(Protocol):
     """Where values may be found. `name` is its word in the setting `secret_sources`.
 
     `is_remote` tells that asking it is a request to somewhere else: a plan never does.

@@ -17,7 +17,7 @@ from gitsync.errors import ConfigError
 from gitsync.model.clock import Clock
 from gitsync.model.export import Address
 from gitsync.model.secret import Secret
-from gitsync.secrets.connection import Way
+from gitsync.secrets.connection import VaultConnection
 from gitsync.secrets.keyvault.keyvault import KeyVault, open_key_vault
 from gitsync.secrets.kubernetes.account import FOLDER
 from gitsync.secrets.kubernetes.kubernetes import Kubernetes, open_kubernetes
@@ -26,7 +26,7 @@ from gitsync.secrets.protocols import VaultError
 REMOTE = (KeyVault.name, Kubernetes.name)
 """Their words in `secret_sources` and `export_to`."""
 
-Identity = Callable[[], AbstractAsyncContextManager[tuple[Any, Way]]]
+OpenVault = Callable[[], AbstractAsyncContextManager[tuple[Any, VaultConnection]]]
 """Opens the credential of the run, and its way to Azure."""
 
 
@@ -41,7 +41,7 @@ class Unopened:
         raise VaultError(f"A plan does not ask {self.name} for {address}, keys {', '.join(keys) or 'all'}.")
 
 
-def unopened(config: Config) -> Mapping[str, Unopened]:
+def list_unopened(config: Config) -> Mapping[str, Unopened]:
     """What a plan has for the sources elsewhere. ConfigError where a setting lacks that a sync would need."""
     if KeyVault.name in {*config.secret_sources, *config.export_to}:
         _address(config)
@@ -50,7 +50,7 @@ def unopened(config: Config) -> Mapping[str, Unopened]:
 
 @asynccontextmanager
 async def open_remote(
-    config: Config, identity: Identity, clock: Clock, environment: Mapping[str, str], account: Path = FOLDER
+    config: Config, identity: OpenVault, clock: Clock, environment: Mapping[str, str], account: Path = FOLDER
 ) -> AsyncIterator[Mapping[str, KeyVault | Kubernetes]]:
     """The places elsewhere that the settings name, by their word. `account` is the folder of the service account.
 

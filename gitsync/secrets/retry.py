@@ -47,7 +47,7 @@ async def answered(message: str) -> AsyncIterator[None]:
         raise PassingError(f"{message} within {LONGEST_REQUEST:g} seconds.", attempts=_SLOW_ATTEMPTS) from error
 
 
-async def patiently(ask: Callable[[], Awaitable[_Answer]], clock: Clock) -> _Answer:
+async def retry_passing(ask: Callable[[], Awaitable[_Answer]], clock: Clock) -> _Answer:
     """What `ask` answers, asked again while it raises PassingError and its attempts are not used up."""
 
     async def once() -> _Answer:  # tenacity awaits nothing but coroutine functions
@@ -58,7 +58,7 @@ async def patiently(ask: Callable[[], Awaitable[_Answer]], clock: Clock) -> _Ans
     )(once)
 
 
-def retry_after(headers: Mapping[str, str]) -> float | None:
+def read_retry_after(headers: Mapping[str, str]) -> float | None:
     """Seconds that an answer asks to wait; None where it does not say so in seconds."""
     text = headers.get("Retry-After", "").strip()
     return float(text) if text.isascii() and text.isdigit() else None

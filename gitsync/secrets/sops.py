@@ -19,8 +19,8 @@ from typing import Any
 from gitsync.manifests.yaml_documents import read_documents
 from gitsync.model.secret import MASKED
 from gitsync.processes.grace_period import Grace
-from gitsync.processes.programs import Call, Program, environment_of, run_beside
-from gitsync.redaction import cut
+from gitsync.processes.programs import Program, ProgramCall, run_beside, select_environment
+from gitsync.redaction import truncate
 from gitsync.secrets.protocols import VaultError
 
 TIMEOUT = 60.0
@@ -109,10 +109,10 @@ class Sops:
         self, command: Sequence[str], given: bytes, environment: Mapping[str, str], folder: Path | None = None
     ) -> tuple[int, bytes, str]:
         """Exit code, output and complaint. All that the program started ends with it."""
-        call = Call(
+        call = ProgramCall(
             program=Program.SOPS,
             command=command,
-            environment=environment_of(Program.SOPS, environment),
+            environment=select_environment(Program.SOPS, environment),
             timeout=self.timeout,
             grace=self.grace,
             folder=folder,
@@ -138,7 +138,7 @@ def _first_line(complaint: str) -> str:
         return "nothing."
     line = _SENSITIVE.sub(MASKED, lines[0])
     plain = "".join(character if character.isprintable() else " " for character in line)
-    return f"“{cut(plain.strip(), _LONGEST_COMPLAINT)}”"
+    return f"“{truncate(plain.strip(), _LONGEST_COMPLAINT)}”"
 
 
 def _read_in_one_way(text: bytes, where: str) -> list[Any]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from gitsync.model.manifests import Manifests
 from gitsync.processes.grace_period import Grace
-from gitsync.secrets.protocols import Sink, Source
+from gitsync.secrets.protocols import SecretSource, Sink
 from gitsync.secrets.sops import Sops
 from gitsync.secrets.sources.encrypted import EncryptedSource
 from gitsync.secrets.sources.manifests import ManifestSource
@@ -24,13 +24,13 @@ class Places:
     """
 
     order: tuple[str, ...] = (MANIFESTS,)
-    sources: Mapping[str, Source] = field(default_factory=dict)
+    sources: Mapping[str, SecretSource] = field(default_factory=dict)
     sinks: tuple[Sink, ...] = ()
     keeps_config_maps: bool = True
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     grace: Grace = field(default_factory=Grace)
 
-    def sources_with(self, manifests: Manifests, namespace: str) -> tuple[Source, ...]:
+    def sources_with(self, manifests: Manifests, namespace: str) -> tuple[SecretSource, ...]:
         """Every source, the manifests among them, in order. `namespace` is that of manifests which name none."""
         sops = Sops(environment=self.environment, grace=self.grace)
         read = EncryptedSource(ManifestSource(manifests), manifests.encrypted, sops, namespace=namespace)

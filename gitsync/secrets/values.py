@@ -14,7 +14,7 @@ from gitsync.model.gvk import Key
 from gitsync.model.secret import Placeholder, Secret
 from gitsync.model.template import ConfigMapHole, Hole, SecretHole, SecretMapHole
 from gitsync.request.fill import MissingValueError
-from gitsync.request.placeholders import root_of
+from gitsync.request.placeholders import format_alias_root
 from gitsync.secrets.lookup import Lookup
 
 Promised = Mapping[Address, frozenset[str | None]]
@@ -110,7 +110,7 @@ class RunValues:
         if key in self._roots:
             return self._roots[key]
         if self._foresees:
-            return root_of(key)
+            return format_alias_root(key)
         raise MissingValueError("WaitingForOwner", f"{key} has not told yet which subscription it made.")
 
     def _value(self, address: Address, key: str, placeholder: str) -> Secret | None:

@@ -10,16 +10,16 @@ from typing import Any
 from gitsync.model.facts import Field, FieldType, Kind, TypeFacts
 
 
-def to_status(kind: Kind, body: Mapping[str, Any]) -> dict[str, Any]:
+def build_aso_status(kind: Kind, body: Mapping[str, Any]) -> dict[str, Any]:
     """The body of a GET as a status, without conditions. What the facts do not know is left out; names compare without
     case where the spelling differs, as ASO reads JSON.
     """
     return _mapping(kind.types, kind.types[kind.status], body)
 
 
-def config_map_values(kind: Kind, wanted: Iterable[str], body: Mapping[str, Any]) -> dict[str, str]:
+def collect_config_map_values(kind: Kind, wanted: Iterable[str], body: Mapping[str, Any]) -> dict[str, str]:
     """What Azure tells of fields of operatorSpec.configMaps, by the name of the field; null values are left out."""
-    status = to_status(kind, body)
+    status = build_aso_status(kind, body)
     told = {field: _inside(status, kind.config_maps[field].split(".")) for field in wanted if field in kind.config_maps}
     return {field: _as_text(value) for field, value in sorted(told.items()) if value is not None}
 

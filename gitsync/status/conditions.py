@@ -5,27 +5,27 @@
 from __future__ import annotations
 
 from gitsync.errors import ArmError
-from gitsync.formats.arm_path import subscription_of
-from gitsync.model.condition import Condition, Severity, Status
+from gitsync.formats.arm_path import find_subscription
+from gitsync.model.condition import Condition, ConditionStatus, Severity
 from gitsync.model.gvk import Key
 from gitsync.status.error_classes import Classification
 
 OVERLAP = "Overlap"
 """Reason of what another agent keeps: nothing of it is touched, nor of its record."""
 
-READY = Condition(status=Status.TRUE, reason="Succeeded")
+READY = Condition(status=ConditionStatus.TRUE, reason="Succeeded")
 
 RECONCILING = Condition(
-    status=Status.FALSE,
+    status=ConditionStatus.FALSE,
     severity=Severity.INFO,
     reason="Reconciling",
     message="The resource is in the process of being reconciled by the operator",
 )
 DELETING = Condition(
-    status=Status.FALSE, severity=Severity.INFO, reason="Deleting", message="The resource is being deleted"
+    status=ConditionStatus.FALSE, severity=Severity.INFO, reason="Deleting", message="The resource is being deleted"
 )
 DELETION_NOT_SUPPORTED = Condition(
-    status=Status.FALSE,
+    status=ConditionStatus.FALSE,
     severity=Severity.WARNING,
     reason="DeletionNotSupportedInAzure",
     message="Resource does not support deletion in Azure; set annotation "
@@ -33,11 +33,11 @@ DELETION_NOT_SUPPORTED = Condition(
 )
 
 _PRIORITY = {
-    (Status.TRUE, Severity.NONE): 5,
-    (Status.FALSE, Severity.ERROR): 5,
-    (Status.FALSE, Severity.WARNING): 5,
-    (Status.FALSE, Severity.INFO): 4,
-    (Status.FALSE, Severity.NONE): 5,
+    (ConditionStatus.TRUE, Severity.NONE): 5,
+    (ConditionStatus.FALSE, Severity.ERROR): 5,
+    (ConditionStatus.FALSE, Severity.WARNING): 5,
+    (ConditionStatus.FALSE, Severity.INFO): 4,
+    (ConditionStatus.FALSE, Severity.NONE): 5,
 }
 _UNKNOWN_PRIORITY = 3
 
@@ -48,47 +48,47 @@ _WAITING_REASONS = frozenset(
 )
 
 
-def warning(reason: str, message: str) -> Condition:
+def make_warning(reason: str, message: str) -> Condition:
     """Not ready, for a reason that may mend without a change of the manifest."""
-    return Condition(status=Status.FALSE, severity=Severity.WARNING, reason=reason, message=message)
+    return Condition(status=ConditionStatus.FALSE, severity=Severity.WARNING, reason=reason, message=message)
 
 
-def error(reason: str, message: str) -> Condition:
+def make_error(reason: str, message: str) -> Condition:
     """Not ready until the manifest changes."""
-    return Condition(status=Status.FALSE, severity=Severity.ERROR, reason=reason, message=message)
+    return Condition(status=ConditionStatus.FALSE, severity=Severity.ERROR, reason=reason, message=message)
 
 
-def overlap(ours: str, theirs: str) -> Condition:
+def make_other_agent(ours: str, theirs: str) -> Condition:
     """Another agent keeps the resource; both are given by name (docs/reference/reconciliation.md#agent-ownership)."""
     text = f'Operators in "{ours}" and "{theirs}" are both configured to manage this resource'
-    return warning(OVERLAP, text)
+    return make_warning(OVERLAP, text)
 
 
-def other_subscription(arm_id: str, ours: str) -> Condition | None:
+def check_subscription(arm_id: str, ours: str) -> Condition | None:
     """Why an id cannot be acted on where it lies in another subscription than the credential's
     (docs/reference/reconciliation.md#subscription-check).
     """
-    subscription = subscription_of(arm_id)
+    subscription = find_subscription(arm_id)
     if subscription is None or subscription.casefold() == ours.casefold():
         return None
     text = f'SubscriptionID "{subscription}" for "{arm_id}" resource does not match with Client Credential: "{ours}"'
-    return error("SubscriptionMismatch", text)
+    return make_error("SubscriptionMismatch", text)
 
 
-def waiting_for_owner(owner: Key) -> Condition:
+def make_waiting_for_owner(owner: Key) -> Condition:
     """The owner is not there, or not ready; ASO says both in the same words
     (docs/reference/reconciliation.md#owner-readiness).
     """
     named = f"{owner.name}, Group/Kind: {owner.group}/{owner.kind}"
     message = f'Owner "{named}" cannot be found. Progress is blocked until the owner is created.'
-    return warning("WaitingForOwner", message)
+    return make_warning("WaitingForOwner", message)
 
 
-def refused(failure: ArmError, classification: Classification) -> Condition:
+def make_refused(failure: ArmError, classification: Classification) -> Condition:
     """Azure refused a write: its own code and message, as severe as the class is."""
     severity = Severity.ERROR if classification.is_fatal else Severity.WARNING
     return Condition(
-        status=Status.FALSE,
+        status=ConditionStatus.FALSE,
         severity=severity,
         reason=failure.code,
         message=_with_hint(failure),
@@ -96,12 +96,12 @@ def refused(failure: ArmError, classification: Classification) -> Condition:
     )
 
 
-def not_deleted(failure: ArmError) -> Condition:
+def make_not_deleted(failure: ArmError) -> Condition:
     """Azure refused a delete: always a warning, so that the next run tries again
     (docs/reference/reconciliation.md#delete).
     """
     return Condition(
-        status=Status.FALSE,
+        status=ConditionStatus.FALSE,
         severity=Severity.WARNING,
         reason=failure.code,
         message=_with_hint(failure),
@@ -109,25 +109,29 @@ def not_deleted(failure: ArmError) -> Condition:
     )
 
 
-def unreadable(failure: ArmError) -> Condition:
+def make_unreadable(failure: ArmError) -> Condition:
     """Azure could not be read; reads are not classified (docs/reference/reconciliation.md#error-classes)."""
     message = f"{failure.code}: {_with_hint(failure)}"
     return Condition(
-        status=Status.FALSE, severity=Severity.WARNING, reason=FAILED, message=message, request_id=failure.request_id
+        status=ConditionStatus.FALSE,
+        severity=Severity.WARNING,
+        reason=FAILED,
+        message=message,
+        request_id=failure.request_id,
     )
 
 
-def code_of(condition: Condition) -> str:
+def find_code(condition: Condition) -> str:
     """The code of the error that a condition tells: its reason, or how its message begins where it is `unreadable`."""
     return condition.message.partition(":")[0] if condition.reason == FAILED else condition.reason
 
 
-def broken_off(fault: Exception) -> Condition:
+def make_fault(fault: Exception) -> Condition:
     """A mistake in gitsync ended the turn. Its message may quote a value of Azure or of a manifest, its type cannot."""
-    return warning("Failed", f"A fault in gitsync itself: {type(fault).__name__}. The rest of the run went on.")
+    return make_warning("Failed", f"A fault in gitsync itself: {type(fault).__name__}. The rest of the run went on.")
 
 
-def replaces(new: Condition, old: Condition | None) -> bool:
+def is_replacement(new: Condition, old: Condition | None) -> bool:
     """Tell whether a new condition takes the place of the old one
     (docs/reference/reconciliation.md#condition-priority).
     """

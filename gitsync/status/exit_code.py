@@ -13,7 +13,7 @@ FINE, NOT_READY, REFUSED, PENDING, DRIFT, FAULT, INTERRUPTED = 0, 1, 2, 3, 4, 70
 _PENDING = frozenset({Verdict.CREATE, Verdict.PENDING, Verdict.DELETE, Verdict.DETACH})
 
 
-def exit_code(
+def decide_exit_code(
     results: Sequence[Result],
     problems: Iterable[Problem],
     *,

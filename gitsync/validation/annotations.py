@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final
 
-from gitsync.catalog.type_words import either, quoted
+from gitsync.catalog.type_words import join_with_or, quote_scalar
 from gitsync.model.policy import RECONCILE_POLICY, Policy
 from gitsync.model.resource import Resource
 from gitsync.problems.finding import Finding
-from gitsync.problems.suggest import nearest
+from gitsync.problems.suggest import suggest
 from gitsync.validation.references import is_arm_id
 
 OVERRIDE: Final = "serviceoperator.azure.com/child-resource-id-override"
@@ -85,10 +85,12 @@ def _annotation(key: str, value: str) -> Iterator[Finding]:
         return
     if key in _BY_OPERATORS:
         return
-    close = nearest(key, _FOR_PEOPLE) or nearest(key, _BY_OPERATORS)
+    close = suggest(key, _FOR_PEOPLE) or suggest(key, _BY_OPERATORS)
     if close is None and not key.startswith((ASO_PREFIX, OUR_PREFIX)):
         return
-    known = either(sorted(k for k in _FOR_PEOPLE if k.startswith(_prefix(key)))) or either(sorted(_FOR_PEOPLE))
+    known = join_with_or(sorted(k for k in _FOR_PEOPLE if k.startswith(_prefix(key)))) or join_with_or(
+        sorted(_FOR_PEOPLE)
+    )
     yield Finding(
         code="UnknownAnnotation",
         path=("metadata", "annotations", key),
@@ -114,7 +116,7 @@ def _override(resource: Resource, value: str) -> Iterator[Finding]:
         yield Finding(
             code="ChildIdOverride",
             path=path,
-            message=f"{OVERRIDE} must be an ARM id, but is {quoted(value)}.",
+            message=f"{OVERRIDE} must be an ARM id, but is {quote_scalar(value)}.",
             hint="Remove it, and the id is taken from Azure; or give it as /subscriptions/<id>.",
         )
 
@@ -125,7 +127,7 @@ def _prefix(key: str) -> str:
 
 def _policy_broken(value: str) -> Iterable[str]:
     if value not in set(Policy):
-        yield f"must be {either(policy.value for policy in Policy)}, but is {quoted(value)}"
+        yield f"must be {join_with_or(policy.value for policy in Policy)}, but is {quote_scalar(value)}"
 
 
 def _credential_broken(value: str) -> Iterable[str]:
@@ -135,16 +137,16 @@ def _credential_broken(value: str) -> Iterable[str]:
 
 def _method_broken(value: str) -> Iterable[str]:
     if value not in UPDATE_METHODS:
-        yield f"must be {either(UPDATE_METHODS)}, but is {quoted(value)}"
+        yield f"must be {join_with_or(UPDATE_METHODS)}, but is {quote_scalar(value)}"
 
 
 def _policy_hint(value: str) -> str:
-    close = nearest(value, Policy)
+    close = suggest(value, Policy)
     return f"Did you mean {close}?" if close else "Nothing is done for a resource whose policy is not known."
 
 
 def _method_hint(value: str) -> str:
-    close = nearest(value, UPDATE_METHODS)
+    close = suggest(value, UPDATE_METHODS)
     return f"Did you mean {close}?" if close else "`put` sends the whole resource, `patch` only what differs."
 
 

@@ -13,10 +13,10 @@ from functools import lru_cache
 from typing import Any, Final
 
 from gitsync.catalog.spec_visitor import Visit
-from gitsync.catalog.type_words import counted, either, quoted
-from gitsync.problems.field_path import spell
+from gitsync.catalog.type_words import format_count, join_with_or, quote_scalar
+from gitsync.problems.field_path import format_field
 from gitsync.problems.finding import Finding
-from gitsync.problems.suggest import nearest
+from gitsync.problems.suggest import suggest
 
 LONGEST_MATCHED: Final = 1024
 """A longer text is not matched: some of the patterns take quadratic time here, where RE2 takes linear time."""
@@ -24,12 +24,12 @@ LONGEST_MATCHED: Final = 1024
 
 def check_constraints(visit: Visit) -> Iterator[Finding]:
     """Findings of one value that has the right shape; one for each rule that it breaks."""
-    for rule, said in violations(visit.value, visit.rules):
+    for rule, said in find_violations(visit.value, visit.rules):
         hint = _enum_hint(visit) if rule == "enum" else ""
-        yield Finding(code=_CODES[rule], path=visit.path, message=f"{spell(visit.path)} {said}.", hint=hint)
+        yield Finding(code=_CODES[rule], path=visit.path, message=f"{format_field(visit.path)} {said}.", hint=hint)
 
 
-def violations(value: Any, rules: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def find_violations(value: Any, rules: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """The rules that a value breaks, each with what is to be said of it; rules that do not apply are passed over."""
     for rule in (rule for rule in _RULES if rule in rules):
         limit, (applies, holds, words) = rules[rule], _RULES[rule]
@@ -50,7 +50,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 def _enum_hint(visit: Visit) -> str:
-    close = nearest(visit.value, visit.rules["enum"]) if isinstance(visit.value, str) else None
+    close = suggest(visit.value, visit.rules["enum"]) if isinstance(visit.value, str) else None
     if close is None:
         return ""
     return f"Did you mean {close}?{' Case counts.' if close.casefold() == visit.value.casefold() else ''}"
@@ -83,47 +83,51 @@ _RULES: Final[Mapping[str, _Rule]] = {
     "enum": (
         _is_scalar,
         lambda value, choices: value in choices,
-        lambda value, choices: f"must be {either(choices)}, but is {quoted(value)}",
+        lambda value, choices: f"must be {join_with_or(choices)}, but is {quote_scalar(value)}",
     ),
     "minimum": (
         _is_number,
         lambda value, limit: _exact(value) >= _exact(limit),
-        lambda value, limit: f"must be at least {limit}, but is {quoted(value)}",
+        lambda value, limit: f"must be at least {limit}, but is {quote_scalar(value)}",
     ),
     "maximum": (
         _is_number,
         lambda value, limit: _exact(value) <= _exact(limit),
-        lambda value, limit: f"must be at most {limit}, but is {quoted(value)}",
+        lambda value, limit: f"must be at most {limit}, but is {quote_scalar(value)}",
     ),
     "multipleOf": (
         _is_number,
         lambda value, limit: _exact(value) % _exact(limit) == 0,
-        lambda value, limit: f"must be a multiple of {limit}, but is {quoted(value)}",
+        lambda value, limit: f"must be a multiple of {limit}, but is {quote_scalar(value)}",
     ),
     "minLength": (
         _is_text,
         lambda value, limit: len(value) >= int(limit),
-        lambda value, limit: f"must have at least {counted(limit, 'character')}, but {quoted(value)} has {len(value)}",
+        lambda value, limit: (
+            f"must have at least {format_count(limit, 'character')}, but {quote_scalar(value)} has {len(value)}"
+        ),
     ),
     "maxLength": (
         _is_text,
         lambda value, limit: len(value) <= int(limit),
-        lambda value, limit: f"must have at most {counted(limit, 'character')}, but {quoted(value)} has {len(value)}",
+        lambda value, limit: (
+            f"must have at most {format_count(limit, 'character')}, but {quote_scalar(value)} has {len(value)}"
+        ),
     ),
     "pattern": (
         _is_text,
         matches,
-        lambda value, pattern: f"must match {pattern}, but is {quoted(value)}",
+        lambda value, pattern: f"must match {pattern}, but is {quote_scalar(value)}",
     ),
     "minItems": (
         _is_list,
         lambda value, limit: len(value) >= int(limit),
-        lambda value, limit: f"must have at least {counted(limit, 'item')}, but has {len(value)}",
+        lambda value, limit: f"must have at least {format_count(limit, 'item')}, but has {len(value)}",
     ),
     "maxItems": (
         _is_list,
         lambda value, limit: len(value) <= int(limit),
-        lambda value, limit: f"must have at most {counted(limit, 'item')}, but has {len(value)}",
+        lambda value, limit: f"must have at most {format_count(limit, 'item')}, but has {len(value)}",
     ),
 }
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 
-from gitsync.catalog.type_words import short
+from gitsync.catalog.type_words import format_short_key
 from gitsync.model.gvk import Key
 from gitsync.problems.finding import Finding
 from gitsync.validation.member import Member
 
-Edges = Mapping[Key, Sequence[Key]]
+Adjacency = Mapping[Key, Sequence[Key]]
 
 _MOST_TOLD = 10
 
@@ -23,7 +23,7 @@ def check_cycles(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]]:
     edges: dict[Key, set[Key]] = {}
     for member in members:
         edges.setdefault(member.key, set()).update(member.depends_on)
-    rings = cycles({key: sorted(targets) for key, targets in edges.items()})
+    rings = find_cycles({key: sorted(targets) for key, targets in edges.items()})
     for member in members:
         ring = rings.get(member.key)
         if ring is not None:
@@ -34,13 +34,13 @@ def check_cycles(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]]:
 
 
 def _told(ring: Sequence[Key]) -> str:
-    names = [short(key) for key in ring[:_MOST_TOLD]]
+    names = [format_short_key(key) for key in ring[:_MOST_TOLD]]
     if len(ring) > _MOST_TOLD:
         names.append(f"… ({len(ring)} in all)")
-    return " → ".join([*names, short(ring[0])])
+    return " → ".join([*names, format_short_key(ring[0])])
 
 
-def cycles(edges: Edges) -> Mapping[Key, tuple[Key, ...]]:
+def find_cycles(edges: Adjacency) -> Mapping[Key, tuple[Key, ...]]:
     """A cycle through each key that stands in one, turned so that its smallest key comes first: the shortest through
     the first of its keys for which none was known.
     """
@@ -54,7 +54,7 @@ def cycles(edges: Edges) -> Mapping[Key, tuple[Key, ...]]:
     return found
 
 
-def _may_be_in_cycles(edges: Edges) -> list[Key]:
+def _may_be_in_cycles(edges: Adjacency) -> list[Key]:
     """What is left when all that waits for nothing, and all that nothing waits for, is taken away again and again."""
     left = _peel(edges)
     reverse: dict[Key, list[Key]] = {key: [] for key in left}
@@ -65,7 +65,7 @@ def _may_be_in_cycles(edges: Edges) -> list[Key]:
     return sorted(_peel(reverse))
 
 
-def _peel(edges: Edges) -> set[Key]:
+def _peel(edges: Adjacency) -> set[Key]:
     left = set(edges)
     waiting = {key: sum(target in left for target in edges[key]) for key in left}
     waited_for: dict[Key, list[Key]] = {}
@@ -83,7 +83,7 @@ def _peel(edges: Edges) -> set[Key]:
     return left
 
 
-def _shortest(start: Key, edges: Edges) -> tuple[Key, ...]:
+def _shortest(start: Key, edges: Adjacency) -> tuple[Key, ...]:
     """The keys of the shortest way from `start` back to itself; () where there is none. Ties go to smaller keys."""
     came_from: dict[Key, Key] = {}
     ahead = deque([start])

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
-from gitsync.catalog.type_words import short
+from gitsync.catalog.type_words import format_short_key
 from gitsync.problems.finding import Finding
 from gitsync.validation.member import Member
 
@@ -30,7 +30,7 @@ def _same_key(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]]:
                 Finding(
                     code="ManifestTwice",
                     path=("metadata", "name"),
-                    message=f"{short(key)} in namespace {key.namespace} is declared more than once: also "
+                    message=f"{format_short_key(key)} in namespace {key.namespace} is declared more than once: also "
                     f"in {other.resource.source} ({other.resource.gvk.api_version}).",
                     hint="Keep one of them: a resource has one manifest, at one version.",
                 ),
@@ -64,5 +64,5 @@ def _same_arm_id(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]]:
 
 def _called(member: Member, beside: Member) -> str:
     """What a manifest is called beside another that may have the same name in another namespace."""
-    called = short(member.key)
-    return called if called != short(beside.key) else f"{called} of namespace {member.key.namespace}"
+    called = format_short_key(member.key)
+    return called if called != format_short_key(beside.key) else f"{called} of namespace {member.key.namespace}"

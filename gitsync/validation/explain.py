@@ -11,11 +11,11 @@ from typing import Any
 
 from gitsync.catalog.aso_types import ASO_TYPES
 from gitsync.catalog.catalog import Catalog
-from gitsync.catalog.kind_names import Asked
-from gitsync.catalog.type_words import either, type_words
+from gitsync.catalog.kind_names import KindMatch
+from gitsync.catalog.type_words import describe_type, join_with_or
 from gitsync.errors import ConfigError
 from gitsync.model.facts import Field, FieldType, Kind, Scope, TypeFacts
-from gitsync.problems.suggest import nearest
+from gitsync.problems.suggest import suggest
 from gitsync.validation.name_rules import is_uuid_named
 
 _ALL = 1000
@@ -23,7 +23,7 @@ _TOP = ("spec", "status")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class FieldRow:
     """One field: how deep it stands below what was asked for, its type in a word, and all that holds for it."""
 
     depth: int
@@ -42,7 +42,7 @@ class Explanation:
     field: str
     type: str
     notes: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[FieldRow, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,14 +54,14 @@ class _Place:
     field: Field
 
 
-def explain(asked: Asked, catalog: Catalog, *, recursive: bool = False) -> Explanation:
+def explain_kind(asked: KindMatch, catalog: Catalog, *, recursive: bool = False) -> Explanation:
     """Tell what may be said. `spec` may be left out of the fields. ConfigError for a field that is not there."""
     kind = asked.kind
     place = _descend(kind, asked.fields if asked.fields and asked.fields[0] in _TOP else ("spec", *asked.fields))
     return Explanation(
         facts=tuple(_kind_facts(kind, catalog)),
         field=place.path,
-        type=type_words(place.field["type"]),
+        type=describe_type(place.field["type"]),
         notes=_notes(place, kind),
         rows=tuple(_rows(place, kind, deep=recursive)),
     )
@@ -100,11 +100,13 @@ def _many(type_: FieldType) -> str:
 
 
 def _no_field(path: str, name: str, known: Iterable[str]) -> ConfigError:
-    close = nearest(name, known)
+    close = suggest(name, known)
     if close:
         hint = f"Did you mean {path}.{close}?"
     else:
-        hint = f"Fields there are {either(sorted(known), _ALL)}." if known else f"{path} has no fields of its own."
+        hint = (
+            f"Fields there are {join_with_or(sorted(known), _ALL)}." if known else f"{path} has no fields of its own."
+        )
     return ConfigError(f"There is no field {path}.{name}.", hint=hint)
 
 
@@ -117,14 +119,14 @@ def _type_facts(type_: FieldType, kind: Kind) -> TypeFacts | None:
     return kind.types[type_["ref"]]
 
 
-def _rows(place: _Place, kind: Kind, *, deep: bool, above: tuple[TypeFacts, ...] = ()) -> Iterator[Row]:
+def _rows(place: _Place, kind: Kind, *, deep: bool, above: tuple[TypeFacts, ...] = ()) -> Iterator[FieldRow]:
     """Fields inside a field; where `deep`, with what is inside them, until a type comes round again."""
     facts = _type_facts(place.field["type"], kind)
     if facts is None or any(facts is each for each in above):
         return
     for each in _inside(place, kind):
         name = each.path.rpartition(".")[2]
-        yield Row(depth=len(above), name=name, type=type_words(each.field["type"]), notes=_notes(each, kind))
+        yield FieldRow(depth=len(above), name=name, type=describe_type(each.field["type"]), notes=_notes(each, kind))
         if deep:
             yield from _rows(each, kind, deep=True, above=(*above, facts))
 
@@ -138,7 +140,7 @@ def _notes(place: _Place, kind: Kind) -> tuple[str, ...]:
     notes = [*_rule_notes(rules)]
     facts = _type_facts(type_, kind)
     if facts and facts.get("oneOf"):
-        notes.append(f"exactly one of {either(_members(facts), _ALL)}")
+        notes.append(f"exactly one of {join_with_or(_members(facts), _ALL)}")
     if rules.get("optionalConfigMapPair"):
         name = place.path.rpartition(".")[2]
         other = name.removesuffix("FromConfig") if name.endswith("FromConfig") else f"{name}FromConfig"
@@ -156,7 +158,7 @@ def _rule_notes(rules: Mapping[str, Any]) -> Iterator[str]:
     if rules.get("required"):
         yield "required"
     if "enum" in rules:
-        yield f"{'one of' if len(rules['enum']) > 1 else 'always'} {either(rules['enum'], _ALL)}"
+        yield f"{'one of' if len(rules['enum']) > 1 else 'always'} {join_with_or(rules['enum'], _ALL)}"
     for least, most, unit in (("minLength", "maxLength", " characters"), ("minItems", "maxItems", " items")):
         yield from _range(rules.get(least), rules.get(most), unit)
     yield from _range(rules.get("minimum"), rules.get("maximum"), "")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from gitsync.catalog.spec_visitor import Visit
-from gitsync.problems.field_path import Path, spell
+from gitsync.problems.field_path import FieldPath, format_field
 from gitsync.problems.finding import Finding
 
 _EXPRESSIONS: Final = {"secretExpressions": "secret", "configMapExpressions": "configmap"}
@@ -52,7 +52,7 @@ def _destination(visit: Visit) -> _Destination | None:
 
 
 def _same_key(destinations: Iterable[_Destination]) -> Iterator[Finding]:
-    first: dict[tuple[str, str, str], Path] = {}
+    first: dict[tuple[str, str, str], FieldPath] = {}
     for destination in destinations:
         if destination.key is None:
             continue
@@ -64,13 +64,13 @@ def _same_key(destinations: Iterable[_Destination]) -> Iterator[Finding]:
                 path=path,
                 message=f"cannot write more than one {_SAID[destination.target]} to destination "
                 f'Name: "{destination.name}", Key: "{destination.key}".',
-                hint=f"{spell(first[place])} writes it already; choose another name or key.",
+                hint=f"{format_field(first[place])} writes it already; choose another name or key.",
             )
 
 
 def _same_metadata(destinations: Iterable[_Destination]) -> Iterator[Finding]:
     """One annotation or label of one object set by two destinations, be the values equal or not."""
-    first: dict[tuple[str, str, str, str], Path] = {}
+    first: dict[tuple[str, str, str, str], FieldPath] = {}
     for destination in destinations:
         for field, word in (("annotations", "annotation"), ("labels", "label")):
             said = destination.visit.value.get(field)
@@ -82,5 +82,5 @@ def _same_metadata(destinations: Iterable[_Destination]) -> Iterator[Finding]:
                         f'collision for {word} on {destination.target} "{destination.name}": '
                         f'key "{key}" is set by multiple destinations.'
                     )
-                    hint = f"{spell(first[place])} sets it already; set it once."
+                    hint = f"{format_field(first[place])} sets it already; set it once."
                     yield Finding(code="ExportMetadataTwice", path=path, message=message, hint=hint)

@@ -14,15 +14,15 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, Final
 
-from gitsync.catalog.arm_fields import misfit
-from gitsync.catalog.type_words import either, quoted
-from gitsync.diff.ignore import ANY, Paths, Steps, entry_of
+from gitsync.catalog.arm_fields import find_misfit
+from gitsync.catalog.type_words import join_with_or, quote_scalar
+from gitsync.diff.ignore import ANY, Paths, Steps, parse_entry_step
 from gitsync.manifests.yaml_documents import read_documents
 from gitsync.model.facts import Kind
 from gitsync.model.problem import Level
 from gitsync.model.resource import Resource
 from gitsync.problems.finding import Finding
-from gitsync.problems.suggest import nearest
+from gitsync.problems.suggest import suggest
 from gitsync.validation.annotations import IGNORE
 
 _FORM: Final = "Write a list of paths, such as [/tags/team], or of mappings with path, until and reason."
@@ -41,7 +41,7 @@ class Ignored:
     until: date | None
 
 
-def in_force(resource: Resource, today: date | None) -> Paths:
+def read_ignored_paths(resource: Resource, today: date | None) -> Paths:
     """The paths that a manifest leaves alone on a day. Entries that are wrong or have expired are not among them."""
     entries = (found for found in _entries(resource) if isinstance(found, Ignored))
     return tuple(sorted({entry.path for entry in entries if not _has_expired(entry, today)}))
@@ -101,7 +101,7 @@ def _entry(entry: Mapping[str, Any], where: str) -> Iterator[Ignored | Finding]:
 
 def _unknown_keys(entry: Mapping[str, Any], where: str) -> Iterator[Finding]:
     for key in sorted(entry.keys() - set(_KEYS)):
-        close = nearest(key, _KEYS)
+        close = suggest(key, _KEYS)
         yield _error(f"{where} has an unknown key, {key}.", f"Did you mean {close}?" if close else _FORM)
 
 
@@ -110,16 +110,16 @@ def _path_broken(path: Any, where: str) -> Iterator[Finding]:
         yield _error(f"{where} has no path that is text.", _FORM)
     elif not path.startswith("/") or _LOOSE.search(path):
         hint = "It begins with /, and says ~1 for a / and ~0 for a ~ inside a name."
-        yield _error(f"{where} has {quoted(path)}, which is no JSON pointer.", hint)
+        yield _error(f"{where} has {quote_scalar(path)}, which is no JSON pointer.", hint)
     elif not all(_steps(path)):
         hint = "For all of a resource there is serviceoperator.azure.com/reconcile-policy: skip."
-        yield _error(f"{where} has {quoted(path)}, which does not name a member in each step.", hint)
+        yield _error(f"{where} has {quote_scalar(path)}, which does not name a member in each step.", hint)
 
 
 def _rest_broken(entry: Mapping[str, Any], where: str) -> Iterator[Finding]:
     until, reason = entry.get("until"), entry.get("reason")
     if until is not None and not _is_date(until):
-        yield _error(f"{where} has an until that is no date, {quoted(until)}.", "Write it as 2030-12-31.")
+        yield _error(f"{where} has an until that is no date, {quote_scalar(until)}.", "Write it as 2030-12-31.")
     if reason is not None and not isinstance(reason, str):
         yield _error(f"{where} has a reason that is not text.", "Quote it.")
 
@@ -144,19 +144,19 @@ def _steps(path: str) -> Steps:
 
 def _strange(entry: Ignored, kind: Kind) -> Iterator[Finding]:
     """A path that leads nowhere: nothing would be left alone, and nobody would notice."""
-    found = misfit(kind, entry.path, any_step=ANY, chooses=lambda step: entry_of(step) is not None)
+    found = find_misfit(kind, entry.path, any_step=ANY, chooses=lambda step: parse_entry_step(step) is not None)
     if found is None:
         return
     step = entry.path[found.step]
     if found.is_list:
         said = "an entry of a list by its place, and entries move" if _PLACE.fullmatch(step) else "no entry of a list"
         hint = "Name one by a field, such as [name=web], or say * for every entry."
-        yield _warning("IgnoreNothing", f"{entry.text} names {said}: {quoted(step)}.", hint)
+        yield _warning("IgnoreNothing", f"{entry.text} names {said}: {quote_scalar(step)}.", hint)
         return
-    close = nearest(step, found.members) if entry_of(step) is None else None
-    known = either(found.members[:12]) if found.members else ""
+    close = suggest(step, found.members) if parse_entry_step(step) is None else None
+    known = join_with_or(found.members[:12]) if found.members else ""
     hint = f"Did you mean {close}?" if close else f"There are {known}." if known else "Nothing stands below that."
-    message = f"A {kind.gvk.kind} has nothing at {entry.text}: {quoted(step)} is not known there."
+    message = f"A {kind.gvk.kind} has nothing at {entry.text}: {quote_scalar(step)} is not known there."
     yield _warning("IgnoreNothing", message, hint)
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-from gitsync.catalog.type_words import quoted
+from gitsync.catalog.type_words import quote_scalar
 from gitsync.model.facts import Kind
 from gitsync.model.resource import Resource
 from gitsync.problems.finding import Finding
-from gitsync.validation.name_rules import azure_name
+from gitsync.validation.name_rules import find_azure_name
 
 _MANAGED_DOMAIN = "AzureManagedDomain"
 
@@ -33,14 +33,14 @@ def _sender(resource: Resource, kind: Kind) -> Iterator[Finding]:
 
 
 def _must_be_called(resource: Resource, kind: Kind, wanted: str, what: str) -> Iterator[Finding]:
-    found = azure_name(resource, kind)
+    found = find_azure_name(resource, kind)
     if found is None or found[1].casefold() == wanted.casefold():
         return
     path, name = found
     yield Finding(
         code="AzureName",
         path=path,
-        message=f"The name in Azure of {what} must be {quoted(wanted)}, but is {quoted(name)}.",
+        message=f"The name in Azure of {what} must be {quote_scalar(wanted)}, but is {quote_scalar(name)}.",
         hint=f"Set spec.azureName to {wanted}.",
     )
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from gitsync.catalog.catalog import Catalog
-from gitsync.catalog.type_words import both, short
+from gitsync.catalog.type_words import format_short_key, join_with_and
 from gitsync.model.gvk import Key
-from gitsync.problems.field_path import Path, spell
+from gitsync.problems.field_path import FieldPath, format_field
 from gitsync.problems.finding import Finding
-from gitsync.problems.suggest import nearest
+from gitsync.problems.suggest import suggest
 from gitsync.validation.member import Member
-from gitsync.validation.references import is_arm_id, named_references
+from gitsync.validation.references import find_named_references, is_arm_id
 
 _RING = "it is in a cycle"
 _MOST_GUESSES = 30_000  # comparisons of two names
@@ -57,7 +57,7 @@ class _Names:
         """The name of the same kind that was likely meant."""
         known = self._of_kind.get((key.group, key.kind, key.namespace), [])
         self._guesses -= len(known)
-        return nearest(key.name, known) if self._guesses >= 0 else None
+        return suggest(key.name, known) if self._guesses >= 0 else None
 
     def kinds_called(self, key: Key) -> Sequence[str]:
         """Other kinds that have this name, in the same namespace."""
@@ -68,12 +68,12 @@ class _Names:
         return self._homes.get((key.group, key.kind, key.name), ())
 
 
-def _named(member: Member) -> Iterator[tuple[Path, Key, str]]:
+def _named(member: Member) -> Iterator[tuple[FieldPath, Key, str]]:
     """What a member names: where, whom, and as what. A name that is an ARM id is another check's business."""
     if member.owner and member.owner.key and not is_arm_id(member.owner.key.name):
         yield ("spec", "owner"), member.owner.key, "owner"
     if member.kind is not None:
-        for path, key in named_references(member.kind, member.resource.spec, member.key.namespace):
+        for path, key in find_named_references(member.kind, member.resource.spec, member.key.namespace):
             if not is_arm_id(key.name):
                 yield path, key, "reference"
 
@@ -99,30 +99,33 @@ def _causes_along(
     if end is None:
         cause = ""
     elif end not in present:
-        cause = f"{short(end)} is not there"
+        cause = f"{format_short_key(end)} is not there"
     elif end in chain:
         start = chain.index(end)
         yield from ((key, _RING) for key in chain[start:])
-        chain, cause = chain[:start], f"{short(end)} is in a cycle"
+        chain, cause = chain[:start], f"{format_short_key(end)} is in a cycle"
     else:
-        cause = f"{short(end)} is in a cycle" if settled[end] == _RING else settled[end]
+        cause = f"{format_short_key(end)} is in a cycle" if settled[end] == _RING else settled[end]
     yield from ((key, cause) for key in chain)
 
 
 def _unusable(member: Member) -> str:
     if member.kind is None:
-        return f"{short(member.key)} is not of a known kind"
-    return f"{short(member.key)} has no usable owner" if member.kind.has_owner and member.owner is None else ""
+        return f"{format_short_key(member.key)} is not of a known kind"
+    return (
+        f"{format_short_key(member.key)} has no usable owner" if member.kind.has_owner and member.owner is None else ""
+    )
 
 
-def _missing(path: Path, key: Key, what: str, names: _Names) -> Finding:
+def _missing(path: FieldPath, key: Key, what: str, names: _Names) -> Finding:
     wrong_kind = what == "owner" and bool(names.kinds_called(key))
     code = {"owner": "OwnerNotFound", "reference": "ReferenceNotFound"}[what]
+    named = f"{format_field(path)} names {format_short_key(key)}"
     return Finding(
         code="OwnerKind" if wrong_kind else code,
         path=path,
-        message=f"{spell(path)} names {short(key)}, which no manifest in namespace {key.namespace} declares.",
-        hint=_where_it_is(key, names) or f"Add its manifest, or give its full id in {spell(path)}.armId.",
+        message=f"{named}, which no manifest in namespace {key.namespace} declares.",
+        hint=_where_it_is(key, names) or f"Add its manifest, or give its full id in {format_field(path)}.armId.",
     )
 
 
@@ -131,17 +134,17 @@ def _where_it_is(key: Key, names: _Names) -> str:
     if close := names.nearest(key):
         return f"Did you mean {key.kind}/{close}?"
     if others := names.kinds_called(key):
-        found = both([f"{kind}/{key.name}" for kind in others])
+        found = join_with_and([f"{kind}/{key.name}" for kind in others])
         return f"{found} is there, but a {key.kind} is what is named here."
     if homes := names.homes(key):
         return f"It is declared in namespace {homes[0]}, but owners and references stay within a namespace."
     return ""
 
 
-def _unplaced(path: Path, key: Key, what: str, cause: str) -> Finding:
+def _unplaced(path: FieldPath, key: Key, what: str, cause: str) -> Finding:
     return Finding(
         code={"owner": "OwnerUnresolved", "reference": "ReferenceUnresolved"}[what],
         path=path,
-        message=f"{spell(path)} names {short(key)}, which has no ARM id: {cause}.",
+        message=f"{format_field(path)} names {format_short_key(key)}, which has no ARM id: {cause}.",
         hint="Mend that first.",
     )

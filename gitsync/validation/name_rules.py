@@ -10,13 +10,13 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from gitsync.catalog.type_words import quoted
+from gitsync.catalog.type_words import quote_scalar
 from gitsync.model.facts import Kind, Scope
 from gitsync.model.problem import Level
 from gitsync.model.resource import Resource
-from gitsync.problems.field_path import Path, spell
+from gitsync.problems.field_path import FieldPath, format_field
 from gitsync.problems.finding import Finding
-from gitsync.validation.constraints import violations
+from gitsync.validation.constraints import find_violations
 
 _UUID_NAMED: Final = frozenset(
     {
@@ -39,7 +39,7 @@ def is_uuid_named(kind: Kind) -> bool:
     return (kind.gvk.group, kind.gvk.kind) in _UUID_NAMED
 
 
-def azure_name(resource: Resource, kind: Kind) -> tuple[Path, str] | None:
+def find_azure_name(resource: Resource, kind: Kind) -> tuple[FieldPath, str] | None:
     """The name in Azure that a manifest gives itself, and the field that gives it; None where it is fixed, derived, or
     read from a config map.
     """
@@ -69,12 +69,12 @@ def check_names(resource: Resource, kind: Kind) -> Iterator[Finding]:
             hint="Remove one of the two.",
             level=Level.WARNING,
         )
-    found = azure_name(resource, kind)
+    found = find_azure_name(resource, kind)
     if found is None:
         return
     path, name = found
     for said in _rules_broken(name, kind):
-        message = f"{spell(path)} is the name in Azure and {said}."
+        message = f"{format_field(path)} is the name in Azure and {said}."
         hint = "" if path[0] == "spec" else "Set spec.azureName to a name that Azure takes, or rename the manifest."
         yield Finding(code="AzureName", path=path, message=message, hint=hint)
 
@@ -89,7 +89,7 @@ def check_object_name(resource: Resource) -> Iterator[Finding]:
             code="ObjectName",
             path=("metadata", "name"),
             message=f"metadata.name should be of lower-case letters, digits, `-` and `.`, {_LONGEST_OBJECT} characters "
-            f"at most, but is {quoted(name)}.",
+            f"at most, but is {quote_scalar(name)}.",
             hint="Rename the manifest, and keep Azure's name in spec.azureName.",
             level=Level.WARNING if _FILE.fullmatch(name) and len(name) <= _LONGEST_OBJECT else Level.ERROR,
         )
@@ -98,17 +98,17 @@ def check_object_name(resource: Resource) -> Iterator[Finding]:
             code="ObjectName",
             path=("metadata", "namespace"),
             message=f"metadata.namespace must be of lower-case letters, digits and `-`, {_LONGEST_LABEL} characters at "
-            f"most, but is {quoted(namespace)}.",
+            f"most, but is {quote_scalar(namespace)}.",
             hint="Choose another namespace.",
         )
 
 
 def _rules_broken(name: str, kind: Kind) -> Iterator[str]:
-    yield from (said for _, said in violations(name, kind.azure_name))
+    yield from (said for _, said in find_violations(name, kind.azure_name))
     if len(name) > _LONGEST_NAME:
         yield f"must have at most {_LONGEST_NAME} characters, but has {len(name)}"
     if _NEVER.search(name):
-        yield rf"must not have any of < > % & \ ? / # or control characters, but is {quoted(name)}"
+        yield rf"must not have any of < > % & \ ? / # or control characters, but is {quote_scalar(name)}"
     if name in {".", ".."}:
         yield "must be more than dots"
     if kind.scope is Scope.LOCATION:

@@ -11,15 +11,15 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from gitsync.catalog.catalog import NOT_ARM, Catalog
-from gitsync.catalog.spec_visitor import Visit, visits
-from gitsync.catalog.type_words import both, either, quoted
-from gitsync.catalog.unknown_kind import meant_group
+from gitsync.catalog.spec_visitor import Visit, visit_spec
+from gitsync.catalog.type_words import join_with_and, join_with_or, quote_scalar
+from gitsync.catalog.unknown_kind import suggest_group
 from gitsync.model.facts import Kind, Scope
 from gitsync.model.gvk import Key
 from gitsync.model.problem import Level
-from gitsync.problems.field_path import Path, spell
+from gitsync.problems.field_path import FieldPath, format_field
 from gitsync.problems.finding import Finding
-from gitsync.problems.suggest import nearest
+from gitsync.problems.suggest import suggest
 
 REFERENCES: Final = frozenset({"reference", "wellKnownReference"})
 OWNERS: Final = frozenset({"knownOwner", "arbitraryOwner"})
@@ -42,7 +42,7 @@ def is_arm_id(text: str) -> bool:
     return _ARM_ID.fullmatch(text) is not None and _NEVER_IN_IDS.search(text) is None
 
 
-def arm_type_of(arm_id: str) -> str:
+def parse_arm_type(arm_id: str) -> str:
     """The ARM type of an id, in its own case: `Microsoft.Kusto/clusters/databases`; of an extension's id its own."""
     provider_at = arm_id.casefold().rfind(_PROVIDERS)
     if provider_at >= 0:
@@ -51,9 +51,9 @@ def arm_type_of(arm_id: str) -> str:
     return "Microsoft.Resources/" + ("resourceGroups" if "/resourcegroups/" in arm_id.casefold() else "subscriptions")
 
 
-def named_references(kind: Kind, spec: Any, namespace: str) -> Iterator[tuple[Path, Key]]:
+def find_named_references(kind: Kind, spec: Any, namespace: str) -> Iterator[tuple[FieldPath, Key]]:
     """Every reference of a spec to another manifest, with its place, in the order of the manifest; owners are none."""
-    for visit in visits(kind, spec):
+    for visit in visit_spec(kind, spec):
         if visit.name in REFERENCES and visit.fits:
             key = _key(visit, namespace)
             if key is not None:
@@ -86,12 +86,12 @@ def _form(visit: Visit, said: dict[str, str]) -> Iterator[Finding]:
     """One of two forms, and all of it."""
     wanted = [name for name in _NAMED if name in visit.fields]
     here = [name for name in wanted if name in said]
-    field, fields = spell(visit.path), both(wanted)
+    field, fields = format_field(visit.path), join_with_and(wanted)
     if "armId" in said and here:
         yield _malformed(
             visit,
             "the 'ARMID' field is mutually exclusive with 'Group', 'Kind', 'Namespace', and 'Name' for "
-            f"ResourceReference: {field} has armId and {both(here)}.",
+            f"ResourceReference: {field} has armId and {join_with_and(here)}.",
             f"Keep either armId or {fields}.",
         )
     elif "armId" not in said and not here:
@@ -103,7 +103,7 @@ def _form(visit: Visit, said: dict[str, str]) -> Iterator[Finding]:
             f"Set {fields} of a manifest in this namespace, {well_known}or armId.",
         )
     elif "armId" not in said and len(here) < len(wanted):
-        missing = both([name for name in wanted if name not in said])
+        missing = join_with_and([name for name in wanted if name not in said])
         yield _malformed(
             visit,
             "when referencing a Kubernetes resource, 'Group', 'Kind', 'Namespace', and 'Name' must all be specified "
@@ -130,10 +130,14 @@ def _spare_words(visit: Visit, kind: Kind) -> Iterator[Finding]:
         said = visit.value.get(field)
         path = (*visit.path, field)
         if said == wanted:
-            message = f"{spell(path)} has no effect: a {kind.gvk.kind} is always owned by a {_owner_words(kind)}."
+            message = (
+                f"{format_field(path)} has no effect: a {kind.gvk.kind} is always owned by a {_owner_words(kind)}."
+            )
             yield Finding(code="NoEffect", path=path, message=message, hint=f"Remove {field}.", level=Level.WARNING)
         elif said is not None:
-            message = f"{spell(path)} must be {wanted}: a {kind.gvk.kind} is always owned by a {_owner_words(kind)}."
+            message = (
+                f"{format_field(path)} must be {wanted}: a {kind.gvk.kind} is always owned by a {_owner_words(kind)}."
+            )
             yield Finding(code="OwnerKind", path=path, message=message, hint=f"Remove {field}, or name another owner.")
 
 
@@ -143,12 +147,12 @@ def _arm_id(visit: Visit, arm_id: str, kind: Kind) -> Iterator[Finding]:
         yield Finding(
             code="ArmIdForm",
             path=path,
-            message=f"{spell(path)} is not an ARM id: {quoted(arm_id)}.",
+            message=f"{format_field(path)} is not an ARM id: {quote_scalar(arm_id)}.",
             hint="Write /subscriptions/…/resourceGroups/…, and /providers/… with pairs of type and name where it is a "
             "resource.",
         )
     elif visit.name == "knownOwner" and kind.scope is Scope.RESOURCE_GROUP:
-        said = _wrong_owner_type(arm_type_of(arm_id), kind.arm_type)
+        said = _wrong_owner_type(parse_arm_type(arm_id), kind.arm_type)
         if said:
             hint = f"Give the id of the {_owner_words(kind)} that this {kind.gvk.kind} belongs to."
             yield Finding(code="OwnerType", path=path, message=said, hint=hint)
@@ -184,9 +188,10 @@ def _target(visit: Visit, group: str, kind: str, catalog: Catalog) -> Iterator[F
     if (group, kind) in NOT_ARM:
         hint = "It is not a resource of Azure Resource Manager and has no ARM id."
     elif known:
-        close = nearest(kind, known)
-        hint = f"Did you mean {close}?" if close else f"Kinds of {group} are {either(known)}."
+        close = suggest(kind, known)
+        hint = f"Did you mean {close}?" if close else f"Kinds of {group} are {join_with_or(known)}."
     else:
-        hint = meant_group(group, kind, catalog)
-    message = f"{spell(visit.path)}: group {quoted(group)}, kind {quoted(kind)} is not an ARM kind that ASO serves."
+        hint = suggest_group(group, kind, catalog)
+    named = f"group {quote_scalar(group)}, kind {quote_scalar(kind)}"
+    message = f"{format_field(visit.path)}: {named} is not an ARM kind that ASO serves."
     yield Finding(code="ReferenceKind", path=path, message=message, hint=hint)

@@ -11,13 +11,13 @@ from typing import Any
 
 from gitsync.catalog.aso_types import SECRET_TYPES
 from gitsync.catalog.spec_visitor import Visit
-from gitsync.catalog.type_words import asked_for, both, either, quoted, told
+from gitsync.catalog.type_words import describe_actual, describe_expected, join_with_and, join_with_or, quote_scalar
 from gitsync.model.facts import Field, Kind
 from gitsync.model.problem import Level
 from gitsync.model.resource import Resource
-from gitsync.problems.field_path import Path, spell
+from gitsync.problems.field_path import FieldPath, format_field
 from gitsync.problems.finding import Finding
-from gitsync.problems.suggest import nearest
+from gitsync.problems.suggest import suggest
 
 _OWNER_HINTS = {
     "knownOwner": "Add `owner: {name: …}`, or `owner: {armId: …}` for an owner that no manifest declares.",
@@ -42,12 +42,15 @@ def check_shape(visit: Visit, unknown: Level) -> Iterator[Finding]:
     yield from _union(visit, present)
 
 
-def missing_spec(resource: Resource, kind: Kind) -> Iterator[Finding]:
+def check_missing_spec(resource: Resource, kind: Kind) -> Iterator[Finding]:
     """A finding where a manifest has no spec at all and its kind cannot do without: one, not one for every field."""
     needed = sorted(name for name, field in kind.types[kind.spec]["fields"].items() if field.get("required"))
     if needed and not any(problem.field == "spec" for problem in resource.problems):
         yield Finding(
-            code="MissingField", path=("spec",), message="spec is required.", hint=f"Add spec, with {both(needed)}."
+            code="MissingField",
+            path=("spec",),
+            message="spec is required.",
+            hint=f"Add spec, with {join_with_and(needed)}.",
         )
 
 
@@ -55,7 +58,7 @@ def _wrong_type(visit: Visit) -> Finding:
     return Finding(
         code="WrongType",
         path=visit.path,
-        message=f"{spell(visit.path)} must be {asked_for(visit)}, but is {told(visit)}.",
+        message=f"{format_field(visit.path)} must be {describe_expected(visit)}, but is {describe_actual(visit)}.",
         hint=_how_to_write(visit),
     )
 
@@ -63,7 +66,7 @@ def _wrong_type(visit: Visit) -> Finding:
 def _how_to_write(visit: Visit) -> str:
     value = visit.value
     if visit.shape == "string" and isinstance(value, bool | int | float):
-        return f'Put it in quotes: "{quoted(value)}".'
+        return f'Put it in quotes: "{quote_scalar(value)}".'
     if visit.shape in {"integer", "number", "boolean"} and isinstance(value, str):
         return "Write it without quotes." if _reads_as(visit.shape, value) else ""
     if value is None:
@@ -78,7 +81,7 @@ def _how_to_nest(visit: Visit) -> str:
         return "Write it as a list, with a dash before each item."
     if visit.shape == "map":
         return "Write it as lines of `key: value`."
-    return f"Its fields are {either(sorted(visit.fields))}." if visit.fields else ""
+    return f"Its fields are {join_with_or(sorted(visit.fields))}." if visit.fields else ""
 
 
 def _reads_as(shape: str, text: str) -> bool:
@@ -96,21 +99,21 @@ def _unknown_field(visit: Visit, key: str, level: Level) -> Finding:
     return Finding(
         code="UnknownField",
         path=path,
-        message=f"{spell(path)} is an unknown field.",
+        message=f"{format_field(path)} is an unknown field.",
         hint=_what_was_meant(visit, key),
         level=level,
     )
 
 
 def _what_was_meant(visit: Visit, key: str) -> str:
-    if close := nearest(key, visit.fields):
+    if close := suggest(key, visit.fields):
         case = " Case counts." if close.casefold() == key.casefold() else ""
         return f"Did you mean {close}?{case}"
     if called := sorted(name for name, field in visit.fields.items() if field.get("arm", "").split("/")[-1] == key):
-        return f"What Azure calls {key} is {either(called)} here."
+        return f"What Azure calls {key} is {join_with_or(called)} here."
     if key == "properties":
-        return f"What Azure keeps in properties stands directly in {spell(visit.path)}."
-    return f"Fields here are {either(sorted(visit.fields))}."
+        return f"What Azure keeps in properties stands directly in {format_field(visit.path)}."
+    return f"Fields here are {join_with_or(sorted(visit.fields))}."
 
 
 def _missing(visit: Visit, name: str, field: Field) -> Finding:
@@ -120,8 +123,8 @@ def _missing(visit: Visit, name: str, field: Field) -> Finding:
     return Finding(
         code="MissingField",
         path=path,
-        message=f"{spell(path)} is required.",
-        hint=hint or f"Add {name} to {spell(visit.path)}.",
+        message=f"{format_field(path)} is required.",
+        hint=hint or f"Add {name} to {format_field(visit.path)}.",
     )
 
 
@@ -135,8 +138,8 @@ def _union(visit: Visit, present: Mapping[str, Any]) -> Iterator[Finding]:
         yield _member_count(visit.path, chosen, members)
 
 
-def _member_count(path: Path, present: list[str], fields: list[str]) -> Finding:
-    said = f"it sets {both(present)}" if present else "it sets none"
-    message = f"{spell(path)} must set exactly one of its members; {said}."
-    hint = f"Members are {either(fields)}." if not present else "Split it into one entry for each."
+def _member_count(path: FieldPath, present: list[str], fields: list[str]) -> Finding:
+    said = f"it sets {join_with_and(present)}" if present else "it sets none"
+    message = f"{format_field(path)} must set exactly one of its members; {said}."
+    hint = f"Members are {join_with_or(fields)}." if not present else "Split it into one entry for each."
     return Finding(code="UnionMembers", path=path, message=message, hint=hint)

@@ -10,13 +10,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
 from gitsync.catalog.catalog import Catalog
-from gitsync.catalog.spec_visitor import Visit, visits
-from gitsync.catalog.unknown_kind import unknown_kind
+from gitsync.catalog.spec_visitor import Visit, visit_spec
+from gitsync.catalog.unknown_kind import explain_unknown_kind
 from gitsync.manifests.kubernetes_names import check_object_names
 from gitsync.model.facts import Kind
 from gitsync.model.problem import Level, Problem
 from gitsync.model.resource import Resource
-from gitsync.problems.finding import Finding, place
+from gitsync.problems.finding import Finding, locate_finding
 from gitsync.validation.annotations import check_annotations, check_inherited_policy
 from gitsync.validation.constraints import check_constraints
 from gitsync.validation.cycles import check_cycles
@@ -28,7 +28,7 @@ from gitsync.validation.member import Member
 from gitsync.validation.missing_targets import check_presence
 from gitsync.validation.name_rules import check_names, check_object_name
 from gitsync.validation.references import OWNERS, REFERENCES, check_reference
-from gitsync.validation.schema import check_shape, missing_spec
+from gitsync.validation.schema import check_missing_spec, check_shape
 
 UnknownFields = Literal["error", "warn"]
 
@@ -41,7 +41,11 @@ def validate_resource(
     """
     findings: Iterable[Finding]
     if kind is None:
-        findings = (unknown_kind(resource.gvk, catalog), *check_object_name(resource), *check_annotations(resource))
+        findings = (
+            explain_unknown_kind(resource.gvk, catalog),
+            *check_object_name(resource),
+            *check_annotations(resource),
+        )
     else:
         level = Level.WARNING if unknown_fields == "warn" else Level.ERROR
         findings = _of_known_kind(resource, kind, catalog, level)
@@ -68,14 +72,14 @@ def validate_set(
 
 def _of_known_kind(resource: Resource, kind: Kind, catalog: Catalog, unknown: Level) -> Iterator[Finding]:
     if _has_spec(resource):
-        seen = visits(kind, resource.spec)
+        seen = visit_spec(kind, resource.spec)
         for visit in seen:
             yield from check_shape(visit, unknown)
             if visit.fits:
                 yield from _of_value(visit, kind, catalog)
         yield from check_destinations(seen)
     else:
-        yield from missing_spec(resource, kind)
+        yield from check_missing_spec(resource, kind)
     yield from check_names(resource, kind)
     yield from check_kind_rules(resource, kind)
     yield from check_annotations(resource)
@@ -97,4 +101,4 @@ def _of_value(visit: Visit, kind: Kind, catalog: Catalog) -> Iterator[Finding]:
 
 
 def _placed(resource: Resource, findings: Iterable[Finding]) -> tuple[Problem, ...]:
-    return tuple(sorted((place(finding, resource) for finding in findings), key=lambda problem: problem.order))
+    return tuple(sorted((locate_finding(finding, resource) for finding in findings), key=lambda problem: problem.order))

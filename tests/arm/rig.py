@@ -12,9 +12,9 @@ from typing import Any
 from fake_clock import FakeClock
 from scripted_server import ScriptedServer, serving
 
-from gitsync.arm.auth.access import Access, Network
+from gitsync.arm.auth.access import ArmAccess, Network
 from gitsync.arm.client import Arm, Reader, Writer, open_arm
-from gitsync.arm.cloud import cloud_of
+from gitsync.arm.cloud import make_cloud
 from gitsync.arm.http.conversation import Conversation
 from gitsync.model.signin import Method, SignIn
 
@@ -32,7 +32,7 @@ class Rig:
     clock: FakeClock
     arm: Arm
     conversation: Conversation
-    access: Access
+    access: ArmAccess
 
     @property
     def reader(self) -> Reader:
@@ -47,7 +47,7 @@ class Rig:
 
 
 @asynccontextmanager
-async def rigged(*, seconds: float = 1800, credential: Any = None, access: Callable[[str], Access] | None = None):
+async def rigged(*, seconds: float = 1800, credential: Any = None, access: Callable[[str], ArmAccess] | None = None):
     """`access` makes the settings from the server's URL; anonymous where neither is given."""
     clock = FakeClock()
     async with serving() as server:
@@ -56,9 +56,9 @@ async def rigged(*, seconds: float = 1800, credential: Any = None, access: Calla
             yield Rig(server, clock, arm, Conversation(deadline=clock.monotonic() + seconds), made)
 
 
-def anonymous(url: str, **network: Any) -> Access:
-    return Access(
-        cloud=cloud_of(url),
+def anonymous(url: str, **network: Any) -> ArmAccess:
+    return ArmAccess(
+        cloud=make_cloud(url),
         sign_in=SignIn(method=Method.ANONYMOUS),
         network=Network(**{"read_timeout": 5, **network}),
     )

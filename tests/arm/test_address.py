@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.arm.http.address import action_of, lane_of, target
+from gitsync.arm.http.address import find_lock_name, find_rbac_action, format_target
 from gitsync.errors import ArmError
 
 SUB = "/subscriptions/S"
@@ -63,7 +63,7 @@ AKS = f"{RG}/providers/Microsoft.ContainerService/managedClusters/c"
     ],
 )
 def test_who_shares_a_lane(one: str, other: str, *, together: bool, why: str):
-    assert (lane_of(one) == lane_of(other)) is together, why
+    assert (find_lock_name(one) == find_lock_name(other)) is together, why
 
 
 @pytest.mark.parametrize(
@@ -91,13 +91,13 @@ def test_who_shares_a_lane(one: str, other: str, *, together: bool, why: str):
     ],
 )
 def test_the_right_that_a_request_needs(method: str, path: str, action: str):
-    assert action_of(method, path) == action
+    assert find_rbac_action(method, path) == action
 
 
 @given(st.text(max_size=30))
 def test_whatever_a_name_is_it_stays_one_segment_of_the_path(name: str):
     try:
-        sent = target(f"/subscriptions/{name}", "2024-01-01")
+        sent = format_target(f"/subscriptions/{name}", "2024-01-01")
     except ArmError:
         return
     path, _, query = sent.partition("?")

@@ -8,17 +8,17 @@ from fake_clock import FakeClock
 from private_ca import make
 from rig import anonymous
 
-from gitsync.arm.auth.access import Access, Network
+from gitsync.arm.auth.access import ArmAccess, Network
 from gitsync.arm.client import Arm, open_arm
 from gitsync.arm.clock import SystemClock
-from gitsync.arm.cloud import cloud_of
+from gitsync.arm.cloud import make_cloud
 from gitsync.arm.http.conversation import Conversation
-from gitsync.emulator.faults import Canned, Drop, Match, Rule
+from gitsync.emulator.faults import Canned, Drop, FaultRule, Match
 from gitsync.emulator.http.server import Emulator
-from gitsync.emulator.settings import Bucket, Limits, Principal, Settings, Timing
+from gitsync.emulator.settings import Bucket, EmulatedPrincipal, EmulatorSettings, Limits, Timing
 from gitsync.emulator.types.behaviour import Style
 from gitsync.errors import ArmError
-from gitsync.model.report import Requests
+from gitsync.model.report import RequestCounts
 from gitsync.model.secret import Secret
 from gitsync.model.signin import Method, SignIn
 
@@ -29,7 +29,7 @@ API = "2024-05-01"
 BODY = {"location": "westus", "properties": {"addressSpace": {"addressPrefixes": ["10.0.0.0/16"]}}}
 
 
-def run(test: Callable[[Emulator, Arm, FakeClock], Awaitable[None]], settings: Settings | None = None) -> None:
+def run(test: Callable[[Emulator, Arm, FakeClock], Awaitable[None]], settings: EmulatorSettings | None = None) -> None:
     async def main() -> None:
         clock = FakeClock()
         async with Emulator(settings) as azure, open_arm(anonymous(azure.url), clock) as arm:
@@ -58,12 +58,12 @@ def test_create_read_update_and_delete_in_every_style(style: Style):
         assert await writer.get(VNET, API) is None
         assert await writer.wait(await writer.delete(VNET, API)) is True, "gone is gone"
 
-    run(test, Settings(operations=Timing(style=style, polls=2)))
+    run(test, EmulatorSettings(operations=Timing(style=style, polls=2)))
 
 
 def test_an_operation_that_fails_carries_azures_words():
     broken = {"status": "Failed", "error": {"code": "OutOfAddresses", "message": "none left"}}
-    rule = Rule(match=Match(poll=True), answer=Canned(status=200, body=broken))
+    rule = FaultRule(match=Match(poll=True), answer=Canned(status=200, body=broken))
 
     async def test(azure: Emulator, arm: Arm, clock: FakeClock) -> None:
         writer = arm.writer(talk(clock))
@@ -71,7 +71,7 @@ def test_an_operation_that_fails_carries_azures_words():
             await writer.wait(await writer.put(VNET, API, BODY))
         assert (caught.value.code, caught.value.message) == ("OutOfAddresses", "none left")
 
-    run(test, Settings(operations=Timing(style=Style.ASYNC, polls=2), rules=(rule,)))
+    run(test, EmulatorSettings(operations=Timing(style=Style.ASYNC, polls=2), rules=(rule,)))
 
 
 def test_a_put_below_nothing_is_refused_with_azures_code():
@@ -85,7 +85,7 @@ def test_a_put_below_nothing_is_refused_with_azures_code():
 
 
 def test_work_that_was_done_though_the_connection_broke_is_not_repeated():
-    rule = Rule(match=Match(methods=frozenset({"PUT"}), type="microsoft.network/*"), drop=Drop.AFTER)
+    rule = FaultRule(match=Match(methods=frozenset({"PUT"}), type="microsoft.network/*"), drop=Drop.AFTER)
 
     async def test(azure: Emulator, arm: Arm, clock: FakeClock) -> None:
         writer = arm.writer(talk(clock))
@@ -93,9 +93,9 @@ def test_work_that_was_done_though_the_connection_broke_is_not_repeated():
             await writer.put(VNET, API, BODY)
         assert caught.value.outcome_unknown
         assert await writer.get(VNET, API) is not None, "it was done"
-        assert arm.requests == Requests(reads=1, writes=2)
+        assert arm.requests == RequestCounts(reads=1, writes=2)
 
-    run(test, Settings(rules=(rule,)))
+    run(test, EmulatorSettings(rules=(rule,)))
 
 
 def test_a_provider_is_registered_and_waited_for():
@@ -107,7 +107,7 @@ def test_a_provider_is_registered_and_waited_for():
         assert await writer.register("Microsoft.Network", SUB) is True
         assert await writer.wait(await writer.put(VNET, API, BODY)) is True
 
-    run(test, Settings(unregistered=("Microsoft.Network",)))
+    run(test, EmulatorSettings(unregistered=("Microsoft.Network",)))
 
 
 def test_a_list_of_many_pages():
@@ -119,7 +119,7 @@ def test_a_list_of_many_pages():
         found = await writer.list(VNET.rpartition("/")[0], API)
         assert sorted(entry["name"] for entry in found) == names
 
-    run(test, Settings(page_size=2, operations=Timing(style=Style.DONE)))
+    run(test, EmulatorSettings(page_size=2, operations=Timing(style=Style.DONE)))
 
 
 def test_a_crowd_of_readers_keeps_within_the_buckets():
@@ -129,7 +129,7 @@ def test_a_crowd_of_readers_keeps_within_the_buckets():
     async def main() -> None:
         clock = SystemClock()
         limits = Limits(reads=small, writes=small, deletes=small)
-        async with Emulator(Settings(limits=limits)) as azure, open_arm(anonymous(azure.url), clock) as arm:
+        async with Emulator(EmulatorSettings(limits=limits)) as azure, open_arm(anonymous(azure.url), clock) as arm:
             talks = [Conversation(deadline=clock.monotonic() + 60) for _ in range(40)]
             found = await asyncio.gather(*(arm.reader(talk).get(VNET, API) for talk in talks))
             assert found == [None] * 40
@@ -142,14 +142,14 @@ def test_a_crowd_of_readers_keeps_within_the_buckets():
 def test_signing_in_with_the_emulators_own_tokens(tmp_path):
     """Over TLS with a private authority, as in a cloud of one's own; and a right that is missing is named."""
     ca = make(tmp_path)
-    reader = Principal(client="client-1", object="object-1", secret="s3cret", read_only=True)
-    settings = Settings(require_token=True, principals=(reader,))
+    reader = EmulatedPrincipal(client="client-1", object="object-1", secret="s3cret", read_only=True)
+    settings = EmulatorSettings(require_token=True, principals=(reader,))
 
     async def main() -> None:
         clock, azure = SystemClock(), Emulator(settings)
         url = await azure.start(tls=ca.tls)
-        access = Access(
-            cloud=cloud_of(url, "https://management.core.windows.net/", url),
+        access = ArmAccess(
+            cloud=make_cloud(url, "https://management.core.windows.net/", url),
             sign_in=SignIn(
                 method=Method.CLIENT_SECRET, tenant=settings.tenant, client="client-1", client_secret=Secret("s3cret")
             ),

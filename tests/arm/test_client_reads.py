@@ -8,7 +8,7 @@ from scripted_server import BREAK, Say
 
 from gitsync.arm.http.failures import DeadlineError
 from gitsync.errors import ArmError
-from gitsync.model.report import Requests
+from gitsync.model.report import RequestCounts
 from gitsync.model.result import Stage
 
 
@@ -28,7 +28,7 @@ def test_a_resource_comes_with_its_body_and_etag():
         assert asked.headers["user-agent"].startswith("gitsync/")
         assert asked.headers["accept"] == "application/json"
         assert "authorization" not in asked.headers
-        assert rig.arm.requests == Requests(reads=1)
+        assert rig.arm.requests == RequestCounts(reads=1)
         assert rig.conversation.requests == 1
 
     run(test)
@@ -152,7 +152,7 @@ def test_reads_are_tried_again_by_themselves(trouble: Say, why: str):
         rig.server.on("GET", VNET, trouble, trouble, Say(200, moving()))
         assert await rig.reader.get(VNET, API) is not None, why
         assert len(rig.server.seen) == 3
-        assert rig.arm.requests == Requests(reads=3)
+        assert rig.arm.requests == RequestCounts(reads=3)
         assert [attempt.stage for attempt in rig.conversation.attempts] == [Stage.OWNER_CHECK] * 2
         assert all(attempt.at.startswith("2026-03-01T12:00:") for attempt in rig.conversation.attempts)
         assert 1 <= rig.clock.slept[0] <= 2, "the back-off begins at a second, with jitter"
@@ -291,7 +291,7 @@ def test_many_readers_keep_within_the_limit_of_requests_in_flight():
         conversations = [rig.talk() for _ in range(100)]
         await asyncio.gather(*(rig.arm.reader(talk).get(VNET, API) for talk in conversations))
         assert 2 <= rig.server.most_at_once <= 5
-        assert rig.arm.requests == Requests(reads=100)
+        assert rig.arm.requests == RequestCounts(reads=100)
         assert {talk.requests for talk in conversations} == {1}
 
     run(test, access=lambda url: anonymous(url, in_flight=5))

@@ -8,7 +8,7 @@ from scripted_server import BREAK, HANG, Say
 
 from gitsync.arm.http.failures import TransportError
 from gitsync.errors import ArmError
-from gitsync.model.report import Requests
+from gitsync.model.report import RequestCounts
 from gitsync.model.secret import Secret
 
 BODY = {"location": "westus", "properties": {"addressSpace": {"addressPrefixes": ["10.0.0.0/16"]}}}
@@ -27,7 +27,7 @@ def test_a_put_sends_the_body_and_the_conditions():
         assert asked.body == BODY
         assert asked.headers["content-type"] == "application/json"
         assert (asked.headers["if-match"], asked.headers["if-none-match"]) == ('"0"', "*")
-        assert rig.arm.requests == Requests(writes=1)
+        assert rig.arm.requests == RequestCounts(writes=1)
 
     run(test)
 
@@ -46,7 +46,7 @@ def test_patch_post_and_delete_say_what_they_mean():
         assert "content-type" not in post.headers
         assert delete.query == f"api-version={API}&deleteSubscriptions=true"
         assert delete.headers["if-match"] == "*"
-        assert rig.arm.requests == Requests(writes=2, deletes=1)
+        assert rig.arm.requests == RequestCounts(writes=2, deletes=1)
 
     run(test)
 
@@ -116,7 +116,7 @@ def test_a_throttled_write_was_not_done_and_is_sent_again(code: str, headers: di
         assert reply.status == 200, why
         assert rig.clock.elapsed >= (7 if headers else 1)
         assert [(a.status, a.code) for a in rig.conversation.attempts] == [(429, code)]
-        assert rig.arm.requests == Requests(writes=2)
+        assert rig.arm.requests == RequestCounts(writes=2)
 
     run(test)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gitsync.arm.cloud import Cloud, cloud_of, is_safe, origin_of
+from gitsync.arm.cloud import Cloud, is_safe, make_cloud, parse_origin
 from gitsync.errors import ConfigError
 
 PUBLIC_AUDIENCE, PUBLIC_AUTHORITY = "https://management.core.windows.net/", "https://login.microsoftonline.com"
@@ -27,18 +27,18 @@ PUBLIC_AUDIENCE, PUBLIC_AUTHORITY = "https://management.core.windows.net/", "htt
     ],
 )
 def test_audience_and_authority_follow_from_a_known_endpoint(endpoint: str, audience: str, authority: str):
-    cloud = cloud_of(endpoint)
+    cloud = make_cloud(endpoint)
     assert (cloud.audience, cloud.authority) == (audience, authority)
     assert cloud.knows_authority
 
 
 def test_the_public_cloud_is_the_default():
-    assert cloud_of().endpoint == "https://management.azure.com"
-    assert cloud_of().scope == "https://management.core.windows.net//.default"
+    assert make_cloud().endpoint == "https://management.azure.com"
+    assert make_cloud().scope == "https://management.core.windows.net//.default"
 
 
 def test_what_is_set_wins():
-    cloud = cloud_of("https://arm.private.example", "https://aud.example", "login.private.example/")
+    cloud = make_cloud("https://arm.private.example", "https://aud.example", "login.private.example/")
     assert (cloud.audience, cloud.authority) == ("https://aud.example", "https://login.private.example")
     assert not cloud.knows_authority
     assert not cloud.is_loopback
@@ -63,7 +63,7 @@ def test_what_is_set_wins():
 )
 def test_endpoints_that_are_refused(endpoint: str, audience: str | None, authority: str | None, match: str, why: str):
     with pytest.raises(ConfigError, match=match) as caught:
-        cloud_of(endpoint, audience, authority)
+        make_cloud(endpoint, audience, authority)
     assert caught.value.hint, why
     assert "pass" not in str(caught.value)
 
@@ -72,7 +72,7 @@ def test_endpoints_that_are_refused(endpoint: str, audience: str | None, authori
     "endpoint", ["http://127.0.0.1:1", "http://127.9.9.9", "http://localhost:80", "http://[::1]:5"]
 )
 def test_plain_http_is_for_this_machine(endpoint: str):
-    assert cloud_of(endpoint).is_loopback
+    assert make_cloud(endpoint).is_loopback
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_plain_http_is_for_this_machine(endpoint: str):
     ],
 )
 def test_where_a_token_may_go(url: str, asked: str, target: str | None, why: str):
-    assert cloud_of().target_of(url, asked) == target, why
+    assert make_cloud().target_of(url, asked) == target, why
 
 
 def test_a_cloud_that_was_not_checked_has_no_origin():
@@ -105,9 +105,9 @@ def test_a_cloud_that_was_not_checked_has_no_origin():
 
 
 def test_origins():
-    assert origin_of("HTTPS://A.example/x") == ("https", "a.example", 443)
-    assert origin_of("http://[::1]:8") == ("http", "::1", 8)
-    assert origin_of("nonsense") is None
+    assert parse_origin("HTTPS://A.example/x") == ("https", "a.example", 443)
+    assert parse_origin("http://[::1]:8") == ("http", "::1", 8)
+    assert parse_origin("nonsense") is None
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,10 @@ from private_ca import PrivateCa, make
 from rig import API, CLIENT, OBJECT, TENANT, VNET, jwt, moving
 from scripted_server import Say, ScriptedServer, serving
 
-from gitsync.arm.auth.access import Access, Network
+from gitsync.arm.auth.access import ArmAccess, Network
 from gitsync.arm.auth.principal import Principal
 from gitsync.arm.client import Arm, open_arm
-from gitsync.arm.cloud import cloud_of
+from gitsync.arm.cloud import make_cloud
 from gitsync.arm.http.conversation import Conversation
 from gitsync.arm.http.failures import TransportError
 from gitsync.errors import ArmError, ConfigError
@@ -43,9 +43,9 @@ class Entra:
     def issue(self, *answers: Say) -> None:
         self.authority.on("POST", ISSUE, *answers)
 
-    def access(self, method: Method, **who: object) -> Access:
-        return Access(
-            cloud=cloud_of(self.azure.url, "https://arm.example", self.authority.url),
+    def access(self, method: Method, **who: object) -> ArmAccess:
+        return ArmAccess(
+            cloud=make_cloud(self.azure.url, "https://arm.example", self.authority.url),
             sign_in=SignIn(method=method, **{"tenant": TENANT, "client": CLIENT, **who}),
             network=Network(ca_bundle=self.ca.bundle),
         )
@@ -286,7 +286,7 @@ def test_where_nobody_vouches_the_default_says_what_was_tried(
 )
 def test_settings_that_cannot_work_are_refused_before_anything_is_sent(sign_in: SignIn, named: str, why: str):
     async def test() -> None:
-        async with open_arm(Access(cloud=cloud_of(), sign_in=sign_in), FakeClock()):
+        async with open_arm(ArmAccess(cloud=make_cloud(), sign_in=sign_in), FakeClock()):
             raise AssertionError(why)
 
     with pytest.raises(ConfigError, match=named) as caught:
@@ -296,7 +296,7 @@ def test_settings_that_cannot_work_are_refused_before_anything_is_sent(sign_in: 
 
 def test_nobody_signs_in_anonymously():
     async def test() -> None:
-        access = Access(cloud=cloud_of("http://127.0.0.1:9"), sign_in=SignIn(method=Method.ANONYMOUS))
+        access = ArmAccess(cloud=make_cloud("http://127.0.0.1:9"), sign_in=SignIn(method=Method.ANONYMOUS))
         async with open_arm(access, FakeClock()) as arm:
             assert await arm.sign_in() is None
 

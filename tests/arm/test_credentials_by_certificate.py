@@ -19,11 +19,11 @@ from rig import API, CLIENT, OBJECT, TENANT, VNET, jwt, moving
 from scripted_server import Say, ScriptedServer, serving
 
 from gitsync.arm.arms import Arms, open_arms
-from gitsync.arm.auth.access import Access, Network
+from gitsync.arm.auth.access import ArmAccess, Network
 from gitsync.arm.client import Arm, open_arm
-from gitsync.arm.cloud import cloud_of
+from gitsync.arm.cloud import make_cloud
 from gitsync.arm.http.conversation import Conversation
-from gitsync.arm.http.throttle import Kind, Limit
+from gitsync.arm.http.throttle import Limit, RequestKind
 from gitsync.errors import ConfigError
 from gitsync.model.secret import Secret
 from gitsync.model.signin import Method, SignIn
@@ -79,9 +79,11 @@ async def entra(ca: PrivateCa):
         yield authority, azure
 
 
-def access(authority: ScriptedServer, azure: ScriptedServer, ca: PrivateCa, sign_in: SignIn, **more: object) -> Access:
-    cloud = cloud_of(azure.url, "https://arm.example", authority.url)
-    return Access(cloud=cloud, sign_in=sign_in, network=Network(ca_bundle=ca.bundle), **more)
+def access(
+    authority: ScriptedServer, azure: ScriptedServer, ca: PrivateCa, sign_in: SignIn, **more: object
+) -> ArmAccess:
+    cloud = make_cloud(azure.url, "https://arm.example", authority.url)
+    return ArmAccess(cloud=cloud, sign_in=sign_in, network=Network(ca_bundle=ca.bundle), **more)
 
 
 def signed_in(ca: PrivateCa, **who: object) -> dict[str, str]:
@@ -279,7 +281,7 @@ def test_a_principal_has_one_bucket_however_it_signs_in(private_ca, pem):
         await read(by_certificate, clock)
         assert clock.slept != [], "the same one waits"
 
-    several(private_ca, test, limits=dict.fromkeys(Kind, Limit(1, 1)))
+    several(private_ca, test, limits=dict.fromkeys(RequestKind, Limit(1, 1)))
 
 
 def test_writes_of_two_credentials_to_one_resource_do_not_cross(private_ca):

@@ -9,32 +9,32 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rig import API, VNET, jwt
 
-from gitsync.arm.auth.principal import Principal, principal_of
-from gitsync.arm.http.address import target
-from gitsync.arm.http.answer import Answer
-from gitsync.arm.http.call import Call
-from gitsync.arm.http.failures import failure_of, read_error, scrubbed
-from gitsync.arm.http.payload import masked, to_payload
+from gitsync.arm.auth.principal import Principal, read_principal
+from gitsync.arm.http.address import format_target
+from gitsync.arm.http.answer import Response
+from gitsync.arm.http.call import ArmRequest
+from gitsync.arm.http.failures import make_arm_error, read_error, scrub
+from gitsync.arm.http.payload import encode_payload, mask_payload
 from gitsync.model.secret import Secret
 
 UNKNOWN = ("UnknownError", "There was an unknown deployment error")
 NOW = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
 
 
-def call(method: str = "PUT", body: dict | None = None) -> Call:
-    return Call(
+def call(method: str = "PUT", body: dict | None = None) -> ArmRequest:
+    return ArmRequest(
         method=method,
         path=VNET,
-        target=target(VNET, API),
+        target=format_target(VNET, API),
         resource_id=VNET,
         accepts=frozenset({200}),
-        payload=to_payload(body or {}),
+        payload=encode_payload(body or {}),
     )
 
 
-def answered(body: object, status: int = 400, **headers: str) -> Answer:
+def answered(body: object, status: int = 400, **headers: str) -> Response:
     content = body.encode() if isinstance(body, str) else json.dumps(body).encode()
-    return Answer(status=status, content=content, headers=headers)
+    return Response(status=status, content=content, headers=headers)
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_an_error_has_all_that_support_asks_for():
         409,
         **{"x-ms-request-id": "r"},
     )
-    error = failure_of(answer, call(), "2026-03-01T12:00:00Z", 12.0)
+    error = make_arm_error(answer, call(), "2026-03-01T12:00:00Z", 12.0)
     assert (error.code, error.message, error.status, error.details) == ("Conflict", "busy", 409, ({"target": "x"},))
     assert (error.request_id, error.resource_id, error.method) == ("r", VNET, "PUT")
     assert (error.at, error.retry_after, error.outcome_unknown) == ("2026-03-01T12:00:00Z", 12.0, False)
@@ -99,7 +99,7 @@ def test_the_correlation_id_serves_where_there_is_no_request_id():
     ],
 )
 def test_when_the_outcome_is_unknown(method: str, status: int, *, unknown: bool):
-    assert failure_of(answered({}, status), call(method), "").outcome_unknown is unknown
+    assert make_arm_error(answered({}, status), call(method), "").outcome_unknown is unknown
 
 
 @pytest.mark.parametrize(
@@ -111,35 +111,35 @@ def test_when_the_outcome_is_unknown(method: str, status: int, *, unknown: bool)
     ],
 )
 def test_tokens_are_scrubbed(text: str, hidden: str, why: str):
-    assert hidden not in scrubbed(text), why
-    assert "<hidden>" in scrubbed(text)
+    assert hidden not in scrub(text), why
+    assert "<hidden>" in scrub(text)
 
 
 def test_long_texts_are_cut_and_say_so():
-    assert scrubbed("x" * 5000).endswith("… (5000 characters)")
-    assert scrubbed("x" * 4000) == "x" * 4000
+    assert scrub("x" * 5000).endswith("… (5000 characters)")
+    assert scrub("x" * 4000) == "x" * 4000
 
 
 @given(st.text(min_size=1), st.text(), st.text())
 def test_a_secret_never_survives_in_what_azure_says(secret: str, before: str, after: str):
-    payload = to_payload({"p": Secret(secret)})
+    payload = encode_payload({"p": Secret(secret)})
     said = f"{before.replace(secret, '')}{secret}{after}"
-    shown = masked([{"message": said}], payload.secrets)[0]["message"]
+    shown = mask_payload([{"message": said}], payload.secrets)[0]["message"]
     assert secret not in shown.replace("<secret>", "")
 
 
 def test_a_body_is_written_as_json():
     frozen = MappingProxyType({"x": 1})
-    assert json.loads(to_payload({"f": frozen}).content) == {"f": {"x": 1}}
-    assert json.loads(to_payload({"a": (1, 2**70), "b": {"c": Secret("é")}}).content) == {
+    assert json.loads(encode_payload({"f": frozen}).content) == {"f": {"x": 1}}
+    assert json.loads(encode_payload({"a": (1, 2**70), "b": {"c": Secret("é")}}).content) == {
         "a": [1, 2**70],
         "b": {"c": "é"},
     }
-    assert "é" not in repr(to_payload({"b": Secret("é")}))
+    assert "é" not in repr(encode_payload({"b": Secret("é")}))
     with pytest.raises(TypeError, match="cannot hold a set"):
-        to_payload({"a": {1}})
+        encode_payload({"a": {1}})
     with pytest.raises(ValueError, match="JSON"):
-        to_payload({"a": float("nan")})
+        encode_payload({"a": float("nan")})
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_a_body_is_written_as_json():
     ],
 )
 def test_whom_a_token_speaks_for(token: str, expected: Principal | None, why: str):
-    assert principal_of(token) == expected, why
+    assert read_principal(token) == expected, why
 
 
 @pytest.mark.parametrize(
@@ -178,4 +178,4 @@ def test_whom_a_token_speaks_for(token: str, expected: Principal | None, why: st
     ],
 )
 def test_retry_after(headers: dict, seconds: float | None, why: str):
-    assert Answer(status=429, headers=headers).retry_after(NOW) == seconds, why
+    assert Response(status=429, headers=headers).retry_after(NOW) == seconds, why

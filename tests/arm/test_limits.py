@@ -14,7 +14,7 @@ from scripted_server import HANG, Say
 
 from gitsync.arm.client import Arm, open_arm
 from gitsync.arm.clock import SystemClock
-from gitsync.arm.http.answer import Answer
+from gitsync.arm.http.answer import Response
 from gitsync.arm.http.conversation import Conversation
 from gitsync.arm.http.failures import CredentialError, DeadlineError, TransportError
 from gitsync.errors import ArmError, ConfigError
@@ -251,9 +251,9 @@ def test_malformed_json_is_no_answer(body, why):
     ],
 )
 def test_an_odd_retry_after_is_ignored_and_a_long_one_bounded(value, seconds):
-    assert Answer(status=429, headers={"retry-after": value}).retry_after(NOW) == seconds
+    assert Response(status=429, headers={"retry-after": value}).retry_after(NOW) == seconds
     if seconds is None:
-        assert Answer(status=429, headers={"retry-after-ms": value}).retry_after(NOW) is None
+        assert Response(status=429, headers={"retry-after-ms": value}).retry_after(NOW) is None
 
 
 @pytest.mark.parametrize("left", ["9" * 5000, "٣", "²", "-1", "1e3", "", "x" * 8000])

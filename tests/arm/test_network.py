@@ -12,7 +12,7 @@ from scripted_server import Say, serving
 from gitsync.arm.client import open_arm
 from gitsync.arm.http.conversation import Conversation
 from gitsync.arm.http.failures import TransportError
-from gitsync.arm.http.network import proxy_for
+from gitsync.arm.http.network import find_proxy
 from gitsync.errors import ConfigError
 
 
@@ -88,12 +88,12 @@ ARM = "https://management.azure.com"
     ],
 )
 def test_which_proxy_a_host_is_reached_by(url: str, environment: dict, proxy: str | None, why: str):
-    assert proxy_for(url, environment) == proxy, why
+    assert find_proxy(url, environment) == proxy, why
 
 
 def test_a_proxy_that_does_not_speak_http_is_refused():
     with pytest.raises(ConfigError, match="not http"):
-        proxy_for(ARM, {"HTTPS_PROXY": "socks5://user:secret@proxy"})
+        find_proxy(ARM, {"HTTPS_PROXY": "socks5://user:secret@proxy"})
 
 
 def test_requests_go_through_the_proxy():
@@ -132,8 +132,8 @@ class Token:
 
 
 def away(environment: dict[str, str]):
-    from gitsync.arm.auth.access import Access, Network
-    from gitsync.arm.cloud import cloud_of
+    from gitsync.arm.auth.access import ArmAccess, Network
+    from gitsync.arm.cloud import make_cloud
 
-    cloud = cloud_of("https://arm.invalid", "https://arm.invalid", "https://login.invalid")
-    return Access(cloud=cloud, network=Network(environment=environment))
+    cloud = make_cloud("https://arm.invalid", "https://arm.invalid", "https://login.invalid")
+    return ArmAccess(cloud=cloud, network=Network(environment=environment))

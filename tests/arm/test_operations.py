@@ -6,7 +6,7 @@ from scripted_server import BREAK, Say
 
 from gitsync.errors import ArmError
 from gitsync.model.live import Live
-from gitsync.model.report import Requests
+from gitsync.model.report import RequestCounts
 from gitsync.model.result import Stage
 from gitsync.model.secret import Secret
 
@@ -65,7 +65,7 @@ def test_an_operation_is_followed_to_its_end(answer: Say, polls: list[Say], aske
         rig.server.on("GET", VNET, DONE)
         assert await put(rig) is True, why
         assert rig.server.lines[1:] == asked
-        assert rig.arm.requests == Requests(writes=1, polls=len(asked))
+        assert rig.arm.requests == RequestCounts(writes=1, polls=len(asked))
 
     run(test)
 
@@ -447,7 +447,7 @@ def test_a_resource_that_an_earlier_run_left_moving_is_waited_for():
         assert found is not None
         assert found.provisioning_state == "Succeeded"
         assert rig.clock.slept == [1, 20]
-        assert rig.arm.requests == Requests(polls=2)
+        assert rig.arm.requests == RequestCounts(polls=2)
 
     run(test)
 

@@ -12,9 +12,9 @@ from raw_server import raw_server, whole
 from rig import API, VNET, anonymous, moving
 from scripted_server import Say, serving
 
-from gitsync.arm.auth.access import Access, Network
+from gitsync.arm.auth.access import ArmAccess, Network
 from gitsync.arm.client import open_arm
-from gitsync.arm.cloud import cloud_of
+from gitsync.arm.cloud import make_cloud
 from gitsync.arm.http.conversation import Conversation
 from gitsync.arm.http.failures import TransportError
 from gitsync.errors import ConfigError
@@ -33,12 +33,12 @@ def refusing() -> str:
         return f"http://127.0.0.1:{taken.getsockname()[1]}"
 
 
-def abroad(url: str, authority: str = "https://login.invalid") -> Access:
+def abroad(url: str, authority: str = "https://login.invalid") -> ArmAccess:
     sign_in = SignIn(method=Method.CLIENT_SECRET, tenant="t", client="c", client_secret=Secret("s3cret"))
-    return Access(cloud=cloud_of(url, "https://arm.invalid", authority), sign_in=sign_in, network=Network())
+    return ArmAccess(cloud=make_cloud(url, "https://arm.invalid", authority), sign_in=sign_in, network=Network())
 
 
-async def refusal(access: Access, clock: FakeClock, step: str) -> ConfigError:
+async def refusal(access: ArmAccess, clock: FakeClock, step: str) -> ConfigError:
     async with open_arm(access, clock) as arm:
         with pytest.raises(ConfigError) as caught:
             await getattr(arm, step)()
@@ -146,8 +146,8 @@ def test_a_host_that_answered_once_may_be_out_until_the_deadline():
 
 def test_a_proxy_that_cannot_be_resolved_is_refused_at_once(tmp_path: Path):
     clock = FakeClock()
-    access = Access(
-        cloud=cloud_of("https://arm.invalid", "https://arm.invalid", "https://login.invalid"),
+    access = ArmAccess(
+        cloud=make_cloud("https://arm.invalid", "https://arm.invalid", "https://login.invalid"),
         network=Network(environment={"HTTPS_PROXY": "http://proxy.invalid:3128"}),
     )
     error = asyncio.run(refusal(access, clock, "reach"))

@@ -7,7 +7,7 @@ from rig import SUBSCRIPTION, Rig, StaticCredential, run
 from scripted_server import Say
 
 from gitsync.errors import ArmError
-from gitsync.model.report import Requests
+from gitsync.model.report import RequestCounts
 
 PROVIDER = f"/subscriptions/{SUBSCRIPTION}/providers/Microsoft.Kusto"
 REGISTER = f"{PROVIDER}/register"
@@ -25,7 +25,7 @@ def test_one_post_then_polling():
         assert rig.server.lines == [f"POST {REGISTER}", f"GET {PROVIDER}", f"GET {PROVIDER}"]
         assert rig.server.seen[0].query == "api-version=2021-04-01"
         assert rig.clock.slept == [1, 2]
-        assert rig.arm.requests == Requests(writes=1, polls=2)
+        assert rig.arm.requests == RequestCounts(writes=1, polls=2)
 
     run(test)
 

@@ -7,14 +7,14 @@ from fake_clock import FakeClock
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gitsync.arm.http.answer import Answer
+from gitsync.arm.http.answer import Response
 from gitsync.arm.http.conversation import Conversation
-from gitsync.arm.http.throttle import Kind, Limit, Throttle, kind_of
+from gitsync.arm.http.throttle import Limit, RequestKind, Throttle, classify_method
 
 SUB = "/subscriptions/AAAA"
 VNET = f"{SUB}/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/v"
 VAULT = f"{SUB}/resourceGroups/g/providers/Microsoft.KeyVault/vaults/v"
-SMALL = {Kind.READS: Limit(3, 2), Kind.WRITES: Limit(2, 1), Kind.DELETES: Limit(1, 1)}
+SMALL = {RequestKind.READS: Limit(3, 2), RequestKind.WRITES: Limit(2, 1), RequestKind.DELETES: Limit(1, 1)}
 FOREVER = Conversation(deadline=1e9)
 
 
@@ -35,12 +35,12 @@ def with_small(test, limits=SMALL) -> None:
     asyncio.run(test(Throttle(clock, limits), clock))
 
 
-def answer(status: int = 200, **headers: str) -> Answer:
-    return Answer(status=status, headers={name.replace("_", "-"): value for name, value in headers.items()})
+def answer(status: int = 200, **headers: str) -> Response:
+    return Response(status=status, headers={name.replace("_", "-"): value for name, value in headers.items()})
 
 
-def remaining(middle: str, kind: str, left: int) -> Answer:
-    return Answer(status=200, headers={f"x-ms-ratelimit-remaining-{middle}-{kind}": str(left)})
+def remaining(middle: str, kind: str, left: int) -> Response:
+    return Response(status=200, headers={f"x-ms-ratelimit-remaining-{middle}-{kind}": str(left)})
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def remaining(middle: str, kind: str, left: int) -> Answer:
     ],
 )
 def test_what_a_request_counts_as(method: str, kind: str):
-    assert kind_of(method) == kind
+    assert classify_method(method) == kind
 
 
 def test_a_burst_and_then_the_rate():
@@ -225,7 +225,7 @@ def test_no_window_holds_more_than_the_bucket_allows(burst: int, rate: int, coun
                 most = burst + rate * (admitted[last] - admitted[first])
                 assert last - first + 1 <= most + 0.1
 
-    with_small(test, {Kind.READS: Limit(burst, rate)})
+    with_small(test, {RequestKind.READS: Limit(burst, rate)})
 
 
 class CoarseClock(FakeClock):
@@ -240,5 +240,5 @@ class CoarseClock(FakeClock):
 def test_no_wait_is_too_short_for_a_clock(elapsed: float):
     clock = CoarseClock()
     clock.elapsed = elapsed
-    throttle = Throttle(clock, {Kind.READS: Limit(3, 25 / 3)})
+    throttle = Throttle(clock, {RequestKind.READS: Limit(3, 25 / 3)})
     assert len(asyncio.run(times(throttle, clock, 60))) == 60

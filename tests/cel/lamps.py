@@ -2,7 +2,7 @@
 
 from gitsync.model.facts import Kind, Scope
 from gitsync.model.gvk import GVK, Key
-from gitsync.model.problem import Source
+from gitsync.model.problem import SourceLocation
 from gitsync.model.resource import Resource
 
 TEXT = {"type": "string"}
@@ -80,7 +80,7 @@ def lamp(spec=None, **more):
         key=Key("light.azure.com", "Lamp", "default", "desk"),
         gvk=LAMP.gvk,
         spec=spec or {},
-        source=Source("lamp.yaml", 1),
+        source=SourceLocation("lamp.yaml", 1),
         **more,
     )
 

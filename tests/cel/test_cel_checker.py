@@ -6,23 +6,23 @@ from hypothesis import strategies as st
 
 from gitsync.cel.syntax.parser import parse
 from gitsync.cel.types.checker import check
-from gitsync.cel.types.signatures import namespaced, overloads
-from gitsync.cel.types.types import DYN, INT, STRING, list_of, map_of, struct
+from gitsync.cel.types.signatures import list_namespaced, list_overloads
+from gitsync.cel.types.types import DYN, INT, STRING, make_list_type, make_map_type, make_struct_type
 from gitsync.errors import ExpressionError
 
-INNER = struct("Inner", {"port": INT, "names": list_of(STRING)})
-SELF = struct(
+INNER = make_struct_type("Inner", {"port": INT, "names": make_list_type(STRING)})
+SELF = make_struct_type(
     "Self",
     {
         "name": STRING,
         "port": INT,
         "inner": INNER,
-        "inners": list_of(INNER),
-        "tags": map_of(STRING, STRING),
-        "free": map_of(STRING, DYN),
+        "inners": make_list_type(INNER),
+        "tags": make_map_type(STRING, STRING),
+        "free": make_map_type(STRING, DYN),
     },
 )
-VARIABLES = {"self": SELF, "secret": map_of(STRING, STRING), "any": DYN}
+VARIABLES = {"self": SELF, "secret": make_map_type(STRING, STRING), "any": DYN}
 
 
 def checked(text, variables=VARIABLES):
@@ -211,10 +211,13 @@ def test_which_secrets_an_expression_names(text, names, whole, why):
 
 
 def test_the_table_of_overloads_is_read_whole():
-    assert {"strings.quote", "optional.of", "aso.parseResourceId"} <= namespaced()
-    assert [str(row.result) for row in overloads()["split"]] == ["list(string)", "list(string)"]
-    assert [tuple(map(str, row.args)) for row in overloads()["getDate"]] == [("timestamp",), ("timestamp", "string")]
-    assert all(row.args for row in overloads()["size"])
+    assert {"strings.quote", "optional.of", "aso.parseResourceId"} <= list_namespaced()
+    assert [str(row.result) for row in list_overloads()["split"]] == ["list(string)", "list(string)"]
+    assert [tuple(map(str, row.args)) for row in list_overloads()["getDate"]] == [
+        ("timestamp",),
+        ("timestamp", "string"),
+    ]
+    assert all(row.args for row in list_overloads()["size"])
 
 
 ATOMS = [

@@ -5,10 +5,10 @@ from lamps import LAMP, lamp, lamp_kind
 
 from gitsync.catalog.catalog import open_catalog
 from gitsync.cel.evaluate import evaluate
-from gitsync.cel.expressions import UNTYPED, compiled, environment_of
-from gitsync.cel.objects import Object, self_of
-from gitsync.cel.types.kinds import escaped, secret_names, self_type
-from gitsync.cel.types.types import INT, STRING, struct
+from gitsync.cel.expressions import UNTYPED, build_environment, compile_expression
+from gitsync.cel.objects import Object, make_self
+from gitsync.cel.types.kinds import escape_name, list_secret_names, make_self_type
+from gitsync.cel.types.types import INT, STRING, make_struct_type
 from gitsync.cel.values import EvaluationError
 from gitsync.errors import ExpressionError
 from gitsync.model.gvk import GVK
@@ -33,7 +33,7 @@ SPEC = {
 
 
 def typed(text, kind=LAMP):
-    return str(compiled(text, environment_of(kind)).type)
+    return str(compile_expression(text, build_environment(kind)).type)
 
 
 @pytest.mark.parametrize(
@@ -91,11 +91,11 @@ def test_a_field_of_the_manifests_own_version_is_there_although_newer_ones_lost_
     ],
 )
 def test_a_name_that_is_none_is_escaped(name, spelt):
-    assert escaped(name) == spelt
+    assert escape_name(name) == spelt
 
 
 def test_the_secrets_of_a_kind():
-    assert secret_names(LAMP) == ("primaryKey", "secondaryKey")
+    assert list_secret_names(LAMP) == ("primaryKey", "secondaryKey")
 
 
 def test_every_field_of_every_kind_of_the_catalog_has_a_type():
@@ -104,8 +104,8 @@ def test_every_field_of_every_kind_of_the_catalog_has_a_type():
     for group in catalog.groups():
         for kind in catalog.kinds(group):
             found = catalog.kind(GVK(group, catalog.versions(group, kind)[-1], kind))
-            seen += walk(self_type(found), set())
-            assert all(isinstance(name, str) for name in secret_names(found))
+            seen += walk(make_self_type(found), set())
+            assert all(isinstance(name, str) for name in list_secret_names(found))
     assert seen > 30_000
 
 
@@ -118,8 +118,8 @@ def walk(type_, known):
 
 
 def value(text, status=STATUS, spec=SPEC, **more):
-    subject = self_of(lamp(spec, labels={"l": "1"}, annotations={"a": "b"}), LAMP, status, **more)
-    return evaluate(compiled(text, environment_of(LAMP)).tree, {"self": subject, "secret": {}})
+    subject = make_self(lamp(spec, labels={"l": "1"}, annotations={"a": "b"}), LAMP, status, **more)
+    return evaluate(compile_expression(text, build_environment(LAMP)).tree, {"self": subject, "secret": {}})
 
 
 @pytest.mark.parametrize(
@@ -178,14 +178,14 @@ def test_json_of_another_shape_fails_where_it_is_used():
 
 
 def test_an_object_has_no_other_members():
-    thing = Object(struct("Thing", {"a": STRING, "b": INT}), {"a": "x"})
+    thing = Object(make_struct_type("Thing", {"a": STRING, "b": INT}), {"a": "x"})
     assert (thing.member("a"), thing.member("b"), thing.has("b")) == ("x", 0, False)
     assert repr(thing) == "<Thing>"
-    assert hash(thing) == hash(Object(struct("Thing", {}), {}))
+    assert hash(thing) == hash(Object(make_struct_type("Thing", {}), {}))
     with pytest.raises(EvaluationError, match="no such field: c"):
         thing.member("c")
 
 
 def test_without_a_kind_names_are_what_they_are():
-    tree = compiled("self.spec.__false__ + self.spec.dash__dash__field", UNTYPED).tree
+    tree = compile_expression("self.spec.__false__ + self.spec.dash__dash__field", UNTYPED).tree
     assert evaluate(tree, {"self": {"spec": {"__false__": "F", "dash__dash__field": "d"}}, "secret": {}}) == "Fd"

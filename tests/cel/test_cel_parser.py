@@ -5,7 +5,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gitsync.cel.syntax.parser import MOST_BRACKETS, MOST_DEPTH, parse
-from gitsync.cel.syntax.tree import Call, Ident, Index, ListOf, Literal, Macro, MapOf, Select, children, depths
+from gitsync.cel.syntax.tree import (
+    FunctionCall,
+    Ident,
+    IndexAccess,
+    ListOf,
+    Literal,
+    Macro,
+    MapOf,
+    Select,
+    iterate_children,
+    iterate_depths,
+)
 from gitsync.cel.values import Uint
 from gitsync.errors import ExpressionError
 
@@ -18,9 +29,9 @@ def told(node):
         case Select():
             mark = "has:" if node.test else ".?" if node.optional else "."
             return f"{told(node.operand)}{mark}{node.field}"
-        case Index():
+        case IndexAccess():
             return f"{told(node.operand)}[{'?' * node.optional}{told(node.key)}]"
-        case Call():
+        case FunctionCall():
             target = f"{told(node.target)}->" if node.target is not None else ""
             return f"{target}{node.function}({', '.join(map(told, node.args))})"
         case ListOf():
@@ -183,7 +194,7 @@ def test_hostile_depth_is_refused(text, word):
 def test_as_much_as_is_allowed_is_read():
     parse("(" * MOST_BRACKETS + "1" + ")" * MOST_BRACKETS)
     tree = parse("1" + " + 1" * (MOST_DEPTH - 1))
-    assert max(depths(tree)) == MOST_DEPTH
+    assert max(iterate_depths(tree)) == MOST_DEPTH
     parse("!" * 5001 + "a")
 
 
@@ -194,7 +205,7 @@ def test_any_text_is_a_tree_or_a_refusal(text):
     except ExpressionError as error:
         assert error.message.startswith("ERROR: <input>:")
     else:
-        assert all(isinstance(child.at.line, int) for child in children(tree))
+        assert all(isinstance(child.at.line, int) for child in iterate_children(tree))
 
 
 PIECES = [

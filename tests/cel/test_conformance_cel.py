@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from gitsync.cel.evaluate import evaluate
-from gitsync.cel.expressions import UNTYPED, compiled
+from gitsync.cel.expressions import UNTYPED, compile_expression
 from gitsync.cel.values import EvaluationError
 from gitsync.errors import ExpressionError
 
@@ -17,7 +17,7 @@ CORPUS = json.loads(RECORDED.read_text(encoding="utf-8")) if RECORDED.exists() e
 def outcome(expression):
     """What an expression comes out as, in JSON; an error for one that is refused, before or while it is evaluated."""
     try:
-        program = compiled(expression, UNTYPED)
+        program = compile_expression(expression, UNTYPED)
         found = evaluate(program.tree, {"self": CORPUS["self"], "secret": CORPUS["secret"]})
     except (ExpressionError, EvaluationError):
         return {"error": True}

@@ -9,8 +9,8 @@ from evaluating import row
 
 from gitsync.cel.evaluate import evaluate
 from gitsync.cel.syntax.parser import parse
-from gitsync.cel.syntax.tree import Call, Ident, Position
-from gitsync.cel.values import NONE, Duration, EvaluationError, MapValue, Optional, TypeValue, Uint, kind_of
+from gitsync.cel.syntax.tree import FunctionCall, Ident, Position
+from gitsync.cel.values import NONE, Duration, EvaluationError, MapValue, Optional, TypeValue, Uint, name_type
 from gitsync.errors import GitsyncError
 
 SELF = {
@@ -59,7 +59,7 @@ def failure_of(text, **variables):
 )
 def test_operators_reckon(expression, expected):
     found = value_of(expression)
-    assert (found, kind_of(found)) == (expected, kind_of(expected))
+    assert (found, name_type(found)) == (expected, name_type(expected))
 
 
 @pytest.mark.parametrize(
@@ -424,7 +424,7 @@ def test_further_functions_refuse(expression, message):
 def test_a_function_that_is_not_there_is_refused():
     here = Position(1, 1)
     with pytest.raises(EvaluationError, match=r"no such overload: launch\(string\)"):
-        evaluate(Call("launch", None, (Ident("x", here),), here), {"x": "y"})
+        evaluate(FunctionCall("launch", None, (Ident("x", here),), here), {"x": "y"})
 
 
 def nested(inner, levels):

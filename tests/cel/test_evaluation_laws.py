@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from gitsync.cel.evaluate import evaluate
 from gitsync.cel.functions.functions import NAMES
-from gitsync.cel.syntax.tree import Call, Ident, Index, ListOf, Literal, Macro, MapOf, Position, Select
-from gitsync.cel.types.signatures import overloads
+from gitsync.cel.syntax.tree import FunctionCall, Ident, IndexAccess, ListOf, Literal, Macro, MapOf, Position, Select
+from gitsync.cel.types.signatures import list_overloads
 from gitsync.cel.values import EvaluationError, Uint
 
 HERE = Position(1, 1)
@@ -39,12 +39,12 @@ pairs = st.just(("x", "y"))
 def grown(inner):
     return st.one_of(
         st.builds(
-            lambda name, args: Call(name, None, tuple(args), HERE),
+            lambda name, args: FunctionCall(name, None, tuple(args), HERE),
             st.sampled_from(sorted(NAMES | LAZY)),
             st.lists(inner, max_size=3),
         ),
         st.builds(
-            lambda name, target, args: Call(name, target, tuple(args), HERE),
+            lambda name, target, args: FunctionCall(name, target, tuple(args), HERE),
             st.sampled_from(sorted(NAMES | LAZY)),
             inner,
             st.lists(inner, max_size=2),
@@ -57,7 +57,10 @@ def grown(inner):
             st.booleans(),
         ),
         st.builds(
-            lambda operand, key, optional: Index(operand, key, HERE, optional=optional), inner, inner, st.booleans()
+            lambda operand, key, optional: IndexAccess(operand, key, HERE, optional=optional),
+            inner,
+            inner,
+            st.booleans(),
         ),
         st.builds(lambda items: ListOf(tuple(items), HERE), st.lists(st.tuples(inner, st.booleans()), max_size=3)),
         st.builds(lambda rows: MapOf(tuple(rows), HERE), st.lists(st.tuples(inner, inner, st.booleans()), max_size=3)),
@@ -105,14 +108,18 @@ def test_evaluation_leaves_what_it_is_given_as_it_is(tree):
 @pytest.mark.parametrize("sign", ["_&&_", "_||_"])
 @given(left=trees, right=trees)
 def test_both_sides_of_and_and_or_are_alike(sign, left, right):
-    assert outcome(Call(sign, None, (left, right), HERE)) == outcome(Call(sign, None, (right, left), HERE))
+    assert outcome(FunctionCall(sign, None, (left, right), HERE)) == outcome(
+        FunctionCall(sign, None, (right, left), HERE)
+    )
 
 
 @given(trees, trees)
 def test_equality_is_the_same_from_both_sides(left, right):
-    assert outcome(Call("_==_", None, (left, right), HERE)) == outcome(Call("_==_", None, (right, left), HERE))
+    assert outcome(FunctionCall("_==_", None, (left, right), HERE)) == outcome(
+        FunctionCall("_==_", None, (right, left), HERE)
+    )
 
 
 def test_what_the_checker_lets_through_is_known_here():
     """Every function and operator that has a signature can be called, and nothing can be called that has none."""
-    assert set(overloads()) == NAMES | LAZY | ACCESS
+    assert set(list_overloads()) == NAMES | LAZY | ACCESS

@@ -4,29 +4,29 @@ import pytest
 from lamps import LAMP, exporting, lamp, lamp_kind
 
 from gitsync.catalog.catalog import open_catalog
-from gitsync.cel.exported import exported, wanted_secrets
-from gitsync.cel.expressions import UNTYPED, compiled, environment_of
+from gitsync.cel.exported import compile_exports, find_needed_fields
+from gitsync.cel.expressions import UNTYPED, build_environment, compile_expression
 from gitsync.cel.findings import check_expressions
-from gitsync.cel.objects import self_of
-from gitsync.cel.outcomes import entries
+from gitsync.cel.objects import make_self
+from gitsync.cel.outcomes import evaluate_exports
 from gitsync.errors import ExpressionError, GitsyncError
 from gitsync.model.export import Address, Holder
 from gitsync.model.gvk import GVK, Key
-from gitsync.model.problem import Level, Source
+from gitsync.model.problem import Level, SourceLocation
 from gitsync.model.resource import Resource
 from gitsync.model.secret import Secret
 from gitsync.request.exports import ExportError
 
 
 def test_a_program_knows_its_type_and_its_secrets():
-    program = compiled("self.status.id + secret.a + secret['b']", UNTYPED)
+    program = compile_expression("self.status.id + secret.a + secret['b']", UNTYPED)
     assert (str(program.type), program.secrets, program.uses_secret_whole) == ("string", {"a", "b"}, False)
-    assert compiled("self.status.id", UNTYPED) is compiled("self.status.id", UNTYPED)
+    assert compile_expression("self.status.id", UNTYPED) is compile_expression("self.status.id", UNTYPED)
 
 
 def test_an_ill_typed_expression_is_refused_in_asos_words():
     with pytest.raises(ExpressionError) as caught:
-        compiled("self.status.principalId + 10", environment_of(LAMP))
+        compile_expression("self.status.principalId + 10", build_environment(LAMP))
     assert isinstance(caught.value, GitsyncError)
     assert caught.value.message == (
         'failed to compile CEL expression: "self.status.principalId + 10": '
@@ -55,7 +55,7 @@ def test_an_ill_typed_expression_is_refused_in_asos_words():
 )
 def test_every_mistake_has_its_place(text, message):
     with pytest.raises(ExpressionError) as caught:
-        compiled(text, UNTYPED)
+        compile_expression(text, UNTYPED)
     assert message in caught.value.message
 
 
@@ -155,7 +155,7 @@ def test_what_is_wrong_with_an_expression(entry, field, code, message, hint):
 @pytest.mark.parametrize("text", [f"'a' '{'b' * 50_000}'", f"string({'1,' * 30_000}1)"])
 def test_a_mistake_is_told_in_a_few_words_however_long_the_expression(text):
     with pytest.raises(ExpressionError) as caught:
-        compiled(text, UNTYPED)
+        compile_expression(text, UNTYPED)
     assert len(str(caught.value)) < 1500
 
 
@@ -203,7 +203,7 @@ def test_every_problem_is_told_with_its_file_and_line():
 
 def test_a_manifest_without_expressions_has_none():
     for spec in ({}, {"operatorSpec": None}, {"operatorSpec": {"secretExpressions": "x"}}):
-        assert (exported(lamp(spec), LAMP), check_expressions(lamp(spec), LAMP)) == ((), ())
+        assert (compile_exports(lamp(spec), LAMP), check_expressions(lamp(spec), LAMP)) == ((), ())
 
 
 def test_what_is_exported_is_compiled_with_where_it_goes():
@@ -211,18 +211,18 @@ def test_what_is_exported_is_compiled_with_where_it_goes():
         [{"name": "s", "key": "k", "value": "secret.primaryKey", "labels": {"l": "secret['secondaryKey']"}}],
         [{"name": "c", "value": "{'a': secret.other}"}],
     )
-    first, second = exported(resource, LAMP)
+    first, second = compile_exports(resource, LAMP)
     assert (first.address, first.key) == (Address(Holder.SECRET, "default", "s"), "k")
     assert (second.address, second.key) == (Address(Holder.CONFIG_MAP, "default", "c"), None)
-    assert wanted_secrets([first, second]) == {"primaryKey", "secondaryKey"}
+    assert find_needed_fields([first, second]) == {"primaryKey", "secondaryKey"}
     with pytest.raises(ExpressionError):
-        exported(exporting([{"name": "s", "key": "k", "value": "nosuch"}]), LAMP)
+        compile_exports(exporting([{"name": "s", "key": "k", "value": "nosuch"}]), LAMP)
 
 
 def outcome(resource, status=None, secrets=None):
-    expressions = exported(resource, LAMP)
+    expressions = compile_exports(resource, LAMP)
     revealed = {name: Secret(value) for name, value in (secrets or {}).items()}
-    found = entries(expressions, self_of(resource, LAMP, status or {}), revealed)
+    found = evaluate_exports(expressions, make_self(resource, LAMP, status or {}), revealed)
     return [(str(e.to.address), e.to.key, e.value.reveal(), e.to.annotations, e.to.labels) for e in found]
 
 
@@ -301,7 +301,7 @@ def identity(**values):
         key=Key("managedidentity.azure.com", "UserAssignedIdentity", "default", "runner"),
         gvk=IDENTITY.gvk,
         spec={"operatorSpec": {"secretExpressions": rows}},
-        source=Source("runner.yaml", 1),
+        source=SourceLocation("runner.yaml", 1),
     )
 
 
@@ -318,7 +318,7 @@ def test_an_identity_exports_itself_as_a_credential():
         "clientId": "client",
     }
     assert check_expressions(resource, IDENTITY) == ()
-    found = entries(exported(resource, IDENTITY), self_of(resource, IDENTITY, status), {})
+    found = evaluate_exports(compile_exports(resource, IDENTITY), make_self(resource, IDENTITY, status), {})
     assert [(e.to.key, e.value.reveal()) for e in found] == [
         ("AZURE_SUBSCRIPTION_ID", "sub"),
         ("AZURE_TENANT_ID", "tenant"),

@@ -9,14 +9,14 @@ import yaml
 
 from gitsync.catalog.catalog import open_catalog
 from gitsync.cel.evaluate import evaluate
-from gitsync.cel.expressions import compiled, environment_of
+from gitsync.cel.expressions import build_environment, compile_expression
 from gitsync.cel.findings import check_expressions
-from gitsync.cel.objects import self_of
+from gitsync.cel.objects import make_self
 from gitsync.cel.syntax.lexer import LONGEST
 from gitsync.cel.syntax.parser import MOST_BRACKETS, MOST_DEPTH
-from gitsync.cel.types.kinds import escaped
+from gitsync.cel.types.kinds import escape_name
 from gitsync.model.gvk import GVK, Key
-from gitsync.model.problem import Source
+from gitsync.model.problem import SourceLocation
 from gitsync.model.resource import Resource
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "expressions.md").read_text(encoding="utf-8")
@@ -39,7 +39,7 @@ def manifest():
         key=Key("storage.azure.com", shown["kind"], shown["metadata"]["namespace"], shown["metadata"]["name"]),
         gvk=KIND.gvk,
         spec=shown["spec"],
-        source=Source("photos.yaml", 1),
+        source=SourceLocation("photos.yaml", 1),
     )
 
 
@@ -58,8 +58,10 @@ def test_the_manifest_is_good():
 def test_an_expression_gives_what_the_page_says(text, shown):
     good = manifest()
     spec = {**good.spec, "tags": {"team": "media", "cost-centre": "42"}}
-    subject = self_of(Resource(key=good.key, gvk=good.gvk, spec=spec, source=good.source), KIND, STATUS)
-    found = evaluate(compiled(text, environment_of(KIND)).tree, {"self": subject, "secret": {"key1": "k1=="}})
+    subject = make_self(Resource(key=good.key, gvk=good.gvk, spec=spec, source=good.source), KIND, STATUS)
+    found = evaluate(
+        compile_expression(text, build_environment(KIND)).tree, {"self": subject, "secret": {"key1": "k1=="}}
+    )
     assert (found if isinstance(found, str) else json.dumps(dict(found), sort_keys=True)) == shown
 
 
@@ -74,7 +76,7 @@ def test_names_are_escaped_as_the_page_says():
     assert len(pairs) == 5
     for written, spelt in pairs:
         names, spellings = (re.findall(r"[^`, ]+", text) for text in (written, spelt))
-        assert [escaped(name) for name in names] == spellings
+        assert [escape_name(name) for name in names] == spellings
 
 
 def test_the_bounds_are_those_of_the_code():

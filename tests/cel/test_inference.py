@@ -4,11 +4,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitsync.cel.types.inference import Inference
-from gitsync.cel.types.types import BOOL, DYN, INT, NULL, STRING, TIMESTAMP, list_of, map_of, optional_of, struct
+from gitsync.cel.types.types import (
+    BOOL,
+    DYN,
+    INT,
+    NULL,
+    STRING,
+    TIMESTAMP,
+    make_list_type,
+    make_map_type,
+    make_optional_type,
+    make_struct_type,
+)
 
 TYPES = st.recursive(
-    st.sampled_from([DYN, BOOL, INT, STRING, TIMESTAMP, NULL, struct("S", {})]),
-    lambda inner: inner.map(list_of) | inner.map(optional_of) | st.builds(map_of, inner, inner),
+    st.sampled_from([DYN, BOOL, INT, STRING, TIMESTAMP, NULL, make_struct_type("S", {})]),
+    lambda inner: inner.map(make_list_type) | inner.map(make_optional_type) | st.builds(make_map_type, inner, inner),
     max_leaves=6,
 )
 
@@ -27,8 +38,8 @@ def test_what_is_learnt_is_kept_if_all_fits_and_forgotten_if_not():
 def test_of_two_types_the_wider_is_kept():
     known = Inference()
     one = known.fresh()
-    assert known.fits([one, one, one], [list_of(STRING), list_of(DYN), list_of(STRING)])
-    assert known.resolved(one) == list_of(DYN)
+    assert known.fits([one, one, one], [make_list_type(STRING), make_list_type(DYN), make_list_type(STRING)])
+    assert known.resolved(one) == make_list_type(DYN)
 
 
 def test_types_that_stand_for_each_other_learn_together():
@@ -43,8 +54,8 @@ def test_types_that_stand_for_each_other_learn_together():
 def test_no_type_holds_itself():
     known = Inference()
     one = known.fresh()
-    assert not known.fits([one], [list_of(one)])
-    assert not known.fits([list_of(one)], [one])
+    assert not known.fits([one], [make_list_type(one)])
+    assert not known.fits([make_list_type(one)], [one])
 
 
 def test_different_numbers_of_types_do_not_fit():

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.cel.budget import Budget
+from gitsync.cel.budget import EvaluationBudget
 from gitsync.cel.evaluate import evaluate
 from gitsync.cel.functions.matching import matches
 from gitsync.cel.syntax.parser import parse
@@ -14,7 +14,7 @@ from gitsync.cel.values import EvaluationError
 
 
 def found(text, pattern):
-    return matches(Budget(), text, pattern)
+    return matches(EvaluationBudget(), text, pattern)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.cel.budget import Budget
+from gitsync.cel.budget import EvaluationBudget
 from gitsync.cel.evaluate import evaluate
 from gitsync.cel.functions.resource_id import parse_resource_id
 from gitsync.cel.syntax.parser import parse
@@ -106,7 +106,7 @@ def test_what_is_no_id_is_refused(text, why):
 
 
 def test_every_segment_costs_a_step():
-    budget = Budget(steps=8)
+    budget = EvaluationBudget(steps=8)
     assert parse_resource_id(budget, VNET).name == "hub"
     with pytest.raises(EvaluationError, match="too many steps"):
         parse_resource_id(budget, SUB)
@@ -130,7 +130,7 @@ segments = st.sampled_from(
 @given(st.lists(segments).map(lambda names: "/" + "/".join(names)))
 def test_any_row_of_segments_is_an_id_or_refused(text):
     try:
-        id_ = parse_resource_id(Budget(), text)
+        id_ = parse_resource_id(EvaluationBudget(), text)
     except EvaluationError as failed:
         assert failed.message.startswith("aso.parseResourceId: invalid resource ID")
     else:

@@ -7,7 +7,7 @@ from evaluating import failure_of, row, value_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.cel.values import Uint, kind_of
+from gitsync.cel.values import Uint, name_type
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_what_is_no_character_is_quoted_as_one_that_says_so():
 )
 def test_conversions(expression, expected):
     found = value_of(expression)
-    assert (found, kind_of(found)) == (expected, kind_of(expected))
+    assert (found, name_type(found)) == (expected, name_type(expected))
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from gitsync.cli.ending import fault_report, guarded
+from gitsync.cli.ending import format_fault, run_guarded
 from gitsync.errors import (
     CatalogError,
     ConfigError,
@@ -42,20 +42,20 @@ ENDS = [
 
 @pytest.mark.parametrize(("error", "code", "why"), ENDS, ids=[e[-1] for e in ENDS])
 def test_every_end_has_its_exit_code(error, code, why, capsys):
-    assert guarded(raising(error), str) == code, why
+    assert run_guarded(raising(error), str) == code, why
 
 
 def test_the_code_of_a_command_is_passed_on():
-    assert guarded(lambda: 4, str) == 4
+    assert run_guarded(lambda: 4, str) == 4
 
 
 def test_a_message_and_its_hint_stand_on_lines_of_their_own(capsys):
-    guarded(raising(ConfigError("What is wrong.\nAnd what else.", hint="How to mend it.")), str)
+    run_guarded(raising(ConfigError("What is wrong.\nAnd what else.", hint="How to mend it.")), str)
     assert capsys.readouterr() == ("", "gitsync: What is wrong.\nAnd what else.\nHow to mend it.\n")
 
 
 def test_foreign_text_moves_no_cursor_and_shows_no_secret(capsys):
-    guarded(raising(SourceError("a\x1b[2Jb s3cret-value")), Redactions([Secret("s3cret-value")]).mask)
+    run_guarded(raising(SourceError("a\x1b[2Jb s3cret-value")), Redactions([Secret("s3cret-value")]).mask)
     assert capsys.readouterr().err == "gitsync: a\\x1b[2Jb <secret>\n"
 
 
@@ -67,7 +67,7 @@ def test_a_fault_is_told_by_places_and_versions_without_values():
         except ValueError as error:
             raise KeyError(password) from error
     except KeyError as fault:
-        told = "\n".join(fault_report(fault))
+        told = "\n".join(format_fault(fault))
     assert password not in told.replace(f'password = "{password}"', "")
     assert "builtins.ValueError, raised at:" in told
     assert told.index("ValueError") < told.index("KeyError"), "the cause stands first"
@@ -78,5 +78,5 @@ def test_a_fault_is_told_by_places_and_versions_without_values():
 
 
 def test_every_member_of_a_group_is_told():
-    told = "\n".join(fault_report(ExceptionGroup("x", [KeyError("a"), OSError("b")])))
+    told = "\n".join(format_fault(ExceptionGroup("x", [KeyError("a"), OSError("b")])))
     assert all(name in told for name in ("KeyError", "OSError", "ExceptionGroup"))

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from gitsync.cli.output import REPORT_OUTPUTS, print_report, show_progress, tell, terminal_width, write_report
+from gitsync.cli.output import REPORT_OUTPUTS, find_terminal_width, print_report, show_progress, tell, write_report
 from gitsync.config.config import Config
 from gitsync.errors import PublishError
 from gitsync.model.problem import Problem
-from gitsync.model.report import Report, Requests
+from gitsync.model.report import Report, RequestCounts
 
 REPORT = Report(
     command="plan",
@@ -17,7 +17,7 @@ REPORT = Report(
     started="2026-01-02T03:04:05Z",
     finished="2026-01-02T03:04:06Z",
     exit_code=0,
-    requests=Requests(),
+    requests=RequestCounts(),
     problems=(),
     results=(),
 )
@@ -49,7 +49,7 @@ def test_colour_is_put_on_where_it_is_asked_for(capsys):
 
 
 def test_what_is_no_terminal_has_no_width():
-    assert terminal_width() is None
+    assert find_terminal_width() is None
 
 
 def test_the_folder_of_the_report_is_made_and_written_over(tmp_path):

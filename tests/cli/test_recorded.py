@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 import yaml
 
-from gitsync.cli.describe import the_one
+from gitsync.cli.describe import find_record_key
 from gitsync.errors import ConfigError
-from gitsync.git.source.checkout import checkout
+from gitsync.git.source.checkout import open_checkout
 from gitsync.git.state.folder import StatusFolder
 from gitsync.git.state.store import Update
 from gitsync.git.state.stores import open_store
-from gitsync.model.condition import Condition, Severity, Status
+from gitsync.model.condition import Condition, ConditionStatus, Severity
 from gitsync.model.gvk import Key
 from gitsync.model.record import Claim, Record, State
 
@@ -38,9 +38,13 @@ def record(key, condition):
     )
 
 
-READY = Condition(status=Status.TRUE, reason="Succeeded", time="2026-01-02T03:04:05Z")
+READY = Condition(status=ConditionStatus.TRUE, reason="Succeeded", time="2026-01-02T03:04:05Z")
 FAILED = Condition(
-    status=Status.FALSE, severity=Severity.ERROR, reason="InvalidPrefix", message="No.", time="2026-01-02T03:04:05Z"
+    status=ConditionStatus.FALSE,
+    severity=Severity.ERROR,
+    reason="InvalidPrefix",
+    message="No.",
+    time="2026-01-02T03:04:05Z",
 )
 RECORDS = {r.key: r for r in (record(HUB, FAILED), record(CORE, READY), record(TWIN, READY))}
 UPDATE = Update(records=RECORDS, revision=REVISION, summary=None, report=None, headline="Status")
@@ -91,7 +95,7 @@ def remote(tmp_path):
         ["-C", str(work), "push", "--quiet", "origin", "HEAD:main"],
     ):
         subprocess.run([*git, *command], check=True, capture_output=True, timeout=60)
-    with checkout(str(work)) as source, open_store(source, clock=Clock()) as store:
+    with open_checkout(str(work)) as source, open_store(source, clock=Clock()) as store:
         store.load()
         store.save(UPDATE)
     return bare.as_uri()
@@ -191,7 +195,7 @@ NAMES = [
 
 @pytest.mark.parametrize(("name", "key", "why"), NAMES, ids=[n[-1] for n in NAMES])
 def test_what_a_name_means(name, key, why):
-    assert the_one(name, State(RECORDS)) == key, why
+    assert find_record_key(name, State(RECORDS)) == key, why
 
 
 WRONG = [
@@ -205,5 +209,5 @@ WRONG = [
 @pytest.mark.parametrize(("name", "message", "why"), WRONG, ids=[w[-1] for w in WRONG])
 def test_what_means_nothing_or_too_much_is_told(name, message, why):
     with pytest.raises(ConfigError) as caught:
-        the_one(name, State(RECORDS))
+        find_record_key(name, State(RECORDS))
     assert message in str(caught.value), why

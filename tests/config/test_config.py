@@ -8,8 +8,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gitsync.config.config import SETTINGS
-from gitsync.config.load import add_flags, misspelt, resolve, show_default
-from gitsync.config.setting import Authority, Form
+from gitsync.config.load import add_flags, find_misspelt_variables, resolve, show_default
+from gitsync.config.setting import Authority, SettingForm
 from gitsync.config.values import parse_value
 from gitsync.errors import ConfigError
 from gitsync.model.secret import Secret
@@ -19,13 +19,13 @@ FILE_SETTINGS = [s for s in SETTINGS.values() if s.key]
 
 # For each form three texts that differ in what they mean, as a flag, a variable and a file may hold them.
 SAMPLES = {
-    Form.TEXT: ("near", "middle", "far"),
-    Form.LIST: ("near,er", "middle", "far"),
-    Form.COUNT: ("1", "2", "3"),
-    Form.POSITIVE: ("1", "2", "3"),
-    Form.DURATION: ("1s", "2m", "3h"),
-    Form.URL: ("https://near.test", "https://middle.test", "https://far.test"),
-    Form.FILE_OR_ON: ("near.db", "middle.db", "far.db"),
+    SettingForm.TEXT: ("near", "middle", "far"),
+    SettingForm.LIST: ("near,er", "middle", "far"),
+    SettingForm.COUNT: ("1", "2", "3"),
+    SettingForm.POSITIVE: ("1", "2", "3"),
+    SettingForm.DURATION: ("1s", "2m", "3h"),
+    SettingForm.URL: ("https://near.test", "https://middle.test", "https://far.test"),
+    SettingForm.FILE_OR_ON: ("near.db", "middle.db", "far.db"),
 }
 
 
@@ -35,7 +35,7 @@ def samples(setting):
     if setting.choices:
         allowed = [c for c in setting.choices if c != "anonymous"]
         return (*allowed, *allowed)[:3]
-    if setting.form is Form.SWITCH:
+    if setting.form is SettingForm.SWITCH:
         return ("true", "false", "true")
     return SAMPLES[setting.form]
 
@@ -43,7 +43,7 @@ def samples(setting):
 def flags_of(setting, text):
     if setting.name == "source":
         return [text]
-    if setting.form is Form.SWITCH:
+    if setting.form is SettingForm.SWITCH:
         return [setting.flag if text == "true" else setting.flag.replace("--", "--no-", 1)]
     return [f"{setting.flag}={text}"]
 
@@ -51,7 +51,7 @@ def flags_of(setting, text):
 def settings_of(arguments=(), variables=None, file=None, folder=None, outputs=OUTPUTS):
     """The settings that a command line, an environment and a file make."""
     parser = argparse.ArgumentParser()
-    own = [name for name, s in SETTINGS.items() if s.form is not Form.SECRET]
+    own = [name for name, s in SETTINGS.items() if s.form is not SettingForm.SECRET]
     add_flags(parser, [n for n in own if n not in {"log_level", "log_format", "color"}], outputs)
     if file is not None:
         (folder / "gitsync.yaml").write_text(file, encoding="utf-8")
@@ -75,7 +75,7 @@ def test_the_nearest_wins(setting, tmp_path):
     assert getattr(settings_of(), setting.name) == unset
 
 
-@pytest.mark.parametrize("setting", [s for s in FILE_SETTINGS if s.form is Form.SWITCH], ids=lambda s: s.name)
+@pytest.mark.parametrize("setting", [s for s in FILE_SETTINGS if s.form is SettingForm.SWITCH], ids=lambda s: s.name)
 def test_a_switch_can_be_taken_back_by_a_nearer_one(setting, tmp_path):
     off = flags_of(setting, "false")
     assert getattr(settings_of(off, {setting.variables[0]: "true"}, None, tmp_path), setting.name) is False
@@ -291,7 +291,9 @@ def test_a_secret_is_in_no_repr():
 
 def test_a_misspelt_variable_is_told():
     variables = {"GITSYNC_MAX_DELETE": "1", "GITSYNC_PRUNE": "1", "GITSYNC_SECRET_A_B_C": "1", "GITSYNC_CI_RUN": "1"}
-    assert misspelt(variables) == ["GITSYNC_MAX_DELETE is not a setting. Did you mean GITSYNC_MAX_DELETES?"]
+    assert find_misspelt_variables(variables) == [
+        "GITSYNC_MAX_DELETE is not a setting. Did you mean GITSYNC_MAX_DELETES?"
+    ]
 
 
 def read(setting, text):
@@ -302,7 +304,7 @@ def read(setting, text):
         return None, str(error)
 
 
-@given(st.sampled_from([s for s in SETTINGS.values() if s.form is not Form.SECRET]), st.text(max_size=30))
+@given(st.sampled_from([s for s in SETTINGS.values() if s.form is not SettingForm.SECRET]), st.text(max_size=30))
 @example(SETTINGS["endpoint"], "[")
 @example(SETTINGS["endpoint"], "a:b")
 def test_any_text_is_read_or_refused_with_a_sentence(setting, text):

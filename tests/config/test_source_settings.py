@@ -11,7 +11,7 @@ from command_line import SUBSCRIPTION, gitsync
 
 from gitsync.config.config import SETTINGS, Config
 from gitsync.config.config_file import check_source_file, is_in_repository
-from gitsync.config.setting import Authority, Form
+from gitsync.config.setting import Authority, SettingForm
 from gitsync.config.source_settings import SourceFile, find_source_settings
 from gitsync.errors import ConfigError
 
@@ -51,7 +51,13 @@ def work(tmp_path):
 
 def value_for(setting):
     """A value that parses."""
-    texts = {Form.SWITCH: "true", Form.COUNT: "1", Form.POSITIVE: "1", Form.DURATION: "1m", Form.URL: "https://a.test"}
+    texts = {
+        SettingForm.SWITCH: "true",
+        SettingForm.COUNT: "1",
+        SettingForm.POSITIVE: "1",
+        SettingForm.DURATION: "1m",
+        SettingForm.URL: "https://a.test",
+    }
     return setting.choices[-1] if setting.choices else texts.get(setting.form, "text")
 
 
@@ -67,7 +73,7 @@ def test_every_setting_has_a_class_and_a_repository_gives_only_source_settings(s
         check_source_file(file)
     message = str(refused.value)
     assert f"{file}:2: " in message
-    if setting.form is not Form.SECRET:  # those have one way in any case
+    if setting.form is not SettingForm.SECRET:  # those have one way in any case
         assert "--config" in message
         assert f"the variable {setting.variables[0]}" in message
         assert setting.flag in message

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.diff.adoption import ABSENT, FURTHER, RULE, Unverified, first_sight
+from gitsync.diff.adoption import ABSENT, FURTHER, RULE, Unverified, compare_first_sight
 from gitsync.diff.hints import Hints
-from gitsync.diff.list_pairing import KEY_FIELDS, key_alone
-from gitsync.formats.json_pointer import pointer
+from gitsync.diff.list_pairing import KEY_FIELDS, keep_key
+from gitsync.formats.json_pointer import format_pointer
 from gitsync.model.secret import MASKED
 
 ID = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/v/subnets/"
@@ -19,8 +19,8 @@ ID = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetwo
 
 def seen(desired: Any, live: Any, arm_type: str = "") -> tuple[list[str], list[str]]:
     """Paths of differences and of what is unverified."""
-    found = list(first_sight(desired, live, Hints(arm_type=arm_type)))
-    untold = [pointer(one.path) for one in found if isinstance(one, Unverified)]
+    found = list(compare_first_sight(desired, live, Hints(arm_type=arm_type)))
+    untold = [format_pointer(one.path) for one in found if isinstance(one, Unverified)]
     return [one.path for one in found if not isinstance(one, Unverified)], untold
 
 
@@ -158,7 +158,7 @@ def test_entries_of_azures_own_are_told_apart(arm_type, path, desired, live, pat
 
 def test_what_decided_is_said():
     desired = {"l": [{"name": "a"}], "location": "westus", "x": 1, "tags": {"t": "1"}}
-    found = first_sight(desired, {"l": [{"name": "b"}], "location": "eastus", "x": 2, "tags": {}}, Hints())
+    found = compare_first_sight(desired, {"l": [{"name": "b"}], "location": "eastus", "x": 2, "tags": {}}, Hints())
     rules = [one.rule for one in found if not isinstance(one, Unverified)]
     assert rules == [ABSENT, FURTHER, f"{RULE}, compared as a region", RULE, ABSENT]
 
@@ -166,12 +166,12 @@ def test_what_decided_is_said():
 def test_a_secret_that_differs_is_not_shown():
     hints = Hints(leaves={"properties": {"code": "secret"}})
     desired = {"properties": {"code": "one", "adminPassword": "two"}}
-    (code, password) = first_sight(desired, {"properties": {"code": "x", "adminPassword": "y"}}, hints)
+    (code, password) = compare_first_sight(desired, {"properties": {"code": "x", "adminPassword": "y"}}, hints)
     assert (code.desired, code.live, password.desired, password.live) == (MASKED,) * 4
 
 
 def test_a_key_alone_leads_to_the_key():
-    assert [key_alone({"subnet": {"id": "i", "x": 1}, "y": 2}, "subnet.id")] == [{"subnet": {"id": "i"}}]
+    assert [keep_key({"subnet": {"id": "i", "x": 1}, "y": 2}, "subnet.id")] == [{"subnet": {"id": "i"}}]
 
 
 ENTRIES = st.lists(st.text("abc", min_size=1, max_size=3), unique_by=str.casefold, min_size=1, max_size=5)

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from gitsync.diff.equivalence import SPELLING_RULES, judge
 from gitsync.diff.hints import Hints
 from gitsync.diff.rules.numbers import MIXED_RULES
-from gitsync.diff.rules.rule import Outcome
+from gitsync.diff.rules.rule import RuleOutcome
 from gitsync.diff.rules.single_types import TYPE_RULES
 
-SAME, OTHER, UNTOLD = Outcome.SAME, Outcome.OTHER, Outcome.UNTOLD
+SAME, OTHER, UNTOLD = RuleOutcome.SAME, RuleOutcome.OTHER, RuleOutcome.UNTOLD
 GUID = "1C793267-c310-d4ae-7BD5-5Af5BEF875D3"
 SUBSCRIPTION = "/subscriptions/00000000-0000-0000-0000-000000000000"
 SERVICE = f"{SUBSCRIPTION}/resourceGroups/g/providers/Microsoft.ApiManagement/service/s"

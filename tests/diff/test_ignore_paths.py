@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.diff.ignore import entry_of, kept, without
+from gitsync.diff.ignore import keep_live_paths, parse_entry_step, remove_paths
 
 TEAM = (("tags", "team"),)
 EVERY_PREFIX = (("subnets", "*", "prefix"),)
@@ -37,7 +37,7 @@ def subnet(name, prefix=None):
     ],
 )  # fmt: skip
 def test_left_out_of_a_comparison(body, paths, left, why):
-    assert without(body, paths) == left, why
+    assert remove_paths(body, paths) == left, why
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_left_out_of_a_comparison(body, paths, left, why):
     ],
 )  # fmt: skip
 def test_as_azure_has_it_in_what_is_sent(body, live, paths, sent, why):
-    assert kept(body, live, paths) == sent, why
+    assert keep_live_paths(body, live, paths) == sent, why
 
 
 JSON = st.recursive(
@@ -78,18 +78,18 @@ PATHS = st.lists(STEPS, max_size=3).map(tuple)
 @given(BODY, BODY, PATHS)
 def test_without_the_paths_what_is_sent_is_what_git_asks_for(body, live, paths):
     """Members that hold nothing but what is left alone may come along with it."""
-    assert _pruned(without(kept(body, live, paths), paths)) == _pruned(without(body, paths))
+    assert _pruned(remove_paths(keep_live_paths(body, live, paths), paths)) == _pruned(remove_paths(body, paths))
 
 
 @given(BODY, PATHS)
 def test_a_resource_that_is_as_git_says_is_sent_as_git_says(body, paths):
-    assert kept(body, body, paths) == body
+    assert keep_live_paths(body, body, paths) == body
 
 
 @given(BODY, PATHS)
 def test_leaving_out_twice_is_leaving_out_once(body, paths):
-    once = without(body, paths)
-    assert without(once, paths) == once
+    once = remove_paths(body, paths)
+    assert remove_paths(once, paths) == once
 
 
 def _pruned(value):
@@ -110,4 +110,4 @@ def _pruned(value):
     ],
 )
 def test_steps_that_choose_entries(step, chosen, why):
-    assert entry_of(step) == chosen, why
+    assert parse_entry_step(step) == chosen, why

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gitsync.diff.redact import secret_shapes, veiled, veiled_comparison
+from gitsync.diff.redact import find_secret_shapes, redact_comparison, redact_value
 from gitsync.model.secret import MASKED, Secret
 from gitsync.model.verdict import Comparison, Difference, Verdict
 
@@ -27,13 +27,13 @@ GIT = {"properties": {"key": Secret("k"), "users": [{"login": "a", "password": S
 )
 def test_a_secret_does_not_show(path, live, shown, why):
     comparison = Comparison(verdict=Verdict.DRIFTED, differences=(Difference(path, None, live, "x"),))
-    assert veiled_comparison(comparison, secret_shapes(GIT)).differences[0].live == shown, why
+    assert redact_comparison(comparison, find_secret_shapes(GIT)).differences[0].live == shown, why
 
 
 def test_what_was_a_secret_once_stays_hidden():
-    shapes = secret_shapes({"properties": {}}, {"properties": {"key": MASKED}}, None)
-    assert veiled({"properties": {"key": "x"}}, shapes) == {"properties": {"key": MASKED}}
+    shapes = find_secret_shapes({"properties": {}}, {"properties": {"key": MASKED}}, None)
+    assert redact_value({"properties": {"key": "x"}}, shapes) == {"properties": {"key": MASKED}}
 
 
 def test_without_secrets_nothing_is_hidden():
-    assert veiled({"a": [1]}, secret_shapes({"a": [1]})) == {"a": [1]}
+    assert redact_value({"a": [1]}, find_secret_shapes({"a": [1]})) == {"a": [1]}

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitsync.diff.hints import Hints
-from gitsync.diff.three_way import Remembered, baseline_of, compare, public
+from gitsync.diff.three_way import Remembered, compare, make_baseline, remove_secrets
 from gitsync.model.secret import Secret
 from gitsync.model.verdict import Verdict
 
@@ -95,7 +95,7 @@ def test_what_azure_does_not_return_is_unverified():
 
 
 def remembered(applied: Any, first: Any) -> Remembered:
-    return Remembered(applied=public(applied), baseline=baseline_of(applied, first))
+    return Remembered(applied=remove_secrets(applied), baseline=make_baseline(applied, first))
 
 
 @pytest.mark.parametrize(
@@ -217,8 +217,8 @@ def test_another_api_version_is_compared_at_first_sight():
 
 def test_a_record_never_holds_a_secret():
     body = {"properties": {"password": Secret("hunter2-hunter2")}}
-    assert "hunter2" not in str(public(body))
-    assert baseline_of(body, {"properties": {"password": "hunter2-hunter2"}}) == {"properties": {}}
+    assert "hunter2" not in str(remove_secrets(body))
+    assert make_baseline(body, {"properties": {"password": "hunter2-hunter2"}}) == {"properties": {}}
 
 
 def test_a_secret_that_azure_returns_is_no_drift():
@@ -329,7 +329,7 @@ def test_a_change_of_what_azure_made_of_it_is_found(applied, made, data):
 @given(documents, documents)
 def test_what_differs_differs_with_a_record_of_what_azure_had(desired, live):
     """A record made by hand of what git asks for hides nothing that first sight finds."""
-    found = compare(desired, live, Remembered(applied=public(desired), baseline=None))
+    found = compare(desired, live, Remembered(applied=remove_secrets(desired), baseline=None))
     assert found.differences == compare(desired, live, None).differences
 
 

@@ -9,12 +9,12 @@ from io import BytesIO
 import aiohttp
 
 from gitsync.emulator.http.server import Emulator
-from gitsync.emulator.settings import Settings
+from gitsync.emulator.settings import EmulatorSettings
 
 SUBSCRIPTION = "/subscriptions/00000000-0000-4000-8000-000000000001"
 GROUP = f"{SUBSCRIPTION}/resourceGroups/net"
 VERSION = "2024-03-01"
-OPEN = Settings(limits=None)
+OPEN = EmulatorSettings(limits=None)
 
 
 def at(kind, *names, scope=GROUP):

@@ -3,7 +3,7 @@
 import pytest
 from asked import GROUP, at, play, with_group
 
-from gitsync.emulator.patch import at as inside
+from gitsync.emulator.patch import find_value as inside
 
 FAMILIES = [
     ("Microsoft.Network/virtualNetworks", "subnets", ("properties", "subnets")),

@@ -17,11 +17,11 @@ from asked import GROUP, OPEN, PLAIN, VERSION, TestClock, play
 from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import Timing
 from gitsync.emulator.state.store import MemoryStore, SqliteStore
-from gitsync.emulator.state.stored import Operation, Stored
+from gitsync.emulator.state.stored import EmulatedOperation, StoredResource
 from gitsync.emulator.types.behaviour import Style
 from gitsync.errors import ConfigError
 
-ONE = Stored(id="/A", body={"x": [1, {"y": None}]}, api_version="v", number=1, created="c", changed="d")
+ONE = StoredResource(id="/A", body={"x": [1, {"y": None}]}, api_version="v", number=1, created="c", changed="d")
 
 
 @pytest.fixture(params=["memory", "file"])
@@ -32,7 +32,7 @@ def store(request, tmp_path):
 
 
 def test_a_store_finds_what_was_put(store):
-    operation = Operation(
+    operation = EmulatedOperation(
         id="o", key="/a", path="/A", verb="PUT", style="async", api_version="v", started=1.5, error={"code": "c"}
     )
     with store.transaction():

@@ -3,7 +3,7 @@
 import pytest
 from asked import at, play, with_group
 
-from gitsync.emulator.patch import at as inside
+from gitsync.emulator.patch import find_value as inside
 
 EXPORTED = [
     ("Microsoft.Cache/redis", ["properties.hostName", "properties.port", "properties.sslPort"]),

@@ -7,8 +7,8 @@ import aiohttp
 import pytest
 from asked import GROUP, PLAIN, VNET, TestClock, play, with_group
 
-from gitsync.emulator.faults import _ANSWER, _MATCH, _MOVE, _OPERATION, _RULE, Canned, Match, Rule
-from gitsync.emulator.settings import _SETTINGS, _TIMING, Limits, Settings, read_settings
+from gitsync.emulator.faults import _ANSWER, _MATCH, _MOVE, _OPERATION, _RULE, Canned, FaultRule, Match
+from gitsync.emulator.settings import _SETTINGS, _TIMING, EmulatorSettings, Limits, read_settings
 from gitsync.emulator.state.store import MemoryStore
 from gitsync.emulator.types.behaviour import Style
 from gitsync.errors import ConfigError
@@ -26,7 +26,7 @@ def play_script(tmp_path, scenario, rules, **more):
 
 
 def test_an_empty_script_changes_nothing(tmp_path):
-    assert script(tmp_path, "") == Settings()
+    assert script(tmp_path, "") == EmulatorSettings()
 
 
 def test_every_setting_can_be_said(tmp_path):
@@ -268,8 +268,8 @@ def test_another_rule_in_the_place_of_one_counts_anew():
     store = MemoryStore()
 
     def answered(code):
-        rule = Rule(match=Match(nth=(1,)), answer=Canned(code=code))
-        return play(lambda azure: azure.get(GROUP), Settings(limits=None, rules=(rule,)), store).code
+        rule = FaultRule(match=Match(nth=(1,)), answer=Canned(code=code))
+        return play(lambda azure: azure.get(GROUP), EmulatorSettings(limits=None, rules=(rule,)), store).code
 
     assert [answered(code) for code in ("Conflict", "Conflict", "ServiceUnavailable")] == [
         "Conflict",

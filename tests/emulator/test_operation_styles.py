@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from asked import GROUP, OPEN, PLAIN, TestClock, at, play, with_group
 
-from gitsync.emulator.faults import Match, Rule
+from gitsync.emulator.faults import FaultRule, Match
 from gitsync.emulator.http.call import Course
 from gitsync.emulator.settings import Timing
 from gitsync.emulator.types.behaviour import Style
@@ -18,7 +18,7 @@ def timed(style, *, polls=1, retry_after=7, **more):
 
 def course(kind="*", method="PUT", **more):
     """Settings under which the writes of a kind run a course."""
-    return replace(OPEN, rules=(Rule(match=Match(methods=(method,), type=kind), course=Course(**more)),))
+    return replace(OPEN, rules=(FaultRule(match=Match(methods=(method,), type=kind), course=Course(**more)),))
 
 
 PUTS = [

@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 from asked import GROUP, OPEN, SUBSCRIPTION, at, play, with_group
 
-from gitsync.emulator.settings import TENANT, Denial, Principal, read_settings
+from gitsync.emulator.settings import TENANT, Denial, EmulatedPrincipal, read_settings
 
 ELSEWHERE = "22222222-2222-4222-8222-222222222222"
-ANYWHERE = Principal(client="anywhere", object="object-anywhere", secret="one")
-THERE = Principal(client="there", object="object-there", secret="two", tenant=ELSEWHERE)
+ANYWHERE = EmulatedPrincipal(client="anywhere", object="object-anywhere", secret="one")
+THERE = EmulatedPrincipal(client="there", object="object-there", secret="two", tenant=ELSEWHERE)
 SCRIPT = """
 settings:
   throttle: off
@@ -38,7 +38,14 @@ SIGN_INS = [
     (THERE, ELSEWHERE, None, 200, ELSEWHERE, "where it is known"),
     (THERE, TENANT, None, 400, "AADSTS700016", "where it is not"),
     (THERE, ELSEWHERE, "wrong", 401, "AADSTS7000215", "with a wrong secret"),
-    (Principal(client="nobody", object="x", secret="x"), TENANT, None, 400, "AADSTS700016", "as nobody we know"),
+    (
+        EmulatedPrincipal(client="nobody", object="x", secret="x"),
+        TENANT,
+        None,
+        400,
+        "AADSTS700016",
+        "as nobody we know",
+    ),
 ]
 
 

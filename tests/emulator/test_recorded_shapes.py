@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from asked import OPEN, play
 
-from gitsync.emulator.http.target import Shape, parse
+from gitsync.emulator.http.target import PathShape, parse
 from gitsync.emulator.types.recorded import spell, ways_of
 
 RECORDED = Path(__file__).resolve().parents[3] / "shared" / "arm-traffic"
@@ -26,7 +26,7 @@ OPERATIONS = lines("long-running")
 def make_place(emulator, path):
     """Whatever must be there before the path can be written."""
     target = parse(path)
-    if target.group and target.shape is not Shape.GROUP:
+    if target.group and target.shape is not PathShape.GROUP:
         emulator.put(target.group_path, {"location": "westus2"})
     for above in target.ancestors:
         emulator.put(above.path, {})

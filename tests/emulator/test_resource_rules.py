@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from asked import GROUP, OPEN, PLAIN, SUBSCRIPTION, VNET, at, play, with_group
 
-from gitsync.emulator.settings import Busy, Denial, Lock, Timing
+from gitsync.emulator.settings import Busy, Denial, ManagementLock, Timing
 from gitsync.emulator.types.behaviour import Style
 
 SUBNET = f"{VNET}/subnets/a"
@@ -195,11 +195,11 @@ GATES = [
     (replace(OPEN, subscriptions=("other",)), "GET", PLAIN, "2024-03-01", 404, "SubscriptionNotFound", "not ours"),
     (replace(OPEN, unregistered=("contoso.things",)), "PUT", PLAIN, "2024-03-01", 409, "MissingSubscriptionRegistration", "to be registered first"),
     (replace(OPEN, unregistered=("Contoso.Things",)), "GET", PLAIN, "2024-03-01", 404, "ResourceNotFound", "reading needs no registration"),
-    (replace(OPEN, locks=(Lock(scope=GROUP),)), "PUT", PLAIN, "2024-03-01", 201, "", "CanNotDelete lets write"),
-    (replace(OPEN, locks=(Lock(scope=GROUP),)), "DELETE", PLAIN, "2024-03-01", 409, "ScopeLocked", "and not delete"),
-    (replace(OPEN, locks=(Lock(scope=PLAIN),)), "DELETE", GROUP, "2024-03-01", 409, "ScopeLocked", "nor what holds it"),
-    (replace(OPEN, locks=(Lock(scope=GROUP, read_only=True),)), "PUT", PLAIN, "2024-03-01", 409, "ScopeLocked", "ReadOnly lets nothing"),
-    (replace(OPEN, locks=(Lock(scope=GROUP, read_only=True),)), "GET", GROUP, "2024-03-01", 200, "", "but read"),
+    (replace(OPEN, locks=(ManagementLock(scope=GROUP),)), "PUT", PLAIN, "2024-03-01", 201, "", "CanNotDelete lets write"),
+    (replace(OPEN, locks=(ManagementLock(scope=GROUP),)), "DELETE", PLAIN, "2024-03-01", 409, "ScopeLocked", "and not delete"),
+    (replace(OPEN, locks=(ManagementLock(scope=PLAIN),)), "DELETE", GROUP, "2024-03-01", 409, "ScopeLocked", "nor what holds it"),
+    (replace(OPEN, locks=(ManagementLock(scope=GROUP, read_only=True),)), "PUT", PLAIN, "2024-03-01", 409, "ScopeLocked", "ReadOnly lets nothing"),
+    (replace(OPEN, locks=(ManagementLock(scope=GROUP, read_only=True),)), "GET", GROUP, "2024-03-01", 200, "", "but read"),
     (replace(OPEN, denied=(Denial(action="*/things/write"),)), "PUT", PLAIN, "2024-03-01", 403, "AuthorizationFailed", "an action denied"),
     (replace(OPEN, denied=(Denial(action="*/delete"),)), "PUT", PLAIN, "2024-03-01", 201, "", "another one"),
     (replace(OPEN, denied=(Denial(scope=GROUP),)), "GET", PLAIN, "2024-03-01", 403, "AuthorizationFailed", "a scope denied, with all below"),

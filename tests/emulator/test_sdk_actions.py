@@ -10,20 +10,20 @@ from azure.core.pipeline import AsyncPipeline
 from azure.core.pipeline.policies import RequestIdPolicy
 from azure.core.pipeline.transport import AioHttpTransport
 from azure.core.polling import AsyncLROPoller
-from azure.core.rest import HttpRequest
+from azure.core.rest import ArmRequest
 from azure.mgmt.core import AsyncARMPipelineClient
 from azure.mgmt.core.polling.async_arm_polling import AsyncARMPolling
 
-from gitsync.emulator.faults import Match, Rule
+from gitsync.emulator.faults import FaultRule, Match
 from gitsync.emulator.http.call import Course
 from gitsync.emulator.http.server import Emulator
-from gitsync.emulator.settings import Settings
+from gitsync.emulator.settings import EmulatorSettings
 
 CLUSTER = at("Microsoft.RedHatOpenShift/hcpOpenShiftClusters", "c")
 BACKUP = at("Microsoft.DataProtection/backupVaults/backupInstances", "v", "i")
 VAULT = at("Microsoft.KeyVault/vaults", "kv")
 PURGE = f"{SUBSCRIPTION}/providers/Microsoft.KeyVault/locations/westeurope/deletedVaults/kv/purge"
-FAILS = Rule(
+FAILS = FaultRule(
     match=Match(methods=("POST",)), course=Course(result="Failed", error={"code": "Busy", "message": "Later."})
 )
 
@@ -38,8 +38,8 @@ def acted(path, settings=OPEN):
             pipeline = AsyncPipeline(AioHttpTransport(), policies=[RequestIdPolicy()])
             async with AsyncARMPipelineClient(base_url=azure.url, pipeline=pipeline, policies=[]) as client:
                 url = f"{azure.url}%s?api-version=2024-11-01"
-                await pipeline.run(HttpRequest("DELETE", url % VAULT))
-                first = await pipeline.run(HttpRequest("POST", url % path))
+                await pipeline.run(ArmRequest("DELETE", url % VAULT))
+                first = await pipeline.run(ArmRequest("POST", url % path))
                 return await AsyncLROPoller(client, first, content, AsyncARMPolling(0)).result()
 
     return asyncio.run(run())
@@ -62,4 +62,4 @@ def test_an_action_ends_with_its_result():
 @pytest.mark.parametrize("path", [f"{BACKUP}/sync", f"{CLUSTER}/requestAdminCredential", PURGE])
 def test_an_action_that_fails_says_why(path):
     with pytest.raises(HttpResponseError, match="Later"):
-        acted(path, Settings(limits=None, rules=(FAILS,)))
+        acted(path, EmulatorSettings(limits=None, rules=(FAILS,)))

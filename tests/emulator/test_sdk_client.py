@@ -10,7 +10,7 @@ from azure.core.credentials import AccessToken
 from azure.core.exceptions import HttpResponseError, ResourceNotFoundError
 from azure.mgmt.resource.resources.aio import ResourceManagementClient
 
-from gitsync.emulator.faults import Match, Rule
+from gitsync.emulator.faults import FaultRule, Match
 from gitsync.emulator.http.call import Course
 from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import Timing
@@ -132,7 +132,7 @@ def test_it_raises_what_arm_refuses():
 def test_it_raises_how_an_operation_failed(style):
     error = {"code": "SkuNotAvailable", "message": "There is none left."}
     course = Course(style=style, result="Failed", error=error)
-    settings = replace(OPEN, rules=(Rule(match=Match(type="microsoft.network/*"), course=course),))
+    settings = replace(OPEN, rules=(FaultRule(match=Match(type="microsoft.network/*"), course=course),))
 
     async def scenario(client, emulator):
         with pytest.raises(HttpResponseError) as failed:

@@ -7,7 +7,7 @@ from asked import GROUP, OPEN, PLAIN, at, play, with_group
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.emulator.patch import GONE, change, merge
+from gitsync.emulator.patch import GONE, merge, set_value
 from gitsync.emulator.types.provider_fields import with_made
 from gitsync.emulator.types.secrets import without_secrets
 
@@ -194,10 +194,10 @@ CHANGES = [
 @pytest.mark.parametrize(("value", "pointer", "wanted", "changed", "why"), CHANGES, ids=[row[-1] for row in CHANGES])
 def test_a_pointer_sets_one_value(value, pointer, wanted, changed, why):
     before = repr(value)
-    assert change(value, pointer, wanted) == changed, why
+    assert set_value(value, pointer, wanted) == changed, why
     assert repr(value) == before, "what was given stays as it was"
 
 
 def test_a_list_has_no_item_beyond_its_end():
     with pytest.raises(KeyError):
-        change({"a": []}, "/a/3", 1)
+        set_value({"a": []}, "/a/3", 1)

@@ -4,35 +4,40 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.emulator.http.target import Shape, parse
+from gitsync.emulator.http.target import PathShape, parse
 
 PATHS = [
-    ("/subscriptions", Shape.SUBSCRIPTIONS, "/", "the collection"),
-    ("/subscriptions/s", Shape.SUBSCRIPTION, "/", "one of them"),
-    ("/subscriptions/s/resourceGroups", Shape.GROUPS, "/", "the groups"),
+    ("/subscriptions", PathShape.SUBSCRIPTIONS, "/", "the collection"),
+    ("/subscriptions/s", PathShape.SUBSCRIPTION, "/", "one of them"),
+    ("/subscriptions/s/resourceGroups", PathShape.GROUPS, "/", "the groups"),
     (
         "/subscriptions/s/resourcegroups/g",
-        Shape.GROUP,
+        PathShape.GROUP,
         "Microsoft.Resources/resourceGroups",
         "clients write it lower case",
     ),
-    ("/subscriptions/s/resources", Shape.RESOURCES, "/", "all that a subscription holds"),
-    ("/subscriptions/s/resourceGroups/g/resources", Shape.RESOURCES, "/", "all that a group holds"),
-    ("/subscriptions/s/providers", Shape.PROVIDERS, "/", "the providers"),
-    ("/subscriptions/s/providers/A.B", Shape.PROVIDER, "A.B", "one provider"),
-    ("/subscriptions/s/providers/A.B/cs/d", Shape.RESOURCE, "A.B/cs", "a resource of a subscription"),
-    ("/subscriptions/s/resourceGroups/g/providers/A.B/cs/d/es/f", Shape.RESOURCE, "A.B/cs/es", "a nested one"),
-    ("/subscriptions/s/resourceGroups/g/providers/A.B/cs", Shape.COLLECTION, "A.B/cs", "a list"),
-    ("/subscriptions/s/resourceGroups/g/providers/A.B/cs/d/start", Shape.COLLECTION, "A.B/cs/start", "or an action"),
-    ("/providers/A.B/cs/d", Shape.RESOURCE, "A.B/cs", "a resource of the tenant"),
+    ("/subscriptions/s/resources", PathShape.RESOURCES, "/", "all that a subscription holds"),
+    ("/subscriptions/s/resourceGroups/g/resources", PathShape.RESOURCES, "/", "all that a group holds"),
+    ("/subscriptions/s/providers", PathShape.PROVIDERS, "/", "the providers"),
+    ("/subscriptions/s/providers/A.B", PathShape.PROVIDER, "A.B", "one provider"),
+    ("/subscriptions/s/providers/A.B/cs/d", PathShape.RESOURCE, "A.B/cs", "a resource of a subscription"),
+    ("/subscriptions/s/resourceGroups/g/providers/A.B/cs/d/es/f", PathShape.RESOURCE, "A.B/cs/es", "a nested one"),
+    ("/subscriptions/s/resourceGroups/g/providers/A.B/cs", PathShape.COLLECTION, "A.B/cs", "a list"),
+    (
+        "/subscriptions/s/resourceGroups/g/providers/A.B/cs/d/start",
+        PathShape.COLLECTION,
+        "A.B/cs/start",
+        "or an action",
+    ),
+    ("/providers/A.B/cs/d", PathShape.RESOURCE, "A.B/cs", "a resource of the tenant"),
     (
         "/providers/A.B/cs/d/providers/E.F/gs/h",
-        Shape.RESOURCE,
+        PathShape.RESOURCE,
         "E.F/gs",
         "an extension has the type after the last provider",
     ),
-    ("/subscriptions/s/resourceGroups/g/locks", Shape.UNKNOWN, "/", "a word that ARM does not know"),
-    ("/", Shape.UNKNOWN, "/", "nothing at all"),
+    ("/subscriptions/s/resourceGroups/g/locks", PathShape.UNKNOWN, "/", "a word that ARM does not know"),
+    ("/", PathShape.UNKNOWN, "/", "nothing at all"),
 ]
 
 

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 from asked import GROUP, OPEN, PLAIN, TestClock, play
 
-from gitsync.emulator.settings import Bucket, Limits, Principal, Settings
+from gitsync.emulator.settings import Bucket, EmulatedPrincipal, EmulatorSettings, Limits
 
 SMALL = replace(OPEN, limits=Limits(reads=Bucket(size=3, per_second=1), writes=Bucket(size=2, per_second=0.5)))
 
 
 def test_buckets_have_the_sizes_of_arm():
-    limits = Settings().limits
+    limits = EmulatorSettings().limits
     assert (limits.reads.size, limits.reads.per_second) == (250, 25)
     assert (limits.writes.size, limits.writes.per_second) == (200, 10)
     assert (limits.deletes.size, limits.deletes.per_second) == (200, 10)
@@ -49,7 +49,7 @@ def test_a_bucket_fills_with_time_and_never_beyond_its_size():
 
 def test_each_subscription_and_each_principal_has_buckets_of_its_own():
     clock = TestClock()
-    principals = tuple(Principal(client=name, object=name) for name in ("a", "b"))
+    principals = tuple(EmulatedPrincipal(client=name, object=name) for name in ("a", "b"))
 
     async def scenario(azure):
         tokens = [azure.emulator.tokens.token(principal) for principal in principals]

@@ -14,13 +14,13 @@ from azure.core.exceptions import ClientAuthenticationError
 from azure.core.pipeline.transport import AioHttpTransport
 from azure.identity.aio import ClientAssertionCredential, ClientSecretCredential
 
-from gitsync.emulator.clock import SystemClock
-from gitsync.emulator.http.certificate import serve_with
+from gitsync.emulator.clock import EmulatorClock
+from gitsync.emulator.http.certificate import make_tls_context
 from gitsync.emulator.http.server import Emulator
-from gitsync.emulator.settings import TENANT, Principal
+from gitsync.emulator.settings import TENANT, EmulatedPrincipal
 
-WRITER = Principal(client="writer-client", object="writer-object", secret="hush")
-READER = Principal(client="reader-client", object="reader-object", secret="still", read_only=True)
+WRITER = EmulatedPrincipal(client="writer-client", object="writer-object", secret="hush")
+READER = EmulatedPrincipal(client="reader-client", object="reader-object", secret="still", read_only=True)
 STRICT = replace(OPEN, require_token=True, principals=(WRITER, READER))
 ARM = "https://management.azure.com/.default"
 
@@ -141,7 +141,7 @@ def over_tls(tmp_path, ask):
 
     async def run():
         certificate = tmp_path / "certificate.pem"
-        tls = serve_with("127.0.0.1", SystemClock().now(), certificate)
+        tls = make_tls_context("127.0.0.1", EmulatorClock().now(), certificate)
         emulator = Emulator(STRICT)
         await emulator.start(tls=tls)
         trust = ssl.create_default_context(cafile=str(certificate))

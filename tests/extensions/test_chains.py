@@ -6,12 +6,12 @@ from dataclasses import replace
 import pytest
 from asking import REGISTRY, Nobody, subject
 
-from gitsync.extensions.api import Call, Extension, Modifier, Question, imported, skipped
+from gitsync.extensions.api import ActionCall, Extension, LookupRequest, Modifier, imported, skipped
 from gitsync.extensions.registry import Registry
 from gitsync.model.secret import Secret
 
 ABOUT = subject("g", "K")
-FIRST, SECOND = Question("/a", "1"), Question("/b", "1")
+FIRST, SECOND = LookupRequest("/a", "1"), LookupRequest("/b", "1")
 
 
 def registry(**points):
@@ -125,7 +125,7 @@ def test_body_modifiers_say_what_they_need_and_alter_two_bodies():
             asks=lambda _: questions,
             compared=lambda body, _: {**body, "compared": [*body.get("compared", ()), number]},
             sent=lambda body, _: {**body, "sent": [*body.get("sent", ()), number]},
-            first=lambda _: Call(path=f"/{number}", api_version="1") if number == 1 else None,
+            first=lambda _: ActionCall(path=f"/{number}", api_version="1") if number == 1 else None,
             foretells=lambda _: f"Does {number}." if number == 2 else "",
         )
 
@@ -133,7 +133,7 @@ def test_body_modifiers_say_what_they_need_and_alter_two_bodies():
     assert known.questions(ABOUT) == (FIRST, SECOND), "what two ask for is asked once"
     assert known.compared({}, ABOUT) == {"compared": [1, 2]}
     assert known.modified({}, ABOUT) == {"sent": [1, 2]}
-    assert known.first_calls(ABOUT) == (Call(path="/1", api_version="1"),)
+    assert known.first_calls(ABOUT) == (ActionCall(path="/1", api_version="1"),)
     assert known.foretold(ABOUT) == "Does 2."
 
 

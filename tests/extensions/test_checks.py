@@ -7,7 +7,7 @@ from builders import live
 from gitsync.errors import ArmError, ConfigError
 from gitsync.extensions.api import Extension, block, failure, proceed, success
 from gitsync.extensions.registry import Registry
-from gitsync.extensions.third_party import installed
+from gitsync.extensions.third_party import load_installed
 from gitsync.model.condition import Retry
 from gitsync.status.error_classes import Classification
 
@@ -72,7 +72,7 @@ def package(folder, module: str):
 def test_another_package_brings_extensions(tmp_path, monkeypatch):
     package(tmp_path, "from gitsync.extensions.api import Extension\nrows = (Extension(group='g', kind='K'),)\n")
     monkeypatch.syspath_prepend(tmp_path)
-    assert installed() == (Extension(group="g", kind="K"),)
+    assert load_installed() == (Extension(group="g", kind="K"),)
     assert Registry.load().checks_owner(KUSTO, "Database")
 
 
@@ -81,4 +81,4 @@ def test_a_package_that_cannot_be_loaded_is_named(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(__import__("sys").modules, "extension", raising=False)
     with pytest.raises(ConfigError, match="'others' \\(extension:rows\\)"):
-        installed()
+        load_installed()

@@ -18,7 +18,7 @@ from gitsync.arm.client import open_arm
 from gitsync.arm.http.conversation import Conversation
 from gitsync.catalog.catalog import open_catalog
 from gitsync.emulator.http.server import Emulator
-from gitsync.emulator.settings import Settings
+from gitsync.emulator.settings import EmulatorSettings
 from gitsync.errors import ArmError
 from gitsync.extensions.api import Subject
 from gitsync.extensions.factories.private_address import FIELD
@@ -47,7 +47,7 @@ def against_azure(test: Test, **settings: Any) -> Any:
 
     async def run() -> Any:
         clock = FakeClock()
-        async with Emulator(Settings(limits=None, **settings), clock=clock) as azure:
+        async with Emulator(EmulatorSettings(limits=None, **settings), clock=clock) as azure:
             azure.put(GROUP, {"location": "westeurope"})
             async with open_arm(anonymous(azure.url), clock) as arm:
                 actor = Actor(arm.writer(Conversation(deadline=clock.monotonic() + 1800)))

@@ -13,7 +13,7 @@ from asking import subject
 from exporting import exporters
 
 from gitsync.catalog.catalog import open_catalog
-from gitsync.validation.references import arm_type_of
+from gitsync.validation.references import parse_arm_type
 
 FOLDER = Path(__file__).resolve().parents[3] / "shared" / "arm-traffic" / "actions"
 NOT_OURS = {"microsoft.subscription.jsonl"}
@@ -50,7 +50,7 @@ def asked_of(record):
         (*kind, arm_id)
         for arm_id in ids
         for kind in exporters()
-        if arm_type_of(arm_id).casefold() == (catalog.arm_type(*kind) or "").casefold()
+        if parse_arm_type(arm_id).casefold() == (catalog.arm_type(*kind) or "").casefold()
     ]
 
 

@@ -6,7 +6,7 @@ import pytest
 from asking import REGISTRY, Nobody, post_check, subject, with_
 from builders import vnet_id
 
-from gitsync.extensions.api import Call
+from gitsync.extensions.api import ActionCall
 
 GROUP = "dataprotection.azure.com"
 
@@ -49,5 +49,5 @@ def test_only_a_mistake_of_the_users_is_looked_at_again(status, code, looks, why
     own = with_(protectionStatus={"status": status, **({"errorDetails": {"code": code}} if code else {})})
     asked = subject(GROUP, "BackupVaultsBackupInstance", own=own)
     answer = asyncio.run(REGISTRY.post_check(asked, Nobody()))
-    wanted = Call(path=f"{vnet_id()}/sync", api_version="2024-04-01", body={"syncType": "Default"})
+    wanted = ActionCall(path=f"{vnet_id()}/sync", api_version="2024-04-01", body={"syncType": "Default"})
     assert (answer.reason, answer.then) == (NOT_YET, wanted if looks else None), why

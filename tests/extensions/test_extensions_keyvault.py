@@ -6,14 +6,14 @@ import pytest
 from asking import REGISTRY, subject
 
 from gitsync.errors import GitsyncError
-from gitsync.extensions.api import Call, Question, UnmendableError
+from gitsync.extensions.api import ActionCall, LookupRequest, UnmendableError
 from gitsync.model.live import Live
 
 GROUP = "keyvault.azure.com"
 SCOPE = "/subscriptions/1/providers/Microsoft.KeyVault/locations/westeurope/deletedVaults"
 VAULT = "/subscriptions/1/resourceGroups/{}/providers/Microsoft.KeyVault/vaults/in-azure"
 HERE = VAULT.format("core")
-ASKED = Question(f"{SCOPE}/in-azure", "2024-11-01")
+ASKED = LookupRequest(f"{SCOPE}/in-azure", "2024-11-01")
 
 
 def about(mode, *, deleted=None, live=None, location="westeurope", arm_id=HERE):
@@ -65,7 +65,7 @@ def test_a_mode_is_a_goal(mode, deleted, sent, called, told, why):
     assert REGISTRY.modified(compared, asked) == body(sent)
     assert REGISTRY.questions(asked) == ((ASKED,) if goal else ())
     assert REGISTRY.first_calls(asked) == (
-        (Call(path=f"{SCOPE}/in-azure/purge", api_version="2024-11-01"),) if called else ()
+        (ActionCall(path=f"{SCOPE}/in-azure/purge", api_version="2024-11-01"),) if called else ()
     )
     assert REGISTRY.foretold(asked) == told
 

@@ -7,9 +7,9 @@ import pytest
 from asking import Nobody, subject
 
 from gitsync.errors import ArmError, ExtensionError, GitsyncError
-from gitsync.extensions.api import Call, Extension, Modifier, Question, imported, proceed
+from gitsync.extensions.api import ActionCall, Extension, LookupRequest, Modifier, imported, proceed
 from gitsync.extensions.registry import Registry
-from gitsync.extensions.third_party import guarded
+from gitsync.extensions.third_party import guard_extension
 from gitsync.model.secret import Secret
 
 KEY = "k3y-that-nobody-may-see"
@@ -18,7 +18,7 @@ WANTED = frozenset({"a"})
 
 
 def of(**points):
-    return Registry([guarded(Extension(group="g", kind="K", **points), "others")])
+    return Registry([guard_extension(Extension(group="g", kind="K", **points), "others")])
 
 
 async def deleted(_about, _azure):
@@ -116,7 +116,7 @@ def test_an_answer_of_the_wrong_type_is_blamed_on_it(point):
         ("importer", (None, imported()), "what was read is needed"),
         ("importer", (ABOUT,), "half an answer"),
         ("asks", ("/a",), "a path is no question"),
-        ("asks", [Question("/a", "1")], "a list is no tuple"),
+        ("asks", [LookupRequest("/a", "1")], "a list is no tuple"),
         ("first", "/a", "a path is no call"),
     ],
 )
@@ -134,8 +134,8 @@ def test_what_an_answer_holds_is_looked_at_too(point, answer, why):
         ("succeeded", {"a": "x"}, {"a": "x"}),
         ("foreseen", {"a": "x"}, {"a": "x"}),
         ("importer", (ABOUT, imported()), (ABOUT, imported())),
-        ("asks", (Question("/a", "1"),), (Question("/a", "1"),)),
-        ("first", Call(path="/a", api_version="1"), (Call(path="/a", api_version="1"),)),
+        ("asks", (LookupRequest("/a", "1"),), (LookupRequest("/a", "1"),)),
+        ("first", ActionCall(path="/a", api_version="1"), (ActionCall(path="/a", api_version="1"),)),
         ("first", None, ()),
         ("foretells", "So.", "So."),
         ("restores", True, True),

@@ -3,13 +3,13 @@
 import pytest
 
 from gitsync.errors import ArmError
-from gitsync.extensions.factories.error_rules import ANY_CODE, Class, Refusal, Refusals, classified
+from gitsync.extensions.factories.error_rules import ANY_CODE, Class, ErrorRule, Refusals, classified
 from gitsync.model.condition import Retry
 from gitsync.status.error_classes import Classification
 
 
 def row(**more):
-    return Refusal(**{"kind": "K", "code": "Mine"} | more)
+    return ErrorRule(**{"kind": "K", "code": "Mine"} | more)
 
 
 def refused(code="Mine", message="It failed.\nBadly."):

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from gitsync.git.state.store import Update
-from gitsync.model.condition import Condition, Status
+from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.gvk import Key
 from gitsync.model.record import Claim, Record
 
@@ -37,7 +37,7 @@ def a_record(name: str, **changes: Any) -> Record:
         claim=Claim.CREATED,
         applied={"location": "westeurope"},
         baseline={"location": "westeurope"},
-        condition=Condition(status=Status.TRUE, reason="Succeeded", time="2024-05-01T10:00:00Z"),
+        condition=Condition(status=ConditionStatus.TRUE, reason="Succeeded", time="2024-05-01T10:00:00Z"),
     )
     return replace(plain, **changes)
 

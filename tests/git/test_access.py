@@ -15,8 +15,8 @@ from git_server import EVERY_PROCESS, basic, serve
 from remembered import a_record, an_update
 
 from gitsync.errors import PublishError, SourceError
-from gitsync.git.access import Access
-from gitsync.git.source.checkout import checkout
+from gitsync.git.access import GitAccess
+from gitsync.git.source.checkout import open_checkout
 from gitsync.git.state.stores import open_store
 from gitsync.model.secret import Secret
 
@@ -32,13 +32,13 @@ def served(cloned, bare, tmp_path: Path):
         yield f"{url}/{bare.path.name}", seen
 
 
-def access(token: str | None = TOKEN, **options) -> Access:
-    return Access(token=Secret(token) if token else None, **options)
+def access(token: str | None = TOKEN, **options) -> GitAccess:
+    return GitAccess(token=Secret(token) if token else None, **options)
 
 
 def test_the_token_arrives_and_shows_on_no_command_line(served):
     url, seen = served
-    with checkout(url, access=access()) as found:
+    with open_checkout(url, access=access()) as found:
         assert list(found.files) == ["apps/rg.yaml"]
         assert TOKEN not in repr(found)
         assert WRITER.split()[1] not in repr(found)
@@ -50,7 +50,7 @@ def test_the_token_arrives_and_shows_on_no_command_line(served):
 def test_a_password_in_the_url_travels_the_same_way(served):
     url, seen = served
     address = url.replace("://", "://me:p%40ss@")
-    with checkout(address, access=access(None)) as found:
+    with open_checkout(address, access=access(None)) as found:
         assert found.name == url
         assert found.remote is not None
         assert found.remote.url == url
@@ -61,7 +61,7 @@ def test_a_password_in_the_url_travels_the_same_way(served):
 
 def test_a_token_goes_before_the_password_of_the_url(served):
     url, seen = served
-    with checkout(url.replace("://", "://me:p%40ss@"), access=access()):
+    with open_checkout(url.replace("://", "://me:p%40ss@"), access=access()):
         pass
     assert {tuple(each) for each in seen.authorizations} == {(WRITER,)}
 
@@ -69,7 +69,7 @@ def test_a_token_goes_before_the_password_of_the_url(served):
 def test_the_user_name_can_be_chosen(cloned, bare, tmp_path: Path):
     with (
         serve(tmp_path, readers=(basic("oauth2", TOKEN),)) as (url, _),
-        checkout(f"{url}/{bare.path.name}", access=access(username="oauth2")) as found,
+        open_checkout(f"{url}/{bare.path.name}", access=access(username="oauth2")) as found,
     ):
         assert found.files
 
@@ -80,13 +80,13 @@ def test_the_user_name_can_be_chosen(cloned, bare, tmp_path: Path):
 def test_without_the_right_token_nobody_is_asked_and_it_is_told(served, token, hint):
     url, _ = served
     with pytest.raises(SourceError, match=hint) as refused:
-        checkout(url, access=access(token))
+        open_checkout(url, access=access(token))
     assert "wrong" not in str(refused.value)
 
 
 def test_a_token_that_may_not_write_is_found_out_before_anything_is_written(served, bare, clock):
     url, _ = served
-    with checkout(url, access=access("reader")) as source, open_store(source, clock=clock) as store:
+    with open_checkout(url, access=access("reader")) as source, open_store(source, clock=clock) as store:
         assert not store.load().records
         with pytest.raises(PublishError, match=r"403.*may not do this: give it read, and for status also write"):
             store.check_writable()
@@ -95,7 +95,7 @@ def test_a_token_that_may_not_write_is_found_out_before_anything_is_written(serv
 
 def test_status_is_pushed_with_the_same_token(served, bare, clock):
     url, seen = served
-    with checkout(url, access=access()) as source, open_store(source, clock=clock) as store:
+    with open_checkout(url, access=access()) as source, open_store(source, clock=clock) as store:
         store.load()
         store.check_writable()
         assert store.save(an_update(a_record("one"), revision=source.revision))
@@ -111,7 +111,7 @@ def test_the_credentials_that_ci_left_in_a_work_tree_are_used_for_its_remote(ser
     left = WRITER if token is None else basic("x-access-token", "expired")
     cloned.git("remote", "set-url", "origin", url)
     cloned.git("config", f"http.{url.rpartition('/')[0]}/.extraheader", f"AUTHORIZATION: {left}")
-    with checkout(str(cloned.path), access=access(token)) as source, open_store(source, clock=clock) as store:
+    with open_checkout(str(cloned.path), access=access(token)) as source, open_store(source, clock=clock) as store:
         store.load()
         store.check_writable()
         assert store.save(an_update(a_record("one")))
@@ -124,7 +124,7 @@ def test_settings_that_the_environment_hands_over_stay(served, monkeypatch: pyte
     monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
     monkeypatch.setenv("GIT_CONFIG_KEY_0", f"http.{url}.extraHeader")
     monkeypatch.setenv("GIT_CONFIG_VALUE_0", f"Authorization: {WRITER}")
-    with checkout(url, access=access(None)) as found:
+    with open_checkout(url, access=access(None)) as found:
         assert found.files
     assert {tuple(each) for each in seen.authorizations} == {(WRITER,)}
 
@@ -133,10 +133,10 @@ def test_over_tls_the_servers_name_is_checked(cloned, bare, tmp_path: Path, monk
     certificate, key = _certificate(tmp_path)
     with serve(tmp_path, readers=(WRITER,), tls=(certificate, key)) as (url, seen):
         with pytest.raises(SourceError, match=r"certificate.*GIT_SSL_CAINFO"):
-            checkout(f"{url}/{bare.path.name}", access=access())
+            open_checkout(f"{url}/{bare.path.name}", access=access())
         assert seen.authorizations == []
         monkeypatch.setenv("GIT_SSL_CAINFO", str(certificate))
-        with checkout(f"{url}/{bare.path.name}", access=access()) as found:
+        with open_checkout(f"{url}/{bare.path.name}", access=access()) as found:
             assert list(found.files) == ["apps/rg.yaml"]
 
 
@@ -144,7 +144,7 @@ def test_a_server_that_never_answers_is_given_up():
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}/a.git"
         with pytest.raises(SourceError, match=r"did not end within 0\.5 seconds"):
-            checkout(url, access=access(timeout=0.5))
+            open_checkout(url, access=access(timeout=0.5))
 
 
 def _certificate(folder: Path) -> tuple[Path, Path]:

@@ -9,19 +9,19 @@ import pytest
 from remembered import a_record, an_update
 
 from gitsync.errors import PublishError, StateError
-from gitsync.git.access import Access, open_remote
+from gitsync.git.access import GitAccess, open_remote
 from gitsync.git.source.location import Url
 from gitsync.git.state.branch import StatusBranch
 from gitsync.git.state.commit import Author
-from gitsync.model.condition import Condition, Status
-from gitsync.model.record import Claim, Operation, State
+from gitsync.model.condition import Condition, ConditionStatus
+from gitsync.model.record import Claim, PendingOperation, State
 
 NAME = "gitsync/status"
 
 
 @pytest.fixture
 def remote(bare):
-    return open_remote(Url(bare.url, "file"), Access())
+    return open_remote(Url(bare.url, "file"), GitAccess())
 
 
 @pytest.fixture
@@ -97,7 +97,9 @@ def test_a_run_without_a_revision_names_none(store, bare):
 
 
 READY = a_record("one").condition
-FAILED = Condition(status=Status.FALSE, reason="Failed", message="no", time="2024-05-01T10:00:00Z", request_id="1")
+FAILED = Condition(
+    status=ConditionStatus.FALSE, reason="Failed", message="no", time="2024-05-01T10:00:00Z", request_id="1"
+)
 
 
 @pytest.mark.parametrize(
@@ -129,7 +131,7 @@ def test_no_commit_where_nothing_changed(remote, clock, bare, old, new, why):
         {"applied": None},
         {"baseline": {"location": "northeurope"}},
         {"generation": 2},
-        {"operation": Operation("update", "2024-05-01T10:00:00Z")},
+        {"operation": PendingOperation("update", "2024-05-01T10:00:00Z")},
         {"owner": a_record("x").key},
         {"depends_on": (a_record("x").key,)},
         {"arm_id": "/subscriptions/1"},
@@ -317,7 +319,7 @@ def test_a_check_finds_a_remote_that_went_away(store, bare, tmp_path: Path):
 
 
 def test_a_remote_that_cannot_be_reached_is_no_empty_state(clock, tmp_path: Path):
-    remote = open_remote(Url(f"file://{tmp_path}/nowhere.git", "file"), Access())
+    remote = open_remote(Url(f"file://{tmp_path}/nowhere.git", "file"), GitAccess())
     with another(remote, clock) as store, pytest.raises(StateError, match="cannot be read"):
         store.load()
 

@@ -11,22 +11,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gitsync.errors import SourceError
-from gitsync.git.access import Access
-from gitsync.git.source.checkout import checkout
+from gitsync.git.access import GitAccess
+from gitsync.git.source.checkout import open_checkout
 from gitsync.git.source.ignore import read_rules
-from gitsync.git.source.listing import Entry, EntryKind
-from gitsync.git.source.selection import Budget, check_budget
+from gitsync.git.source.listing import EntryKind, SourceEntry
+from gitsync.git.source.selection import ReadLimits, check_budget
 from gitsync.model.problem import Level
 
 
 def names(source, **options):
-    with checkout(str(source), **options) as found:
+    with open_checkout(str(source), **options) as found:
         return list(found.files)
 
 
 def test_a_plain_folder_has_files_and_no_revision(tmp_path: Path):
     (tmp_path / "a.yaml").write_bytes(b"kind: A\r\n")
-    with checkout(str(tmp_path)) as found:
+    with open_checkout(str(tmp_path)) as found:
         assert found.files == {"a.yaml": b"kind: A\r\n"}
         assert (found.revision, found.ref, found.dirty, found.remote) == (None, None, False, None)
         assert found.folder == tmp_path
@@ -195,7 +195,7 @@ def test_links_and_submodules_are_passed_over_and_told(work, tmp_path: Path, ref
     work.git("-C", "module", "add", ".")
     work.git("-C", "module", "commit", "--quiet", "-m", "x")
     work.commit()
-    with checkout(str(work.path), ref=ref) as found:
+    with open_checkout(str(work.path), ref=ref) as found:
         assert list(found.files) == ["real.yaml"]
         assert [p.path for p in found.problems] == [
             "broken.yaml",
@@ -214,7 +214,7 @@ def test_a_mounted_volume_is_read_through_its_links(tmp_path: Path):
     (tmp_path / "..data").symlink_to("..2024_01")
     (tmp_path / "a.yaml").symlink_to("..data/a.yaml")
     (tmp_path / "b.yaml").symlink_to("/etc/passwd")
-    with checkout(str(tmp_path)) as found:
+    with open_checkout(str(tmp_path)) as found:
         assert found.files == {"a.yaml": b"x"}
         assert [p.path for p in found.problems] == ["b.yaml"]
 
@@ -225,7 +225,7 @@ def test_a_name_that_could_not_be_printed_is_passed_over(work, ref):
         Path(os.fsdecode(os.fsencode(work.path) + b"/" + name)).write_text("x")
     work.put("für.yaml", "x")
     work.commit()
-    with checkout(str(work.path), ref=ref) as found:
+    with open_checkout(str(work.path), ref=ref) as found:
         assert list(found.files) == ["für.yaml"]
         assert len(found.problems) == 4
         assert all(p.path.isprintable() and p.path.isascii() for p in found.problems)
@@ -248,7 +248,7 @@ def test_too_much_is_refused(work):
 
 
 def test_a_clean_work_tree_speaks_of_its_commit(cloned):
-    with checkout(str(cloned.path)) as found:
+    with open_checkout(str(cloned.path)) as found:
         assert found.revision == cloned.git("rev-parse", "HEAD")
         assert (found.ref, found.dirty) == ("main", False)
         assert found.remote is not None
@@ -274,9 +274,9 @@ def test_dirty_means_that_what_is_read_is_not_what_is_committed(work, path, text
     work.commit()
     work.put(path, text)
     where = "." if path.startswith("ignored") else "apps"
-    with checkout(str(work.path), path=where) as found:
+    with open_checkout(str(work.path), path=where) as found:
         assert found.dirty is dirty, why
-    with checkout(str(work.path), path=where, ref="HEAD") as committed:
+    with open_checkout(str(work.path), path=where, ref="HEAD") as committed:
         assert not committed.dirty
         assert committed.files["apps/rg.yaml"] == b"kind: ResourceGroup\n"
 
@@ -285,10 +285,10 @@ def test_a_deleted_manifest_is_dirty_until_it_is_committed(work):
     work.put("a.yaml", "x")
     work.commit()
     (work.path / "a.yaml").unlink()
-    with checkout(str(work.path)) as found:
+    with open_checkout(str(work.path)) as found:
         assert found.dirty
     work.commit()
-    with checkout(str(work.path)) as found:
+    with open_checkout(str(work.path)) as found:
         assert not found.dirty
 
 
@@ -298,16 +298,16 @@ def test_line_ends_that_git_converts_are_no_change(work):
     work.put("sub/a.yaml", "a: 1\r\n")
     work.commit()
     for where in (work.path, work.path / "sub"):
-        with checkout(str(where)) as found:
+        with open_checkout(str(where)) as found:
             assert set(found.files.values()) == {b"a: 1\r\n"}
             assert not found.dirty
 
 
 def test_a_work_tree_without_commits_is_dirty_when_it_has_manifests(work):
-    with checkout(str(work.path)) as found:
+    with open_checkout(str(work.path)) as found:
         assert (found.revision, found.dirty) == (None, False)
     work.put("a.yaml", "x")
-    with checkout(str(work.path)) as found:
+    with open_checkout(str(work.path)) as found:
         assert (found.revision, found.dirty) == (None, True)
 
 
@@ -315,7 +315,7 @@ def test_a_folder_that_is_not_committed_is_dirty(work):
     work.put("a.yaml", "x")
     work.commit()
     work.put("new/b.yaml", "x")
-    with checkout(str(work.path / "new")) as found:
+    with open_checkout(str(work.path / "new")) as found:
         assert found.dirty
         assert list(found.files) == ["b.yaml"]
 
@@ -328,22 +328,22 @@ def test_a_ref_is_read_from_the_repository_and_not_from_the_folder(work):
     work.commit()
     work.git("branch", "side", "v1")
     for ref in ("v1", "side", first, first[:10], "refs/tags/v1"):
-        with checkout(str(work.path), ref=ref) as found:
+        with open_checkout(str(work.path), ref=ref) as found:
             assert (found.revision, found.files) == (first, {"a.yaml": b"first"})
 
 
 def test_a_ref_that_is_not_there_is_told(work, tmp_path: Path):
     work.commit()
     with pytest.raises(SourceError, match="no branch, tag or commit nope"):
-        checkout(str(work.path), ref="nope")
+        open_checkout(str(work.path), ref="nope")
     with pytest.raises(SourceError, match="not in a git repository"):
-        checkout(str(tmp_path / "home"), ref="main")
+        open_checkout(str(tmp_path / "home"), ref="main")
 
 
 def test_offline_asks_nothing_of_git(work):
     work.put("a.yaml", "x")
     work.commit()
-    with checkout(str(work.path), offline=True) as found:
+    with open_checkout(str(work.path), offline=True) as found:
         assert (found.revision, list(found.files)) == (None, ["a.yaml"])
 
 
@@ -352,7 +352,7 @@ def test_variables_that_a_hook_sets_do_not_lead_elsewhere(work, tmp_path: Path, 
     commit = work.commit()
     monkeypatch.setenv("GIT_DIR", str(tmp_path / "nowhere"))
     monkeypatch.setenv("GIT_INDEX_FILE", str(tmp_path / "nowhere" / "index"))
-    with checkout(str(work.path)) as found:
+    with open_checkout(str(work.path)) as found:
         assert (found.revision, found.dirty) == (commit, False)
 
 
@@ -363,10 +363,10 @@ def test_a_repository_of_another_user_is_used_only_where_git_trusts_it(work, tmp
     commit = work.commit()
     os.chown(work.path / ".git", 12345, 12345)
     with pytest.raises(SourceError, match=r"dubious ownership.*safe\.directory"):
-        checkout(str(work.path))
+        open_checkout(str(work.path))
     with (tmp_path / "home" / ".gitconfig").open("a") as settings:
         settings.write(f"[safe]\n\tdirectory = {work.path}\n")
-    with checkout(str(work.path)) as found:
+    with open_checkout(str(work.path)) as found:
         assert found.revision == commit
 
 
@@ -379,7 +379,7 @@ def test_a_git_that_hangs_is_ended(work, tmp_path: Path, monkeypatch: pytest.Mon
     (slow / "git").chmod(0o755)
     monkeypatch.setenv("PATH", str(slow), prepend=os.pathsep)
     with pytest.raises(SourceError, match=r"did not end within 0\.2 seconds"):
-        checkout(str(work.path), access=Access(timeout=0.2))
+        open_checkout(str(work.path), access=GitAccess(timeout=0.2))
 
 
 @pytest.mark.parametrize(
@@ -396,21 +396,21 @@ def test_a_git_that_hangs_is_ended(work, tmp_path: Path, monkeypatch: pytest.Mon
 def test_the_remote_of_a_work_tree(work, remotes, expected, why):
     for name, url in remotes.items():
         work.git("remote", "add", name, url)
-    with checkout(str(work.path)) as found:
+    with open_checkout(str(work.path)) as found:
         assert (found.remote.url if found.remote else None) == expected, why
         assert "pw" not in repr(found)
 
 
 def test_a_relative_remote_is_relative_to_the_work_tree(work, bare):
     work.git("remote", "add", "origin", "../remote.git")
-    with checkout(str(work.path)) as found:
+    with open_checkout(str(work.path)) as found:
         assert found.remote is not None
         assert Path(found.remote.url).resolve() == bare.path
 
 
 def test_a_remote_that_may_not_be_spoken_with_is_told_later(work):
     work.git("remote", "add", "origin", "git://example.com/a")
-    with checkout(str(work.path)) as found:
+    with open_checkout(str(work.path)) as found:
         assert found.remote is None
         assert "transport" in found.remote_refused
 
@@ -440,8 +440,8 @@ def test_a_repository_that_lost_an_object_is_told(work):
     blob = work.git("rev-parse", "HEAD:a.yaml")
     (work.path / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
     with pytest.raises(SourceError, match="is not in the repository"):
-        checkout(str(work.path), ref="main")
-    with checkout(str(work.path)) as found:
+        open_checkout(str(work.path), ref="main")
+    with open_checkout(str(work.path)) as found:
         assert not found.dirty
 
 
@@ -451,20 +451,20 @@ def test_a_file_that_may_not_be_read_is_told(work):
     if os.access(secret, os.R_OK):
         pytest.skip("root may read anything")
     with pytest.raises(SourceError, match=r"Cannot read .*a\.yaml: Permission denied"):
-        checkout(str(work.path))
+        open_checkout(str(work.path))
 
 
 @pytest.mark.parametrize(
     ("budget", "message"),
     [
-        (Budget(files=1), "2 files are more than the 1"),
-        (Budget(file=2), r"b\.yaml has 3 bytes; at most 2"),
-        (Budget(total=4), "have 5 bytes in all; at most 4"),
+        (ReadLimits(files=1), "2 files are more than the 1"),
+        (ReadLimits(file=2), r"b\.yaml has 3 bytes; at most 2"),
+        (ReadLimits(total=4), "have 5 bytes in all; at most 4"),
     ],
 )
 def test_budgets(budget, message):
-    entries = (Entry("a.yaml", EntryKind.FILE, 2), Entry("b.yaml", EntryKind.FILE, 3))
-    check_budget(entries, Budget(file=3, total=5, files=2))
+    entries = (SourceEntry("a.yaml", EntryKind.FILE, 2), SourceEntry("b.yaml", EntryKind.FILE, 3))
+    check_budget(entries, ReadLimits(file=3, total=5, files=2))
     with pytest.raises(SourceError, match=message) as refused:
         check_budget(entries, budget)
     assert "--path" in refused.value.hint
@@ -474,6 +474,6 @@ def test_the_root_is_the_folder_inside_the_repository(work, tmp_path):
     work.put("infra/prod/a.yaml", "a: 1")
     work.commit()
     (tmp_path / "plain").mkdir()
-    assert checkout(str(work.path)).root == ""
-    assert checkout(str(work.path / "infra" / "prod")).root == "infra/prod"
-    assert checkout(str(tmp_path / "plain")).root == ""
+    assert open_checkout(str(work.path)).root == ""
+    assert open_checkout(str(work.path / "infra" / "prod")).root == "infra/prod"
+    assert open_checkout(str(tmp_path / "plain")).root == ""

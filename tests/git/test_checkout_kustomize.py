@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from gitsync.errors import SourceError
-from gitsync.git.source.checkout import checkout
+from gitsync.git.source.checkout import open_checkout
 from gitsync.git.source.contents import Wanted, read_contents
 from gitsync.git.source.worktree import FolderListing
 
@@ -41,7 +41,7 @@ BUILT = b"resources: [../base]\nof: prod\nof: base\nresources: [b.yaml]\nof=env\
 @pytest.mark.parametrize("how", ["folder", "ref", "url"])
 def test_a_kustomization_deeper_down_is_a_unit_among_manifests(tree, bare, how):
     location, ref = {"folder": (tree.path, None), "ref": (tree.path, "main"), "url": (bare.url, None)}[how]
-    with checkout(str(location), ref=ref, path="apps") as found:
+    with open_checkout(str(location), ref=ref, path="apps") as found:
         assert list(found.files) == ["apps/plain/m.yaml", "apps/prod/kustomization.yaml", "apps/rg.yaml"]
         assert found.files["apps/prod/kustomization.yaml"] == BUILT
         assert not found.dirty
@@ -50,7 +50,7 @@ def test_a_kustomization_deeper_down_is_a_unit_among_manifests(tree, bare, how):
 @pytest.mark.parametrize("how", ["folder", "ref", "url"])
 def test_a_kustomization_at_the_path_is_all_that_is_read(tree, bare, how):
     location, ref = {"folder": (tree.path, None), "ref": (tree.path, "main"), "url": (bare.url, None)}[how]
-    with checkout(str(location), ref=ref, path="apps/prod") as found:
+    with open_checkout(str(location), ref=ref, path="apps/prod") as found:
         assert found.files == {"apps/prod/kustomization.yaml": BUILT}
 
 
@@ -67,7 +67,7 @@ def test_a_kustomization_at_the_path_is_all_that_is_read(tree, bare, how):
 )
 def test_dirty_looks_at_all_that_a_build_takes_in(tree, path, dirty, why):
     tree.put(path, "changed: 1\n")
-    with checkout(str(tree.path), path="apps/prod") as found:
+    with open_checkout(str(tree.path), path="apps/prod") as found:
         assert found.dirty is dirty, why
 
 
@@ -76,7 +76,7 @@ def test_earlier_revisions_are_built_too(tree, bare):
     tree.put("apps/prod/p.yaml", "of: later\n")
     tree.commit()
     tree.git("push", "--quiet", "origin", "main")
-    with checkout(bare.url, path="apps/prod") as found:
+    with open_checkout(bare.url, path="apps/prod") as found:
         assert found.files_at(earlier) == {"apps/prod/kustomization.yaml": BUILT}
         assert found.files != found.files_at(earlier)
 
@@ -94,7 +94,7 @@ UNBUILDABLE = [
 def test_a_kustomization_that_cannot_be_built_is_a_problem_and_the_rest_is_read(tree, how, text, said, why):
     tree.put("apps/prod/kustomization.yaml", text)
     tree.commit()
-    with checkout(str(tree.path), ref="main" if how == "ref" else None, path="apps") as found:
+    with open_checkout(str(tree.path), ref="main" if how == "ref" else None, path="apps") as found:
         (problem,) = [one for one in found.problems if one.code == "KustomizationFailed"]
         assert said in problem.message, why
         assert (problem.path, problem.is_error) == ("apps/prod/kustomization.yaml", True)
@@ -110,5 +110,5 @@ def test_without_a_tool_nothing_is_read(tree, monkeypatch):
 
 
 def test_a_file_that_an_ignore_file_names_is_known(tree):
-    with checkout(str(tree.path), path="apps") as found:
+    with open_checkout(str(tree.path), path="apps") as found:
         assert found.ignored == ("apps/base/b.yaml", "apps/base/kustomization.yaml")

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from gitsync.errors import SourceError
-from gitsync.git.access import Access
-from gitsync.git.source.checkout import checkout
+from gitsync.git.access import GitAccess
+from gitsync.git.source.checkout import open_checkout
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def published(cloned, bare):
 
 
 def test_the_default_branch_is_read_where_no_ref_is_named(published, bare, temporary):
-    with checkout(bare.url) as found:
+    with open_checkout(bare.url) as found:
         assert found.files == {"apps/rg.yaml": b"kind: Third\n"}
         assert (found.ref, found.revision) == ("main", published.git("rev-parse", "main"))
         assert (found.dirty, found.folder, found.name) == (False, None, bare.url)
@@ -57,18 +57,18 @@ def test_the_default_branch_is_read_where_no_ref_is_named(published, bare, tempo
     ],
 )
 def test_a_ref_is_a_branch_or_a_tag(published, bare, ref, kind, short):
-    with checkout(bare.url, ref=ref) as found:
+    with open_checkout(bare.url, ref=ref) as found:
         assert found.files == {"apps/rg.yaml": f"kind: {kind}\n".encode()}
         assert found.ref == short
         assert found.revision == published.git("rev-parse", f"{ref}^{{commit}}")
 
 
 def test_a_bare_repository_is_a_source_by_its_url_alone(published, bare):
-    with checkout(f"file://{bare.path}") as found:
+    with open_checkout(f"file://{bare.path}") as found:
         assert found.files == {"apps/rg.yaml": b"kind: Third\n"}
         assert found.folder is None
     with pytest.raises(SourceError, match=rf"looks like a bare git repository.*file://{bare.path}"):
-        checkout(str(bare.path))
+        open_checkout(str(bare.path))
 
 
 @pytest.mark.parametrize("protocol", ["0", "2"])
@@ -78,29 +78,29 @@ def test_a_commit_is_fetched_by_itself_or_with_all_history(published, bare, monk
     monkeypatch.setenv("GIT_CONFIG_KEY_0", "protocol.version")
     monkeypatch.setenv("GIT_CONFIG_VALUE_0", protocol)
     commit = published.git("rev-parse", "main~1")
-    with checkout(bare.url, ref=commit) as found:
+    with open_checkout(bare.url, ref=commit) as found:
         assert (found.revision, found.ref) == (commit, None)
         assert found.files == {"apps/rg.yaml": b"kind: Second\n"}
 
 
 def test_only_one_commit_is_fetched(published, bare):
-    with checkout(bare.url) as found:
+    with open_checkout(bare.url) as found:
         assert found.history is not None
         assert found.history._repository.line("rev-list", "--all", "--count") == "1"
 
 
 def test_a_path_of_a_repository(published, bare):
-    with checkout(bare.url, path="apps") as found:
+    with open_checkout(bare.url, path="apps") as found:
         assert list(found.files) == ["apps/rg.yaml"]
     with pytest.raises(SourceError, match="There is no folder nowhere in revision"):
-        checkout(bare.url, path="nowhere")
+        open_checkout(bare.url, path="nowhere")
 
 
 def test_a_symlink_in_a_repository_leads_nowhere(cloned, bare):
     (cloned.path / "passwd.yaml").symlink_to("/etc/passwd")
     cloned.commit()
     cloned.git("push", "--quiet", "origin", "main")
-    with checkout(bare.url) as found:
+    with open_checkout(bare.url) as found:
         assert list(found.files) == ["apps/rg.yaml"]
         assert [p.path for p in found.problems] == ["passwd.yaml"]
 
@@ -116,7 +116,7 @@ def test_a_symlink_in_a_repository_leads_nowhere(cloned, bare):
 )
 def test_a_ref_that_is_not_there_is_told(published, bare, temporary, ref, message):
     with pytest.raises(SourceError, match=message):
-        checkout(bare.url, ref=ref)
+        open_checkout(bare.url, ref=ref)
     assert list(temporary.iterdir()) == []
 
 
@@ -124,19 +124,19 @@ def test_a_name_that_is_both_a_branch_and_a_tag_is_not_guessed(published, bare):
     published.git("tag", "both")
     published.git("push", "--quiet", "origin", "light:refs/heads/both", "both")
     with pytest.raises(SourceError, match="refs/heads/both or refs/tags/both"):
-        checkout(bare.url, ref="both")
-    with checkout(bare.url, ref="refs/tags/both") as found:
+        open_checkout(bare.url, ref="both")
+    with open_checkout(bare.url, ref="refs/tags/both") as found:
         assert found.files == {"apps/rg.yaml": b"kind: Third\n"}
 
 
 def test_an_empty_repository_is_told(bare):
     with pytest.raises(SourceError, match="no commits on its default branch"):
-        checkout(bare.url)
+        open_checkout(bare.url)
 
 
 def test_a_repository_that_is_not_there_is_told(tmp_path: Path):
     with pytest.raises(SourceError, match=r"Cannot fetch file:///.* Check the address"):
-        checkout(f"file://{tmp_path}/nowhere.git")
+        open_checkout(f"file://{tmp_path}/nowhere.git")
 
 
 def test_an_ssh_that_hangs_is_ended_with_its_children(tmp_path: Path, temporary, monkeypatch: pytest.MonkeyPatch):
@@ -146,7 +146,7 @@ def test_an_ssh_that_hangs_is_ended_with_its_children(tmp_path: Path, temporary,
     ssh.chmod(0o755)
     monkeypatch.setenv("GIT_SSH_COMMAND", str(ssh))
     with pytest.raises(SourceError, match=r"did not end within 0\.5 seconds"):
-        checkout("ssh://git@example.com/a.git", access=Access(timeout=0.5))
+        open_checkout("ssh://git@example.com/a.git", access=GitAccess(timeout=0.5))
     assert list(temporary.iterdir()) == []
 
 
@@ -157,7 +157,7 @@ def test_ssh_is_asked_not_to_ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     (folder / "ssh").chmod(0o755)
     monkeypatch.setenv("PATH", str(folder), prepend=":")
     with pytest.raises(SourceError, match="Cannot fetch ssh://"):
-        checkout("ssh://git@example.com/a.git")
+        open_checkout("ssh://git@example.com/a.git")
     seen = (tmp_path / "seen").read_text()
     assert "BatchMode=yes" in seen
     assert "git@example.com" in seen
@@ -173,7 +173,7 @@ def test_the_ssh_command_of_the_person_goes_before_ours(tmp_path: Path, work, mo
     else:
         work.git("config", "--global", "core.sshCommand", str(ssh))
     with pytest.raises(SourceError, match="Cannot fetch"):
-        checkout("git@example.com:a.git")
+        open_checkout("git@example.com:a.git")
     assert "BatchMode" not in (tmp_path / "seen").read_text()
 
 
@@ -185,19 +185,19 @@ def test_hooks_and_other_transports_of_the_settings_are_off(published, bare, tmp
         (hooks / name).chmod(0o755)
     published.git("config", "--global", "core.hooksPath", str(hooks))
     published.git("config", "--global", "core.fsmonitor", str(hooks / "pre-push"))
-    with checkout(bare.url):
+    with open_checkout(bare.url):
         pass
-    with checkout(str(published.path)) as found:
+    with open_checkout(str(published.path)) as found:
         assert not found.dirty
     assert not (tmp_path / "ran").exists()
     published.git("config", "--global", f"url.ext::sh -c touch% {tmp_path}/ran.insteadOf", "https://example.com/")
     with pytest.raises(SourceError, match="transport 'ext' not allowed"):
-        checkout("https://example.com/a.git")
+        open_checkout("https://example.com/a.git")
     assert not (tmp_path / "ran").exists()
 
 
 def test_settings_that_forbid_to_look_for_bare_repositories_do_no_harm(published, bare):
     published.git("config", "--global", "safe.bareRepository", "explicit")
-    with checkout(bare.url) as found:
+    with open_checkout(bare.url) as found:
         assert found.files
         assert found.revisions_since(published.git("rev-parse", "main~1"))

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from gitsync.errors import StateError
 from gitsync.git.state.codec import decode, encode
-from gitsync.git.state.paths import is_place, place_of
+from gitsync.git.state.paths import is_record_path, make_record_path
 from gitsync.git.state.yaml_text import dump
 from gitsync.manifests.yaml_documents import read_documents
-from gitsync.model.condition import Condition, Severity, Status
+from gitsync.model.condition import Condition, ConditionStatus, Severity
 from gitsync.model.gvk import Key
 from gitsync.model.policy import Policy
-from gitsync.model.record import Claim, Operation, Record, Row
+from gitsync.model.record import Claim, PendingOperation, Record, WriteStreak
 from gitsync.model.secret import Secret
 
 AWKWARD = [
@@ -40,7 +40,7 @@ values = st.recursive(
 bodies = st.one_of(st.none(), st.dictionaries(texts, values, max_size=4))
 conditions = st.builds(
     Condition,
-    status=st.sampled_from(Status),
+    status=st.sampled_from(ConditionStatus),
     severity=st.sampled_from(Severity),
     reason=texts,
     message=texts,
@@ -51,7 +51,7 @@ conditions = st.builds(
 
 
 rows = st.builds(
-    Row,
+    WriteStreak,
     count=st.integers(0, 10**6),
     paths=st.lists(texts, max_size=3).map(tuple),
     at=st.datetimes(timezones=st.just(UTC)).map(lambda moment: moment.isoformat()),
@@ -73,7 +73,7 @@ def records(draw):
         spec_digest=draw(texts),
         applied=draw(bodies),
         baseline=draw(bodies),
-        operation=draw(st.none() | st.builds(Operation, texts, texts)),
+        operation=draw(st.none() | st.builds(PendingOperation, texts, texts)),
         writes=draw(st.integers(0, 10**6)),
         row=draw(st.none() | rows),
         owner=draw(st.none() | keys),
@@ -86,13 +86,13 @@ def records(draw):
 
 @given(records())
 def test_a_record_survives_the_file(record):
-    assert decode(place_of(record.key), encode(record)) == record
+    assert decode(make_record_path(record.key), encode(record)) == record
 
 
 @given(records())
 def test_the_same_record_has_the_same_bytes_after_any_number_of_trips(record):
     once = encode(record)
-    assert encode(decode(place_of(record.key), once)) == once
+    assert encode(decode(make_record_path(record.key), once)) == once
 
 
 @given(st.dictionaries(texts, values, max_size=4))
@@ -124,14 +124,14 @@ RECORD = Record(
     spec_digest="1e3",
     applied={"location": "westeurope", "tags": {"on": "y", "count": 1}},
     baseline={"location": "westeurope"},
-    operation=Operation("update", "2024-05-01T10:00:00Z"),
+    operation=PendingOperation("update", "2024-05-01T10:00:00Z"),
     writes=1,
     owner=Key("a.azure.com", "A", "default", "a"),
     depends_on=(Key("b.azure.com", "B", "default", "b"),),
     agent="gitsync",
     unit="infra/net",
     condition=Condition(
-        status=Status.FALSE,
+        status=ConditionStatus.FALSE,
         severity=Severity.WARNING,
         reason="ReferenceNotFound",
         message="first line\nsecond: line",
@@ -280,13 +280,13 @@ def test_a_bomb_of_aliases_is_refused():
 
 @given(keys, keys)
 def test_another_key_has_another_place(one, other):
-    assert (place_of(one) == place_of(other)) == (one == other)
+    assert (make_record_path(one) == make_record_path(other)) == (one == other)
 
 
 @given(keys)
 def test_a_place_is_a_path_that_leads_nowhere_else(key):
-    place = place_of(key)
-    assert is_place(place)
+    place = make_record_path(key)
+    assert is_record_path(place)
     parts = place.split("/")
     assert len(parts) == 4
     assert all(part and not part.startswith(".") and len(part) < 255 for part in parts)
@@ -305,10 +305,10 @@ def test_a_place_is_a_path_that_leads_nowhere_else(key):
     ],
 )
 def test_places(key, place):
-    assert place_of(key) == place
+    assert make_record_path(key) == place
 
 
 def test_long_names_are_told_apart_and_fit_a_file_system():
     one, other = (Key("g", "K", "default", "n" * 252 + last) for last in "ab")
-    assert place_of(one) != place_of(other)
-    assert len(place_of(one).rpartition("/")[2]) < 255
+    assert make_record_path(one) != make_record_path(other)
+    assert len(make_record_path(one).rpartition("/")[2]) < 255

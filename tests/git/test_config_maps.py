@@ -8,7 +8,7 @@ from remembered import a_record, an_update
 from gitsync.errors import StateError
 from gitsync.git.state.config_maps import decode, encode
 from gitsync.git.state.folder import StatusFolder
-from gitsync.git.state.paths import config_map_place, is_config_map_place, is_place
+from gitsync.git.state.paths import is_config_map_path, is_record_path, make_config_map_path
 from gitsync.git.state.store import Update
 from gitsync.model.export import Address, Export, Holder, Owner
 from gitsync.model.record import State
@@ -87,9 +87,9 @@ def test_a_file_that_we_did_not_write_is_refused(text: str, says: str, why: str)
 
 
 def test_a_place_is_either_a_record_s_or_a_config_map_s():
-    assert config_map_place(ADDRESS) == "default/ConfigMap/endpoints.yaml"
+    assert make_config_map_path(ADDRESS) == "default/ConfigMap/endpoints.yaml"
     for address in (ADDRESS, Address(Holder.CONFIG_MAP, "..", "../../x"), Address(Holder.CONFIG_MAP, "a.b", ".c")):
-        place = config_map_place(address)
-        assert is_config_map_place(place)
-        assert not is_place(place)
+        place = make_config_map_path(address)
+        assert is_config_map_path(place)
+        assert not is_record_path(place)
         assert ".." not in place.split("/")

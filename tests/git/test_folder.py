@@ -10,7 +10,7 @@ import pytest
 from remembered import a_record, an_update
 
 from gitsync.errors import PublishError, StateError
-from gitsync.git.access import Access, open_remote
+from gitsync.git.access import GitAccess, open_remote
 from gitsync.git.source.location import Url
 from gitsync.git.state.branch import StatusBranch
 from gitsync.git.state.folder import StatusFolder
@@ -59,7 +59,7 @@ def test_nothing_is_written_where_nothing_changed(store, folder):
 
 def test_the_tree_is_the_branchs(store, folder, bare, clock):
     updates = [an_update(a_record("one"), a_record("two")), an_update(forget=(a_record("two").key,), summary="# New\n")]
-    remote = open_remote(Url(bare.url, "file"), Access())
+    remote = open_remote(Url(bare.url, "file"), GitAccess())
     with StatusBranch(remote, "status", clock=clock) as branch:
         branch.load()
         for update in updates:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gitsync.git.source.checkout import checkout
+from gitsync.git.source.checkout import open_checkout
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def shallow(story, bare, tmp_path: Path) -> Path:
 @pytest.mark.parametrize("source", ["url", "full work tree", "shallow work tree"])
 def test_the_states_before_each_change_are_found_newest_first(story, cloned, bare, shallow, source):
     location = {"url": bare.url, "full work tree": str(cloned.path), "shallow work tree": str(shallow)}[source]
-    with checkout(location, path="apps") as found:
+    with open_checkout(location, path="apps") as found:
         before = found.revisions_since(story["start"])
         assert before == (story["merge"], story["readme"], story["start"])
         assert found.files_at(before[0]) == {
@@ -52,28 +52,28 @@ def test_the_states_before_each_change_are_found_newest_first(story, cloned, bar
 
 
 def test_only_changes_below_the_path_count(story, bare, cloned):
-    with checkout(bare.url) as found:
+    with open_checkout(bare.url) as found:
         assert found.revisions_since(story["policy"]) == (story["merge"], story["readme"], story["policy"])
-    with checkout(str(cloned.path / "apps"), ref=story["merge"]) as found:
+    with open_checkout(str(cloned.path / "apps"), ref=story["merge"]) as found:
         assert found.revisions_since(story["policy"]) == (story["readme"], story["policy"])
 
 
 def test_nothing_changed_since_the_revision_itself(story, bare):
-    with checkout(bare.url) as found:
+    with open_checkout(bare.url) as found:
         assert found.revisions_since(story["gone"]) == (story["gone"],)
 
 
 @pytest.mark.parametrize("revision", ["f" * 40, "main", "--all", ""])
 def test_a_revision_that_cannot_be_read_is_none(story, cloned, bare, revision):
     for location in (bare.url, str(cloned.path)):
-        with checkout(location) as found:
+        with open_checkout(location) as found:
             assert found.files_at(revision) is None
             assert found.revisions_since(revision) == (revision,)
 
 
 def test_a_shallow_work_tree_without_its_remote_has_no_history(story, bare, shallow, tmp_path: Path):
     bare.path.rename(tmp_path / "moved.git")
-    with checkout(str(shallow)) as found:
+    with open_checkout(str(shallow)) as found:
         assert found.revision == story["gone"]
         assert found.files_at(story["start"]) is None
         assert found.revisions_since(story["start"]) == (story["start"],)
@@ -82,7 +82,7 @@ def test_a_shallow_work_tree_without_its_remote_has_no_history(story, bare, shal
 def test_a_path_that_the_revision_did_not_have_is_none(story, cloned):
     cloned.put("new/a.yaml", "x")
     cloned.commit()
-    with checkout(str(cloned.path), path="new") as found:
+    with open_checkout(str(cloned.path), path="new") as found:
         assert found.files_at(story["start"]) is None
 
 
@@ -91,7 +91,7 @@ def test_a_shallow_work_tree_is_left_as_it_was(story, shallow):
         return {p: p.stat().st_mtime_ns for p in shallow.rglob("*")}
 
     before = everything()
-    with checkout(str(shallow), path="apps") as found:
+    with open_checkout(str(shallow), path="apps") as found:
         assert found.files_at(story["start"]) is not None
         assert len(found.revisions_since(story["start"])) == 3
     assert everything() == before
@@ -103,6 +103,6 @@ def test_a_rewritten_history_still_gives_the_recorded_revision(story, cloned, ba
     cloned.commit("Start again")
     cloned.git("push", "--quiet", "--force", "origin", "fresh:main")
     cloned.git("push", "--quiet", "origin", f"{story['gone']}:refs/heads/kept")
-    with checkout(bare.url) as found:
+    with open_checkout(bare.url) as found:
         assert found.revisions_since(story["start"])[-1] == story["start"]
         assert found.files_at(story["start"]) == {"apps/rg.yaml": b"kind: ResourceGroup\n"}

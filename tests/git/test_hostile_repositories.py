@@ -9,8 +9,8 @@ from git_server import basic, serve
 from remembered import a_record, an_update
 
 from gitsync.errors import GitsyncError, SourceError
-from gitsync.git.access import Access
-from gitsync.git.source.checkout import checkout
+from gitsync.git.access import GitAccess
+from gitsync.git.source.checkout import open_checkout
 from gitsync.git.source.revisions import read_revision
 from gitsync.git.state.stores import open_store
 from gitsync.model.secret import Secret
@@ -46,10 +46,10 @@ def evil(tmp_path: Path, marker: Path) -> Path:
 
 def everything(source, clock, token=TOKEN, branch=None, **options):
     """All that a run, a plan and a status do with git, as far as they come; what they are refused with."""
-    access = Access(token=Secret(token) if token else None, timeout=10)
+    access = GitAccess(token=Secret(token) if token else None, timeout=10)
     try:
         with (
-            checkout(str(source), access=access, **options) as found,
+            open_checkout(str(source), access=access, **options) as found,
             open_store(found, branch=branch, clock=clock) as store,
         ):
             store.load()
@@ -140,7 +140,7 @@ def test_one_deeper_in_a_source_is_files_like_any_other(work, evil, marker, cloc
     made = make(work.path / "apps" / "evil", evil)
     work.put("b.yaml", "b: 1\n")
     work.commit()
-    with checkout(str(work.path), ref=ref) as found:
+    with open_checkout(str(work.path), ref=ref) as found:
         assert {"apps/evil/a.yaml", "b.yaml"} <= set(found.files)
         assert not found.dirty
     assert everything(work.path, clock, ref=ref, branch="state") == ""
@@ -346,10 +346,10 @@ def test_checkouts_of_every_kind_are_read(cloned, tmp_path, arguments):
     cloned.git("config", "core.repositoryformatversion", "1")
     cloned.git("pack-refs", "--all")
     cloned.git(*(each.format(top=cloned.path) for each in arguments))
-    with checkout(str(tmp_path / "other")) as found:
+    with open_checkout(str(tmp_path / "other")) as found:
         assert (found.revision, found.dirty, list(found.files)) == (commit, False, ["apps/rg.yaml"])
         assert found.remote is not None
-    with checkout(str(tmp_path / "other"), ref="HEAD") as found:
+    with open_checkout(str(tmp_path / "other"), ref="HEAD") as found:
         assert list(found.files) == ["apps/rg.yaml"]
 
 
@@ -358,7 +358,7 @@ def test_a_submodule_is_a_checkout_of_its_own(cloned, tmp_path):
     subprocess.run(["git", "init", "--quiet", str(outer)], check=True)
     command = ["git", "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(cloned.path), "inner"]
     subprocess.run(command, cwd=outer, check=True)
-    with checkout(str(outer / "inner")) as found:
+    with open_checkout(str(outer / "inner")) as found:
         assert (found.revision, found.dirty) == (cloned.git("rev-parse", "HEAD"), False)
 
 
@@ -368,7 +368,7 @@ def test_a_repository_of_the_other_object_format_is_read(tmp_path, clock):
     (folder / "a.yaml").write_text("x")
     for arguments in (["add", "."], ["commit", "--quiet", "-m", "x"]):
         subprocess.run(["git", *arguments], cwd=folder, check=True)
-    with checkout(str(folder)) as found:
+    with open_checkout(str(folder)) as found:
         assert (len(found.revision or ""), found.dirty) == (64, False)
 
 
@@ -379,7 +379,7 @@ def test_a_file_that_a_filter_changed_counts_as_changed(work):
     work.put("a.yaml", "a: 1\n")
     work.commit()
     assert work.git("status", "--porcelain") == ""
-    with checkout(str(work.path)) as found:
+    with open_checkout(str(work.path)) as found:
         assert found.dirty
 
 
@@ -394,7 +394,7 @@ def test_a_branch_that_is_checked_out_somewhere_is_not_moved(work, clock, tmp_pa
     if linked:
         work.git("checkout", "--quiet", "state")
         source = other
-    with checkout(str(source), ref="main") as found, open_store(found, branch="state", clock=clock) as store:
+    with open_checkout(str(source), ref="main") as found, open_store(found, branch="state", clock=clock) as store:
         store.load()
         with pytest.raises(GitsyncError, match="checked out"):
             store.save(an_update(a_record("two")))
@@ -405,5 +405,5 @@ def test_nothing_stays_in_the_temporary_folder(cloned, tmp_path, clock, monkeypa
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "home"))
     assert everything(cloned.path, clock, ref="main") == ""
     with pytest.raises(SourceError):
-        checkout(str(cloned.path), path="nowhere")
+        open_checkout(str(cloned.path), path="nowhere")
     assert not list((tmp_path / "home").glob("gitsync-*"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gitsync.git.source.checkout import Checkout
-from gitsync.git.source.identity import repository_name, repository_of, revision_of
+from gitsync.git.source.identity import find_repository, find_revision, normalize_repository
 
 
 @pytest.mark.parametrize(
@@ -26,17 +26,17 @@ from gitsync.git.source.identity import repository_name, repository_of, revision
     ],
 )
 def test_a_repository_has_one_name_however_it_is_reached(url, name):
-    assert repository_name(url) == name
+    assert normalize_repository(url) == name
 
 
 def test_a_source_without_a_remote_has_no_name_and_its_revision_is_enough():
-    assert repository_of(Checkout(name="/somewhere", files={})) == ""
-    assert revision_of(Checkout(name="/somewhere", files={}, revision="a" * 40)) == "a" * 40
+    assert find_repository(Checkout(name="/somewhere", files={})) == ""
+    assert find_revision(Checkout(name="/somewhere", files={}, revision="a" * 40)) == "a" * 40
 
 
 def test_a_folder_without_a_commit_goes_by_its_files():
     def named(name="/here", **files):
-        return revision_of(Checkout(name=name, files={path: text.encode() for path, text in files.items()}))
+        return find_revision(Checkout(name=name, files={path: text.encode() for path, text in files.items()}))
 
     assert named(a="1", b="2") == named("/there", b="2", a="1")
     assert len({named(a="1"), named(a="2"), named(b="1"), named(a="1", b=""), named()}) == 5

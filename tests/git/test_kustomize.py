@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitsync.errors import SourceError
-from gitsync.git.source.kustomization import find_kustomizations, is_component, reach
+from gitsync.git.source.kustomization import find_inputs, find_kustomizations, is_component
 from gitsync.git.source.kustomize import build_kustomizations, write_files
 
 GROUP = b"apiVersion: resources.azure.com/v1api20200601\nkind: ResourceGroup\nmetadata: {name: rg}\nspec: {location: westus}\n"
@@ -63,13 +63,13 @@ def test_what_is_built(paths, path, expected, why):
 
 
 def test_a_build_needs_its_folder_and_those_of_its_bases():
-    needed = reach("overlays/prod/kustomization.yaml", SOURCE, reader(SOURCE))
+    needed = find_inputs("overlays/prod/kustomization.yaml", SOURCE, reader(SOURCE))
     assert needed == ("base/group.yaml", "base/kustomization.yaml", "overlays/prod/kustomization.yaml")
 
 
 def test_bases_that_name_each_other_end():
     files = {"a/kustomization.yaml": b"resources: [../b]", "b/kustomization.yaml": b"resources: [../a]"}
-    assert reach("a/kustomization.yaml", files, reader(files)) == tuple(sorted(files))
+    assert find_inputs("a/kustomization.yaml", files, reader(files)) == tuple(sorted(files))
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_bases_that_name_each_other_end():
 def test_nothing_is_fetched(text, word, why):
     files = {"a/kustomization.yaml": text.encode()}
     with pytest.raises(SourceError) as refused:
-        reach("a/kustomization.yaml", files, reader(files))
+        find_inputs("a/kustomization.yaml", files, reader(files))
     assert word in str(refused.value), why
 
 
@@ -112,7 +112,7 @@ def test_nothing_is_fetched(text, word, why):
 )
 def test_addresses_that_are_no_paths_are_left_alone(text):
     files = {"a/kustomization.yaml": text.encode()}
-    assert reach("a/kustomization.yaml", files, reader(files)) == ("a/kustomization.yaml",)
+    assert find_inputs("a/kustomization.yaml", files, reader(files)) == ("a/kustomization.yaml",)
 
 
 def test_without_a_tool_the_way_out_is_told(tmp_path, monkeypatch):

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from remembered import a_record
 
-from gitsync.git.state.merging import changed_records as changes_of
-from gitsync.git.state.merging import overlaid as merge
+from gitsync.git.state.merging import find_changed_records as changes_of
+from gitsync.git.state.merging import overlay as merge
 
 NAMES = "abcd"
 records = st.dictionaries(

@@ -7,9 +7,9 @@ from git_server import basic, serve
 from remembered import a_record, an_update
 
 from gitsync.errors import GitsyncError
-from gitsync.git.access import Access
-from gitsync.git.source.checkout import checkout
-from gitsync.git.source.local_config import headers_for
+from gitsync.git.access import GitAccess
+from gitsync.git.source.checkout import open_checkout
+from gitsync.git.source.local_config import find_headers
 from gitsync.git.source.location import Url
 from gitsync.git.state.stores import open_store
 from gitsync.model.secret import Secret
@@ -97,7 +97,7 @@ def outside(tmp_path: Path) -> Path:
 def test_the_checkout_of_a_pipeline_can_read_and_push(cloned, bare, tmp_path, outside, clock, make, authorization):
     with serve(tmp_path, readers=(authorization,), writers=(authorization,)) as (url, seen):
         make(cloned, f"{url}/{bare.path.name}", outside)
-        with checkout(str(cloned.path)) as source, open_store(source, clock=clock) as store:
+        with open_checkout(str(cloned.path)) as source, open_store(source, clock=clock) as store:
             assert not source.dirty
             store.load()
             store.check_writable()
@@ -114,8 +114,8 @@ def test_a_token_of_our_own_goes_alone(cloned, bare, tmp_path, outside, clock, m
     ours = basic("x-access-token", "t0ken-of-our-own")
     with serve(tmp_path, readers=(ours,), writers=(ours,)) as (url, seen):
         make(cloned, f"{url}/{bare.path.name}", outside)
-        access = Access(token=Secret("t0ken-of-our-own"))
-        with checkout(str(cloned.path), access=access) as source, open_store(source, clock=clock) as store:
+        access = GitAccess(token=Secret("t0ken-of-our-own"))
+        with open_checkout(str(cloned.path), access=access) as source, open_store(source, clock=clock) as store:
             store.load()
     assert {tuple(each) for each in seen.authorizations} == {(ours,)}
 
@@ -177,7 +177,7 @@ def test_no_other_header_is_sent(cloned, bare, tmp_path, clock, make):
         origin(cloned, f"{url}/{bare.path.name}")
         make(cloned, url, (f"http.{url}/.extraheader", f"AUTHORIZATION: {WRITER}"))
         with (
-            checkout(str(cloned.path)) as source,
+            open_checkout(str(cloned.path)) as source,
             pytest.raises(GitsyncError),
             open_store(source, clock=clock) as store,
         ):
@@ -200,17 +200,17 @@ def test_no_other_header_is_sent(cloned, bare, tmp_path, clock, make):
     ],
 )
 def test_which_headers_are_for_a_remote(remote, key, used):
-    assert bool(headers_for(Url(remote, "https"), ((key, "x"),))) is used
+    assert bool(find_headers(Url(remote, "https"), ((key, "x"),))) is used
 
 
 def test_a_remote_that_is_not_reached_over_http_gets_no_header():
-    assert headers_for(Url("ssh://git@github.com/o", "ssh"), (("http.ssh://git@github.com/.extraheader", "x"),)) == ()
+    assert find_headers(Url("ssh://git@github.com/o", "ssh"), (("http.ssh://git@github.com/.extraheader", "x"),)) == ()
 
 
 def test_settings_that_git_cannot_parse_are_told(cloned):
     cloned.put(".git/config", "[core\n")
     with pytest.raises(GitsyncError, match=r"git cannot read .*/\.git/config: .*bad config"):
-        checkout(str(cloned.path))
+        open_checkout(str(cloned.path))
 
 
 def test_a_persons_own_settings_say_how_remotes_are_spelt(cloned, bare, tmp_path, clock):
@@ -218,7 +218,7 @@ def test_a_persons_own_settings_say_how_remotes_are_spelt(cloned, bare, tmp_path
         with (tmp_path / "home" / ".gitconfig").open("a") as settings:
             settings.write(f'[url "{url}/"]\n\tinsteadOf = host:\n')
         origin(cloned, f"host:{bare.path.name}")
-        with checkout(str(cloned.path), access=Access(token=Secret("t0ken-of-the-pipeline"))) as source:
+        with open_checkout(str(cloned.path), access=GitAccess(token=Secret("t0ken-of-the-pipeline"))) as source:
             assert source.remote is not None
             assert source.remote.url == f"{url}/{bare.path.name}"
             with open_store(source, clock=clock) as store:

@@ -5,12 +5,12 @@ import subprocess
 import pytest
 
 from gitsync.errors import SourceError
-from gitsync.git.access import Access
+from gitsync.git.access import GitAccess
 from gitsync.git.source.revisions import read_revision
 
 
 def read(location, name, path="."):
-    return read_revision(str(location), name, path=path, access=Access(timeout=30))
+    return read_revision(str(location), name, path=path, access=GitAccess(timeout=30))
 
 
 def content(reading):
@@ -165,5 +165,7 @@ def test_the_folder_of_the_status_is_left_out(three):
     work, _ = three
     work.put("status/x.yaml", "kind: ResourceGroup")
     work.commit()
-    found = read_revision(str(work.path), "HEAD", path=".", access=Access(timeout=30), status_dir=work.path / "status")
+    found = read_revision(
+        str(work.path), "HEAD", path=".", access=GitAccess(timeout=30), status_dir=work.path / "status"
+    )
     assert list(found.files) == ["a.yaml"]

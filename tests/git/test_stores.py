@@ -6,8 +6,8 @@ import pytest
 from remembered import a_record, an_update
 
 from gitsync.errors import ConfigError, PublishError
-from gitsync.git.access import Access, open_remote
-from gitsync.git.source.checkout import checkout
+from gitsync.git.access import GitAccess, open_remote
+from gitsync.git.source.checkout import open_checkout
 from gitsync.git.source.location import Url
 from gitsync.git.state.branch import StatusBranch
 from gitsync.git.state.stores import open_store
@@ -15,7 +15,7 @@ from gitsync.git.state.stores import open_store
 
 def test_a_source_with_a_remote_has_the_branch_there(cloned, bare, clock):
     for location in (str(cloned.path), bare.url, str(cloned.path / "apps")):
-        with checkout(location) as source, open_store(source, clock=clock) as store:
+        with open_checkout(location) as source, open_store(source, clock=clock) as store:
             assert store.name.startswith("branch gitsync/status of ")
             assert store.name.endswith(str(bare.path))
 
@@ -24,13 +24,13 @@ def test_a_folder_without_a_remote_has_a_folder_in_it(work, tmp_path: Path, cloc
     plain = tmp_path / "plain"
     plain.mkdir()
     for folder in (work.path, plain):
-        with checkout(str(folder)) as source, open_store(source, clock=clock) as store:
+        with open_checkout(str(folder)) as source, open_store(source, clock=clock) as store:
             assert store.name == f"folder {folder}/.gitsync"
 
 
 def test_a_folder_that_is_named_goes_before_the_remote(cloned, clock, tmp_path: Path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with checkout(str(cloned.path)) as source, open_store(source, directory=Path("state"), clock=clock) as store:
+    with open_checkout(str(cloned.path)) as source, open_store(source, directory=Path("state"), clock=clock) as store:
         assert store.name == f"folder {tmp_path}/state"
 
 
@@ -41,21 +41,21 @@ def test_a_branch_that_is_named_is_pushed_to_the_remote(cloned, bare, clock):
         cloned.git("for-each-ref"),
         (cloned.path / ".git/index").read_bytes(),
     )
-    with checkout(str(cloned.path)) as source, open_store(source, branch="state", clock=clock) as store:
+    with open_checkout(str(cloned.path)) as source, open_store(source, branch="state", clock=clock) as store:
         store.load()
         store.check_writable()
         assert store.save(an_update(a_record("one"), revision=source.revision))
     assert bare.git("log", "--format=%(trailers:key=Revision,valueonly)", "state") == cloned.git("rev-parse", "HEAD")
     after = (cloned.git("status", "--porcelain"), cloned.git("for-each-ref"), (cloned.path / ".git/index").read_bytes())
     assert after == before, "nothing of the work tree's own is touched"
-    with checkout(bare.url) as source, open_store(source, branch="state", clock=clock) as store:
+    with open_checkout(bare.url) as source, open_store(source, branch="state", clock=clock) as store:
         assert [key.name for key in store.load().records] == ["one"]
 
 
 def test_a_branch_of_a_repository_without_a_remote_is_its_own(work, clock):
     work.put("apps/a.yaml", "x")
     commit = work.commit()
-    with checkout(str(work.path / "apps")) as source, open_store(source, branch="state", clock=clock) as store:
+    with open_checkout(str(work.path / "apps")) as source, open_store(source, branch="state", clock=clock) as store:
         assert not store.load().records
         store.check_writable()
         assert store.save(an_update(a_record("one")))
@@ -72,7 +72,7 @@ def test_a_branch_of_a_repository_without_a_remote_is_its_own(work, clock):
 def test_a_branch_that_another_work_tree_has_checked_out_is_not_moved(work, clock, tmp_path: Path):
     work.put("a.yaml", "x")
     work.commit()
-    itself = open_remote(Url(str(work.path), "file"), Access())
+    itself = open_remote(Url(str(work.path), "file"), GitAccess())
     with StatusBranch(itself, "state", clock=clock, patience=0.01) as store:
         store.load()
         store.save(an_update(a_record("one")))
@@ -86,7 +86,7 @@ def test_the_author_is_gits_own_variable_or_gitsync(work, clock):
     work.commit()
     for environment in ({}, {"GIT_AUTHOR_NAME": "Robo", "GIT_AUTHOR_EMAIL": "robo@example.com"}):
         with (
-            checkout(str(work.path)) as source,
+            open_checkout(str(work.path)) as source,
             open_store(source, branch="state", clock=clock, environment=environment) as store,
         ):
             store.load()
@@ -108,12 +108,12 @@ def test_the_author_is_gits_own_variable_or_gitsync(work, clock):
     ],
 )
 def test_choices_that_cannot_be(cloned, clock, options, message, why):
-    with checkout(str(cloned.path)) as source, pytest.raises(ConfigError, match=message):
+    with open_checkout(str(cloned.path)) as source, pytest.raises(ConfigError, match=message):
         open_store(source, clock=clock, **options)
 
 
 def test_a_branch_needs_a_repository(tmp_path: Path, clock):
-    with checkout(str(tmp_path)) as source, pytest.raises(ConfigError, match="in no git repository"):
+    with open_checkout(str(tmp_path)) as source, pytest.raises(ConfigError, match="in no git repository"):
         open_store(source, branch="state", clock=clock)
 
 
@@ -127,7 +127,7 @@ def test_a_branch_needs_a_repository(tmp_path: Path, clock):
 def test_a_remote_that_cannot_be_used_is_never_replaced_by_a_folder(work, clock, remotes, message, tmp_path: Path):
     for name, url in remotes.items():
         work.git("remote", "add", name, url)
-    with checkout(str(work.path)) as source:
+    with open_checkout(str(work.path)) as source:
         with pytest.raises(ConfigError, match=message):
             open_store(source, clock=clock)
         with open_store(source, directory=tmp_path / "state", clock=clock) as store:

@@ -17,7 +17,7 @@ from hunting import spellings
 from scripts import rules
 from secret_estate import GROUP
 
-from gitsync.emulator.faults import Rule
+from gitsync.emulator.faults import FaultRule
 
 GROUP_ID = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/core"
 ACCOUNT_ID = f"{GROUP_ID}/providers/Microsoft.Storage/storageAccounts/lake"
@@ -159,7 +159,7 @@ def said(*values: str) -> str:
     return " ".join(text for value in values for text in spellings(value).values())
 
 
-def faults() -> tuple[Rule, ...]:
+def faults() -> tuple[FaultRule, ...]:
     """Azure repeats what it was never to repeat: when a server is read, written, while it works, and in other places.
 
     Not what is in Key Vault, since a plan does not know that.

@@ -17,7 +17,7 @@ import pytest
 
 from gitsync.catalog.catalog import open_catalog
 from gitsync.manifests.reader import read_manifests
-from gitsync.manifests.units import unit_of
+from gitsync.manifests.units import find_unit
 from gitsync.model.plan import Intent, Surroundings
 from gitsync.model.record import Claim, Record
 from gitsync.planning.plan import make_plan
@@ -58,7 +58,7 @@ def record_of(one):
         claim=Claim.CREATED,
         owner=one.owner.key if one.owner else None,
         depends_on=one.depends_on,
-        unit=unit_of(one.resource.source.path),
+        unit=find_unit(one.resource.source.path),
     )
 
 

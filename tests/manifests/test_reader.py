@@ -11,7 +11,7 @@ from gitsync.manifests.reader import read_manifests
 from gitsync.model.export import Address, Holder
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.manifests import Encrypted
-from gitsync.model.problem import Level, Source
+from gitsync.model.problem import Level, SourceLocation
 from gitsync.model.secret import Secret
 
 GROUP = """apiVersion: resources.azure.com/v1api20200601
@@ -40,7 +40,7 @@ def test_a_resource_is_read_whole():
     assert resource.gvk == GVK("resources.azure.com", "v1api20200601", "ResourceGroup")
     assert resource.spec == {"location": "westeurope"}
     assert (resource.annotations, resource.labels) == ({"a/b": "c"}, {"d": "e"})
-    assert resource.source == Source("a.yaml", 1)
+    assert resource.source == SourceLocation("a.yaml", 1)
     assert resource.lines["spec.location"] == 9
     assert resource.problems == ()
 
@@ -206,9 +206,9 @@ def test_what_is_encrypted_with_sops_is_kept_as_it_stands():
     found = read_manifests({"a.yaml": text, "b.yaml": text.replace(b"Secret", b"ConfigMap")})
     assert (found.secrets, found.config_maps, found.problems) == ({}, {}, ())
     assert found.encrypted == {
-        Address(Holder.SECRET, "default", "s"): Encrypted(source=Source("a.yaml", 1), text=text),
+        Address(Holder.SECRET, "default", "s"): Encrypted(source=SourceLocation("a.yaml", 1), text=text),
         Address(Holder.CONFIG_MAP, "default", "s"): Encrypted(
-            source=Source("b.yaml", 1), text=text.replace(b"Secret", b"ConfigMap")
+            source=SourceLocation("b.yaml", 1), text=text.replace(b"Secret", b"ConfigMap")
         ),
     }
 

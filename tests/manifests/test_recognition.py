@@ -9,7 +9,7 @@ import pytest
 
 from gitsync.manifests.reader import read_manifests
 from gitsync.model.manifests import UnreadDocument
-from gitsync.model.problem import Source
+from gitsync.model.problem import SourceLocation
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples" / "manifests").rglob("*.yaml"))
 
@@ -221,9 +221,9 @@ def test_what_is_passed_over_is_named_in_the_order_of_the_files():
     texts = [LOOK_ALIKES[why] for why in ("a Service", "a workflow", "an ARM template")]
     found = read_manifests({"b.yaml": texts[1].encode(), "a.yaml": f"{texts[0]}---\n{texts[2]}\n".encode()})
     assert found.unread == (
-        UnreadDocument(source=Source("a.yaml", 1), api_version="v1", kind="Service", name="x"),
-        UnreadDocument(source=Source("a.yaml", 6), form="ARM template"),
-        UnreadDocument(source=Source("b.yaml", 1)),
+        UnreadDocument(source=SourceLocation("a.yaml", 1), api_version="v1", kind="Service", name="x"),
+        UnreadDocument(source=SourceLocation("a.yaml", 6), form="ARM template"),
+        UnreadDocument(source=SourceLocation("b.yaml", 1)),
     )
     assert found.passed_over == 3
 
@@ -273,7 +273,7 @@ def test_two_documents_without_a_separator_are_an_error(text, kept, why):
     assert [one.key.name for one in found.resources] == kept
     problems = [*found.problems, *(problem for one in found.resources for problem in one.problems)]
     assert {problem.code for problem in problems} == {"DuplicateKey"}, why
-    assert UnreadDocument(source=Source("a.yaml", 1), is_rejected=True) in found.unread
+    assert UnreadDocument(source=SourceLocation("a.yaml", 1), is_rejected=True) in found.unread
 
 
 def header_mutated(text, draw):

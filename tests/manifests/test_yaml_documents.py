@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from gitsync.manifests import yaml_documents as documents
 from gitsync.manifests.yaml_documents import read_documents
-from gitsync.problems.field_path import spell
+from gitsync.problems.field_path import format_field
 
 
 def read(text, path="a.yaml"):
@@ -73,7 +73,7 @@ def test_lines_are_spelled_as_problems_spell_fields():
         ("a", "e f"),
         ("[g]",),
     ]
-    assert set(document.lines) == {"", *map(spell, expected)}
+    assert set(document.lines) == {"", *map(format_field, expected)}
 
 
 def test_lines_count_through_a_file_of_several_documents():

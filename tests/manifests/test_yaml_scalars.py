@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.manifests.yaml_scalars import as_key, resolve, resolve_tagged
+from gitsync.manifests.yaml_scalars import format_key, resolve, resolve_tagged
 
 TAG = "tag:yaml.org,2002:"
 
@@ -121,4 +121,4 @@ def test_a_tag_that_does_not_fit(tag, text, error, why):
     ],
 )
 def test_a_key_is_text(value, key, why):
-    assert as_key(value) == key, why
+    assert format_key(value) == key, why

@@ -3,19 +3,19 @@ from __future__ import annotations
 import pytest
 from builders import live, record, vnet, vnet_id
 
-from gitsync.diff.hints import Hints, hints_of
-from gitsync.diff.three_way import Remembered, public
+from gitsync.diff.hints import Hints, find_kind_hints
+from gitsync.diff.three_way import Remembered, remove_secrets
 from gitsync.errors import ArmError
 from gitsync.model.record import Claim
 from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.actions import (
     Wishes,
-    absent,
-    claim_of,
-    mends_by_waiting,
-    present,
-    remembered_of,
-    unseen,
+    decide_absent,
+    decide_claim,
+    decide_present,
+    decide_unreadable,
+    find_remembered,
+    may_recover,
 )
 
 BODY = {"properties": {"a": 1}}
@@ -32,7 +32,7 @@ SEEN = Remembered(applied=BODY, baseline=BODY)
     ],
 )
 def test_what_is_not_there(claim, verdict, why):
-    found, action = absent(record(vnet(), vnet_id(), claim=claim) if claim else None)
+    found, action = decide_absent(record(vnet(), vnet_id(), claim=claim) if claim else None)
     assert (found.verdict, action) == (verdict, Action.CREATE), why
 
 
@@ -71,7 +71,7 @@ def test_what_is_not_there(claim, verdict, why):
     ],
 )
 def test_what_is_there(there, remembered, wishes, verdict, action, why):
-    found, done = present(BODY, there, remembered, wishes, Hints())
+    found, done = decide_present(BODY, there, remembered, wishes, Hints())
     assert (found.verdict, done) == (verdict, action), why
 
 
@@ -79,12 +79,12 @@ def test_what_is_there(there, remembered, wishes, verdict, action, why):
     ("remembered", "verdict", "action"),
     [
         (None, Verdict.ADOPT, Action.NONE),
-        (Remembered(applied=public(BODY), baseline=None), Verdict.IN_SYNC, Action.NONE),
+        (Remembered(applied=remove_secrets(BODY), baseline=None), Verdict.IN_SYNC, Action.NONE),
         (Remembered(applied={}, baseline=None), Verdict.PENDING, Action.UPDATE),
     ],
 )
 def test_what_can_only_be_asked_whether_it_is(remembered, verdict, action):
-    found, done = unseen(BODY, remembered)
+    found, done = decide_unreadable(BODY, remembered)
     assert (found.verdict, done) == (verdict, action)
 
 
@@ -101,7 +101,7 @@ def test_what_can_only_be_asked_whether_it_is(remembered, verdict, action):
 )
 def test_by_which_right_it_is_ours(claim, sent, existed, differed, expected, why):
     old = record(vnet(), vnet_id(), claim=claim) if claim else None
-    assert claim_of(old, sent=sent, existed=existed, differed=differed) is expected, why
+    assert decide_claim(old, sent=sent, existed=existed, differed=differed) is expected, why
 
 
 @pytest.mark.parametrize(
@@ -117,16 +117,16 @@ def test_by_which_right_it_is_ours(claim, sent, existed, differed, expected, why
     ],
 )
 def test_what_mends_by_waiting(error, missed, granted, expected, why):
-    assert mends_by_waiting(error, missed_is_ours=missed, granted=granted) is expected, why
+    assert may_recover(error, missed_is_ours=missed, granted=granted) is expected, why
 
 
 def test_what_a_record_lets_a_comparison_know():
     ours = record(vnet(), vnet_id(), applied=BODY, baseline=BODY)
-    assert remembered_of(ours, ours.arm_api_version) == SEEN
-    assert remembered_of(ours, "2030-01-01") == Remembered(applied=BODY, baseline=None), "another api-version"
-    assert remembered_of(record(vnet(), vnet_id(), claim=Claim.EXPECTED, applied=BODY), "2020-06-01") is None
-    assert remembered_of(None, "2020-06-01") is None
+    assert find_remembered(ours, ours.arm_api_version) == SEEN
+    assert find_remembered(ours, "2030-01-01") == Remembered(applied=BODY, baseline=None), "another api-version"
+    assert find_remembered(record(vnet(), vnet_id(), claim=Claim.EXPECTED, applied=BODY), "2020-06-01") is None
+    assert find_remembered(None, "2020-06-01") is None
 
 
 def test_every_spelling_of_an_enumeration_is_known(catalog_kind):
-    assert hints_of(catalog_kind).told(("sku", "name")) == "enum"
+    assert find_kind_hints(catalog_kind).told(("sku", "name")) == "enum"

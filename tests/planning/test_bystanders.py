@@ -9,7 +9,7 @@ from builders import group_id, prepared, record, rg, subnet, vnet, vnet_id
 
 from gitsync.model.policy import Policy
 from gitsync.model.record import Claim
-from gitsync.planning.bystanders import sparing
+from gitsync.planning.bystanders import spare_bystanders
 from gitsync.planning.plan import make_plan
 
 GROUP = record(rg(), group_id())
@@ -22,7 +22,7 @@ def records(*entries):
 
 
 def held(plan, every=(), says=()):
-    return {key.name for key, node in sparing(plan, records(*every), says).prunes.items() if node.held}
+    return {key.name for key, node in spare_bystanders(plan, records(*every), says).prunes.items() if node.held}
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from gitsync.model.condition import Severity, Status
-from gitsync.model.record import Row
+from gitsync.model.condition import ConditionStatus, Severity
+from gitsync.model.record import WriteStreak
 from gitsync.model.verdict import Comparison, Difference, Verdict
-from gitsync.planning.flapping import LONGEST_GAP, after_write, condition_of, held
+from gitsync.planning.flapping import LONGEST_GAP, build_flapping_condition, extend_streak, find_hold
 
 NOON = datetime(2030, 6, 15, 12, tzinfo=UTC)
 LIMIT = 3
@@ -27,7 +27,7 @@ def after(*comparisons, gap=timedelta(hours=1)):
     """The row after a write for each of these, and the time of the run that comes next."""
     row, now = None, NOON
     for comparison in comparisons:
-        row, now = after_write(row, comparison, now), now + gap
+        row, now = extend_streak(row, comparison, now), now + gap
     return row, now
 
 
@@ -82,7 +82,7 @@ def test_what_ends_a_row(comparison, why):
 )
 def test_when_writing_stops(writes, found, limit, is_held, why):
     row, now = after(*writes)
-    assert (held(row, found, limit, now) is not None) is is_held, why
+    assert (find_hold(row, found, limit, now) is not None) is is_held, why
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_when_writing_stops(writes, found, limit, is_held, why):
 )
 def test_a_row_ends_after_a_while(gap, is_held, why):
     row, now = after(TEAM, TEAM, TEAM, gap=gap)
-    assert (held(row, TEAM, LIMIT, now) is not None) is is_held, why
+    assert (find_hold(row, TEAM, LIMIT, now) is not None) is is_held, why
 
 
 @pytest.mark.parametrize(
@@ -109,23 +109,27 @@ def test_a_row_ends_after_a_while(gap, is_held, why):
 )
 def test_what_is_held_stays_so_until_git_or_azure_changes(found, is_held, why):
     row, now = after(TEAM, TEAM, TEAM)
-    row = held(row, TEAM, LIMIT, now)
-    later = held(row, found, LIMIT, now + timedelta(days=30))
+    row = find_hold(row, TEAM, LIMIT, now)
+    later = find_hold(row, found, LIMIT, now + timedelta(days=30))
     assert (later == row) is is_held, why
     assert (later is None) is not is_held
 
 
 def test_after_it_was_held_counting_begins_anew():
     row, now = after(TEAM, TEAM, TEAM)
-    row = held(row, TEAM, LIMIT, now)
-    assert after_write(row, drift(team="other"), now).count == 1
+    row = find_hold(row, TEAM, LIMIT, now)
+    assert extend_streak(row, drift(team="other"), now).count == 1
 
 
 def test_the_condition_names_the_field_the_sides_and_the_way_out():
     row, now = after(TEAM, TEAM, TEAM)
     found = drift(team="azure", env="a")
-    condition = condition_of(held(row, found, LIMIT, now), found)
-    assert (condition.status, condition.severity, condition.reason) == (Status.FALSE, Severity.WARNING, "Flapping")
+    condition = build_flapping_condition(find_hold(row, found, LIMIT, now), found)
+    assert (condition.status, condition.severity, condition.reason) == (
+        ConditionStatus.FALSE,
+        Severity.WARNING,
+        "Flapping",
+    )
     assert condition.message == (
         "It was written 3 times in a row with no change in git, and each time something set it back: "
         '/tags/team (git says "git", Azure says "azure"). It is not written again until git or Azure changes. Find out '
@@ -144,5 +148,5 @@ def test_the_condition_names_the_field_the_sides_and_the_way_out():
     ],
 )  # fmt: skip
 def test_messages(comparison, part, why):
-    row = Row(count=3, paths=("", "/tags/team", *(f"/tags/t{n}" for n in range(8))), at="2030-06-15T12:00:00Z")
-    assert part in condition_of(row, comparison).message, why
+    row = WriteStreak(count=3, paths=("", "/tags/team", *(f"/tags/t{n}" for n in range(8))), at="2030-06-15T12:00:00Z")
+    assert part in build_flapping_condition(row, comparison).message, why

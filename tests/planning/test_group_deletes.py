@@ -8,7 +8,7 @@ from builders import group_id, prune, rg, vnet, vnet_id
 
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Node
-from gitsync.planning.group_deletes import absorbed, doomed_groups
+from gitsync.planning.group_deletes import absorb_content, find_deleted_groups
 
 PRUNES = {rg(): prune(rg(), group_id(), depends_on=(vnet(),)), vnet(): prune(vnet(), vnet_id())}
 
@@ -33,7 +33,7 @@ def planned(**ids: str) -> dict[Key, Node]:
     ],
 )
 def test_what_a_list_shows_as_ours_goes_with_its_group(listed, going, why):
-    nodes = absorbed(planned(hub=vnet_id(), one=SUBNET_ID), {rg(): listed})
+    nodes = absorb_content(planned(hub=vnet_id(), one=SUBNET_ID), {rg(): listed})
     content = {vnet("hub"), vnet("one")}
     assert {key.name for key in content if nodes[key].within == rg()} == going, why
     assert {key.name for key in nodes[rg()].depends_on} == {"hub", "one"} - going
@@ -42,7 +42,7 @@ def test_what_a_list_shows_as_ours_goes_with_its_group(listed, going, why):
 
 def test_what_a_list_leaves_out_goes_first_by_itself():
     prunes = planned(hub=vnet_id(), role=f"{group_id()}/providers/Microsoft.Authorization/roleAssignments/x")
-    nodes = absorbed(prunes, {rg(): [vnet_id()]})
+    nodes = absorb_content(prunes, {rg(): [vnet_id()]})
     assert nodes[vnet("hub")].within == rg()
     assert nodes[vnet("role")].within is None
     assert nodes[rg()].depends_on == (vnet("role"),)
@@ -52,7 +52,7 @@ def test_what_goes_before_something_that_is_left_out_goes_by_itself_too():
     """Its group would wait for what waits for the group."""
     prunes = planned(hub=vnet_id(), other=vnet_id("other"), far=vnet_id("far"))
     prunes[vnet("hub")] = replace(prunes[vnet("hub")], depends_on=(vnet("far"),))
-    nodes = absorbed(prunes, {rg(): [vnet_id("other"), vnet_id("far")]})
+    nodes = absorb_content(prunes, {rg(): [vnet_id("other"), vnet_id("far")]})
     assert {key.name for key in nodes[rg()].depends_on} == {"hub", "far"}
     assert nodes[vnet("other")].within == rg()
     TopologicalSorter({key: node.depends_on for key, node in nodes.items()}).prepare()
@@ -67,18 +67,18 @@ def test_two_groups_do_not_wait_for_each_other():
         one: prune(one, vnet_id("one", "a")),
         two: prune(two, vnet_id("two", "b")),
     }
-    nodes = absorbed(prunes, {rg("a"): [vnet_id("one", "a")], rg("b"): [vnet_id("two", "b")]})
+    nodes = absorb_content(prunes, {rg("a"): [vnet_id("one", "a")], rg("b"): [vnet_id("two", "b")]})
     TopologicalSorter({key: node.depends_on for key, node in nodes.items()}).prepare()
 
 
 def test_what_cannot_be_deleted_goes_with_what_it_lies_in():
     prunes = planned(hub=vnet_id())
     prunes[vnet("part")] = prune(vnet("part"), f"{vnet_id()}/parts/x", within=vnet("hub"), depends_on=(vnet("hub"),))
-    assert absorbed(prunes, {rg(): []})[vnet("part")].within == vnet("hub")
-    assert absorbed(prunes, {rg(): [vnet_id()]})[vnet("part")].within == rg()
+    assert absorb_content(prunes, {rg(): []})[vnet("part")].within == vnet("hub")
+    assert absorb_content(prunes, {rg(): [vnet_id()]})[vnet("part")].within == rg()
 
 
 def test_a_group_with_something_held_in_it_is_not_asked():
     held = {**PRUNES, vnet(): replace(PRUNES[vnet()], held="It is needed.")}
-    assert doomed_groups(PRUNES) == [PRUNES[rg()]]
-    assert doomed_groups(held) == []
+    assert find_deleted_groups(PRUNES) == [PRUNES[rg()]]
+    assert find_deleted_groups(held) == []

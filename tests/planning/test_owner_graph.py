@@ -12,8 +12,8 @@ from gitsync.model.gvk import Key
 from gitsync.model.policy import Policy
 from gitsync.model.resource import OwnerRef, Prepared
 from gitsync.model.template import Template
-from gitsync.planning.graph_drawing import document, dot, mermaid
-from gitsync.planning.owner_graph import Graph, Presence, Relation, Vertex, graph_of
+from gitsync.planning.graph_drawing import build_graph_document, draw_dot, draw_mermaid
+from gitsync.planning.owner_graph import Graph, Presence, Relation, Vertex, build_owner_graph
 
 NET = "network.azure.com"
 
@@ -91,19 +91,19 @@ digraph gitsync {
 
 
 def drawn():
-    return graph_of(SET, open_catalog())
+    return build_owner_graph(SET, open_catalog())
 
 
 def test_mermaid():
-    assert mermaid(drawn()) == MERMAID
+    assert draw_mermaid(drawn()) == MERMAID
 
 
 def test_dot():
-    assert dot(drawn()) == DOT
+    assert draw_dot(drawn()) == DOT
 
 
 def test_json_has_all_of_it():
-    told = json.loads(json.dumps(document(drawn())))
+    told = json.loads(json.dumps(build_graph_document(drawn())))
     assert [v["presence"] for v in told["vertices"]].count("manifest") == 3
     assert {"source": "PublicIPAddress.network.azure.com/default/ip", "relation": "owner"}.items() <= told["edges"][
         0
@@ -114,7 +114,7 @@ def test_json_has_all_of_it():
 
 
 def test_the_order_of_manifests_does_not_matter():
-    assert graph_of(SET[::-1], open_catalog()) == drawn()
+    assert build_owner_graph(SET[::-1], open_catalog()) == drawn()
 
 
 def test_the_closest_relation_counts():
@@ -125,9 +125,9 @@ def test_the_closest_relation_counts():
 def test_several_namespaces_are_boxes():
     one = prepared("RouteTable", "a")
     two = prepared("RouteTable", "b", namespace="other")
-    graph = graph_of([one, two], open_catalog())
-    assert '  subgraph g0["default"]\n    n0["RouteTable/a"]\n  end\n' in mermaid(graph)
-    assert '  subgraph "cluster_g1" { label="other";\n    n1 [label="RouteTable/b"];\n  }\n' in dot(graph)
+    graph = build_owner_graph([one, two], open_catalog())
+    assert '  subgraph g0["default"]\n    n0["RouteTable/a"]\n  end\n' in draw_mermaid(graph)
+    assert '  subgraph "cluster_g1" { label="other";\n    n1 [label="RouteTable/b"];\n  }\n' in draw_dot(graph)
 
 
 def test_a_kind_that_is_not_known_is_drawn_all_the_same():
@@ -135,7 +135,7 @@ def test_a_kind_that_is_not_known_is_drawn_all_the_same():
     unknown = Prepared(
         resource=resource, policy=Policy.MANAGE, arm_id=None, api_version=None, owner=None, template=None
     )
-    (vertex,) = graph_of([unknown], open_catalog()).vertices
+    (vertex,) = build_owner_graph([unknown], open_catalog()).vertices
     assert vertex.presence is Presence.INVALID
 
 
@@ -144,11 +144,11 @@ NASTY = 'x"]; evil["<b>\n\\'
 
 def test_labels_cannot_end_early():
     graph = Graph((Vertex("a", NASTY, "", Presence.MANIFEST),), ())
-    assert mermaid(graph).splitlines()[1] == '  n0["x#34;#93;#59; evil#91;#34;#60;b#62;#10;#92;"]'
-    assert dot(graph).splitlines()[3] == '  n0 [label="x\\"]; evil[\\"<b> \\\\"];'
+    assert draw_mermaid(graph).splitlines()[1] == '  n0["x#34;#93;#59; evil#91;#34;#60;b#62;#10;#92;"]'
+    assert draw_dot(graph).splitlines()[3] == '  n0 [label="x\\"]; evil[\\"<b> \\\\"];'
 
 
 @pytest.mark.skipif(not shutil.which("dot"), reason="Graphviz is not installed")
 @pytest.mark.parametrize("graph", [drawn(), Graph((Vertex("a", NASTY, "", Presence.MANIFEST),), ())])
 def test_graphviz_reads_it(graph):
-    subprocess.run(["dot", "-Tsvg"], input=dot(graph), text=True, check=True, capture_output=True, timeout=30)
+    subprocess.run(["dot", "-Tsvg"], input=draw_dot(graph), text=True, check=True, capture_output=True, timeout=30)

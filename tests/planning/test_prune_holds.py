@@ -9,11 +9,11 @@ from builders import group_id, prepared, record, rg, subnet, vnet, vnet_id
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.manifests.units import hides, unit_of
+from gitsync.manifests.units import find_unit, may_hide
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import UnreadDocument
 from gitsync.model.plan import Departure, Intent, Surroundings
-from gitsync.model.problem import Level, Problem, Source
+from gitsync.model.problem import Level, Problem, SourceLocation
 from gitsync.model.resource import OwnerRef
 from gitsync.planning.plan import make_plan
 
@@ -22,13 +22,13 @@ GONE = record(vnet(), vnet_id(), unit="infra/net")
 
 
 def unread(path="other/x.yaml", line=7, **texts):
-    return UnreadDocument(source=Source(path, line), **texts)
+    return UnreadDocument(source=SourceLocation(path, line), **texts)
 
 
 def manifest(key, arm_id, path="a.yaml", **more):
     spec = more.pop("spec", {})
     made = prepared(key, arm_id, **more)
-    return replace(made, resource=replace(made.resource, source=Source(path, 1), spec=spec))
+    return replace(made, resource=replace(made.resource, source=SourceLocation(path, 1), spec=spec))
 
 
 def held(gone=GONE, declared=(), problems=(), unread=(), known=(), departure=None):
@@ -75,14 +75,14 @@ UNITS = [
 def test_a_unit_that_cannot_be_read_in_full_is_held(problem, expected, why):
     said = held(problems=[problem])
     assert bool(said) is expected, why
-    assert hides(problem, "infra/net") is expected
+    assert may_hide(problem, "infra/net") is expected
     if problem.path and problem.line and expected:
         assert f"{problem.path}:3 cannot be read" in said
         assert "Fix it" in said
 
 
 def test_a_file_at_the_root_has_a_unit_too():
-    assert (unit_of("a.yaml"), unit_of("infra/net/a.yaml")) == (".", "infra/net")
+    assert (find_unit("a.yaml"), find_unit("infra/net/a.yaml")) == (".", "infra/net")
     root = replace(GONE, unit=".")
     assert held(root, problems=[at("b.yaml")])
     assert not held(root, problems=[BAD])

@@ -13,11 +13,11 @@ from gitsync.planning.approval import (
     NOT_REVIEWED,
     OUTDATED,
     SECRETS_NOT_REVIEWED,
-    desired_digest,
-    later_of,
-    live_digest,
-    objection,
-    without_later,
+    digest_desired,
+    digest_live,
+    find_objection,
+    find_runtime_values,
+    remove_runtime_values,
 )
 
 SEEN = Reviewed(action=Action.UPDATE, desired="d", live="l", etag="e")
@@ -51,7 +51,7 @@ def review(digest_key=""):
     ],
 )
 def test_what_a_reviewed_plan_objects_to(then, now, reason, why):
-    found = objection(review(), then, now, "", quiet=True)
+    found = find_objection(review(), then, now, "", quiet=True)
     assert (found.reason if found else "") == reason, why
     assert found is None or found.message.endswith("."), why
 
@@ -68,12 +68,12 @@ def test_what_a_reviewed_plan_objects_to(then, now, reason, why):
 )
 def test_secrets_need_the_same_key_twice(then, now, objects, why):
     seen = reviewed(secrets=True)
-    assert (objection(review(then), seen, seen, now, quiet=True) is not None) is objects, why
-    assert objection(review(then), SEEN, SEEN, now, quiet=True) is None, "nothing else depends on the key"
+    assert (find_objection(review(then), seen, seen, now, quiet=True) is not None) is objects, why
+    assert find_objection(review(then), SEEN, SEEN, now, quiet=True) is None, "nothing else depends on the key"
 
 
 def test_an_etag_that_this_run_may_have_moved_says_nothing():
-    assert objection(review(), reviewed(etag="x"), SEEN, "", quiet=False) is None
+    assert find_objection(review(), reviewed(etag="x"), SEEN, "", quiet=False) is None
 
 
 def request(body, arm_id="/subscriptions/s/resourceGroups/g", api_version="1"):
@@ -94,19 +94,19 @@ def request(body, arm_id="/subscriptions/s/resourceGroups/g", api_version="1"):
     ],
 )
 def test_the_digest_of_what_git_asks_for(left, right, same, why):
-    assert (desired_digest(left, left.body, ()) == desired_digest(right, right.body, ())) is same, why
+    assert (digest_desired(left, left.body, ()) == digest_desired(right, right.body, ())) is same, why
 
 
 def test_what_comes_later_is_left_out_on_both_sides():
     planned = request(
         {"a": Placeholder("<configmap x/y>"), "b": [{"c": Placeholder("<configmap x/z>"), "d": 1}]}, "/<x>"
     )
-    later = later_of(planned)
+    later = find_runtime_values(planned)
     assert later == ("/a", "/b/0/c", "id")
     known = request({"a": "1", "b": [{"c": "2", "d": 1}]}, "/x")
-    digests = {desired_digest(one, without_later(one.body, later), later) for one in (known,)}
-    assert digests == {desired_digest(planned, without_later(planned.body, later), later)}
-    assert without_later(known.body, later) == {"a": None, "b": [{"c": None, "d": 1}]}
+    digests = {digest_desired(one, remove_runtime_values(one.body, later), later) for one in (known,)}
+    assert digests == {digest_desired(planned, remove_runtime_values(planned.body, later), later)}
+    assert remove_runtime_values(known.body, later) == {"a": None, "b": [{"c": None, "d": 1}]}
 
 
 @pytest.mark.parametrize(
@@ -120,21 +120,21 @@ def test_what_comes_later_is_left_out_on_both_sides():
 )
 def test_the_digest_of_what_azure_says(other, same, why):
     asked = {"location": "z", "properties": {"password": {"$secret": ""}}}
-    assert (live_digest(live(location="x"), asked, {}) == live_digest(other, asked, {})) is same, why
+    assert (digest_live(live(location="x"), asked, {}) == digest_live(other, asked, {})) is same, why
 
 
 def test_a_secret_that_azure_returns_is_in_no_digest():
     asked = {"properties": {"password": {"$secret": ""}}}
     one, two = (live(properties={"password": value}) for value in ("1", "2"))
-    assert live_digest(one, asked, asked) == live_digest(two, asked, asked)
+    assert digest_live(one, asked, asked) == digest_live(two, asked, asked)
 
 
 def test_what_was_sent_counts_as_well():
     """A field that left git is shown in the plan with what Azure has, so that must not move either."""
     sent = {"properties": {"mode": "a"}}
     one, two = (live(properties={"mode": value}) for value in ("1", "2"))
-    assert live_digest(one, {}, sent) != live_digest(two, {}, sent)
+    assert digest_live(one, {}, sent) != digest_live(two, {}, sent)
 
 
 def test_a_secret_is_not_a_value_that_comes_later():
-    assert later_of(request({"a": Secret("x")})) == ()
+    assert find_runtime_values(request({"a": Secret("x")})) == ()

@@ -9,7 +9,7 @@ from builders import vnet
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.diff.three_way import public
+from gitsync.diff.three_way import remove_secrets
 from gitsync.model.secret import MASKED, Placeholder, Secret
 from gitsync.model.verdict import Comparison, Difference, Verdict
 from gitsync.planning.secret_digest import (
@@ -19,11 +19,11 @@ from gitsync.planning.secret_digest import (
     NO_KEY,
     TO_COME,
     Digests,
+    add_secret_changes,
     has_secrets,
-    kept,
-    masked,
-    sealed,
-    with_secrets,
+    keep_digests,
+    mask_digests,
+    seal_body,
 )
 
 KEY, OTHER, NONE = Digests(Secret("k" * 32)), Digests(Secret("o" * 32)), Digests()
@@ -37,7 +37,7 @@ BODIES = st.dictionaries(
 
 
 def seal(body, digests=KEY, resource=None):
-    return sealed(body, resource or vnet(), digests)
+    return seal_body(body, resource or vnet(), digests)
 
 
 def digest(value, digests=KEY, **more):
@@ -68,7 +68,7 @@ def test_a_digest_is_bound_to_everything_about_the_secret(other, why):
 
 def test_without_a_key_and_for_what_is_yet_to_be_known_there_is_none():
     assert digest("one", NONE) == ""
-    told = with_secrets(IN_SYNC, seal({"password": Placeholder("<secret db/password>")}), body("one"))
+    told = add_secret_changes(IN_SYNC, seal({"password": Placeholder("<secret db/password>")}), body("one"))
     assert (told.differences, told.because) == ((), {"/password": TO_COME})
     assert NONE.key_name == ""
 
@@ -86,12 +86,12 @@ def test_what_is_sealed_is_masked_as_the_body_itself_would_be(body):
     """Nothing that a manifest may say is taken for a digest, and it is JSON."""
     for digests in (KEY, NONE):
         written = json.loads(json.dumps(seal(body, digests)))
-        assert masked(written) == public(body)
+        assert mask_digests(written) == remove_secrets(body)
 
 
 @given(BODIES)
 def test_a_body_holds_secrets_as_long_as_it_shows_some(body):
-    assert has_secrets(seal(body)) == (MASKED in leaves(public(body)))
+    assert has_secrets(seal(body)) == (MASKED in leaves(remove_secrets(body)))
 
 
 def leaves(value):
@@ -107,7 +107,7 @@ IN_SYNC = Comparison(verdict=Verdict.IN_SYNC, unverified=("/password",))
 
 
 def judged(before, now, comparison=IN_SYNC):
-    return with_secrets(comparison, seal({"password": Secret("x")}) if now is None else now, before)
+    return add_secret_changes(comparison, seal({"password": Secret("x")}) if now is None else now, before)
 
 
 def body(value, digests=KEY):
@@ -159,7 +159,7 @@ def test_a_difference_that_the_values_showed_is_told_once():
 def test_a_resource_that_was_not_written_keeps_the_digests_of_what_was_sent():
     before = seal({"password": Secret("one"), "a": 1, "env": [{"name": "x", "value": Secret("1")}]})
     now = seal({"password": Secret("two"), "a": 2, "env": [{"name": "x", "value": Secret("2")}], "new": Secret("3")})
-    found = kept(now, before)
+    found = keep_digests(now, before)
     assert (found["password"], found["env"]) == (before["password"], before["env"])
     assert (found["a"], found["new"]) == (2, now["new"])
-    assert kept(now, None) == now
+    assert keep_digests(now, None) == now

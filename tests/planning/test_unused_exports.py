@@ -3,12 +3,12 @@
 import pytest
 from handmade import a_resource
 
-from gitsync.manifests.selection import Choice
+from gitsync.manifests.selection import Selection
 from gitsync.model.export import Address, Holder
 from gitsync.model.policy import Policy
 from gitsync.model.resource import Prepared
 from gitsync.model.template import SecretHole, SecretMapHole, Template
-from gitsync.planning.unused_exports import exported_nowhere, needed_secrets
+from gitsync.planning.unused_exports import find_needed_secrets, warn_unused_exports
 
 
 def prepared(operator_spec=None, body=None, *, name="one", namespace="default"):
@@ -41,12 +41,12 @@ CASES = [
 
 @pytest.mark.parametrize("resources, told, why", CASES)
 def test_what_goes_nowhere_is_told(resources, told, why):
-    assert bool(exported_nowhere(resources)) is told, why
+    assert bool(warn_unused_exports(resources)) is told, why
 
 
 def test_many_are_one_warning():
     resources = [prepared(EXPORTS, name=name) for name in ("a", "b", "c", "d")]
-    (problem,) = exported_nowhere(resources)
+    (problem,) = warn_unused_exports(resources)
     assert not problem.is_error
     assert problem.message == (
         "Secrets are exported to no place, so their values are not asked for: "
@@ -56,11 +56,11 @@ def test_many_are_one_warning():
 
 def test_a_run_for_others_says_nothing_of_it():
     resources = [prepared(EXPORTS, name=name) for name in ("a", "b")]
-    (problem,) = exported_nowhere(resources, Choice(only=("Thing/a",)))
+    (problem,) = warn_unused_exports(resources, Selection(only=("Thing/a",)))
     assert problem.message.endswith(": keys of Thing/a.")
-    assert exported_nowhere(resources, Choice(only=("Other/*",))) == ()
+    assert warn_unused_exports(resources, Selection(only=("Other/*",))) == ()
 
 
 def test_what_requests_draw_on():
     resources = [prepared(body={"a": [SecretHole("keys", "k")], "b": {"c": SecretMapHole("all")}})]
-    assert needed_secrets(resources) == {Address(Holder.SECRET, "default", name) for name in ("keys", "all")}
+    assert find_needed_secrets(resources) == {Address(Holder.SECRET, "default", name) for name in ("keys", "all")}

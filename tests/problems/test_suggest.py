@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.problems.suggest import distance, nearest
+from gitsync.problems.suggest import measure_distance, suggest
 
 WORDS = st.text(alphabet="abcdé-", max_size=9)
 
@@ -25,7 +25,7 @@ WORDS = st.text(alphabet="abcdé-", max_size=9)
     ],
 )
 def test_nearest(word, choices, expected, why):
-    assert nearest(word, choices) == expected, why
+    assert suggest(word, choices) == expected, why
 
 
 @given(WORDS, WORDS)
@@ -41,10 +41,10 @@ def test_distance_is_that_of_the_textbook(one, other):
                 best = min(best, table[i - 2][j - 2] + 1)
             table[i][j] = best
     full = table[-1][-1]
-    assert distance(one, other, 9) == full
-    assert distance(one, other, 2) == (full if full <= 2 else None)
+    assert measure_distance(one, other, 9) == full
+    assert measure_distance(one, other, 2) == (full if full <= 2 else None)
 
 
 @given(st.lists(WORDS), WORDS)
 def test_the_order_of_choices_does_not_matter(choices, word):
-    assert nearest(word, choices) == nearest(word, reversed(choices))
+    assert suggest(word, choices) == suggest(word, reversed(choices))

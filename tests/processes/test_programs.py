@@ -11,7 +11,7 @@ import pytest
 
 import gitsync
 from gitsync.processes.grace_period import Grace
-from gitsync.processes.programs import Call, Program, environment_of, run, run_beside
+from gitsync.processes.programs import Program, ProgramCall, run, run_beside, select_environment
 
 PACKAGE = Path(gitsync.__file__).parent
 STARTING = {"subprocess", "pty", "multiprocessing", "git"}
@@ -59,7 +59,7 @@ PATH = {"PATH": "x"}
     ],
 )
 def test_what_a_program_gets(program, expected):
-    assert environment_of(program, {**OURS, **CLOUDS, **PERSON, **GIT, **PATH}) == expected
+    assert select_environment(program, {**OURS, **CLOUDS, **PERSON, **GIT, **PATH}) == expected
 
 
 def test_programs_are_started_in_one_place():
@@ -87,7 +87,9 @@ def starters(node):
 
 def a_call(script, **options):
     options = {"timeout": 30.0, **options}
-    return Call(program=Program.GIT, command=["sh", "-c", script], environment={"PATH": os.environ["PATH"]}, **options)
+    return ProgramCall(
+        program=Program.GIT, command=["sh", "-c", script], environment={"PATH": os.environ["PATH"]}, **options
+    )
 
 
 def by_waiting(call):
@@ -114,7 +116,7 @@ def test_a_program_that_reads_nothing_may_end(way):
 
 @pytest.mark.parametrize("way", WAYS)
 def test_a_program_that_is_not_there(way):
-    call = Call(program=Program.GIT, command=["/nowhere/git"], environment={}, timeout=1.0)
+    call = ProgramCall(program=Program.GIT, command=["/nowhere/git"], environment={}, timeout=1.0)
     with pytest.raises(OSError, match="No such file"):
         way(call)
 

@@ -8,9 +8,9 @@ import pytest
 from builders import group_id, vnet_id
 
 from gitsync.errors import ArmError
-from gitsync.extensions.api import Question
+from gitsync.extensions.api import LookupRequest
 from gitsync.model.live import Live
-from gitsync.reconcile.run_cache import Memory
+from gitsync.reconcile.run_cache import RunCache
 
 SEEN = Live(body={"name": "seen"})
 ANEW = Live(body={"name": "read anew"})
@@ -32,14 +32,14 @@ async def read() -> Live:
     ],
 )
 def test_what_is_read_is_kept_until_a_write_may_have_changed_it(written, expected, why):
-    memory = Memory()
+    memory = RunCache()
     memory.saw(vnet_id(), SEEN)
     memory.wrote(written)
     assert asyncio.run(memory.fresh(vnet_id().lower(), read)) is expected, why
 
 
 def test_one_read_serves_all():
-    memory, reads = Memory(), []
+    memory, reads = RunCache(), []
 
     async def count() -> Live:
         reads.append(None)
@@ -54,8 +54,8 @@ def test_one_read_serves_all():
 
 
 def test_a_question_for_the_run_is_asked_until_it_has_an_answer():
-    memory, reads = Memory(), []
-    question = Question("/roles", "1", lists=True, for_the_run=True)
+    memory, reads = RunCache(), []
+    question = LookupRequest("/roles", "1", lists=True, for_the_run=True)
     answers = iter([ArmError("No."), (), ({"name": "a"},), ({"name": "never asked for"},)])
 
     async def list_once():

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Intent, Node
-from gitsync.reconcile.scheduler import walk
+from gitsync.reconcile.scheduler import run_in_order
 
 
 def nodes(**depends_on):
@@ -27,7 +27,7 @@ def walked(graph, run=None, *, stopped=False, known=None):
         stop = asyncio.Event()
         if stopped:
             stop.set()
-        return await walk(graph, run or remember([]), lambda node: result(node.key, is_fine=False), stop, known)
+        return await run_in_order(graph, run or remember([]), lambda node: result(node.key, is_fine=False), stop, known)
 
     return asyncio.run(main())
 
@@ -78,7 +78,7 @@ def test_what_is_under_way_at_a_stop_is_waited_for():
             ended.append(node.key.name)
             return result(node.key)
 
-        return await walk(nodes(a=[], b=["a"]), run, lambda node: result(node.key, is_fine=False), stop)
+        return await run_in_order(nodes(a=[], b=["a"]), run, lambda node: result(node.key, is_fine=False), stop)
 
     results = asyncio.run(main())
     assert ended == ["a"]

@@ -5,7 +5,7 @@ from dataclasses import replace
 from report_builders import NET, READY, REFUSED, failed, key, report, result
 
 from gitsync.model.condition import Severity
-from gitsync.model.problem import Source
+from gitsync.model.problem import SourceLocation
 from gitsync.model.verdict import Action, Difference, Verdict
 
 _SUBSCRIPTION = "/subscriptions/11111111-2222-3333-4444-555555555555"
@@ -46,14 +46,16 @@ def _group(number, hub_net, namespace):
     group, net = key("ResourceGroup", f"{app}-prod-rg", namespace=namespace), key("VirtualNetwork", app, NET, namespace)
     net_id = f"{base}/providers/Microsoft.Network/virtualNetworks/{app}"
     subnets = [key("VirtualNetworksSubnet", f"{app}-{one}", NET, namespace) for one in ("front", "back")]
-    yield result(group, arm_id=base, source=Source(f"{folder}/group.yaml", 1))
-    yield result(net, arm_id=net_id, owner=group, depends_on=(group, hub_net), source=Source(f"{folder}/net.yaml", 1))
+    yield result(group, arm_id=base, source=SourceLocation(f"{folder}/group.yaml", 1))
+    yield result(
+        net, arm_id=net_id, owner=group, depends_on=(group, hub_net), source=SourceLocation(f"{folder}/net.yaml", 1)
+    )
     for line, subnet in enumerate(subnets, 20):
-        source = Source(f"{folder}/net.yaml", line)
+        source = SourceLocation(f"{folder}/net.yaml", line)
         yield result(subnet, arm_id=f"{net_id}/subnets/{subnet.name}", owner=net, depends_on=(net,), source=source)
     for line in range(A_GROUP - 4):
         kind, asos, arm = _KINDS[line % len(_KINDS)]
-        name, source = f"{app}-{kind.casefold()}-{line}", Source(f"{folder}/{kind.casefold()}.yaml", line + 1)
+        name, source = f"{app}-{kind.casefold()}-{line}", SourceLocation(f"{folder}/{kind.casefold()}.yaml", line + 1)
         needs = (group, subnets[0]) if kind in {"ManagedCluster", "FlexibleServer"} else (group,)
         unverified = ("/properties/administratorLoginPassword",) if kind == "FlexibleServer" else ()
         yield result(

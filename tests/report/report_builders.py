@@ -2,12 +2,12 @@
 
 from dataclasses import replace
 
-from gitsync.model.condition import Condition, Severity, Status
+from gitsync.model.condition import Condition, ConditionStatus, Severity
 from gitsync.model.gvk import Key
 from gitsync.model.policy import Policy
-from gitsync.model.problem import Level, Problem, Source
-from gitsync.model.record import Claim, Operation, Record
-from gitsync.model.report import Report, Requests
+from gitsync.model.problem import Level, Problem, SourceLocation
+from gitsync.model.record import Claim, PendingOperation, Record
+from gitsync.model.report import Report, RequestCounts
 from gitsync.model.result import Attempt, Result, Stage
 from gitsync.model.verdict import Action, Difference, Verdict
 
@@ -19,12 +19,17 @@ def key(kind, name, group="resources.azure.com", namespace="default"):
     return Key(group, kind, namespace, name)
 
 
-READY = Condition(status=Status.TRUE, reason="Succeeded")
+READY = Condition(status=ConditionStatus.TRUE, reason="Succeeded")
 
 
 def failed(reason, message, severity=Severity.ERROR, request_id=""):
     return Condition(
-        status=Status.FALSE, severity=severity, reason=reason, message=message, request_id=request_id, generation=2
+        status=ConditionStatus.FALSE,
+        severity=severity,
+        reason=reason,
+        message=message,
+        request_id=request_id,
+        generation=2,
     )
 
 
@@ -32,7 +37,7 @@ def result(of, verdict=Verdict.IN_SYNC, action=Action.NONE, condition=READY, **m
     values = {
         "key": of,
         "manifest_api_version": f"{of.group}/v1api20200601",
-        "source": Source("azure.yaml", 3),
+        "source": SourceLocation("azure.yaml", 3),
         "arm_id": f"{GROUP_ID}/{of.name}",
         "policy": Policy.MANAGE,
         "verdict": verdict,
@@ -49,7 +54,7 @@ DRIFTED = result(
     key("VirtualNetwork", "hub", NET),
     Verdict.DRIFTED,
     Action.UPDATE,
-    source=Source("net/hub.yaml", 1),
+    source=SourceLocation("net/hub.yaml", 1),
     differences=(
         Difference("/tags/env", "prod", None, "changed in Azure since it was last seen"),
         Difference("/properties/addressSpace/addressPrefixes/0", "10.0.0.0/16", "10.1.0.0/16", "changed in Azure"),
@@ -105,7 +110,7 @@ def report(*results, command="sync", problems=(), exit_code=0, **more):
         "started": "2026-01-02T03:04:05Z",
         "finished": "2026-01-02T03:05:17Z",
         "exit_code": exit_code,
-        "requests": Requests(reads=4, writes=1, deletes=0, polls=2),
+        "requests": RequestCounts(reads=4, writes=1, deletes=0, polls=2),
         "problems": tuple(problems),
         "results": tuple(results),
     }
@@ -134,7 +139,7 @@ RECORDS = (
         key("VirtualNetwork", "hub", NET),
         failed("Reconciling", "The resource is being reconciled", Severity.INFO),
         claim=Claim.EXPECTED,
-        operation=Operation("create", "2026-01-02T03:04:05Z"),
+        operation=PendingOperation("create", "2026-01-02T03:04:05Z"),
         owner=key("ResourceGroup", "core"),
     ),
     record(key("Vault", "kv", "keyvault.azure.com", "sec"), None, claim=Claim.NONE, policy=Policy.SKIP),

@@ -9,15 +9,15 @@ from report_builders import FULL
 
 from gitsync.model.coverage import Coverage
 from gitsync.model.manifests import UnreadDocument
-from gitsync.model.problem import Source
+from gitsync.model.problem import SourceLocation
 from gitsync.report import json as json_report
 from gitsync.report import junit, markdown, sarif, text
-from gitsync.report.coverage import coverage_document, listing, sentence
+from gitsync.report.coverage import build_coverage, format_coverage, list_left_out
 from gitsync.report.html import page
 
 
 def unread(line, kind="", api_version="", **more):
-    return UnreadDocument(source=Source("a.yaml", line), kind=kind, api_version=api_version, **more)
+    return UnreadDocument(source=SourceLocation("a.yaml", line), kind=kind, api_version=api_version, **more)
 
 
 WEB, API = unread(1, "Deployment", "apps/v1", name="web"), unread(5, "Deployment", "apps/v1", name="api")
@@ -61,11 +61,11 @@ SENTENCE = (
     ],
 )  # fmt: skip
 def test_the_sentence(coverage, expected, why):
-    assert sentence(coverage) == expected, why
+    assert format_coverage(coverage) == expected, why
 
 
 def test_the_counts_of_a_program():
-    assert coverage_document(COVERAGE) == {
+    assert build_coverage(COVERAGE) == {
         "files": 3,
         "resources": 20,
         "passedOver": {"Deployment.apps": 2, "HelmRelease.helm.toolkit.fluxcd.io": 1, "without a kind": 1},
@@ -76,12 +76,12 @@ def test_the_counts_of_a_program():
 
 def test_the_order_of_the_documents_changes_nothing():
     turned = replace(COVERAGE, unread=COVERAGE.unread[::-1])
-    assert json.dumps(coverage_document(turned)) == json.dumps(coverage_document(COVERAGE))
-    assert list(listing(turned)) == list(listing(COVERAGE))
+    assert json.dumps(build_coverage(turned)) == json.dumps(build_coverage(COVERAGE))
+    assert list(list_left_out(turned)) == list(list_left_out(COVERAGE))
 
 
 def test_the_list_has_each_with_its_place():
-    assert list(listing(COVERAGE)) == [
+    assert list(list_left_out(COVERAGE)) == [
         "a.yaml:1: passed over: Deployment.apps web",
         "a.yaml:5: passed over: Deployment.apps api",
         "a.yaml:9: passed over: HelmRelease.helm.toolkit.fluxcd.io",
@@ -94,7 +94,7 @@ def test_the_list_has_each_with_its_place():
 
 def test_the_list_shows_no_control_character():
     odd = replace(WEB, name="web\x1b[2J\n")
-    assert list(listing(Coverage(unread=(odd,)))) == ["a.yaml:1: passed over: Deployment.apps web\\x1b[2J\\n"]
+    assert list(list_left_out(Coverage(unread=(odd,)))) == ["a.yaml:1: passed over: Deployment.apps web\\x1b[2J\\n"]
 
 
 def test_every_form_tells_it():
@@ -102,7 +102,7 @@ def test_every_form_tells_it():
     assert f"\nread {SENTENCE}\n" in text.render(report)
     assert f"\n\nRead {SENTENCE}.\n\n" in markdown.render(report)
     assert SENTENCE in page.render(report)
-    assert json_report.document(report)["coverage"] == coverage_document(COVERAGE)
-    assert sarif.document(report)["runs"][0]["properties"]["coverage"] == coverage_document(COVERAGE)
+    assert json_report.build_document(report)["coverage"] == build_coverage(COVERAGE)
+    assert sarif.build_log(report)["runs"][0]["properties"]["coverage"] == build_coverage(COVERAGE)
     (read,) = ET.fromstring(junit.render(report)).iter("property")
     assert read.attrib == {"name": "read", "value": SENTENCE}

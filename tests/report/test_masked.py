@@ -10,9 +10,9 @@ from gitsync.model.record import Claim
 from gitsync.model.result import Attempt, Stage
 from gitsync.model.review import Reviewed
 from gitsync.model.verdict import Difference, Verdict
-from gitsync.report.masked import masked
-from gitsync.report.masked_fault import masked_exception
-from gitsync.report.masked_value import masked_value
+from gitsync.report.masked import mask_report
+from gitsync.report.masked_fault import mask_exception
+from gitsync.report.masked_value import mask_value
 
 VALUE = "hunter2-value"
 
@@ -48,7 +48,7 @@ PROBLEM = Problem(code="Unknown", message=SAID, hint=SAID, path=f"{VALUE}.yaml",
 
 
 def test_what_is_told_is_masked():
-    told = masked(report(TOLD, problems=(PROBLEM,)), mask)
+    told = mask_report(report(TOLD, problems=(PROBLEM,)), mask)
     one, hidden = told.results[0], "You sent <secret>."
     assert (told.problems[0].message, told.problems[0].hint) == (hidden, hidden)
     assert (one.condition.reason, one.condition.message) == ("<secret>", hidden)
@@ -62,7 +62,7 @@ def test_what_is_told_is_masked():
 
 def test_what_names_things_stays_whole():
     """A broken id is no id, and a broken body would be sent again."""
-    told = masked(report(TOLD, problems=(PROBLEM,)), mask)
+    told = mask_report(report(TOLD, problems=(PROBLEM,)), mask)
     one = told.results[0]
     for name in ("key", "arm_id", "unverified", "reviewed", "source", "policy", "verdict", "action"):
         assert getattr(one, name) == getattr(TOLD, name), name
@@ -73,7 +73,7 @@ def test_what_names_things_stays_whole():
 
 def test_a_report_without_secrets_is_the_same_report():
     whole = report(TOLD, REFUSED, problems=(PROBLEM,))
-    assert masked(whole, str) == whole
+    assert mask_report(whole, str) == whole
 
 
 def texts(value, at=""):
@@ -119,7 +119,7 @@ STAYS = {
 
 
 def test_every_text_is_either_masked_or_stays_for_a_reason():
-    told = masked(report(TOLD, problems=(PROBLEM,)), mask)
+    told = mask_report(report(TOLD, problems=(PROBLEM,)), mask)
     assert {at for at, text in texts(told) if VALUE in text} == STAYS
 
 
@@ -155,7 +155,7 @@ FAULTS = [
 
 @pytest.mark.parametrize(("fault", "kind", "why"), FAULTS, ids=[row[-1] for row in FAULTS])
 def test_a_fault_says_no_secret(fault, kind, why):
-    found = masked_exception(raised(fault), mask)
+    found = mask_exception(raised(fault), mask)
     assert type(found) is kind, why
     assert VALUE not in f"{found} {found!r} {found.args} {vars(found)}", why
     assert "<secret>" in f"{found!r}{getattr(found, 'exceptions', '')!r}", why
@@ -170,18 +170,18 @@ def test_a_fault_without_secrets_is_the_same_object_with_the_same_past():
             fail(ValueError("y"), error)
     except ValueError as error:
         before = (error.__cause__, error.__context__, error.__suppress_context__)
-        assert masked_exception(error, mask) is error
+        assert mask_exception(error, mask) is error
         assert (error.__cause__, error.__context__, error.__suppress_context__) == before
 
 
 def test_faults_that_lead_to_each_other_come_to_an_end():
     one, other = KeyError(VALUE), KeyError(VALUE)
     one.__context__, other.__context__ = other, one
-    assert masked_exception(one, mask).args == ("<secret>",)
+    assert mask_exception(one, mask).args == ("<secret>",)
     assert other.args == ("<secret>",)
 
 
 def test_values_that_hold_none_keep_their_types():
     value = {"a": [1, 2.5, True, None], "b": ("x",)}
-    assert masked_value(value, mask) == value
+    assert mask_value(value, mask) == value
     assert result(key("K", "n"), Verdict.IN_SYNC).fault is None

@@ -7,8 +7,8 @@ import threading
 from report_builders import DRIFTED, IN_SYNC, REFUSED, key, result
 
 from gitsync.model.result import Stage
-from gitsync.report.live import live_view
-from gitsync.report.progress import Silent, Tally, plain_lines
+from gitsync.report.live import show_live
+from gitsync.report.progress import Silent, Tally, print_progress
 
 
 class Ticks:
@@ -54,7 +54,7 @@ def test_a_resource_that_was_never_started_can_be_finished():
 
 def test_lines_come_while_nothing_happens_and_end_with_the_context():
     said = queue.Queue()
-    with plain_lines(Tally(Ticks()), said.put, every=0.001) as progress:
+    with print_progress(Tally(Ticks()), said.put, every=0.001) as progress:
         progress.expect(2)
         progress.started(IN_SYNC.key, Stage.POLL)
         assert any("at work: ResourceGroup/core" in said.get(timeout=30) for _ in range(1000))
@@ -67,7 +67,7 @@ def test_the_live_view_shows_what_is_done_and_what_is_at_work():
             return True
 
     terminal = Terminal()
-    with live_view(Tally(Ticks()), terminal) as progress:
+    with show_live(Tally(Ticks()), terminal) as progress:
         progress.expect(2)
         progress.finished(result(key("ResourceGroup", "a")))
         progress.started(key("ResourceGroup", "[red]x\x1b"), Stage.ACT)

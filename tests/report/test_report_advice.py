@@ -10,7 +10,7 @@ from gitsync.model.verdict import Action, Verdict
 from gitsync.report import json as as_json
 from gitsync.report import junit, markdown, pipelines, records, sarif, summary, text
 from gitsync.report.html import page
-from gitsync.status.advice import advice
+from gitsync.status.advice import find_advice
 
 LOCKED = result(
     key("VirtualNetwork", "hub", "network.azure.com"),
@@ -18,7 +18,7 @@ LOCKED = result(
     Action.NONE,
     failed("ScopeLocked", "The scope cannot perform write operation.", request_id="11-22"),
 )
-TOLD = advice("ScopeLocked", "network.azure.com", "VirtualNetwork")
+TOLD = find_advice("ScopeLocked", "network.azure.com", "VirtualNetwork")
 REPORT = report(LOCKED, exit_code=1)
 RECORD = record(LOCKED.key, LOCKED.condition)
 
@@ -51,14 +51,14 @@ def test_sarif_says_what_to_do():
 
 
 def test_an_annotation_says_what_to_do():
-    (line,) = pipelines.github(REPORT)
+    (line,) = pipelines.annotate_github(REPORT)
     assert f"%0AWhat to do: {TOLD}%0A" in line
 
 
 def test_describe_says_what_to_do():
-    lines = records.describe_lines(RECORD, revision=None)
+    lines = records.describe_record(RECORD, revision=None)
     assert [line.split(":", 1)[1].strip() for line in lines if "What to do:" in line] == [TOLD]
-    ready = records.describe_lines(record(LOCKED.key), revision=None)
+    ready = records.describe_record(record(LOCKED.key), revision=None)
     assert not [line for line in ready if "What to do" in line]
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from large_reports import landing_zone
 from report_builders import DRIFTED, FULL, IN_SYNC, NET, PLAN, PROBLEMS, REFUSED, failed, key, report, result
 
-from gitsync.model.problem import Problem, Source
+from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.verdict import Action, Difference, Verdict
 from gitsync.report.html.looks import LOOKS
 from gitsync.report.html.page import render
@@ -206,7 +206,7 @@ def everywhere(text):
     attempts = tuple(replace(a, code=text, message=text, request_id=text) for a in REFUSED.attempts)
     sides = (Difference(f"/{text}", text, {text: [text]}, text), Difference("/b", f"{text}\n{text}", text, text))
     one = result(
-        evil, Verdict.DRIFTED, condition=condition, arm_id=text, source=Source(text, 1), attempts=attempts,
+        evil, Verdict.DRIFTED, condition=condition, arm_id=text, source=SourceLocation(text, 1), attempts=attempts,
         differences=sides, unverified=(text,), manifest_api_version=text, depends_on=(evil, IN_SYNC.key),
     )  # fmt: skip
     group = f"/subscriptions/s/resourceGroups/{text.replace('/', '-')}"

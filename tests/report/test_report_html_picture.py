@@ -10,9 +10,9 @@ from large_reports import A_GROUP, landing_zone
 from report_builders import IN_SYNC, NET, key, result
 
 from gitsync.model.verdict import Verdict
-from gitsync.report.html.grouping import NOWHERE, Place, places
-from gitsync.report.html.picture import picture
-from gitsync.report.html.placement import Size, forest, layers
+from gitsync.report.html.grouping import NOWHERE, GroupName, group_results
+from gitsync.report.html.picture import render_picture
+from gitsync.report.html.placement import Size, place_forest, place_layers
 
 SIZE = Size(width=10, height=5, step_x=15, step_y=8)
 
@@ -28,7 +28,7 @@ def forests(draw):
 @given(forests())
 def test_every_tree_is_placed_and_no_boxes_meet(drawn):
     owners, children = drawn
-    placed = forest(children, [number for number, owner in enumerate(owners) if owner is None], SIZE)
+    placed = place_forest(children, [number for number, owner in enumerate(owners) if owner is None], SIZE)
     assert set(placed.corners) == set(range(len(owners)))
     assert len(set(placed.corners.values())) == len(owners), "a cell each"
     for number, (x, y) in placed.corners.items():
@@ -45,17 +45,17 @@ def test_every_tree_is_placed_and_no_boxes_meet(drawn):
 def test_groups_stand_below_what_they_need_where_that_can_be(found):
     names = sorted(found)
     targets = {name: found[name] & set(names) for name in names}
-    placed = layers(targets, names, SIZE, 4)
+    placed = place_layers(targets, names, SIZE, 4)
     assert len(set(placed.corners.values())) == len(names)
     downwards = {name: {t for t in targets[name] if t < name} for name in names}
-    in_order = layers(downwards, names, SIZE, 4).corners
+    in_order = place_layers(downwards, names, SIZE, 4).corners
     assert all(in_order[target][1] < in_order[name][1] for name in names for target in downwards[name])
     assert all(x < 4 * SIZE.step_x for x, _ in placed.corners.values())
 
 
 def test_a_wide_forest_has_columns_as_a_newspaper():
-    single = forest({}, list(range(30)), SIZE)
-    several = forest({}, list(range(90)), SIZE)
+    single = place_forest({}, list(range(30)), SIZE)
+    several = place_forest({}, list(range(90)), SIZE)
     assert single.width == SIZE.step_x
     assert several.width == 3 * SIZE.step_x
     assert several.height == 30 * SIZE.step_y
@@ -63,7 +63,7 @@ def test_a_wide_forest_has_columns_as_a_newspaper():
 
 def test_trees_that_are_deep_stand_below_each_other():
     children = {number: [number + 1] for number in range(400) if number % 4 < 3}
-    deep = forest(children, [number for number in range(400) if number % 4 == 0], SIZE)
+    deep = place_forest(children, [number for number in range(400) if number % 4 == 0], SIZE)
     assert deep.width == 4 * SIZE.step_x, "twice as much would not fit a page"
     assert deep.height == 100 * SIZE.step_y
 
@@ -93,24 +93,24 @@ CASES = [
 
 @pytest.mark.parametrize(("results", "owns", "needs", "why"), CASES, ids=[c[-1] for c in CASES])
 def test_lines_are_drawn_for(results, owns, needs, why):
-    drawn = picture(results)
+    drawn = render_picture(results)
     assert (len(lines(drawn, "owns")), len(lines(drawn, "needs"))) == (owns, needs), why
     assert drawn.count('class="box ') == len(results)
 
 
 def test_a_box_says_what_it_stands_for_whole():
     long = result(key("VirtualNetworksSubnet", "a-name-that-is-longer-than-a-box", NET), Verdict.DRIFTED)
-    drawn = picture([long])
+    drawn = render_picture([long])
     assert "<title>VirtualNetworksSubnet/a-name-that-is-longer-than-a-box in default: drifted, Azure has moved" in drawn
     assert ">a-name-that-is-longer-t…<" in drawn
 
 
 def test_a_large_run_is_drawn_by_resource_groups():
-    drawn = picture(landing_zone(groups=30, every=17).results)
+    drawn = render_picture(landing_zone(groups=30, every=17).results)
     assert drawn.count('class="box ') == 31
     assert len(lines(drawn, "needs")) == 30, "each needs the hub"
     assert f"{A_GROUP} in-sync" in drawn
-    assert picture(landing_zone(groups=20, every=17).results).count('class="box ') == 2 + 20 * A_GROUP
+    assert render_picture(landing_zone(groups=20, every=17).results).count('class="box ') == 2 + 20 * A_GROUP
 
 
 def test_the_most_urgent_groups_are_drawn_where_there_are_very_many():
@@ -118,16 +118,20 @@ def test_the_most_urgent_groups_are_drawn_where_there_are_very_many():
         replace(IN_SYNC, key=key("A", f"b{n}"), arm_id=f"/subscriptions/s/resourceGroups/g{n}") for n in range(400)
     ]
     bad = result(key("A", "z"), Verdict.DRIFTED, arm_id="/subscriptions/s/resourceGroups/zz")
-    drawn = picture([*quiet, bad])
+    drawn = render_picture([*quiet, bad])
     assert drawn.count('class="box ') == 300
     assert ">zz<" in drawn
     assert "… and 101 more resource groups, not drawn" in drawn
 
 
 GROUPS = [
-    ({"arm_id": "/subscriptions/S/resourceGroups/Core/providers/P/t/n"}, Place("s", "core"), "by the id"),
-    ({"arm_id": "/subscriptions/S/resourcegroups/CORE"}, Place("s", "core"), "of the group itself, in any letter case"),
-    ({"arm_id": None, "owner": GROUP}, Place("0000", "core"), "by the owner where there is no id"),
+    ({"arm_id": "/subscriptions/S/resourceGroups/Core/providers/P/t/n"}, GroupName("s", "core"), "by the id"),
+    (
+        {"arm_id": "/subscriptions/S/resourcegroups/CORE"},
+        GroupName("s", "core"),
+        "of the group itself, in any letter case",
+    ),
+    ({"arm_id": None, "owner": GROUP}, GroupName("0000", "core"), "by the owner where there is no id"),
     ({"arm_id": "/subscriptions/S"}, NOWHERE, "of a subscription"),
     ({"arm_id": None, "owner": NETWORK}, NOWHERE, "of what is its own owner"),
 ]
@@ -136,4 +140,4 @@ GROUPS = [
 @pytest.mark.parametrize(("more", "place", "why"), GROUPS, ids=[g[-1] for g in GROUPS])
 def test_the_resource_group_is_known(more, place, why):
     group = replace(IN_SYNC, arm_id="/subscriptions/0000/resourceGroups/core")
-    assert places([group, result(NETWORK, **more)])[NETWORK] == place, why
+    assert group_results([group, result(NETWORK, **more)])[NETWORK] == place, why

@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 from report_builders import DRIFTED, FULL, IN_SYNC, PLAN, failed, report, result
 
-from gitsync.model.condition import Severity, Status
+from gitsync.model.condition import ConditionStatus, Severity
 from gitsync.model.policy import Policy
 from gitsync.model.problem import Level
 from gitsync.model.result import Stage
@@ -53,7 +53,7 @@ def test_the_schema_knows_every_word_of_the_model():
         "verdict": (SCHEMA["$defs"]["verdict"], Verdict),
         "action": (SCHEMA["$defs"]["resource"]["properties"]["action"], Action),
         "policy": (SCHEMA["$defs"]["resource"]["properties"]["policy"], Policy),
-        "ready": (SCHEMA["$defs"]["resource"]["properties"]["ready"], Status),
+        "ready": (SCHEMA["$defs"]["resource"]["properties"]["ready"], ConditionStatus),
         "condition": (SCHEMA["$defs"]["resource"]["properties"]["severity"], Severity),
         "problem": (SCHEMA["$defs"]["problem"]["properties"]["severity"], Level),
         "stage": (SCHEMA["$defs"]["attempt"]["properties"]["stage"], Stage),

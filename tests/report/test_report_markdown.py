@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from report_builders import DRIFTED, FULL, IN_SYNC, NET, PLAN, PROBLEMS, REFUSED, failed, key, report, result
 
-from gitsync.logging import visible
+from gitsync.logging import escape_controls
 from gitsync.model.verdict import Difference, Verdict
-from gitsync.report.escape import block, code
+from gitsync.report.escape import format_block, format_code
 from gitsync.report.markdown import LIMIT, MARKER, render
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -92,17 +92,17 @@ EVIL = [
 
 @pytest.mark.parametrize(("text", "why"), EVIL, ids=[e[-1] for e in EVIL])
 def test_foreign_text_stays_text(text, why):
-    span = code(text)
+    span = format_code(text)
     inner = span.removeprefix("<code>").removesuffix("</code>")
     assert re.findall(r"[<>|`@\[\]*_~\\\n]|#(?!\d+;)|://|www\.", inner) == [], why
-    assert unescape(inner) == visible(" ".join(text.split())), "and it is shown whole"
+    assert unescape(inner) == escape_controls(" ".join(text.split())), "and it is shown whole"
 
 
 @given(st.text(max_size=80))
 def test_no_text_leaves_its_code(text):
-    inner = code(text).removeprefix("<code>").removesuffix("</code>")
+    inner = format_code(text).removeprefix("<code>").removesuffix("</code>")
     assert not set(inner) & set("<>|`@[]*_~\\\n\r$")
-    fenced = block([text], "diff").split("\n")
+    fenced = format_block([text], "diff").split("\n")
     assert len(fenced) == 3
     assert fenced[0].removesuffix("diff") == fenced[2]
     assert fenced[2] not in fenced[1]

@@ -8,7 +8,7 @@ from report_builders import IN_SYNC, report
 from gitsync.model.problem import Level, Problem
 from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.secret_digest import NO_KEY, TO_COME
-from gitsync.report.nextsteps import next_steps
+from gitsync.report.nextsteps import list_next_steps
 
 PASSWORD = "/properties/password"
 A_PLAN = replace(report(replace(IN_SYNC, because={PASSWORD: TO_COME})), command="plan")
@@ -20,7 +20,7 @@ def problem(code):
 
 
 def steps(value, words):
-    return [step for step in next_steps(value) if words in step]
+    return [step for step in list_next_steps(value) if words in step]
 
 
 @pytest.mark.parametrize(

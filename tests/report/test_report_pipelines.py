@@ -8,36 +8,36 @@ from hypothesis import given
 from hypothesis import strategies as st
 from report_builders import DRIFTED, FULL, NET, PLAN, PROBLEMS, REFUSED, key, report
 
-from gitsync.logging import visible
+from gitsync.logging import escape_controls
 from gitsync.model.problem import Problem
-from gitsync.report.pipelines import FORMS, MOST, azure_pipelines, github
+from gitsync.report.pipelines import FORMS, MOST, annotate_azure_pipelines, annotate_github
 
 
 def test_github_shows_a_finding_at_its_line():
-    assert github(FULL)[0] == "::error file=a.yaml,title=gitsync%3A NotYaml::This is not YAML."
-    warning = next(line for line in github(PLAN) if line.startswith("::warning"))
+    assert annotate_github(FULL)[0] == "::error file=a.yaml,title=gitsync%3A NotYaml::This is not YAML."
+    warning = next(line for line in annotate_github(PLAN) if line.startswith("::warning"))
     assert warning.startswith(
         "::warning file=net/hub.yaml,line=1,title=gitsync%3A drifted::VirtualNetwork/hub is drifted."
     )
     assert '%0A/tags/env: (absent) → "prod"%0A' in warning
-    assert github(replace(PLAN, root="infra"))[1].startswith("::warning file=infra/net/hub.yaml,")
+    assert annotate_github(replace(PLAN, root="infra"))[1].startswith("::warning file=infra/net/hub.yaml,")
 
 
 def test_azure_pipelines_shows_a_finding_at_its_line():
-    lines = azure_pipelines(FULL)
+    lines = annotate_azure_pipelines(FULL)
     assert lines[0] == "##vso[task.logissue type=error;sourcepath=a.yaml;code=NotYaml]This is not YAML."
     assert "##vso[task.logissue type=warning;sourcepath=azure.yaml;linenumber=9;code=UnknownField]" in lines[-1]
 
 
 def test_the_heaviest_come_first_and_no_more_than_are_shown():
     drifted = [replace(DRIFTED, key=key("VirtualNetwork", f"n{number}", NET)) for number in range(30)]
-    lines = github(report(*drifted, REFUSED, command="plan", problems=PROBLEMS))
+    lines = annotate_github(report(*drifted, REFUSED, command="plan", problems=PROBLEMS))
     assert [line.split()[0] for line in lines] == ["::error"] * 2 + ["::warning"] * MOST
 
 
 def test_what_is_to_be_done_is_a_notice_for_github_alone():
-    assert [line.split()[0] for line in github(PLAN)] == ["::error", "::warning", "::notice"]
-    assert len(azure_pipelines(PLAN)) == 2
+    assert [line.split()[0] for line in annotate_github(PLAN)] == ["::error", "::warning", "::notice"]
+    assert len(annotate_azure_pipelines(PLAN)) == 2
 
 
 EVIL = [
@@ -72,11 +72,13 @@ def unspelled(text, spelled):
 
 @pytest.mark.parametrize(("text", "why"), EVIL, ids=[row[-1] for row in EVIL])
 @pytest.mark.parametrize(
-    ("form", "read"), [(github, read_by_github), (azure_pipelines, read_by_azure)], ids=["github", "azure"]
+    ("form", "read"),
+    [(annotate_github, read_by_github), (annotate_azure_pipelines, read_by_azure)],
+    ids=["github", "azure"],
 )
 def test_foreign_text_stays_in_its_place(form, read, text, why):
     [line] = form(report(problems=[Problem(code="NotYaml", message=text, path=text, line=1)]))
-    shown = "\n".join(map(visible, text.splitlines()))
+    shown = "\n".join(map(escape_controls, text.splitlines()))
     level, properties, message = read(line)
     assert line.isprintable(), why
     assert (level, properties["file"], message) == ("error", shown, shown), why

@@ -9,8 +9,8 @@ from report_builders import RECORDS, failed, key, record
 
 from gitsync.model.condition import Severity
 from gitsync.model.export import Address, Holder
-from gitsync.model.record import Claim, Operation, Row
-from gitsync.report.records import describe_lines, get_lines
+from gitsync.model.record import Claim, PendingOperation, WriteStreak
+from gitsync.report.records import describe_record, list_records
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -18,7 +18,7 @@ FULL = record(
     key("VirtualNetwork", "hub", "network.azure.com"),
     failed("Reconciling", "The resource is being reconciled", Severity.INFO, request_id="11-22"),
     claim=Claim.EXPECTED,
-    operation=Operation("create", "2026-01-02T03:04:05Z"),
+    operation=PendingOperation("create", "2026-01-02T03:04:05Z"),
     owner=key("ResourceGroup", "core"),
     depends_on=(key("ResourceGroup", "core"),),
     applied={"location": "westeurope", "properties": {"addressSpace": {"addressPrefixes": ["10.0.0.0/16"]}}},
@@ -33,9 +33,9 @@ FULL = record(
 @pytest.mark.parametrize(
     ("name", "lines"),
     [
-        ("status.txt", get_lines(RECORDS)),
-        ("describe-full.txt", describe_lines(FULL, revision="0123456789abcdef")),
-        ("describe-bare.txt", describe_lines(RECORDS[2], revision=None)),
+        ("status.txt", list_records(RECORDS)),
+        ("describe-full.txt", describe_record(FULL, revision="0123456789abcdef")),
+        ("describe-bare.txt", describe_record(RECORDS[2], revision=None)),
     ],
 )
 def test_records_read_as_they_should(name, lines):
@@ -43,33 +43,33 @@ def test_records_read_as_they_should(name, lines):
 
 
 def test_one_namespace_is_not_named():
-    assert get_lines(RECORDS[:2])[0].split() == ["NAME", "READY", "SEVERITY", "REASON", "MESSAGE"]
+    assert list_records(RECORDS[:2])[0].split() == ["NAME", "READY", "SEVERITY", "REASON", "MESSAGE"]
 
 
 def test_the_order_of_records_does_not_matter():
-    assert get_lines(RECORDS[::-1]) == get_lines(RECORDS)
+    assert list_records(RECORDS[::-1]) == list_records(RECORDS)
 
 
 def test_colour_is_put_on_last():
-    painted = "\n".join(get_lines(RECORDS, colour=True))
+    painted = "\n".join(list_records(RECORDS, colour=True))
     assert "\x1b[32mTrue\x1b[0m" in painted
 
 
 @pytest.mark.parametrize(
     ("row", "line", "why"),
     [
-        (Row(count=1, paths=("/tags/a",), at="2026-01-02T03:04:05Z"), "1 write in a row, last at 2026-01-02T03:04:05Z: /tags/a", "once"),
-        (Row(count=3, paths=("/a", "/b"), at="x", held="y"), "3 writes in a row, last at x: /a, /b; it is no longer written", "flapping"),
-        (Row(count=2, paths=("",), at="x"), "2 writes in a row, last at x: the whole resource", "it is deleted each time"),
+        (WriteStreak(count=1, paths=("/tags/a",), at="2026-01-02T03:04:05Z"), "1 write in a row, last at 2026-01-02T03:04:05Z: /tags/a", "once"),
+        (WriteStreak(count=3, paths=("/a", "/b"), at="x", held="y"), "3 writes in a row, last at x: /a, /b; it is no longer written", "flapping"),
+        (WriteStreak(count=2, paths=("",), at="x"), "2 writes in a row, last at x: the whole resource", "it is deleted each time"),
     ],
 )  # fmt: skip
 def test_what_undoes_our_writes_is_told(row, line, why):
-    lines = describe_lines(record(key("A", "a"), row=row), revision=None)
+    lines = describe_record(record(key("A", "a"), row=row), revision=None)
     assert [told.partition(":")[2].strip() for told in lines if told.startswith("Set back after:")] == [line], why
 
 
 @given(st.text(max_size=40))
 def test_foreign_text_never_reaches_the_terminal_as_it_is(text):
     odd = record(key("A", text, text, text), failed(text, text), arm_id=text, agent=text, applied={text: text})
-    lines = [*get_lines([odd]), *describe_lines(odd, revision=text, width=40)]
+    lines = [*list_records([odd]), *describe_record(odd, revision=text, width=40)]
     assert all(line.isprintable() for line in lines)

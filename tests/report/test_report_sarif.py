@@ -8,10 +8,10 @@ import jsonschema
 import pytest
 from report_builders import DRIFTED, FULL, IN_SYNC, NET, ORPHAN, PLAN, PROBLEMS, REFUSED, failed, key, report, result
 
-from gitsync.model.problem import Source
+from gitsync.model.problem import SourceLocation
 from gitsync.model.verdict import Action, Verdict
 from gitsync.report.findings import FAILED
-from gitsync.report.sarif import document, render
+from gitsync.report.sarif import build_log, render
 
 SCHEMA = json.loads((Path(__file__).parent / "schemas" / "sarif-2.1.0-rtm.4.json").read_text(encoding="utf-8"))
 VALIDATOR = jsonschema.Draft4Validator(SCHEMA, format_checker=jsonschema.Draft4Validator.FORMAT_CHECKER)
@@ -31,11 +31,11 @@ def complain(value):
 
 
 def results(value):
-    return document(value)["runs"][0]["results"]
+    return build_log(value)["runs"][0]["results"]
 
 
 def rules(value):
-    return {rule["id"]: rule for rule in document(value)["runs"][0]["tool"]["driver"]["rules"]}
+    return {rule["id"]: rule for rule in build_log(value)["runs"][0]["tool"]["driver"]["rules"]}
 
 
 @pytest.mark.parametrize("value", [FULL, PLAN, report(), EVERY_VERDICT], ids=["sync", "plan", "empty", "all"])
@@ -44,7 +44,7 @@ def test_a_report_keeps_the_schema(value):
 
 
 def test_the_schema_refuses_what_is_no_sarif():
-    wrong = document(FULL)
+    wrong = build_log(FULL)
     wrong["runs"][0]["results"][0]["level"] = "fatal"
     wrong["runs"][0]["results"][0]["line"] = 3
     assert len(list(VALIDATOR.iter_errors(wrong))) == 2
@@ -68,7 +68,7 @@ def uri(value):
 
 
 def test_a_path_is_a_relative_uri_from_the_top_of_the_repository():
-    odd = report(replace(DRIFTED, source=Source("a b/#1 ü?.yaml", 2)), command="plan")
+    odd = report(replace(DRIFTED, source=SourceLocation("a b/#1 ü?.yaml", 2)), command="plan")
     assert uri(odd) == "a%20b/%231%20%C3%BC%3F.yaml"
     assert uri(replace(odd, root="infra")).startswith("infra/a%20b/")
 
@@ -125,7 +125,9 @@ def test_fingerprints_stay_when_lines_and_values_move():
         PLAN,
         problems=tuple(replace(problem, line=problem.line + 5) for problem in PLAN.problems),
         results=tuple(
-            replace(r, source=r.source and Source(r.source.path, r.source.line + 5), differences=r.differences[:1])
+            replace(
+                r, source=r.source and SourceLocation(r.source.path, r.source.line + 5), differences=r.differences[:1]
+            )
             for r in PLAN.results
         ),
     )
@@ -142,7 +144,7 @@ def test_equal_problems_have_fingerprints_of_their_own():
 def test_what_has_no_file_is_told_apart_from_the_results():
     plan = report(ORPHAN, command="plan")
     assert results(plan) == []
-    notes = document(plan)["runs"][0]["invocations"][0]["toolExecutionNotifications"]
+    notes = build_log(plan)["runs"][0]["invocations"][0]["toolExecutionNotifications"]
     assert [note["message"]["text"].partition(":")[0] for note in notes] == [
         "VirtualNetworksSubnet/old is to be deleted"
     ]

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from report_builders import DRIFTED, FULL, IN_SYNC, NET, PLAN, REFUSED, failed, key, report, result
 
-from gitsync.model.condition import Condition, Status
+from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.verdict import Action, Difference, Verdict
-from gitsync.report.text import problem_lines, render
+from gitsync.report.text import format_problems, render
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -66,7 +66,7 @@ def test_what_is_in_sync_as_far_as_azure_tells_is_counted():
     )
 
 
-PLANNED = Condition(status=Status.UNKNOWN, reason="Planned")
+PLANNED = Condition(status=ConditionStatus.UNKNOWN, reason="Planned")
 QUIET = [
     ({}, "1 resource in sync and Ready, not listed.", "in sync and Ready"),
     ({"condition": PLANNED}, "1 resource in sync, not listed.", "a plan that knows of no condition"),
@@ -188,7 +188,7 @@ def test_foreign_text_never_reaches_the_terminal_as_it_is(text):
 
 
 def test_problems_alone_are_lines_with_place_and_hint():
-    assert problem_lines(FULL.problems) == [
+    assert format_problems(FULL.problems) == [
         "a.yaml: error: NotYaml",
         "    This is not YAML.",
         "azure.yaml:9: warning: UnknownField spec.locatoin",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gitsync.report.table import indented, table
+from gitsync.report.table import format_table, indent
 
 HEADER = ("NAME", "READY", "MESSAGE")
 ROWS = [("ResourceGroup/core", "True", ""), ("VirtualNetwork/hub", "False", "The prefix " + "is wrong " * 5)]
@@ -43,13 +43,13 @@ TABLES = [
 
 @pytest.mark.parametrize(("width", "lines", "why"), TABLES, ids=[t[-1] for t in TABLES])
 def test_a_table_fits_its_width(width, lines, why):
-    assert table(HEADER, [(*row[:-1], row[-1].strip()) for row in ROWS], width=width) == lines, why
+    assert format_table(HEADER, [(*row[:-1], row[-1].strip()) for row in ROWS], width=width) == lines, why
 
 
 def test_a_table_without_rows_is_its_header():
-    assert table(HEADER, []) == ["NAME   READY   MESSAGE"]
+    assert format_table(HEADER, []) == ["NAME   READY   MESSAGE"]
 
 
 def test_a_word_that_is_too_long_is_not_cut():
-    assert indented("see /subscriptions/" + "x" * 90, 40, by=2)[-1] == "  /subscriptions/" + "x" * 90
-    assert indented("", 40, by=2) == [""]
+    assert indent("see /subscriptions/" + "x" * 90, 40, by=2)[-1] == "  /subscriptions/" + "x" * 90
+    assert indent("", 40, by=2) == [""]

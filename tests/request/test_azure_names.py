@@ -6,7 +6,7 @@ from handmade import a_kind, a_resource
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.resource import OwnerRef
 from gitsync.model.template import ConfigMapHole
-from gitsync.request.azure_names import is_named_at_random, name_of, seed
+from gitsync.request.azure_names import derive_azure_name, format_seed, is_named_at_random
 
 GROUP_ID = "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/myrg"
 BY_ID = OwnerRef(arm_id=GROUP_ID)
@@ -91,8 +91,8 @@ def test_a_derived_name(catalog, gvk, place, owned_by, made_of, expected, why):
     group, version, kind_name = gvk
     kind = catalog.kind(GVK(group, version, kind_name))
     resource = manifest(name=place[1], namespace=place[0], kind=kind_name, group=group)
-    assert seed(resource.key, owned_by, legacy=kind.legacy) == made_of, why
-    assert name_of(resource, kind, owned_by, {}) == expected, why
+    assert format_seed(resource.key, owned_by, legacy=kind.legacy) == made_of, why
+    assert derive_azure_name(resource, kind, owned_by, {}) == expected, why
 
 
 @pytest.mark.parametrize(
@@ -106,12 +106,12 @@ def test_a_derived_name(catalog, gvk, place, owned_by, made_of, expected, why):
     ],
 )
 def test_a_manifest_that_is_called_as_a_uuid_gives_this_name_verbatim(catalog, name):
-    assert name_of(manifest(name=name), assignment(catalog), MY_GROUP, {}) == name
+    assert derive_azure_name(manifest(name=name), assignment(catalog), MY_GROUP, {}) == name
 
 
 @pytest.mark.parametrize("name", ["683ff9b9-98d1-5af6-9381-ba194e279c2", "683ff9b9_98d1_5af6_9381_ba194e279c28"])
 def test_what_is_nearly_a_uuid_is_none(catalog, name):
-    assert name_of(manifest(name=name), assignment(catalog), MY_GROUP, {}) != name
+    assert derive_azure_name(manifest(name=name), assignment(catalog), MY_GROUP, {}) != name
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_what_is_nearly_a_uuid_is_none(catalog, name):
     ],
 )
 def test_when_a_name_is_derived(catalog, spec, version, owned_by, is_named, why):
-    assert (name_of(manifest(spec), assignment(catalog, version), owned_by, {}) is not None) is is_named, why
+    assert (derive_azure_name(manifest(spec), assignment(catalog, version), owned_by, {}) is not None) is is_named, why
 
 
 def test_a_random_name_is_told_unless_one_is_given(catalog):
@@ -150,7 +150,7 @@ def test_a_random_name_is_told_unless_one_is_given(catalog):
     ],
 )
 def test_a_name_that_is_given(spec, kind, expected, why):
-    assert name_of(a_resource(spec), kind, None, {}) == expected, why
+    assert derive_azure_name(a_resource(spec), kind, None, {}) == expected, why
 
 
 @pytest.mark.parametrize(
@@ -174,9 +174,9 @@ def test_a_name_from_a_config_map(source, expected, why):
         ("default", "c"): {"known": "from-git", "empty": "", "path": "a/locks/b"},
         ("elsewhere", "other"): {"k": "not ours"},
     }
-    assert name_of(a_resource({"azureNameFromConfig": source}), a_kind(), None, maps) == expected, why
+    assert derive_azure_name(a_resource({"azureNameFromConfig": source}), a_kind(), None, maps) == expected, why
 
 
 def test_a_given_name_wins_over_a_config_map():
     spec = {"azureName": "mine", "azureNameFromConfig": {"name": "c", "key": "k"}}
-    assert name_of(a_resource(spec), a_kind(), None, {}) == "mine"
+    assert derive_azure_name(a_resource(spec), a_kind(), None, {}) == "mine"

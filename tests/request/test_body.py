@@ -13,7 +13,7 @@ from gitsync.model.template import (
     Text,
 )
 from gitsync.request.body import UnusableReferenceError, convert
-from gitsync.request.holes import holes
+from gitsync.request.holes import find_holes
 
 ARM_ID = "/subscriptions/1/resourceGroups/rg"
 NAMED = {"group": "g", "kind": "K", "name": "n"}
@@ -229,5 +229,5 @@ def test_a_union_may_be_the_whole_spec(catalog):
 def test_holes_are_found_wherever_they_stand():
     config = ConfigMapHole("c", "k")
     value = {"a": [HOLE, {"b": SecretHole("s", "k")}], "c": ReferenceKeys((ARM_ID, HOLE)), "d": Text(("x", config))}
-    assert list(holes(value)) == [HOLE, SecretHole("s", "k"), HOLE, config]
-    assert list(holes("text")) == []
+    assert list(find_holes(value)) == [HOLE, SecretHole("s", "k"), HOLE, config]
+    assert list(find_holes("text")) == []

@@ -16,20 +16,20 @@ from gitsync.manifests.credential_secret import (
     CLOUD,
     KEYS,
     PUBLIC_KEYS,
-    Refusal,
-    hidden,
-    identity_of,
-    subscription_said,
+    CredentialRefusal,
+    iterate_secrets,
+    read_identity,
+    read_subscription,
 )
 from gitsync.manifests.reader import read_manifests
 from gitsync.model.gvk import GVK
-from gitsync.model.problem import Level, Source
+from gitsync.model.problem import Level, SourceLocation
 from gitsync.model.resource import Resource
 from gitsync.model.secret import Secret
 from gitsync.model.signin import Identity, Method, OtherCloud
 from gitsync.problems.finding import Finding
 from gitsync.request.build import prepare
-from gitsync.request.credential_choice import Credential, Credentials, Unknown, as_far_as_known, wanted
+from gitsync.request.credential_choice import Credential, Credentials, Unknown, choose_offline, find_credential_names
 from gitsync.validation.annotations import CREDENTIAL_FROM
 
 IDS = {"AZURE_SUBSCRIPTION_ID": "sub-1", "AZURE_TENANT_ID": "tenant-1", "AZURE_CLIENT_ID": "client-1"}
@@ -48,7 +48,7 @@ def resource(credential_from: str = "", namespace: str = "default") -> Resource:
     key = rg()._replace(namespace=namespace)
     annotations = {CREDENTIAL_FROM: credential_from} if credential_from else {}
     gvk = GVK(key.group, "v1api20200601", key.kind)
-    return Resource(key=key, gvk=gvk, spec={}, source=Source("a.yaml", 1), annotations=annotations)
+    return Resource(key=key, gvk=gvk, spec={}, source=SourceLocation("a.yaml", 1), annotations=annotations)
 
 
 MODES = [
@@ -74,7 +74,7 @@ MODES = [
 
 @pytest.mark.parametrize(("keys", "method", "why"), MODES)
 def test_the_first_mode_that_is_there_counts(keys, method, why):
-    found = identity_of("ns/n", values(**keys), other_clouds=False)
+    found = read_identity("ns/n", values(**keys), other_clouds=False)
     assert isinstance(found, Identity), why
     assert found.sign_in.method is method, why
     assert (found.subscription, found.sign_in.tenant, found.sign_in.client) == ("sub-1", "tenant-1", "client-1")
@@ -82,7 +82,7 @@ def test_the_first_mode_that_is_there_counts(keys, method, why):
 
 
 def test_only_what_the_mode_needs_is_taken_along():
-    found = identity_of(
+    found = read_identity(
         "ns/n",
         values(AZURE_CLIENT_SECRET="s", AZURE_CLIENT_CERTIFICATE="c", AZURE_CLIENT_CERTIFICATE_PASSWORD="p"),
         other_clouds=False,
@@ -93,13 +93,13 @@ def test_only_what_the_mode_needs_is_taken_along():
 
 
 def test_ids_lose_the_white_space_that_files_end_with_and_secrets_keep_it():
-    found = identity_of("ns/n", values(AZURE_TENANT_ID="tenant-1\n", AZURE_CLIENT_SECRET="s\n"), other_clouds=False)
+    found = read_identity("ns/n", values(AZURE_TENANT_ID="tenant-1\n", AZURE_CLIENT_SECRET="s\n"), other_clouds=False)
     assert isinstance(found, Identity)
     assert (found.sign_in.tenant, found.sign_in.client_secret) == ("tenant-1", Secret("s\n"))
 
 
 def test_additional_tenants_are_a_list():
-    found = identity_of("ns/n", values(AZURE_ADDITIONAL_TENANTS="a, b,,"), other_clouds=False)
+    found = read_identity("ns/n", values(AZURE_ADDITIONAL_TENANTS="a, b,,"), other_clouds=False)
     assert isinstance(found, Identity)
     assert found.sign_in.additional_tenants == ("a", "b")
 
@@ -115,21 +115,21 @@ CLOUDS = [
 
 @pytest.mark.parametrize(("keys", "allowed", "refused", "why"), CLOUDS)
 def test_another_azure_needs_a_setting_and_all_three_keys(keys, allowed, refused, why):
-    found = identity_of("ns/n", values(**keys), other_clouds=allowed)
+    found = read_identity("ns/n", values(**keys), other_clouds=allowed)
     if refused is None:
         assert isinstance(found, Identity), why
         assert found.cloud == OtherCloud(
             endpoint="https://arm.example", audience="https://arm.example/", authority="https://login.example"
         )
     else:
-        assert isinstance(found, Refusal), why
+        assert isinstance(found, CredentialRefusal), why
         assert refused in found.message
 
 
 @given(st.dictionaries(st.sampled_from(KEYS), st.text(max_size=60), max_size=len(KEYS)), st.booleans())
 def test_whatever_a_secret_says_it_is_read_or_refused_and_no_secret_shows(said, allowed):
     marked = {key: text if key in PUBLIC_KEYS else f"m4rked{text}" for key, text in said.items()}
-    found = identity_of("ns/n", {key: Secret(text) for key, text in marked.items()}, other_clouds=allowed)
+    found = read_identity("ns/n", {key: Secret(text) for key, text in marked.items()}, other_clouds=allowed)
     assert "m4rked" not in repr(found)
     if isinstance(found, Identity):
         assert "/" not in f"{found.subscription}{found.sign_in.tenant}{found.sign_in.client}"
@@ -138,7 +138,7 @@ def test_whatever_a_secret_says_it_is_read_or_refused_and_no_secret_shows(said, 
 
 def test_ids_are_public_and_all_else_is_hidden():
     keys = values(AZURE_CLIENT_SECRET="s", AUTH_MODE="m", something="else")
-    assert {one.reveal() for one in hidden(keys)} == {"s", "else"}
+    assert {one.reveal() for one in iterate_secrets(keys)} == {"s", "else"}
 
 
 FOUND = {
@@ -200,7 +200,7 @@ def test_what_left_git_is_chosen_for_anew(name, subscription):
 
 def test_all_that_may_be_asked_for_is_looked_up():
     records = {vnet(): record(vnet(), "/x", credential="old")}
-    assert wanted([resource("mine"), resource(namespace="far")], records) == (
+    assert find_credential_names([resource("mine"), resource(namespace="far")], records) == (
         ("default", "aso-credential"),
         ("default", "mine"),
         ("default", "old"),
@@ -218,13 +218,13 @@ def test_a_plan_says_once_where_it_did_not_look():
 
 
 def test_offline_a_secret_that_is_not_in_git_may_be_elsewhere():
-    of = as_far_as_known({("default", "mine"): values(AZURE_SUBSCRIPTION_ID="sub-2")}, "everybodys")
+    of = choose_offline({("default", "mine"): values(AZURE_SUBSCRIPTION_ID="sub-2")}, "everybodys")
     sure, unsure = of(resource("mine")), of(resource())
     assert isinstance(sure, Credential)
     assert isinstance(unsure, Credential)
     assert (sure.subscription, sure.is_sure) == ("sub-2", True)
     assert (unsure.subscription, unsure.is_sure) == ("everybodys", False)
-    assert subscription_said(values(AZURE_SUBSCRIPTION_ID="../x")) is None
+    assert read_subscription(values(AZURE_SUBSCRIPTION_ID="../x")) is None
 
 
 def secret_manifest(name: str, subscription: str) -> str:
@@ -274,7 +274,7 @@ SETS = [
 @pytest.mark.parametrize(("text", "codes", "why"), SETS)
 def test_offline_two_subscriptions_under_one_group_are_found(text, codes, why):
     read = read_manifests({"a.yaml": (BOTH + text).encode()})
-    of = as_far_as_known(read.secrets, "everybodys")
+    of = choose_offline(read.secrets, "everybodys")
     found = {one.key.kind: one for one in prepare(read, catalog=open_catalog(), subscription=of)}
     assert {p.code for one in found.values() for p in one.problems} == codes, why
     if codes:

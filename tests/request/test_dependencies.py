@@ -6,7 +6,7 @@ from handmade import GROUP, a_resource
 from gitsync.model.gvk import Key
 from gitsync.model.resource import OwnerRef
 from gitsync.model.template import ConfigMapHole, ReferenceHole, SecretHole, SecretMapHole
-from gitsync.request.dependencies import Edges, Needs
+from gitsync.request.dependencies import Dependencies, Needs
 
 RG_ID = "/subscriptions/1/resourceGroups/Core"
 
@@ -29,7 +29,7 @@ RESOURCES = [
     a_resource({"operatorSpec": "odd"}, name="odder"),
     a_resource(name="me"),
 ]
-EDGES = Edges(
+EDGES = Dependencies(
     RESOURCES,
     {key("rg"): RG_ID, key("net"): f"{RG_ID}/providers/M.N/nets/net", key("me"): f"{RG_ID}/providers/M.T/me/m"},
 )

@@ -6,19 +6,19 @@ from hypothesis import strategies as st
 
 from gitsync.model.export import Address, Holder, Owner
 from gitsync.model.gvk import GVK, Key
-from gitsync.model.problem import Source
+from gitsync.model.problem import SourceLocation
 from gitsync.model.resource import Resource
 from gitsync.model.secret import Secret
 from gitsync.request.exports import (
     Destination,
-    Entry,
+    ExportedValue,
     ExportError,
-    addresses_of,
-    claims_of,
-    destinations_of,
-    entries_of,
-    merged,
-    not_owned,
+    assign_exporters,
+    collect_fields,
+    find_addresses,
+    find_destinations,
+    format_not_owned,
+    merge_entries,
 )
 
 OWNER = Key("storage.azure.com", "StorageAccount", "ns", "lake")
@@ -27,7 +27,7 @@ OWNER = Key("storage.azure.com", "StorageAccount", "ns", "lake")
 def a_resource(operator_spec, name="lake"):
     key = Key(OWNER.group, OWNER.kind, OWNER.namespace, name)
     gvk = GVK(OWNER.group, "v1api20230101", OWNER.kind)
-    return Resource(key=key, gvk=gvk, spec={"operatorSpec": operator_spec}, source=Source("a.yaml", 1))
+    return Resource(key=key, gvk=gvk, spec={"operatorSpec": operator_spec}, source=SourceLocation("a.yaml", 1))
 
 
 def a_secret(name="keys"):
@@ -43,7 +43,7 @@ def to(key="k", address=None, **metadata):
 
 
 def entry(key="k", value="v", address=None, **metadata):
-    return Entry(to=to(key, address, **metadata), value=Secret(value))
+    return ExportedValue(to=to(key, address, **metadata), value=Secret(value))
 
 
 ADDRESSES = [
@@ -60,20 +60,20 @@ ADDRESSES = [
 
 @pytest.mark.parametrize("operator_spec, expected, why", ADDRESSES)
 def test_where_a_resource_exports_to(operator_spec, expected, why):
-    assert addresses_of(a_resource(operator_spec)) == expected, why
+    assert find_addresses(a_resource(operator_spec)) == expected, why
 
 
 def test_destinations_are_those_of_fields_with_what_is_written_besides():
     said = {"secrets": {"b": {"name": "keys", "key": "k", "annotations": {"x": "y"}}, "a": {"name": "n", "key": "m"}}}
-    found = destinations_of(a_resource(said), Holder.SECRET)
+    found = find_destinations(a_resource(said), Holder.SECRET)
     assert list(found.items()) == [("a", to("m", a_secret("n"))), ("b", to("k", annotations={"x": "y"}))]
 
 
 def test_a_field_without_a_value_is_passed_over_and_an_empty_one_is_told():
     wanted = {"a": to("a"), "b": to("b"), "c": to("c", a_config_map("urls"))}
-    assert entries_of(wanted, {"a": Secret("v")}) == (entry("a", "v"),)
+    assert collect_fields(wanted, {"a": Secret("v")}) == (entry("a", "v"),)
     with pytest.raises(ExportError) as failure:
-        entries_of(wanted, {"a": Secret("v"), "b": Secret(""), "c": Secret("")})
+        collect_fields(wanted, {"a": Secret("v"), "b": Secret(""), "c": Secret("")})
     assert failure.value.message == (
         'could not find secret to save to \'Name: "keys", Key: "b"\'; '
         'could not find value to save to \'Name: "urls", Key: "c"\''
@@ -82,7 +82,7 @@ def test_a_field_without_a_value_is_passed_over_and_an_empty_one_is_told():
 
 
 def test_entries_of_one_object_come_together_sorted():
-    found = merged(
+    found = merge_entries(
         Owner(OWNER),
         [entry("b", labels={"l": "1"}), entry("a", annotations={"x": "y"}), entry("z", "w", a_secret("a"))],
     )
@@ -124,19 +124,21 @@ COLLISIONS = [
 @pytest.mark.parametrize("entries, says, why", COLLISIONS)
 def test_what_cannot_be_one_object_is_refused(entries, says, why):
     with pytest.raises(ExportError, match=says) as failure:
-        merged(Owner(OWNER), entries)
+        merge_entries(Owner(OWNER), entries)
     assert failure.value.is_fatal, why
 
 
 def test_every_collision_is_told_and_no_value():
     with pytest.raises(ExportError) as failure:
-        merged(Owner(OWNER), [entry(key, "hunter2") for key in "abab"])
+        merge_entries(Owner(OWNER), [entry(key, "hunter2") for key in "abab"])
     assert failure.value.message.count("key collision") == 2
     assert "hunter2" not in str(failure.value)
 
 
 def test_the_same_metadata_twice_is_fine():
-    assert merged(Owner(OWNER), [entry("a", labels={"l": "1"}), entry("b", labels={"l": "1"})])[0].labels == {"l": "1"}
+    assert merge_entries(Owner(OWNER), [entry("a", labels={"l": "1"}), entry("b", labels={"l": "1"})])[0].labels == {
+        "l": "1"
+    }
 
 
 names = st.text("abc", min_size=1, max_size=2)
@@ -145,22 +147,24 @@ names = st.text("abc", min_size=1, max_size=2)
 @given(st.dictionaries(st.tuples(names, names), names, max_size=8))
 def test_nothing_is_lost_and_nothing_is_added(values):
     entries = [entry(key, value, a_secret(name)) for (name, key), value in values.items()]
-    found = {(e.address.name, key): v.reveal() for e in merged(Owner(OWNER), entries) for key, v in e.data.items()}
+    found = {
+        (e.address.name, key): v.reveal() for e in merge_entries(Owner(OWNER), entries) for key, v in e.data.items()
+    }
     assert found == values
-    assert merged(Owner(OWNER), entries) == merged(Owner(OWNER), list(reversed(entries)))
+    assert merge_entries(Owner(OWNER), entries) == merge_entries(Owner(OWNER), list(reversed(entries)))
 
 
 def test_of_several_that_want_an_object_the_recorded_owner_has_it_and_else_the_first():
     said = {"secrets": {"a": {"name": "keys", "key": "k"}}}
     both = [a_resource(said, "pond"), a_resource(said, "lake")]
     lake, pond = both[1].key, both[0].key
-    assert claims_of(both, {}) == {a_secret(): lake}
-    assert claims_of(both, {a_secret(): pond}) == {a_secret(): pond}
-    assert claims_of(both[1:], {a_secret(): pond}) == {a_secret(): lake}, "who was owner, and wants it no longer"
+    assert assign_exporters(both, {}) == {a_secret(): lake}
+    assert assign_exporters(both, {a_secret(): pond}) == {a_secret(): pond}
+    assert assign_exporters(both[1:], {a_secret(): pond}) == {a_secret(): lake}, "who was owner, and wants it no longer"
 
 
 def test_the_sentence_on_what_is_not_ours_is_aso_s():
-    assert not_owned(a_secret(), OWNER) == (
+    assert format_not_owned(a_secret(), OWNER) == (
         "cannot overwrite Secret ns/keys which is not owned by StorageAccount.storage.azure.com ns/lake"
     )
 

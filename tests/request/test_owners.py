@@ -5,7 +5,7 @@ from handmade import GROUP, a_kind, a_resource
 
 from gitsync.model.gvk import Key
 from gitsync.model.resource import OwnerRef
-from gitsync.request.owners import owner_of
+from gitsync.request.owners import find_owner
 
 KNOWN = a_kind(owner=(GROUP, "Parent"))
 ANY = a_kind(any_owner=True)
@@ -36,4 +36,4 @@ def named(kind="Parent", group=GROUP):
     ],
 )
 def test_whom_a_manifest_names(kind, said, expected, why):
-    assert owner_of(a_resource({"owner": said}, namespace="team"), kind) == expected, why
+    assert find_owner(a_resource({"owner": said}, namespace="team"), kind) == expected, why

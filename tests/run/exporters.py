@@ -7,7 +7,7 @@ from pathlib import Path
 from memory_places import MemorySink
 from world import GROUP_ID, World
 
-from gitsync.model.condition import Severity, Status
+from gitsync.model.condition import ConditionStatus, Severity
 from gitsync.model.export import Address, Holder
 from gitsync.model.gvk import Key
 from gitsync.model.result import Result
@@ -59,8 +59,8 @@ def server(secret: str = "lake", key: str = "first") -> str:
 KEY_1 = "secrets: {key1: {name: lake, key: first}}"
 ENDPOINT = "configMaps: {blobEndpoint: {name: where, key: blob}}"
 BOTH = f"{KEY_1}\n        {ENDPOINT}"
-READY = (Status.TRUE, Severity.NONE, "Succeeded")
-UNWRITABLE = (Status.FALSE, Severity.ERROR, "FailedWritingAdditionalKubernetesObjects")
+READY = (ConditionStatus.TRUE, Severity.NONE, "Succeeded")
+UNWRITABLE = (ConditionStatus.FALSE, Severity.ERROR, "FailedWritingAdditionalKubernetesObjects")
 
 
 def secret_at(name: str, namespace: str = "default") -> Address:
@@ -78,7 +78,7 @@ def world_with(folder: Path, *sinks: MemorySink) -> World:
     return world
 
 
-def said(result: Result) -> tuple[Status, Severity, str]:
+def said(result: Result) -> tuple[ConditionStatus, Severity, str]:
     return (result.condition.status, result.condition.severity, result.condition.reason)
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from gitsync.emulator.faults import Rule
+from gitsync.emulator.faults import FaultRule
 from gitsync.emulator.settings import read_settings
 
 
-def rules(*lines: str) -> tuple[Rule, ...]:
+def rules(*lines: str) -> tuple[FaultRule, ...]:
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder) / "script.yaml"
         script.write_text("rules:\n" + "".join(f"  - {line}\n" for line in lines))

@@ -11,10 +11,10 @@ from aiohttp import web
 from private_ca import make
 from world import SUBSCRIPTION, World
 
-from gitsync.arm.auth.access import Access, Network
-from gitsync.arm.cloud import cloud_of
+from gitsync.arm.auth.access import ArmAccess, Network
+from gitsync.arm.cloud import make_cloud
 from gitsync.emulator.http.server import Emulator
-from gitsync.emulator.settings import TENANT, Principal
+from gitsync.emulator.settings import TENANT, EmulatedPrincipal
 from gitsync.model.secret import Secret
 from gitsync.model.signin import Method, SignIn
 
@@ -23,8 +23,8 @@ OTHER = "22222222-2222-2222-2222-222222222222"
 ARM_AUDIENCE = "https://management.core.windows.net/"
 
 
-def principal(name: str) -> Principal:
-    return Principal(client=f"{name}-client", object=f"{name}-object", secret=f"{name}-s3cret")
+def principal(name: str) -> EmulatedPrincipal:
+    return EmulatedPrincipal(client=f"{name}-client", object=f"{name}-object", secret=f"{name}-s3cret")
 
 
 class Tenants(World):
@@ -58,9 +58,9 @@ class Tenants(World):
             finally:
                 await runner.cleanup()
 
-    def access(self, url: str) -> Access:
-        return Access(
-            cloud=cloud_of(url, ARM_AUDIENCE, self.authority),
+    def access(self, url: str) -> ArmAccess:
+        return ArmAccess(
+            cloud=make_cloud(url, ARM_AUDIENCE, self.authority),
             sign_in=SignIn(
                 method=Method.CLIENT_SECRET,
                 tenant=TENANT,

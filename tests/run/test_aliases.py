@@ -5,7 +5,7 @@ from scripts import rules
 from world import SUBSCRIPTION, World, annotated, of
 
 from gitsync.emulator.identity.roles import BUILT_IN as ROLES
-from gitsync.emulator.settings import Settings
+from gitsync.emulator.settings import EmulatorSettings
 from gitsync.errors import GitsyncError
 from gitsync.extensions.api import Extension
 from gitsync.extensions.builtin.registrations import BUILT_IN
@@ -125,7 +125,7 @@ async def asks_what_is_denied(subject, azure):
 
 
 def test_what_a_handler_is_refused_is_told(world):
-    world.settings = Settings(
+    world.settings = EmulatorSettings(
         limits=None,
         rules=rules("{match: {method: POST, path: '*/accept'}, answer: {status: 403, code: LocationRequired}}"),
     )
@@ -173,7 +173,7 @@ def refused(code, **more):
 
 def test_a_cancel_that_is_refused_leaves_the_alias(world):
     world.says(alias=ALIAS).sync()
-    world.settings = Settings(
+    world.settings = EmulatorSettings(
         limits=None, rules=rules(refused("ResourcesExistingOnSubscription", message="Not empty."))
     )
     found = of(world.says().sync(prune=True, max_deletes=5), "Alias")
@@ -181,7 +181,7 @@ def test_a_cancel_that_is_refused_leaves_the_alias(world):
     assert found.condition.message.startswith("ResourcesExistingOnSubscription: Not empty.")
     assert (found.verdict, found.exists, found.record is not None) == (Verdict.DELETE, True, True)
     assert [line for line in world.writes if line.startswith("DELETE")] == []
-    world.settings = Settings(limits=None)
+    world.settings = EmulatorSettings(limits=None)
     assert of(world.sync(prune=True, max_deletes=5), "Alias").condition.reason == "Deleted"
 
 
@@ -191,9 +191,9 @@ def test_a_second_try_is_not_held_up_by_what_the_first_cancelled(world):
     undeleted = (
         "{match: {method: DELETE, type: Microsoft.Subscription/aliases, nth: 1}, answer: {status: 400, code: No}}"
     )
-    world.settings = Settings(limits=None, rules=rules(undeleted))
+    world.settings = EmulatorSettings(limits=None, rules=rules(undeleted))
     assert of(world.says().sync(prune=True, max_deletes=5), "Alias").condition.reason == "No"
-    world.settings = Settings(limits=None, rules=rules(refused("SubscriptionAlreadyCancelled")))
+    world.settings = EmulatorSettings(limits=None, rules=rules(refused("SubscriptionAlreadyCancelled")))
     found = of(world.sync(prune=True, max_deletes=5), "Alias")
     assert found.condition.reason == "Deleted", found.condition
     assert world.writes == [cancel_of(made), f"DELETE {ALIAS_ID}"]
@@ -201,7 +201,7 @@ def test_a_second_try_is_not_held_up_by_what_the_first_cancelled(world):
 
 def test_a_subscription_that_is_gone_is_cancelled_enough(world):
     world.says(alias=ALIAS).sync()
-    world.settings = Settings(limits=None, rules=rules(refused("SubscriptionNotFound").replace("400", "404")))
+    world.settings = EmulatorSettings(limits=None, rules=rules(refused("SubscriptionNotFound").replace("400", "404")))
     assert of(world.says().sync(prune=True, max_deletes=5), "Alias").condition.reason == "Deleted"
 
 

@@ -4,7 +4,7 @@ import pytest
 from scripts import rules
 from world import GROUP, GROUP_ID, World, annotated, of
 
-from gitsync.emulator.settings import Settings
+from gitsync.emulator.settings import EmulatorSettings
 from gitsync.model.verdict import Verdict
 
 VAULT_ID = f"{GROUP_ID}/providers/Microsoft.DataProtection/backupVaults/safe"
@@ -133,5 +133,5 @@ def test_a_look_that_fails_is_told(tmp_path):
     assert found.condition.reason == "Failed"
     assert found.condition.message.startswith("LocationRequired: No.")
     assert len(world.sent("POST")) == 1
-    world.settings = Settings(limits=None)
+    world.settings = EmulatorSettings(limits=None)
     assert of(world.sync(), "BackupVaultsBackupInstance").condition.is_ready

@@ -5,7 +5,7 @@ from scripts import rules
 from world import GROUP, GROUP_ID, SUBSCRIPTION, World, of
 
 from gitsync.emulator.identity.roles import BUILT_IN
-from gitsync.emulator.settings import Settings
+from gitsync.emulator.settings import EmulatorSettings
 from gitsync.git.state.plan_file import write_plan
 from gitsync.model.condition import Severity
 from gitsync.model.result import Stage
@@ -104,7 +104,7 @@ def test_roles_that_cannot_be_listed_are_unknown_and_nothing_is_sent(tmp_path):
     assert (found.verdict, found.condition.reason) == (Verdict.UNKNOWN, "Failed")
     assert found.condition.message.startswith("AuthorizationFailed")
     assert bodies(world, "roleAssignments") == []
-    world.settings = Settings(limits=None)
+    world.settings = EmulatorSettings(limits=None)
     assert of(world.sync(), "RoleAssignment").condition.is_ready
 
 
@@ -244,7 +244,7 @@ def test_a_purge_asks_for_no_group(tmp_path):
 def test_a_look_up_without_an_answer_is_unknown(tmp_path, mode, fault, said):
     failing = rules(f"{{match: {{method: GET, path: '*/deletedVaults/*'}}, {fault}}}")
     world = with_deleted_vault(tmp_path, mode)
-    world.settings = Settings(limits=None, rules=failing)
+    world.settings = EmulatorSettings(limits=None, rules=failing)
     found = of(world.sync(resource_timeout=60.0), "Vault")
     assert found.verdict is Verdict.UNKNOWN
     assert found.condition.message.startswith(said), found.condition
@@ -256,7 +256,7 @@ def test_a_purge_that_fails_is_a_warning_and_nothing_is_created(tmp_path):
         "{match: {method: POST, path: '*/purge'}, answer: {status: 400, code: LocationRequired, message: No.}}"
     )
     world = with_deleted_vault(tmp_path, "purgeThenCreate")
-    world.settings = Settings(limits=None, rules=failing)
+    world.settings = EmulatorSettings(limits=None, rules=failing)
     found = of(world.sync(resource_timeout=60.0), "Vault")
     assert (found.condition.reason, found.condition.severity) == ("Failed", Severity.WARNING)
     assert found.condition.message.startswith("LocationRequired: No."), "a class of the code would be fatal"

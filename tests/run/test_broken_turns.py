@@ -8,7 +8,7 @@ from world import GROUP, SUBNET, VNET, VNET_ID, World, of
 from gitsync.errors import CatalogError
 from gitsync.extensions.api import Extension, proceed, success
 from gitsync.extensions.registry import BUILT_IN
-from gitsync.extensions.third_party import guarded
+from gitsync.extensions.third_party import guard_extension
 from gitsync.model.condition import Severity
 from gitsync.model.record import Claim
 from gitsync.model.verdict import Action, Verdict
@@ -74,7 +74,7 @@ def test_a_fault_is_not_tried_again_after_prunes(tmp_path):
 
 
 def theirs(**points) -> Extension:
-    return guarded(Extension(group=VNETS[0], kind=VNETS[1], **points), "acme")
+    return guard_extension(Extension(group=VNETS[0], kind=VNETS[1], **points), "acme")
 
 
 async def answers_nothing(subject, azure, next):
@@ -143,15 +143,15 @@ def test_an_extension_may_ask_azure_and_what_azure_refuses_is_no_mistake_of_its_
 
 
 def test_an_operation_is_remembered_by_a_run_that_could_not_look(tmp_path):
-    from gitsync.emulator.settings import Denial, Settings, Timing
+    from gitsync.emulator.settings import Denial, EmulatorSettings, Timing
 
     world = World(tmp_path).says(group=GROUP)
     world.sync()
-    world.settings = Settings(limits=None, operations=Timing(seconds=600, polls=1))
+    world.settings = EmulatorSettings(limits=None, operations=Timing(seconds=600, polls=1))
     begun = of(world.says(group=GROUP, vnet=VNET).sync(run_timeout=30.0), "VirtualNetwork").record.operation
-    world.settings = Settings(limits=None, denied=(Denial(action="*virtualNetworks/read"),))
+    world.settings = EmulatorSettings(limits=None, denied=(Denial(action="*virtualNetworks/read"),))
     assert of(world.sync(), "VirtualNetwork").record.operation == begun
-    world.settings = Settings(limits=None)
+    world.settings = EmulatorSettings(limits=None)
     found = of(world.sync(), "VirtualNetwork")
     assert (found.condition.is_ready, found.record.operation) == (True, None)
     assert VNET_ID not in world.sent("PUT")

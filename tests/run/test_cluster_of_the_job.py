@@ -10,13 +10,13 @@ from exporters import BOTH, ENDPOINT, KEY_1, READY, account, said, server
 from fake_kubernetes import FakeKubernetes
 from world import GROUP, GROUP_ID, World, of
 
-from gitsync.model.condition import Severity, Status
+from gitsync.model.condition import ConditionStatus, Severity
 from gitsync.model.verdict import Verdict
 from gitsync.secrets.kubernetes.kubernetes import open_kubernetes
 from gitsync.secrets.stores import Places
 
 VALUE = "Marker-of-the-cluster"
-NOT_YET = (Status.FALSE, Severity.WARNING, "Failed")
+NOT_YET = (ConditionStatus.FALSE, Severity.WARNING, "Failed")
 OWNER = "StorageAccount.storage.azure.com/default/lake"
 
 

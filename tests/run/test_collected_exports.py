@@ -11,7 +11,7 @@ from memory_places import MemorySink
 from scripts import rules
 from world import GROUP, SUBNET, VNET, annotated, of
 
-from gitsync.emulator.settings import Settings
+from gitsync.emulator.settings import EmulatorSettings
 from gitsync.extensions.api import Extension
 from gitsync.extensions.builtin.registrations import BUILT_IN
 from gitsync.model.export import Export
@@ -85,7 +85,7 @@ def test_a_resource_that_is_still_recorded_keeps_its_exports(world, sinks, setti
     world.says(group=GROUP, lake=LAKE).sync()
     if refuses:
         refusal = "{match: {method: DELETE}, answer: {code: ScopeLocked, status: 409}}"
-        world.settings = Settings(limits=None, rules=rules(refusal))
+        world.settings = EmulatorSettings(limits=None, rules=rules(refusal))
     world.says(group=GROUP).sync(**settings)
     assert [set(sink.objects) for sink in sinks] == [{KEYS, WHERE}] * 2, why
     assert config_map(world).exists(), why

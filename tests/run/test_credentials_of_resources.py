@@ -12,16 +12,16 @@ from world import GROUP, GROUP_ID, SUBSCRIPTION, VNET, VNET_ID, World, annotated
 
 from gitsync.emulator.settings import TENANT, Denial
 from gitsync.errors import ConfigError
-from gitsync.model.condition import Severity, Status
+from gitsync.model.condition import ConditionStatus, Severity
 from gitsync.model.export import Address
 from gitsync.model.secret import Secret
 from gitsync.model.verdict import Action, Verdict
 from gitsync.secrets.protocols import VaultError
 from gitsync.secrets.stores import Places
 
-READY = (Status.TRUE, Severity.NONE, "Succeeded")
-NOT_YET = (Status.FALSE, Severity.WARNING, "Failed")
-NEVER = (Status.FALSE, Severity.ERROR, "Failed")
+READY = (ConditionStatus.TRUE, Severity.NONE, "Succeeded")
+NOT_YET = (ConditionStatus.FALSE, Severity.WARNING, "Failed")
+NEVER = (ConditionStatus.FALSE, Severity.ERROR, "Failed")
 LACKS = 'credential Secret "default/aso-credential" does not contain key "{}"'
 OTHER_GROUP = GROUP.replace("name: core", "name: other")
 
@@ -59,7 +59,7 @@ def test_35_a_credential_without_rights_is_a_warning_and_without_it_all_goes_wel
     else:
         world.says(group=annotated(GROUP, credential_from="mine"), own=secret("team", "mine"))
     found = of(world.sync(), "ResourceGroup")
-    assert said(found)[:2] == (Status.FALSE, Severity.WARNING)
+    assert said(found)[:2] == (ConditionStatus.FALSE, Severity.WARNING)
     assert "does not have authorization to perform action" in found.condition.message
     assert world.issued == ["team-client"], "nobody needs the global one"
     assert said(of(world.says(group=GROUP).sync(), "ResourceGroup")) == READY

@@ -3,7 +3,7 @@
 from scripts import rules
 from world import GROUP, VNET, VNET_ID, World, of
 
-from gitsync.emulator.settings import Settings
+from gitsync.emulator.settings import EmulatorSettings
 from gitsync.errors import GitsyncError
 from gitsync.extensions.api import Extension
 from gitsync.extensions.builtin.registrations import BUILT_IN
@@ -53,7 +53,7 @@ def test_what_it_does_first_does_not_stand_in_the_way_of_the_delete(tmp_path):
 
     world = with_deleter(tmp_path, delete)
     emptied = "{match: {method: POST, path: '*/empty'}, answer: {status: 200}, move: {id: %s, set: {/tags/is: empty}}}"
-    world.settings = Settings(limits=None, rules=rules(emptied % VNET_ID))
+    world.settings = EmulatorSettings(limits=None, rules=rules(emptied % VNET_ID))
     found = of(world.sync(**CONDITIONAL), "VirtualNetwork")
     assert found.condition.reason == "Deleted", found.condition
     assert world.writes == [f"POST {VNET_ID}/empty", f"DELETE {VNET_ID}"], "each once, though the ETag moved between"
@@ -66,7 +66,7 @@ def test_what_azure_says_to_the_deleter_is_told_and_the_resource_stays(tmp_path)
 
     denied = "{match: {method: POST, path: '*/empty'}, answer: {status: 403, code: AuthorizationFailed, message: No.}}"
     world = with_deleter(tmp_path, delete)
-    world.settings = Settings(limits=None, rules=rules(denied))
+    world.settings = EmulatorSettings(limits=None, rules=rules(denied))
     found = of(world.sync(**CONDITIONAL), "VirtualNetwork")
     assert (found.condition.reason, found.condition.severity) == ("Failed", Severity.WARNING)
     assert found.condition.message.startswith("AuthorizationFailed: No.")
@@ -79,7 +79,7 @@ def test_a_refused_delete_keeps_its_own_code_behind_a_deleter(tmp_path):
 
     world = with_deleter(tmp_path, delete)
     locked = "{match: {method: DELETE}, answer: {status: 409, code: ScopeLocked, message: Locked.}}"
-    world.settings = Settings(limits=None, rules=rules(locked))
+    world.settings = EmulatorSettings(limits=None, rules=rules(locked))
     found = of(world.sync(**CONDITIONAL), "VirtualNetwork")
     assert (found.condition.reason, found.condition.message) == ("ScopeLocked", "Locked.")
 

@@ -26,8 +26,8 @@ from memory_places import MemorySink, MemorySource
 from scripts import rules
 from world import GROUP, GROUP_ID, World, annotated, of
 
-from gitsync.emulator.settings import Settings
-from gitsync.model.condition import Severity, Status
+from gitsync.emulator.settings import EmulatorSettings
+from gitsync.model.condition import ConditionStatus, Severity
 from gitsync.model.export import Owner
 from gitsync.model.secret import MASKED
 from gitsync.model.verdict import Action, Verdict
@@ -147,7 +147,7 @@ def test_13_a_secret_that_is_missing_and_then_there(world):
     world.places = Places(order=("manifests", "folder"), sources={"folder": source})
     report = world.says(group=GROUP, server=server("db", "password")).sync()
     found = of(report, "FlexibleServer")
-    assert said(found) == (Status.FALSE, Severity.WARNING, "SecretNotFound")
+    assert said(found) == (ConditionStatus.FALSE, Severity.WARNING, "SecretNotFound")
     assert "failed resolving secret references" in found.condition.message
     assert "default/db does not exist" in found.condition.message
     source.has(secret_at("db"), password="hunter2hunter2")
@@ -159,7 +159,7 @@ def test_14_a_secret_that_lacks_the_key(world):
     source.has(secret_at("db"), other="hunter2hunter2")
     world.places = Places(order=("manifests", "folder"), sources={"folder": source})
     found = of(world.says(group=GROUP, server=server("db", "password")).sync(), "FlexibleServer")
-    assert said(found) == (Status.FALSE, Severity.WARNING, "SecretNotFound")
+    assert said(found) == (ConditionStatus.FALSE, Severity.WARNING, "SecretNotFound")
     assert 'Secret "default/db" does not contain key "password"' in found.condition.message
 
 
@@ -167,7 +167,7 @@ def test_a_source_that_cannot_tell_is_not_a_secret_that_is_missing(world):
     source = MemorySource("folder", {}, refuses=VaultError("The folder cannot be read.", hint="Mend it."))
     world.places = Places(order=("manifests", "folder"), sources={"folder": source})
     found = of(world.says(group=GROUP, server=server("db", "password")).sync(), "FlexibleServer")
-    assert said(found) == (Status.FALSE, Severity.WARNING, "Failed")
+    assert said(found) == (ConditionStatus.FALSE, Severity.WARNING, "Failed")
     assert found.condition.message.endswith("The folder cannot be read. Mend it.")
     assert world.writes == [], "as whom to write is unknown too"
 
@@ -271,9 +271,9 @@ def test_what_is_no_longer_exported_vanishes_from_the_secret(world, sink):
 
 def test_a_refused_action_fails_the_resource_and_exports_nothing(world, sink):
     refusal = "answer: {code: AuthorizationFailed, status: 403}"
-    world.settings = Settings(limits=None, rules=rules(f"{{match: {{method: POST}}, {refusal}}}"))
+    world.settings = EmulatorSettings(limits=None, rules=rules(f"{{match: {{method: POST}}, {refusal}}}"))
     found = of(world.says(group=GROUP, account=account(BOTH)).sync(), "StorageAccount")
-    assert said(found) == (Status.FALSE, Severity.WARNING, "Failed")
+    assert said(found) == (ConditionStatus.FALSE, Severity.WARNING, "Failed")
     assert "AuthorizationFailed" in found.condition.message
     assert sink.objects == {}
 
@@ -281,7 +281,7 @@ def test_a_refused_action_fails_the_resource_and_exports_nothing(world, sink):
 def test_a_sink_that_cannot_be_written_to_fails_the_resource(world, sink):
     sink.refuses = VaultError("The vault is closed.", hint="Open it.")
     found = of(world.says(group=GROUP, account=account(KEY_1)).sync(), "StorageAccount")
-    assert said(found) == (Status.FALSE, Severity.WARNING, "Failed")
+    assert said(found) == (ConditionStatus.FALSE, Severity.WARNING, "Failed")
     assert found.condition.message == "The vault is closed. Open it."
     sink.refuses = None
     assert said(of(world.sync(), "StorageAccount")) == READY

@@ -8,7 +8,7 @@ import pytest
 from scripts import rules
 from world import GROUP, GROUP_ID, SUBNET, SUBNET_ID, VNET, VNET_ID, World, annotated, of
 
-from gitsync.emulator.settings import Denial, Lock, Settings, Timing
+from gitsync.emulator.settings import Denial, EmulatorSettings, ManagementLock, Timing
 from gitsync.emulator.types.behaviour import Style
 from gitsync.extensions.api import Extension, failure, success
 from gitsync.extensions.registry import BUILT_IN
@@ -83,7 +83,7 @@ def test_a_write_whose_answer_was_lost_is_not_sent_again_when_it_was_done(tmp_pa
 def test_a_lost_answer_to_an_update_is_read_before_it_is_sent_again(tmp_path):
     world = World(tmp_path)
     world.says(group=GROUP, vnet=VNET).sync()
-    world.settings = Settings(
+    world.settings = EmulatorSettings(
         limits=None, rules=rules(f"{{match: {{method: PUT, type: {VNETS}, nth: 1}}, drop: after}}")
     )
     found = of(world.says(group=GROUP, vnet=VNET.replace("10.0.0.0/16", "10.0.0.0/15")).sync(), "VirtualNetwork")
@@ -105,12 +105,12 @@ def test_what_is_not_visible_at_once_is_waited_for(tmp_path, hidden):
 def test_what_cannot_be_read_is_unknown_and_never_absent(tmp_path):
     world = World(tmp_path)
     world.says(group=GROUP, vnet=VNET).sync()
-    world.settings = Settings(limits=None, denied=(Denial(action="*virtualNetworks/read"),))
+    world.settings = EmulatorSettings(limits=None, denied=(Denial(action="*virtualNetworks/read"),))
     found = of(world.sync(), "VirtualNetwork")
     assert (found.verdict, found.action, world.writes) == (Verdict.UNKNOWN, Action.NONE, [])
     assert "AuthorizationFailed" in found.condition.message
     assert found.record.claim is Claim.CREATED, "nothing of the record is lost"
-    world.settings = Settings(limits=None)
+    world.settings = EmulatorSettings(limits=None)
     assert of(world.sync(), "VirtualNetwork").verdict is Verdict.IN_SYNC
 
 
@@ -127,7 +127,7 @@ def test_a_denied_write_names_the_action_and_is_tried_once(tmp_path):
 def test_a_locked_scope_refuses_writes(tmp_path):
     world = World(tmp_path)
     world.says(group=GROUP).sync()
-    world.settings = Settings(limits=None, locks=(Lock(scope=GROUP_ID, read_only=True),))
+    world.settings = EmulatorSettings(limits=None, locks=(ManagementLock(scope=GROUP_ID, read_only=True),))
     found = of(world.says(group=GROUP, vnet=VNET).sync(), "VirtualNetwork")
     assert (found.condition.reason, found.may_mend) == ("ScopeLocked", True)
 
@@ -170,11 +170,11 @@ def test_a_parents_write_keeps_its_children(tmp_path):
 def test_an_operation_that_outlasts_the_run_is_picked_up_without_a_second_write(tmp_path):
     world = World(tmp_path)
     world.says(group=GROUP).sync()
-    world.settings = Settings(limits=None, operations=Timing(seconds=900))
+    world.settings = EmulatorSettings(limits=None, operations=Timing(seconds=900))
     report = world.says(group=GROUP, vnet=VNET, subnet=SUBNET).sync(run_timeout=60.0)
     assert (report.exit_code, of(report, "VirtualNetworksSubnet").verdict) == (1, Verdict.BLOCKED)
     assert of(report, "VirtualNetwork").record.operation is not None
-    world.settings = Settings(limits=None, operations=Timing(seconds=900))
+    world.settings = EmulatorSettings(limits=None, operations=Timing(seconds=900))
     report = world.sync()
     assert world.sent("PUT") == [SUBNET_ID]
     assert ready(report), [result.condition for result in report.results]
@@ -211,11 +211,11 @@ def test_a_failed_resource_is_written_once_a_run(tmp_path):
     world = World(tmp_path)
     world.says(group=GROUP, vnet=VNET).sync()
     world.outside("PUT", VNET_ID, VNET_BODY, "2024-03-01", rules=failing)
-    world.settings = Settings(limits=None, rules=failing)
+    world.settings = EmulatorSettings(limits=None, rules=failing)
     report = world.sync()
     assert world.sent("PUT") == [VNET_ID]
     assert (of(report, "VirtualNetwork").condition.reason, report.exit_code) == ("Broken", 1)
-    world.settings = Settings(limits=None)
+    world.settings = EmulatorSettings(limits=None)
     assert ready(world.sync())
     assert world.sent("PUT") == [VNET_ID]
 

@@ -9,7 +9,7 @@ import pytest
 from scripts import rules
 from world import GROUP, GROUP_ID, SUBNET, SUBNET_ID, SUBSCRIPTION, VNET, VNET_ID, World, of
 
-from gitsync.emulator.settings import Settings
+from gitsync.emulator.settings import EmulatorSettings
 from gitsync.model.verdict import Action, Verdict
 
 STRANGER_ID = f"{GROUP_ID}/providers/Microsoft.Storage/storageAccounts/files"
@@ -72,7 +72,7 @@ def test_a_group_with_something_foreign_in_it_outlasts_an_odd_list(world, body, 
     assert set(world.sent("DELETE")) <= {VNET_ID, SUBNET_ID}, "only what is on record goes, each by itself"
     assert of(report, "ResourceGroup").record is not None
     assert report.exit_code in {0, 1}
-    world.settings = Settings(limits=None)
+    world.settings = EmulatorSettings(limits=None)
     assert is_there(world, STRANGER_ID, "2023-01-01"), why
 
 
@@ -83,7 +83,7 @@ def test_an_empty_group_outlasts_an_odd_list(world, body, why):
     report = world.says().sync(prune=True)
     found = of(report, "ResourceGroup")
     assert (world.sent("DELETE"), found.verdict, report.exit_code) == ([], Verdict.UNKNOWN, 1), why
-    world.settings = Settings(limits=None)
+    world.settings = EmulatorSettings(limits=None)
     assert of(world.sync(prune=True), "ResourceGroup").verdict is Verdict.BLOCKED, "the next run reads the list"
 
 
@@ -200,7 +200,7 @@ def test_no_role_is_assigned_by_an_odd_list_of_roles(world, body, why):
     found = of(report, "RoleAssignment")
     assert (report.exit_code, found.fault, found.condition.is_ready) == (1, None, False), why
     assert world.sent("PUT") == [GROUP_ID]
-    world.settings = Settings(limits=None)
+    world.settings = EmulatorSettings(limits=None)
     assert of(world.sync(), "RoleAssignment").condition.is_ready, "the next run reads the list"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from world import GROUP, VNET, World, of
 
-from gitsync.emulator.faults import Canned, Match, Rule
+from gitsync.emulator.faults import Canned, FaultRule, Match
 
 OTHER = VNET.replace("hub", "other")
 
@@ -37,7 +37,7 @@ def deep(levels: int) -> dict:
 )
 @pytest.mark.parametrize("method", ["GET", "PUT"])
 def test_an_odd_answer_costs_the_others_nothing(tmp_path, method, answer, why):
-    rule = Rule(match=Match(methods=(method,), path="*/virtualnetworks/hub"), answer=answer)
+    rule = FaultRule(match=Match(methods=(method,), path="*/virtualnetworks/hub"), answer=answer)
     world = World(tmp_path, rules=(rule,)).says(group=GROUP, hub=VNET, other=OTHER)
     report = world.sync(resource_timeout=60)
     assert [result.fault for result in report.results if result.fault] == [], why

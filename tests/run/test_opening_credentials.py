@@ -13,15 +13,15 @@ from rig import API, CLIENT, TENANT, VNET, jwt, moving
 from scripted_server import Say, ScriptedServer, serving
 
 from gitsync.arm.arms import open_arms
-from gitsync.arm.auth.access import Access, Network
+from gitsync.arm.auth.access import ArmAccess, Network
 from gitsync.arm.client import Arm
-from gitsync.arm.cloud import cloud_of
+from gitsync.arm.cloud import make_cloud
 from gitsync.arm.http.conversation import Conversation
 from gitsync.config.config import Config
 from gitsync.errors import ConfigError
 from gitsync.model.secret import Secret
 from gitsync.model.signin import Identity, Method, OtherCloud, SignIn
-from gitsync.run.connections import opener
+from gitsync.run.connections import make_opener
 
 ISSUE = f"/{TENANT}/oauth2/v2.0/token"
 BY_SECRET = SignIn(
@@ -52,12 +52,12 @@ def test_another_azure_gets_its_own_tokens_and_the_runs_own_gets_none_of_them(tm
         ):
             scripted(here, azure)
             scripted(there, elsewhere)
-            access = Access(
-                cloud=cloud_of(azure.url, "https://arm.example", here.url), network=Network(ca_bundle=ca.bundle)
+            access = ArmAccess(
+                cloud=make_cloud(azure.url, "https://arm.example", here.url), network=Network(ca_bundle=ca.bundle)
             )
             named = OtherCloud(endpoint=elsewhere.url, audience="https://other.example", authority=there.url)
             async with open_arms(access, FakeClock()) as arms:
-                open_as = opener(Config(), access, arms)
+                open_as = make_opener(Config(), access, arms)
                 assert open_as is not None
                 await read(await open_as(replace(MINE, cloud=named)))
                 assert (len(azure.seen), len(here.seen), len(elsewhere.seen)) == (0, 0, 1)
@@ -77,13 +77,13 @@ def test_the_token_file_and_the_folder_of_files_are_the_settings(tmp_path: Path)
     async def main() -> None:
         async with serving(ca.tls) as authority, serving() as azure:
             scripted(authority, azure)
-            access = Access(
-                cloud=cloud_of(azure.url, "https://arm.example", authority.url),
+            access = ArmAccess(
+                cloud=make_cloud(azure.url, "https://arm.example", authority.url),
                 sign_in=SignIn(token_file=str(file)),
                 network=Network(ca_bundle=ca.bundle),
             )
             async with open_arms(access, FakeClock()) as arms:
-                open_as = opener(Config(identity_folder=str(tmp_path / "identities")), access, arms)
+                open_as = make_opener(Config(identity_folder=str(tmp_path / "identities")), access, arms)
                 assert open_as is not None
                 theirs = replace(BY_SECRET, method=Method.WORKLOAD_IDENTITY, token_file="/etc/hostname")
                 await read(await open_as(replace(MINE, sign_in=theirs)))
@@ -102,8 +102,8 @@ def test_the_token_file_and_the_folder_of_files_are_the_settings(tmp_path: Path)
 
 def test_where_nobody_signs_in_no_secret_is_shown_to_anybody():
     async def main() -> None:
-        access = Access(cloud=cloud_of("http://127.0.0.1:9"), sign_in=SignIn(method=Method.ANONYMOUS))
+        access = ArmAccess(cloud=make_cloud("http://127.0.0.1:9"), sign_in=SignIn(method=Method.ANONYMOUS))
         async with open_arms(access, FakeClock()) as arms:
-            assert opener(Config(), access, arms) is None
+            assert make_opener(Config(), access, arms) is None
 
     asyncio.run(main())

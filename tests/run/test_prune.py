@@ -6,7 +6,7 @@ import pytest
 from scripts import rules
 from world import GROUP, GROUP_ID, SUBNET, SUBNET_ID, VNET, VNET_ID, World, annotated, of
 
-from gitsync.emulator.settings import Denial, Settings, Timing
+from gitsync.emulator.settings import Denial, EmulatorSettings, Timing
 from gitsync.errors import UnsafePlanError
 from gitsync.model.verdict import Action, Verdict
 
@@ -99,7 +99,7 @@ def test_a_renamed_resource_may_need_the_old_one_gone(world):
     """Azure refuses a subnet whose range overlaps another's, so the new one is tried again after the prune."""
     world.says(group=GROUP, vnet=VNET, subnet=SUBNET).sync()
     overlap = "{match: {method: PUT, path: '*/subnets/two', times: 1}, answer: {code: NetcfgSubnetRangesOverlap, status: 400}}"
-    world.settings = Settings(limits=None, rules=rules(overlap))
+    world.settings = EmulatorSettings(limits=None, rules=rules(overlap))
     report = world.says(group=GROUP, vnet=VNET, subnet=SUBNET.replace("name: one", "name: two")).sync(prune=True)
     found = of(report, "VirtualNetworksSubnet", "two")
     assert found.condition.is_ready, found.condition
@@ -121,11 +121,11 @@ def test_what_a_failed_resource_used_to_need_is_held(world):
     reference = "addressPrefix: 10.0.0.0/24\n      networkSecurityGroup:\n        reference: {group: network.azure.com, kind: NetworkSecurityGroup, name: rules}"
     guarded = SUBNET.replace("addressPrefix: 10.0.0.0/24", reference)
     world.says(group=GROUP, vnet=VNET, subnet=guarded, nsg=nsg).sync()
-    world.settings = Settings(limits=None, denied=(Denial(action="*subnets/write"),))
+    world.settings = EmulatorSettings(limits=None, denied=(Denial(action="*subnets/write"),))
     report = world.says(group=GROUP, vnet=VNET, subnet=SUBNET).sync(prune=True)
     found = of(report, "NetworkSecurityGroup")
     assert (found.condition.reason, world.sent("DELETE")) == ("PruneHeld", [])
-    world.settings = Settings(limits=None)
+    world.settings = EmulatorSettings(limits=None)
     assert of(world.sync(prune=True), "NetworkSecurityGroup").action is Action.DELETE
 
 
@@ -157,7 +157,7 @@ def test_what_is_gone_already_is_done(world):
 def test_a_refused_delete_is_a_warning_and_stays_on_record(tmp_path):
     world = World(tmp_path)
     world.says(group=GROUP, vnet=VNET).sync()
-    world.settings = Settings(
+    world.settings = EmulatorSettings(
         limits=None,
         rules=rules("{match: {method: DELETE, nth: 1}, answer: {code: InUseSubnetCannotBeDeleted, status: 400}}"),
     )
@@ -174,7 +174,7 @@ def test_a_refused_delete_is_a_warning_and_stays_on_record(tmp_path):
 
 def test_a_delete_that_outlasts_the_run_is_picked_up(world):
     world.says(group=GROUP, vnet=VNET).sync()
-    world.settings = Settings(limits=None, operations=Timing(seconds=900))
+    world.settings = EmulatorSettings(limits=None, operations=Timing(seconds=900))
     found = of(world.says(group=GROUP).sync(prune=True, run_timeout=60.0), "VirtualNetwork")
     assert (found.condition.reason, found.record.operation.kind) == ("Deleting", "delete")
     assert of(world.sync(prune=True), "VirtualNetwork").action is Action.DELETE

@@ -12,16 +12,16 @@ from scripts import rules
 from world import CATALOG, GROUP, GROUP_ID, SUBNET, SUBNET_ID, SUBSCRIPTION, VNET, VNET_ID, World, of
 
 from gitsync.config.config import Config
-from gitsync.emulator.settings import Settings
+from gitsync.emulator.settings import EmulatorSettings
 from gitsync.errors import UnsafePlanError
-from gitsync.git.source.checkout import checkout
+from gitsync.git.source.checkout import open_checkout
 from gitsync.manifests.reader import read_manifests
 from gitsync.model.plan import Intent, Node
 from gitsync.model.verdict import Action, Verdict
-from gitsync.planning.expected import expected
-from gitsync.reconcile.result_builder import no_turn
+from gitsync.planning.expected import expect_records
+from gitsync.reconcile.result_builder import build_unattempted
 from gitsync.request.build import prepare
-from gitsync.run.departures import departures
+from gitsync.run.departures import find_departures
 
 BROKEN = "kind: [\n"
 OTHER = VNET.replace("name: hub", "name: mesh").replace("10.0.", "10.7.")
@@ -102,7 +102,7 @@ def test_a_rename_by_one_letter_takes_two_runs_also_where_the_new_one_needs_the_
     says(world, network | {"subnet.yaml": SUBNET}).sync()
     says(world, network | {"subnet.yaml": SUBNET.replace("name: one", "name: one2")})
     overlap = "{match: {method: PUT, path: '*/subnets/one2'}, answer: {code: NetcfgSubnetRangesOverlap, status: 400}}"
-    world.settings = Settings(limits=None, rules=rules(overlap))
+    world.settings = EmulatorSettings(limits=None, rules=rules(overlap))
     report = world.sync(prune=True)
     held = of(report, "VirtualNetworksSubnet", "one")
     assert "one2 was added in the same change and its name differs by one letter" in held.condition.message
@@ -110,7 +110,7 @@ def test_a_rename_by_one_letter_takes_two_runs_also_where_the_new_one_needs_the_
     assert (world.sent("DELETE"), of(report, "VirtualNetworksSubnet", "one2").condition.is_ready) == ([], False)
 
     once = overlap.replace("'*/subnets/one2'", "'*/subnets/one2', times: 1")
-    world.settings = Settings(limits=None, rules=rules(once))
+    world.settings = EmulatorSettings(limits=None, rules=rules(once))
     report = world.sync(prune=True)
     assert world.sent("DELETE") == [SUBNET_ID]
     assert of(report, "VirtualNetworksSubnet", "one2").condition.is_ready
@@ -152,7 +152,7 @@ def test_a_run_that_has_no_time_left_moves_the_record_and_leaves_that_of_another
             prepared=one,
             record=record(vnet(), vnet_id(), unit="net", agent=agent),
         )
-        kept = no_turn(node, "ours").record
+        kept = build_unattempted(node, "ours").record
         assert kept is not None
         assert kept.unit == unit, agent
 
@@ -163,7 +163,7 @@ def test_what_may_be_created_has_a_unit_before_the_first_write():
     )
     found = prepare(manifests, catalog=CATALOG, subscription=SUBSCRIPTION)
     nodes = [Node(key=one.key, intent=Intent.APPLY, prepared=one) for one in found]
-    assert {key.kind: one.unit for key, one in expected(nodes, "us").items()} == {
+    assert {key.kind: one.unit for key, one in expect_records(nodes, "us").items()} == {
         "VirtualNetwork": "net",
         "ResourceGroup": ".",
     }
@@ -207,17 +207,17 @@ def test_what_left_git_is_deleted_and_the_plan_says_how_it_left(world, files, sa
 def test_a_folder_outside_of_the_path_has_left_git(world):
     says(world, GROUP_FILE | {"net/hub.yaml": VNET, "apps/mesh.yaml": OTHER})
     gone = record(vnet(), VNET_ID, unit="net")
-    with checkout(str(world.folder), path="apps") as source:
-        (found,) = departures(source, {gone.key: gone}, source.revision, Config(), "default").values()
+    with open_checkout(str(world.folder), path="apps") as source:
+        (found,) = find_departures(source, {gone.key: gone}, source.revision, Config(), "default").values()
     assert found.reason == "Removed from git: its folder net is not in --path apps."
 
 
 def test_ignored_files_are_named_by_their_folder_where_history_says_nothing(world):
     says(world, {"net/hub.yaml": VNET, ".gitsyncignore": "net/\n"})
     gone = record(vnet(), VNET_ID, unit="net")
-    with checkout(str(world.folder)) as source:
-        (ignored,) = departures(source, {gone.key: gone}, None, Config(), "default").values()
-        (plain,) = departures(source, {gone.key: replace(gone, unit="")}, None, Config(), "default").values()
+    with open_checkout(str(world.folder)) as source:
+        (ignored,) = find_departures(source, {gone.key: gone}, None, Config(), "default").values()
+        (plain,) = find_departures(source, {gone.key: replace(gone, unit="")}, None, Config(), "default").values()
     assert ignored.reason == "Removed from git: the files of its folder net are now ignored."
     assert plain.reason == "Removed from git."
 

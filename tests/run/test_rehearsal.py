@@ -51,7 +51,7 @@ def world(tmp_path):
 
 def rehearse(world, since="HEAD~1", **settings):
     config = Config(source=str(world.folder), from_revision=since, **settings)
-    return rehearsal.run(config, FakeClock(), world.redactions)
+    return rehearsal.plan_revisions(config, FakeClock(), world.redactions)
 
 
 def verdicts(report):
@@ -102,7 +102,7 @@ def test_a_repository_elsewhere_is_read_by_its_url(world):
     world.git("branch", "old")
     world.says(group=GROUP, network=VNET)
     config = Config(source=f"file://{world.folder}", from_revision="old", to_revision="main")
-    report = rehearsal.run(config, FakeClock(), world.redactions)
+    report = rehearsal.plan_revisions(config, FakeClock(), world.redactions)
     assert verdicts(report) == {"ResourceGroup/core": ("in-sync", "none"), "VirtualNetwork/hub": ("create", "create")}
 
 
@@ -112,7 +112,7 @@ def test_files_are_told_from_the_top_of_the_repository(world):
     world.git("add", "-A")
     world.git("commit", "-q", "-m", "One")
     config = Config(source=str(world.folder / "infra"), from_revision="HEAD")
-    report = rehearsal.run(config, FakeClock(), world.redactions)
+    report = rehearsal.plan_revisions(config, FakeClock(), world.redactions)
     assert (report.root, str(of(report, "ResourceGroup").source)) == ("infra", "group.yaml:1")
 
 
@@ -289,7 +289,7 @@ REFUSED = [
 def test_what_is_refused(world, settings, error, message, why):
     world.says(group=GROUP, network=VNET.replace("addressSpace", "adressSpace"))
     with pytest.raises(error, match=message) as caught:
-        rehearsal.run(Config(source=str(world.folder), **settings), FakeClock(), world.redactions)
+        rehearsal.plan_revisions(Config(source=str(world.folder), **settings), FakeClock(), world.redactions)
     assert caught.value.exit_code == 2, why
 
 

@@ -6,8 +6,8 @@ import pytest
 from scripts import rules
 from world import GROUP, GROUP_ID, SUBNET, SUBSCRIPTION, VNET, VNET_ID, World, annotated, of
 
-from gitsync.emulator.settings import Settings, Timing
-from gitsync.model.condition import Severity, Status
+from gitsync.emulator.settings import EmulatorSettings, Timing
+from gitsync.model.condition import ConditionStatus, Severity
 from gitsync.model.record import Claim
 from gitsync.model.verdict import Action, Verdict
 
@@ -21,13 +21,13 @@ def said(result):
     return (result.condition.status, result.condition.severity, result.condition.reason)
 
 
-READY = (Status.TRUE, Severity.NONE, "Succeeded")
+READY = (ConditionStatus.TRUE, Severity.NONE, "Succeeded")
 
 
 def test_01_a_child_before_its_group_waits_and_then_succeeds_without_edits(world):
     world.says(vnet=VNET)
     found = of(world.sync(), "VirtualNetwork")
-    assert said(found) == (Status.FALSE, Severity.WARNING, "WaitingForOwner")
+    assert said(found) == (ConditionStatus.FALSE, Severity.WARNING, "WaitingForOwner")
     assert found.condition.message == (
         'Owner "core, Group/Kind: resources.azure.com/ResourceGroup" cannot be found. '
         "Progress is blocked until the owner is created."
@@ -65,7 +65,7 @@ def test_05_a_name_cannot_change_once_azure_has_the_resource(world):
     world.says(group=GROUP).sync()
     renamed = GROUP.replace("spec:", "spec:\n      azureName: other")
     found = of(world.says(group=renamed).sync(), "ResourceGroup")
-    assert said(found) == (Status.FALSE, Severity.ERROR, "Failed")
+    assert said(found) == (ConditionStatus.FALSE, Severity.ERROR, "Failed")
     assert found.condition.message.startswith("updating 'spec.azureName' is not allowed for '")
     assert world.writes == []
 
@@ -97,7 +97,7 @@ def test_06_an_owner_cannot_change_once_azure_has_the_resource(world, owner, tex
     world.says(group=GROUP, vnet=VNET).sync()
     moved = VNET.replace("name: core", owner)
     found = of(world.says(group=GROUP, other=OTHER_GROUP, vnet=moved).sync(), "VirtualNetwork")
-    assert said(found) == (Status.FALSE, Severity.ERROR, "Failed")
+    assert said(found) == (ConditionStatus.FALSE, Severity.ERROR, "Failed")
     assert found.condition.message.startswith(text)
 
 
@@ -157,7 +157,7 @@ def test_10_an_owner_check_works_with_an_owner_given_by_id(world):
 def test_11_another_subscription_than_the_credentials_is_refused(world):
     elsewhere = GROUP_ID.replace(SUBSCRIPTION, "11111111-1111-1111-1111-111111111111")
     found = of(world.says(vnet=VNET.replace("name: core", f"armId: {elsewhere}")).sync(), "VirtualNetwork")
-    assert said(found) == (Status.FALSE, Severity.ERROR, "SubscriptionMismatch")
+    assert said(found) == (ConditionStatus.FALSE, Severity.ERROR, "SubscriptionMismatch")
     assert "does not match with Client Credential" in found.condition.message
     assert world.requests == []
 
@@ -179,7 +179,7 @@ def test_12_a_reference_to_nothing_is_a_problem(world):
         """
     report = world.says(group=GROUP, vnet=VNET, peering=peering).sync()
     found = of(report, "VirtualNetworksVirtualNetworkPeering")
-    assert said(found) == (Status.FALSE, Severity.WARNING, "ReferenceNotFound")
+    assert said(found) == (ConditionStatus.FALSE, Severity.WARNING, "ReferenceNotFound")
     assert "VirtualNetwork/spoke" in found.condition.message
     assert said(of(report, "VirtualNetwork")) == READY, "the rest goes on"
 
@@ -216,7 +216,7 @@ ASSIGNMENT = f"""\
 
 def test_15_a_config_map_that_nothing_makes_is_told(world):
     found = of(world.says(group=GROUP, assignment=ASSIGNMENT).sync(), "RoleAssignment")
-    assert said(found) == (Status.FALSE, Severity.WARNING, "ConfigMapNotFound")
+    assert said(found) == (ConditionStatus.FALSE, Severity.WARNING, "ConfigMapNotFound")
     assert "default/me does not exist" in found.condition.message
 
 
@@ -255,7 +255,7 @@ def test_17_an_operation_that_azure_ends_as_invalid_is_an_error_until_the_manife
     failing = "{match: {method: PUT, type: Microsoft.Network/virtualNetworks, nth: 1}, operation: {result: Failed, error: {code: InvalidValuesForRequestParameters, message: Values are wrong.}}}"
     world = World(tmp_path, rules=rules(failing))
     found = of(world.says(group=GROUP, vnet=VNET).sync(), "VirtualNetwork")
-    assert said(found) == (Status.FALSE, Severity.ERROR, "InvalidValuesForRequestParameters")
+    assert said(found) == (ConditionStatus.FALSE, Severity.ERROR, "InvalidValuesForRequestParameters")
     assert found.condition.message == "Values are wrong."
     fixed = of(world.says(group=GROUP, vnet=VNET.replace("10.0.0.0/16", "10.0.0.0/17")).sync(), "VirtualNetwork")
     assert said(fixed) == READY
@@ -266,7 +266,7 @@ def test_18_a_refused_parameter_is_a_warning_and_tried_once_a_run(tmp_path):
     refusing = "{match: {method: PUT, type: Microsoft.Network/virtualNetworks, nth: 1}, answer: {code: InvalidParameter, status: 400, message: Not that.}}"
     world = World(tmp_path, rules=rules(refusing))
     found = of(world.says(group=GROUP, vnet=VNET).sync(), "VirtualNetwork")
-    assert said(found) == (Status.FALSE, Severity.WARNING, "InvalidParameter")
+    assert said(found) == (ConditionStatus.FALSE, Severity.WARNING, "InvalidParameter")
     assert world.sent("PUT").count(VNET_ID) == 1
     assert said(of(world.sync(), "VirtualNetwork")) == READY
 
@@ -274,9 +274,9 @@ def test_18_a_refused_parameter_is_a_warning_and_tried_once_a_run(tmp_path):
 def test_19_edits_during_an_operation_are_applied_after_it(tmp_path):
     world = World(tmp_path)
     world.says(group=GROUP).sync()
-    world.settings = Settings(limits=None, operations=Timing(seconds=600, polls=1))
+    world.settings = EmulatorSettings(limits=None, operations=Timing(seconds=600, polls=1))
     found = of(world.says(group=GROUP, vnet=VNET).sync(run_timeout=30.0), "VirtualNetwork")
-    assert said(found) == (Status.FALSE, Severity.INFO, "Reconciling")
+    assert said(found) == (ConditionStatus.FALSE, Severity.INFO, "Reconciling")
     assert found.record.operation.kind == "create"
     edited = VNET.replace("10.0.0.0/16", "10.1.0.0/16")
     found = of(world.says(group=GROUP, vnet=edited).sync(), "VirtualNetwork")
@@ -290,7 +290,7 @@ SKIPPED = annotated(GROUP, reconcile_policy="skip")
 
 def test_20_a_skipped_resource_that_is_not_there_is_a_warning(world):
     found = of(world.says(group=SKIPPED).sync(), "ResourceGroup")
-    assert said(found) == (Status.FALSE, Severity.WARNING, "AzureResourceNotFound")
+    assert said(found) == (ConditionStatus.FALSE, Severity.WARNING, "AzureResourceNotFound")
     assert "ResourceGroupNotFound" in found.condition.message
     assert (world.writes, found.record.arm_id) == ([], GROUP_ID)
     assert said(of(world.says(group=GROUP).sync(), "ResourceGroup")) == READY

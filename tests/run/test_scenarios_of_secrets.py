@@ -12,7 +12,7 @@ from memory_places import MemorySink
 from test_secret_digests import KEY, SERVER, SERVER_ID, secret
 from world import GROUP, GROUP_ID, of
 
-from gitsync.model.condition import Severity, Status
+from gitsync.model.condition import ConditionStatus, Severity
 from gitsync.model.verdict import Action, Verdict
 
 IDENTITY_ID = f"{GROUP_ID}/providers/Microsoft.ManagedIdentity/userAssignedIdentities/who"
@@ -50,7 +50,7 @@ CONFIG_MAP = """\
     data:
       issuer: {issuer}
     """
-NOT_FOUND = (Status.FALSE, Severity.WARNING)
+NOT_FOUND = (ConditionStatus.FALSE, Severity.WARNING)
 
 
 @pytest.fixture

@@ -8,11 +8,11 @@ import pytest
 from scripts import rules
 from world import GROUP, GROUP_ID, VNET, World, of
 
-from gitsync.emulator.settings import Denial, Settings
+from gitsync.emulator.settings import Denial, EmulatorSettings
 from gitsync.model.condition import Severity
 from gitsync.model.verdict import Action, Verdict
-from gitsync.report.json import document
-from gitsync.status.advice import advice
+from gitsync.report.json import build_document
+from gitsync.status.advice import find_advice
 
 ENDPOINT_ID = f"{GROUP_ID}/providers/Microsoft.Network/privateEndpoints/door"
 ENDPOINT = f"""\
@@ -60,7 +60,7 @@ def test_a_private_endpoint_that_nobody_approves_is_not_ready_and_not_written_ag
     assert found.record.claim.is_ours
     found = of(world.sync(resource_timeout=60.0), "PrivateEndpoint")
     assert (found.condition.reason, found.action) == ("PostReconciliationFailure", Action.NONE)
-    world.settings = Settings(limits=None, rules=rules(decided("Approved", nth=1)))
+    world.settings = EmulatorSettings(limits=None, rules=rules(decided("Approved", nth=1)))
     assert of(world.sync(), "PrivateEndpoint").condition.is_ready
     assert world.writes == []
 
@@ -103,14 +103,14 @@ def test_a_database_waits_until_somebody_has_started_its_server(tmp_path):
     world.says(group=GROUP, server=SERVER, database=DATABASE.replace("CHARSET", "utf8")).sync()
     assert all(result.condition.is_ready for result in world.sync().results)
     world.says(group=GROUP, server=SERVER, database=DATABASE.replace("CHARSET", "latin1"))
-    world.settings = Settings(limits=None, rules=rules(shown(world, SERVER_ID, "2022-12-01", state="Stopped")))
+    world.settings = EmulatorSettings(limits=None, rules=rules(shown(world, SERVER_ID, "2022-12-01", state="Stopped")))
     report = world.sync(resource_timeout=60.0)
     server, database = of(report, "FlexibleServer"), of(report, "FlexibleServersDatabase")
     assert server.condition.message == 'Flexible Server is in state "Stopped"'
     assert (database.condition.reason, database.verdict) == ("ReconciliationBlocked", Verdict.BLOCKED)
     assert database.condition.message == 'Owning FlexibleServer is in state "Stopped"'
     assert world.writes == []
-    world.settings = Settings(limits=None)
+    world.settings = EmulatorSettings(limits=None)
     assert all(result.condition.is_ready for result in world.sync().results)
     assert world.sent("PUT") == [f"{SERVER_ID}/databases/orders"]
 
@@ -179,13 +179,13 @@ def test_a_data_centre_waits_until_its_cluster_has_succeeded(tmp_path):
     world = World(tmp_path)
     world.says(group=GROUP, cluster=CLUSTER, centre=CENTRE).sync()
     canceled = shown(world, CLUSTER_ID, "2025-10-15", provisioningState="Canceled")
-    world.settings = Settings(limits=None, rules=rules(canceled))
+    world.settings = EmulatorSettings(limits=None, rules=rules(canceled))
     world.says(group=GROUP, cluster=CLUSTER, centre=CENTRE.replace("nodeCount: 3", "nodeCount: 4"))
     found = of(world.sync(resource_timeout=60.0), "CassandraDataCenter")
     assert found.condition.reason == "ReconciliationBlocked"
     assert found.condition.message == 'Owning CassandraCluster is in provisioning state "Canceled"'
     assert f"{CLUSTER_ID}/dataCenters/west" not in world.sent("PUT")
-    world.settings = Settings(limits=None)
+    world.settings = EmulatorSettings(limits=None)
     assert all(result.condition.is_ready for result in world.sync().results)
     assert world.sent("PUT") == [f"{CLUSTER_ID}/dataCenters/west"]
 
@@ -194,6 +194,6 @@ def test_a_plan_says_what_to_do_about_what_it_may_not_read(tmp_path):
     world = World(tmp_path, denied=(Denial(action="*virtualNetworks/read"),))
     world.outside("PUT", GROUP_ID, {"location": "westeurope"})
     report = world.says(group=GROUP, vnet=VNET).plan()
-    (told,) = [told for told in document(report)["resources"] if told["kind"] == "VirtualNetwork"]
+    (told,) = [told for told in build_document(report)["resources"] if told["kind"] == "VirtualNetwork"]
     assert told["message"].startswith("AuthorizationFailed: ")
-    assert told["advice"] == advice("AuthorizationFailed", "network.azure.com", "VirtualNetwork") != ""
+    assert told["advice"] == find_advice("AuthorizationFailed", "network.azure.com", "VirtualNetwork") != ""

@@ -9,7 +9,7 @@ import pytest
 from scripts import rules
 from world import GROUP, GROUP_ID, SUBNET, VNET, VNET_ID, World, of
 
-from gitsync.emulator.settings import Denial, Settings
+from gitsync.emulator.settings import Denial, EmulatorSettings
 from gitsync.model.verdict import Action
 
 EMPTY = {"match": {"method": "GET", "path": "*/resourcegroups/core/resources"}}
@@ -57,11 +57,11 @@ def test_a_group_does_not_take_along_what_a_failed_resource_needs(world):
     needed = "addressPrefix: 10.0.0.0/24\n      networkSecurityGroup:\n        reference: {group: network.azure.com, kind: NetworkSecurityGroup, name: rules}"
     guarded = SUBNET.replace("addressPrefix: 10.0.0.0/24", needed)
     world.says(group=GROUP, vnet=VNET, subnet=guarded, other=other, nsg=nsg).sync()
-    world.settings = Settings(limits=None, denied=(Denial(action="*subnets/write"),))
+    world.settings = EmulatorSettings(limits=None, denied=(Denial(action="*subnets/write"),))
     report = world.says(group=GROUP, vnet=VNET, subnet=SUBNET).sync(prune=True, max_deletes=3)
     assert world.sent("DELETE") == []
     assert of(report, "NetworkSecurityGroup").condition.reason == "PruneHeld"
-    world.settings = Settings(limits=None)
+    world.settings = EmulatorSettings(limits=None)
     report = world.sync(prune=True, max_deletes=3)
     assert of(report, "ResourceGroup", "other").action is Action.DELETE
     assert world.sent("DELETE") == [GROUP_ID.replace("core", "other")]

@@ -13,17 +13,17 @@ from typing import Any
 from fake_clock import FakeClock
 
 from gitsync.arm.arms import open_arms
-from gitsync.arm.auth.access import Access, Network
-from gitsync.arm.cloud import cloud_of
+from gitsync.arm.auth.access import ArmAccess, Network
+from gitsync.arm.cloud import make_cloud
 from gitsync.arm.http.throttle import ARM_LIMITS
 from gitsync.catalog.catalog import open_catalog
 from gitsync.config.config import Config
 from gitsync.config.source_settings import find_source_settings
 from gitsync.emulator.http.server import Emulator
-from gitsync.emulator.settings import Settings, Timing
+from gitsync.emulator.settings import EmulatorSettings, Timing
 from gitsync.emulator.state.store import MemoryStore
 from gitsync.extensions.registry import BUILT_IN, Registry
-from gitsync.git.source.checkout import checkout
+from gitsync.git.source.checkout import open_checkout
 from gitsync.git.state.folder import StatusFolder
 from gitsync.model.gvk import Key
 from gitsync.model.report import Report
@@ -31,8 +31,8 @@ from gitsync.model.result import Result
 from gitsync.model.signin import Method, SignIn
 from gitsync.redaction import Redactions
 from gitsync.report.progress import Silent
-from gitsync.run.connections import Edges, opener
-from gitsync.run.run import run
+from gitsync.run.connections import Connections, make_opener
+from gitsync.run.run import sync_revision
 from gitsync.secrets.stores import Places
 
 SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
@@ -46,7 +46,7 @@ class World:
         self.folder = folder / "repository"
         self.state = folder / "state"
         self.folder.mkdir()
-        self.settings = Settings(limits=None, **settings)
+        self.settings = EmulatorSettings(limits=None, **settings)
         self.store = MemoryStore()
         self.clock = FakeClock()
         self.stop = asyncio.Event()
@@ -81,9 +81,9 @@ class World:
     def azure(self) -> AbstractAsyncContextManager[Emulator]:
         return Emulator(self.settings, self.store, self.clock)
 
-    def access(self, url: str) -> Access:
-        return Access(
-            cloud=cloud_of(url),
+    def access(self, url: str) -> ArmAccess:
+        return ArmAccess(
+            cloud=make_cloud(url),
             sign_in=SignIn(method=Method.ANONYMOUS),
             network=Network(read_timeout=5),
             limits=ARM_LIMITS,
@@ -92,16 +92,16 @@ class World:
     async def _run(self, *, writes: bool, **settings: Any) -> Report:
         self.stop = asyncio.Event()
         config = replace(Config(source=str(self.folder), subscription=SUBSCRIPTION), **settings)
-        with checkout(str(self.folder)) as source, StatusFolder(self.state) as store:
+        with open_checkout(str(self.folder)) as source, StatusFolder(self.state) as store:
             async with self.azure() as azure:
                 access = self.access(azure.url)
                 async with open_arms(access, self.clock) as arms:
-                    edges = Edges(
+                    edges = Connections(
                         source=source,
                         settings=find_source_settings(config, source.settings),
                         store=store,
                         arm=await arms.open(access.sign_in),
-                        open_as=opener(config, access, arms),
+                        open_as=make_opener(config, access, arms),
                         clock=self.clock,
                         stop=self.stop,
                         subscription=config.subscription or "",
@@ -112,7 +112,7 @@ class World:
                         places=self.places,
                     )
                     try:
-                        return await run(config, edges, writes=writes)
+                        return await sync_revision(config, edges, writes=writes)
                     finally:
                         self.requests = list(azure.requests)
 
@@ -134,7 +134,7 @@ class World:
             import aiohttp
 
             async with (
-                Emulator(Settings(limits=None, **settings), self.store, self.clock) as azure,
+                Emulator(EmulatorSettings(limits=None, **settings), self.store, self.clock) as azure,
                 aiohttp.ClientSession() as session,
             ):
                 url = f"{azure.url}{path}?api-version={api_version}"

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from gitsync.errors import ConfigError
 from gitsync.model.export import Holder
 from gitsync.secrets.protocols import VaultError
-from gitsync.secrets.sinks.dotenv import DotenvSink, quoted
+from gitsync.secrets.sinks.dotenv import DotenvSink, quote_value
 
 
 def test_the_lines_of_an_object(tmp_path):
@@ -48,13 +48,13 @@ def test_the_lines_of_an_object(tmp_path):
     ],
 )
 def test_how_a_value_is_written(value, expected, why):
-    assert quoted(value) == expected, why
+    assert quote_value(value) == expected, why
 
 
 @given(st.text(st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp"])))
 def test_a_shell_reads_what_was_written(value):
     ended = subprocess.run(
-        [shutil.which("sh"), "-c", f'X={quoted(value)}; printf %s "$X"'], capture_output=True, check=True
+        [shutil.which("sh"), "-c", f'X={quote_value(value)}; printf %s "$X"'], capture_output=True, check=True
     )
     assert ended.stdout.decode() == value
 

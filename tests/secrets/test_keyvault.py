@@ -14,17 +14,17 @@ from fake_key_vault import SAID, FakeKeyVault, Fault
 from rig import TENANT, StaticCredential
 from scripted_server import Say, serving
 
-from gitsync.arm.auth.access import Access, Network
+from gitsync.arm.auth.access import ArmAccess, Network
 from gitsync.arm.auth.credentials import open_credential
-from gitsync.arm.cloud import cloud_of
-from gitsync.arm.http.network import open_way
+from gitsync.arm.cloud import make_cloud
+from gitsync.arm.http.network import open_transport
 from gitsync.errors import ArmError, ConfigError
 from gitsync.model.export import Address, Export, Holder, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Secret
 from gitsync.model.signin import Method, SignIn
 from gitsync.secrets.keyvault.keyvault import open_key_vault
-from gitsync.secrets.keyvault.names import OWNER, place_in, tags_of
+from gitsync.secrets.keyvault.names import OWNER, make_tags, make_vault_key
 from gitsync.secrets.protocols import VaultError
 
 REDIS = Key("cache.azure.com", "Redis", "default", "cache")
@@ -46,7 +46,7 @@ async def opened(ca, credential=None, **options):
     clock = FakeClock()
     async with (
         FakeKeyVault(ca.tls, **options) as fake,
-        open_way(Network(ca_bundle=ca.bundle, read_timeout=5)) as way,
+        open_transport(Network(ca_bundle=ca.bundle, read_timeout=5)) as way,
         open_key_vault(fake.url, credential or StaticCredential(), way, clock) as vault,
     ):
         yield SimpleNamespace(fake=fake, vault=vault, clock=clock)
@@ -69,7 +69,7 @@ def plain(found):
 
 
 def tagged(address, key, owner=None):
-    tags = tags_of(place_in(address, key), owner or REDIS)
+    tags = make_tags(make_vault_key(address, key), owner or REDIS)
     return tags if owner else {name: value for name, value in tags.items() if name != OWNER}
 
 
@@ -297,10 +297,10 @@ async def signed_in(ca, **options):
         granted = {"token_type": "Bearer", "expires_in": 3600, "access_token": "a-token"}
         authority.on("POST", f"/{TENANT}/oauth2/v2.0/token", Say(200, granted))
         who = SignIn(method=Method.CLIENT_SECRET, tenant=TENANT, client="client-id", client_secret=Secret("s3cret"))
-        cloud = cloud_of("https://127.0.0.1:1", "https://arm.example", authority.url)
-        access = Access(cloud=cloud, sign_in=who, network=Network(ca_bundle=ca.bundle))
+        cloud = make_cloud("https://127.0.0.1:1", "https://arm.example", authority.url)
+        access = ArmAccess(cloud=cloud, sign_in=who, network=Network(ca_bundle=ca.bundle))
         async with (
-            open_way(access.network) as way,
+            open_transport(access.network) as way,
             open_credential(access, way, clock) as credential,
             open_key_vault(fake.url, credential, way, clock) as vault,
         ):
@@ -332,7 +332,7 @@ def test_the_vault_of_a_tenant_that_was_not_allowed_gets_no_token(ca):
 
 def test_nobody_in_particular_may_ask_an_emulator(ca):
     async def test():
-        async with FakeKeyVault(ca.tls) as fake, open_way(Network(ca_bundle=ca.bundle)) as way:
+        async with FakeKeyVault(ca.tls) as fake, open_transport(Network(ca_bundle=ca.bundle)) as way:
             fake.make(PLAIN, "v")
             async with open_key_vault(fake.url, None, way, FakeClock()) as vault:
                 assert plain(await vault.read(DB, ["password"])) == {"password": "v"}
@@ -372,7 +372,7 @@ def test_a_vault_that_asks_for_another_audience_gets_no_token(ca):
 
     async def ask(audience):
         credential = StaticCredential()
-        async with FakeKeyVault(ca.tls, audience=audience) as fake, open_way(Network(ca_bundle=ca.bundle)) as way:
+        async with FakeKeyVault(ca.tls, audience=audience) as fake, open_transport(Network(ca_bundle=ca.bundle)) as way:
             fake.make(PLAIN, "v")
             url = "https://mine.vault.azure.net"
             async with open_key_vault(url, credential, Elsewhere(way, fake), FakeClock()) as vault:

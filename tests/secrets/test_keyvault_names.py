@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 from gitsync.model.export import Address, Holder
 from gitsync.model.gvk import Key
-from gitsync.secrets.keyvault.names import Place, name_of, place_of, tags_of
+from gitsync.secrets.keyvault.names import VaultKey, find_vault_key, make_secret_name, make_tags
 
 ALLOWED = re.compile(r"[0-9a-zA-Z-]{1,127}")
 LABEL = st.from_regex(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?", fullmatch=True)
 NAME = st.lists(LABEL, min_size=1, max_size=4).map(".".join)
 KEY = st.from_regex(r"[-._a-zA-Z0-9]{1,253}", fullmatch=True)
-PLACES = st.builds(Place, LABEL, NAME, KEY)
-NEAR = st.builds(Place, *[st.from_regex(r"[aA]([-._]{0,3}[aA]){0,2}", fullmatch=True)] * 3)
+PLACES = st.builds(VaultKey, LABEL, NAME, KEY)
+NEAR = st.builds(VaultKey, *[st.from_regex(r"[aA]([-._]{0,3}[aA]){0,2}", fullmatch=True)] * 3)
 
 
 @pytest.mark.parametrize(
@@ -26,8 +26,8 @@ NEAR = st.builds(Place, *[st.from_regex(r"[aA]([-._]{0,3}[aA]){0,2}", fullmatch=
     ],
 )
 def test_a_plain_place_has_a_name_without_a_digest(place, name, why):
-    assert name_of(Place(*place)) == name, why
-    assert place_of(name.upper(), {}) == Place(*place), "names in Key Vault are alike in either case"
+    assert make_secret_name(VaultKey(*place)) == name, why
+    assert find_vault_key(name.upper(), {}) == VaultKey(*place), "names in Key Vault are alike in either case"
 
 
 @pytest.mark.parametrize(
@@ -41,26 +41,26 @@ def test_a_plain_place_has_a_name_without_a_digest(place, name, why):
     ],
 )
 def test_any_other_place_has_a_digest_at_its_end(place, begins, why):
-    name = name_of(Place(*place))
+    name = make_secret_name(VaultKey(*place))
     assert name.startswith(begins), why
     assert re.fullmatch(r"[0-9a-f]{16}", name.removeprefix(begins)), why
-    assert place_of(name, {}) is None, "it is not taken for a name that a person made"
+    assert find_vault_key(name, {}) is None, "it is not taken for a name that a person made"
 
 
 @given(PLACES)
 def test_every_name_is_allowed(place):
-    assert ALLOWED.fullmatch(name_of(place))
+    assert ALLOWED.fullmatch(make_secret_name(place))
 
 
 @given(st.lists(st.one_of(PLACES, NEAR), unique=True, min_size=2, max_size=12))
 def test_no_two_places_share_a_name(places):
-    assert len({name_of(place).casefold() for place in places}) == len(places)
+    assert len({make_secret_name(place).casefold() for place in places}) == len(places)
 
 
 @given(PLACES)
 def test_tags_say_the_place(place):
     owner = Key("cache.azure.com", "Redis", place.namespace, "r")
-    assert place_of("whatever", tags_of(place, owner)) == place
+    assert find_vault_key("whatever", make_tags(place, owner)) == place
     assert place.is_in(Address(Holder.SECRET, place.namespace, place.name))
 
 
@@ -68,4 +68,4 @@ def test_tags_say_the_place(place):
     "name", ["default", "default--db", "a--b--c--d", "a---b--c", "--b--c", "a--b--", "db-password"]
 )
 def test_a_name_that_says_no_place_holds_none(name):
-    assert place_of(name, {"gitsync-namespace": "default", "gitsync-name": "db"}) is None
+    assert find_vault_key(name, {"gitsync-namespace": "default", "gitsync-name": "db"}) is None

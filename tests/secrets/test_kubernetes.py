@@ -16,7 +16,7 @@ from gitsync.errors import ConfigError
 from gitsync.model.export import OWNER, Address, Export, Holder, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Secret
-from gitsync.secrets.kubernetes.account import account_in
+from gitsync.secrets.kubernetes.account import find_service_account
 from gitsync.secrets.kubernetes.kubernetes import open_kubernetes
 from gitsync.secrets.protocols import VaultError
 
@@ -428,13 +428,13 @@ def test_the_check_before_a_run(run):
 )
 def test_outside_of_a_cluster_the_error_says_so(tmp_path, environment, words, why):
     with pytest.raises(ConfigError, match=words):
-        account_in(environment, tmp_path)
+        find_service_account(environment, tmp_path)
 
 
 def test_an_address_of_the_newer_kind_is_put_in_brackets(tmp_path):
     for file in ("token", "ca.crt", "namespace"):
         (tmp_path / file).write_text("jobs\n")
-    account = account_in({"KUBERNETES_SERVICE_HOST": "fd00::1", "KUBERNETES_SERVICE_PORT": "443"}, tmp_path)
+    account = find_service_account({"KUBERNETES_SERVICE_HOST": "fd00::1", "KUBERNETES_SERVICE_PORT": "443"}, tmp_path)
     assert (account.server, account.namespace) == ("https://[fd00::1]:443", "jobs")
 
 

@@ -6,25 +6,25 @@ import pytest
 
 from gitsync.config.config import SETTINGS, Config
 from gitsync.errors import ConfigError
-from gitsync.secrets.local import SINKS, local_sink, local_source
+from gitsync.secrets.local import SINKS, open_local_sink, open_local_source
 
 GIVEN = Config(secrets_folder="s", export_folder="f", export_sops_folder="e", export_dotenv="d")
 
 
 @pytest.mark.parametrize("word", ["folder", "environment"])
 def test_a_source_has_the_name_of_its_setting(word, tmp_path):
-    assert local_source(word, replace(GIVEN, secrets_folder=str(tmp_path)), {}).name == word
+    assert open_local_source(word, replace(GIVEN, secrets_folder=str(tmp_path)), {}).name == word
 
 
 @pytest.mark.parametrize("word", SINKS)
 def test_a_sink_has_the_name_of_its_setting(word):
     assert word in SETTINGS["export_to"].choices
-    assert local_sink(word, GIVEN, {}, print).name == word
+    assert open_local_sink(word, GIVEN, {}, print).name == word
 
 
 def test_other_words_are_for_others():
-    assert local_source("key-vault", GIVEN, {}) is None
-    assert local_sink("kubernetes", GIVEN, {}, print) is None
+    assert open_local_source("key-vault", GIVEN, {}) is None
+    assert open_local_sink("kubernetes", GIVEN, {}, print) is None
 
 
 @pytest.mark.parametrize(
@@ -37,12 +37,12 @@ def test_other_words_are_for_others():
 )
 def test_a_sink_without_its_place(word, said):
     with pytest.raises(ConfigError, match=said):
-        local_sink(word, Config(), {}, print)
+        open_local_sink(word, Config(), {}, print)
 
 
 def test_a_folder_of_secrets_that_is_not_given():
     with pytest.raises(ConfigError, match="Give --secrets-folder or --config-maps-folder"):
-        local_source("folder", Config(), {})
+        open_local_source("folder", Config(), {})
 
 
 @pytest.mark.parametrize(
@@ -51,5 +51,5 @@ def test_a_folder_of_secrets_that_is_not_given():
 def test_a_folder_that_is_not_there_refuses_the_run(setting, flag, tmp_path):
     """It says nothing of any value, not even of the credentials: no resource could be reconciled."""
     with pytest.raises(ConfigError, match=f"There is no folder {tmp_path}/absent.") as refused:
-        local_source("folder", Config(**{setting: f"{tmp_path}/absent"}), {})
+        open_local_source("folder", Config(**{setting: f"{tmp_path}/absent"}), {})
     assert refused.value.hint == f"Make it, or check {flag}."

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitsync.model.export import Address, Holder
-from gitsync.secrets.naming import check_names, variable
+from gitsync.secrets.naming import check_names, make_variable
 from gitsync.secrets.protocols import VaultError
 
 
@@ -79,4 +79,4 @@ def test_no_name_that_is_let_through_leads_out_of_its_folder(namespace, name, ke
     ],
 )
 def test_the_variable_of_a_key(at, key, expected, why):
-    assert variable(at, key) == expected, why
+    assert make_variable(at, key) == expected, why

@@ -11,12 +11,12 @@ from fake_kubernetes import FakeKubernetes
 from rig import StaticCredential
 
 from gitsync.arm.auth.access import Network
-from gitsync.arm.http.network import open_way
+from gitsync.arm.http.network import open_transport
 from gitsync.config.config import Config
 from gitsync.errors import ConfigError
 from gitsync.model.export import Address, Holder
-from gitsync.secrets.protocols import Sink, Source, VaultError
-from gitsync.secrets.remote import open_remote, unopened
+from gitsync.secrets.protocols import SecretSource, Sink, VaultError
+from gitsync.secrets.remote import list_unopened, open_remote
 
 DB = Address(Holder.SECRET, "default", "db")
 
@@ -32,7 +32,7 @@ def test_both_are_source_and_sink_and_opened_once(tmp_path):
 
     @asynccontextmanager
     async def identity():
-        async with open_way(Network(ca_bundle=ca.bundle)) as way:
+        async with open_transport(Network(ca_bundle=ca.bundle)) as way:
             yield StaticCredential(), way
 
     async def test():
@@ -40,7 +40,7 @@ def test_both_are_source_and_sink_and_opened_once(tmp_path):
             words = ("key-vault", "kubernetes")
             config = Config(secret_sources=words, export_to=words, key_vault=vault.url)
             async with open_remote(config, identity, FakeClock(), cluster.environment, cluster.folder) as places:
-                sources: list[Source] = list(places.values())
+                sources: list[SecretSource] = list(places.values())
                 sinks: list[Sink] = list(places.values())
                 assert [source.name for source in sources] == list(words)
                 assert (vault.requests, cluster.requests) == ([], []), "nothing is sent yet"
@@ -78,7 +78,7 @@ def test_a_plan_has_sources_that_are_not_asked():
     config = Config(
         secret_sources=("manifests", "kubernetes"), export_to=("key-vault",), key_vault="https://vault.example"
     )
-    (source,) = unopened(config).values()
+    (source,) = list_unopened(config).values()
     assert (source.name, source.is_remote) == ("kubernetes", True)
     with pytest.raises(VaultError, match="A plan does not ask kubernetes"):
         asyncio.run(source.read(DB, ["key"]))
@@ -86,4 +86,4 @@ def test_a_plan_has_sources_that_are_not_asked():
 
 def test_a_plan_tells_what_the_sync_would_lack():
     with pytest.raises(ConfigError, match="Give --key-vault"):
-        unopened(Config(export_to=("key-vault",)))
+        list_unopened(Config(export_to=("key-vault",)))

@@ -10,10 +10,10 @@ from gitsync.catalog.catalog import open_catalog
 from gitsync.emulator.codes import CODES
 from gitsync.errors import ArmError
 from gitsync.model.gvk import Key
-from gitsync.status.advice import advice, advice_on
+from gitsync.status.advice import find_advice, find_condition_advice
 from gitsync.status.advice_of_kinds import BY_KIND
 from gitsync.status.advice_texts import BY_CODE
-from gitsync.status.conditions import READY, RECONCILING, not_deleted, refused, unreadable, warning
+from gitsync.status.conditions import READY, RECONCILING, make_not_deleted, make_refused, make_unreadable, make_warning
 from gitsync.status.error_classes import classify
 
 OF_CLIENTS = {"InvalidFilterInQueryString", "MissingApiVersionParameter", "OperationNotFound"}
@@ -54,7 +54,7 @@ ROLE = ("authorization.azure.com", "RoleAssignment")
     ],
 )
 def test_what_is_said(code, kind, says, why):
-    found = advice(code, *kind)
+    found = find_advice(code, *kind)
     assert says in found, why
     assert bool(found) is bool(says), why
 
@@ -90,7 +90,7 @@ def test_the_kinds_that_are_spoken_of_exist():
 def test_what_is_said_of_a_kind_comes_before_what_is_said_of_all():
     both = [(code, group, kind) for code, group, kind in BY_KIND if code in BY_CODE]
     assert both
-    assert all(advice(*entry) == BY_KIND[entry] != BY_CODE[entry[0]] for entry in both)
+    assert all(find_advice(*entry) == BY_KIND[entry] != BY_CODE[entry[0]] for entry in both)
 
 
 LOCKED = ArmError("Locked.", code="ScopeLocked", status=409)
@@ -102,24 +102,24 @@ LOCKED = ArmError("Locked.", code="ScopeLocked", status=409)
         (None, "", "there is none"),
         (READY, "", "all is well"),
         (RECONCILING, "", "it is at work"),
-        (refused(LOCKED, classify(LOCKED)), BY_CODE["scopelocked"], "a write"),
-        (not_deleted(LOCKED), BY_CODE["scopelocked"], "a delete"),
-        (unreadable(LOCKED), BY_CODE["scopelocked"], "a read, whose reason is Failed"),
-        (warning("Failed", "ScopeLocked"), BY_CODE["scopelocked"], "a message that is a code alone"),
-        (warning("Failed", "The manifest is invalid: no owner."), "", "a message of ours"),
+        (make_refused(LOCKED, classify(LOCKED)), BY_CODE["scopelocked"], "a write"),
+        (make_not_deleted(LOCKED), BY_CODE["scopelocked"], "a delete"),
+        (make_unreadable(LOCKED), BY_CODE["scopelocked"], "a read, whose reason is Failed"),
+        (make_warning("Failed", "ScopeLocked"), BY_CODE["scopelocked"], "a message that is a code alone"),
+        (make_warning("Failed", "The manifest is invalid: no owner."), "", "a message of ours"),
     ],
 )
 def test_what_is_said_of_a_condition(condition, expected, why):
-    assert advice_on(condition, Key(*VAULT, "default", "it")) == expected, why
+    assert find_condition_advice(condition, Key(*VAULT, "default", "it")) == expected, why
 
 
 def test_a_condition_keeps_azures_words_alone():
-    assert refused(LOCKED, classify(LOCKED)).message == "Locked."
+    assert make_refused(LOCKED, classify(LOCKED)).message == "Locked."
 
 
 @pytest.mark.parametrize("code", sorted(CODES))
 def test_something_is_said_of_what_the_emulator_refuses(code):
-    assert bool(advice(code, *VAULT)) is (code not in OF_CLIENTS)
+    assert bool(find_advice(code, *VAULT)) is (code not in OF_CLIENTS)
 
 
 @pytest.mark.skipif(not TRAFFIC.is_dir(), reason="the recorded errors are not at hand")
@@ -127,5 +127,5 @@ def test_something_is_said_of_most_that_azure_was_recorded_to_refuse():
     lines = [json.loads(line) for path in sorted(TRAFFIC.glob("*.jsonl")) for line in path.read_text().splitlines()]
     errors = [line["body"].get("error", line["body"]) for line in lines if isinstance(line.get("body"), dict)]
     codes = [str(error["code"]) for error in errors if error.get("code")]
-    known = [code for code in codes if advice(code, *VAULT)]
+    known = [code for code in codes if find_advice(code, *VAULT)]
     assert len(known) / len(codes) > 0.8, sorted(set(codes) - set(known))

@@ -6,7 +6,7 @@ import pytest
 from handmade import a_kind
 
 from gitsync.model.gvk import GVK
-from gitsync.status.aso_status import config_map_values, to_status
+from gitsync.status.aso_status import build_aso_status, collect_config_map_values
 
 TYPES = {
     "Status": {
@@ -58,13 +58,13 @@ KIND = a_kind(types=TYPES)
     ],
 )
 def test_a_status(body, expected, why):
-    assert to_status(KIND, body) == expected, why
+    assert build_aso_status(KIND, body) == expected, why
 
 
 def test_a_union_may_be_the_whole_status(catalog):
     kind = catalog.kind(GVK("kusto.azure.com", "v1api20230815", "Database"))
     body = {"id": "/x", "name": "c/db", "kind": "ReadWrite", "properties": {"hotCachePeriod": "P1D"}}
-    status = to_status(kind, body)
+    status = build_aso_status(kind, body)
     assert status["readWrite"] == {"id": "/x", "kind": "ReadWrite", "hotCachePeriod": "P1D"}
     assert status.keys() == {"readWrite", "name"}
 
@@ -85,11 +85,11 @@ BODY = {"id": "/x", "sku": {"name": "S"}, "properties": {"capacity": 3, "isOn": 
     ],
 )
 def test_values_for_config_maps(wanted, expected, why):
-    assert config_map_values(EXPORTING, wanted, BODY) == expected, why
+    assert collect_config_map_values(EXPORTING, wanted, BODY) == expected, why
 
 
 def test_values_that_azure_does_not_tell_are_left_out():
-    assert config_map_values(EXPORTING, ["id", "sku"], {"id": None, "sku": {}}) == {}
+    assert collect_config_map_values(EXPORTING, ["id", "sku"], {"id": None, "sku": {}}) == {}
 
 
 def test_every_export_of_the_catalog_is_a_path_of_its_status(catalog):

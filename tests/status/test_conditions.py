@@ -5,9 +5,16 @@ from dataclasses import replace
 import pytest
 from builders import rg
 
-from gitsync.status.conditions import READY, RECONCILING, error, replaces, waiting_for_owner, warning
+from gitsync.status.conditions import (
+    READY,
+    RECONCILING,
+    is_replacement,
+    make_error,
+    make_waiting_for_owner,
+    make_warning,
+)
 
-BLOCKED = warning("ReconciliationBlocked", "Not now.")
+BLOCKED = make_warning("ReconciliationBlocked", "Not now.")
 
 
 @pytest.mark.parametrize(
@@ -18,17 +25,17 @@ BLOCKED = warning("ReconciliationBlocked", "Not now.")
         (READY, BLOCKED, True, "as important"),
         (RECONCILING, READY, False, "at work is less than Ready"),
         (RECONCILING, BLOCKED, False, "and less than a warning"),
-        (RECONCILING, waiting_for_owner(rg()), True, "but it no longer waits for its owner"),
+        (RECONCILING, make_waiting_for_owner(rg()), True, "but it no longer waits for its owner"),
         (replace(RECONCILING, generation=2), READY, True, "a newer generation always wins"),
-        (error("Failed", "x"), READY, True, "as important"),
+        (make_error("Failed", "x"), READY, True, "as important"),
     ],
 )
 def test_which_condition_takes_the_place_of_another(new, old, expected, why):
-    assert replaces(new, old) is expected, why
+    assert is_replacement(new, old) is expected, why
 
 
 def test_the_words_for_a_missing_owner_are_asos():
-    assert waiting_for_owner(rg("myrg")).message == (
+    assert make_waiting_for_owner(rg("myrg")).message == (
         'Owner "myrg, Group/Kind: resources.azure.com/ResourceGroup" cannot be found. '
         "Progress is blocked until the owner is created."
     )

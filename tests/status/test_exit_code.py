@@ -5,7 +5,7 @@ from builders import result, vnet
 
 from gitsync.model.problem import Level, Problem
 from gitsync.model.verdict import Action, Verdict
-from gitsync.status.exit_code import exit_code
+from gitsync.status.exit_code import decide_exit_code
 
 WRONG = Problem(code="Bad", message="m")
 NOTED = Problem(code="Odd", message="m", level=Level.WARNING)
@@ -28,17 +28,17 @@ NOTED = Problem(code="Odd", message="m", level=Level.WARNING)
 )
 def test_how_a_run_ends(verdicts, problems, writes, detailed, expected, why):
     results = [result(vnet(verdict.value), verdict=verdict) for verdict in verdicts]
-    assert exit_code(results, problems, writes=writes, detailed=detailed) == expected, why
+    assert decide_exit_code(results, problems, writes=writes, detailed=detailed) == expected, why
 
 
 def test_failure_comes_first():
     results = [result(vnet("a"), is_fine=False), result(vnet("b"), verdict=Verdict.DRIFTED)]
-    assert exit_code(results, [], writes=False, detailed=True) == 1
+    assert decide_exit_code(results, [], writes=False, detailed=True) == 1
 
 
 def test_an_adoption_that_would_write_is_pending():
     adopts = result(vnet(), verdict=Verdict.ADOPT, action=Action.UPDATE)
-    assert exit_code([adopts], [], writes=False, detailed=True) == 3
+    assert decide_exit_code([adopts], [], writes=False, detailed=True) == 3
 
 
 @pytest.mark.parametrize(
@@ -56,4 +56,4 @@ def test_an_adoption_that_would_write_is_pending():
 )
 def test_verdicts_that_fail_a_run(verdict, fail_on, writes, expected, why):
     results = [result(vnet(), verdict=verdict)]
-    assert exit_code(results, [], writes=writes, detailed=True, fail_on=fail_on) == expected, why
+    assert decide_exit_code(results, [], writes=writes, detailed=True, fail_on=fail_on) == expected, why

@@ -8,9 +8,9 @@ import ast
 import re
 from pathlib import Path
 
-import gitsync
 import pytest
 
+import gitsync
 from gitsync.catalog.catalog import open_catalog
 from gitsync.manifests.reader import read_manifests
 from gitsync.request.build import prepare

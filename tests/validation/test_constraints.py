@@ -7,7 +7,7 @@ from handmade import a_kind, seen
 
 from gitsync.catalog.catalog import open_catalog
 from gitsync.model.gvk import GVK
-from gitsync.validation.constraints import LONGEST_MATCHED, check_constraints, matches, violations
+from gitsync.validation.constraints import LONGEST_MATCHED, check_constraints, find_violations, matches
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ from gitsync.validation.constraints import LONGEST_MATCHED, check_constraints, m
     ],
 )
 def test_violations(value, rules, broken, why):
-    assert sorted(rule for rule, _ in violations(value, rules)) == sorted(broken), why
+    assert sorted(rule for rule, _ in find_violations(value, rules)) == sorted(broken), why
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,10 @@ import pytest
 from handmade import VERSION, a_catalog
 
 from gitsync.catalog.catalog import open_catalog
-from gitsync.catalog.kind_names import ask
+from gitsync.catalog.kind_names import find_kind
 from gitsync.errors import ConfigError
 from gitsync.model.gvk import GVK
-from gitsync.validation.explain import explain
+from gitsync.validation.explain import explain_kind
 
 CATALOG = open_catalog()
 LIFECYCLE = "storage.azure.com/v20230101/StorageAccountsManagementPolicy.policy.rules.definition.actions"
@@ -37,7 +37,7 @@ LIFECYCLE = "storage.azure.com/v20230101/StorageAccountsManagementPolicy.policy.
     ],
 )
 def test_what_is_meant(text, version, api_version, fields, why):
-    asked = ask(text, CATALOG, version)
+    asked = find_kind(text, CATALOG, version)
     assert asked.kind.gvk.api_version.startswith(api_version), why
     assert asked.fields == fields, why
 
@@ -61,7 +61,7 @@ def test_what_is_meant(text, version, api_version, fields, why):
 )  # fmt: skip
 def test_what_is_not_known(text, version, message, hint):
     with pytest.raises(ConfigError) as refused:
-        explain(ask(text, CATALOG, version), CATALOG)
+        explain_kind(find_kind(text, CATALOG, version), CATALOG)
     assert refused.value.message.startswith(message)
     assert refused.value.hint.startswith(hint)
 
@@ -69,11 +69,11 @@ def test_what_is_not_known(text, version, message, hint):
 def test_a_kind_of_the_index_without_facts_at_a_version_is_told():
     catalog = a_catalog({"x.azure.com": ["Thing"]})
     with pytest.raises(ConfigError, match=f"Known are {VERSION}"):
-        ask("Thing", catalog, "v1")
+        find_kind("Thing", catalog, "v1")
 
 
 def rows(text, **more):
-    told = explain(ask(text, CATALOG), CATALOG, **more)
+    told = explain_kind(find_kind(text, CATALOG), CATALOG, **more)
     return told, {(row.depth, row.name): row for row in told.rows}
 
 
@@ -131,4 +131,4 @@ def test_every_kind_can_be_told_in_full():
         for name in CATALOG.kinds(group):
             version = CATALOG.versions(group, name)[-1]
             assert CATALOG.kind(GVK(group, version, name)) is not None
-            assert explain(ask(f"{group}/{version}/{name}", CATALOG), CATALOG, recursive=True).rows
+            assert explain_kind(find_kind(f"{group}/{version}/{name}", CATALOG), CATALOG, recursive=True).rows

@@ -9,7 +9,7 @@ from handmade import a_kind, a_resource
 from gitsync.catalog.catalog import open_catalog
 from gitsync.model.gvk import GVK
 from gitsync.model.problem import Level
-from gitsync.validation.ignore_annotation import check_ignore, in_force
+from gitsync.validation.ignore_annotation import check_ignore, read_ignored_paths
 
 TODAY = date(2030, 6, 15)
 VNET = open_catalog().kind(GVK("network.azure.com", "v1api20240301", "VirtualNetwork"))
@@ -41,11 +41,11 @@ def findings(text, kind=VNET):
     ],
 )  # fmt: skip
 def test_paths_in_force(text, paths, why):
-    assert in_force(resource(text), TODAY) == paths, why
+    assert read_ignored_paths(resource(text), TODAY) == paths, why
 
 
 def test_without_a_day_nothing_has_expired():
-    assert in_force(resource("[{path: /tags/team, until: 2001-01-01}]"), None) == (("tags", "team"),)
+    assert read_ignored_paths(resource("[{path: /tags/team, until: 2001-01-01}]"), None) == (("tags", "team"),)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from handmade import a_catalog, a_kind, seen
 
 from gitsync.model.facts import Scope
 from gitsync.model.gvk import Key
-from gitsync.validation.references import arm_type_of, check_reference, is_arm_id, named_references
+from gitsync.validation.references import check_reference, find_named_references, is_arm_id, parse_arm_type
 
 SUB = "/subscriptions/0"
 RG = f"{SUB}/resourceGroups/rg"
@@ -66,7 +66,7 @@ def test_what_an_arm_id_is(arm_id, expected, why):
     ],
 )
 def test_the_type_of_an_arm_id(arm_id, expected):
-    assert arm_type_of(arm_id) == expected
+    assert parse_arm_type(arm_id) == expected
 
 
 VNET = {"group": "network.azure.com", "kind": "VirtualNetwork", "name": "hub"}
@@ -191,7 +191,7 @@ def test_references_are_found_wherever_they_stand():
         "role": VNET | {"wellKnownName": "Reader"},
         "any": VNET | {"name": "owners are no references"},
     }
-    found = list(named_references(TOP, spec, "ns"))
+    found = list(find_named_references(TOP, spec, "ns"))
     assert found == [
         (("spec", "ref"), Key("network.azure.com", "VirtualNetwork", "ns", "hub")),
         (("spec", "refs", 1), Key("network.azure.com", "VirtualNetwork", "ns", "two")),
@@ -201,4 +201,4 @@ def test_references_are_found_wherever_they_stand():
 
 def test_a_reference_that_is_half_said_names_nothing():
     spec = {"ref": {"name": "x"}, "refs": [{"group": 1, "kind": "K", "name": "n"}, "text"]}
-    assert list(named_references(TOP, spec, "ns")) == []
+    assert list(find_named_references(TOP, spec, "ns")) == []

@@ -3,7 +3,7 @@
 import pytest
 from handmade import a_kind, seen
 
-from gitsync.catalog.spec_visitor import visits
+from gitsync.catalog.spec_visitor import visit_spec
 from gitsync.model.problem import Level
 from gitsync.validation.schema import check_shape
 
@@ -42,7 +42,7 @@ KIND = a_kind(
 
 
 def findings(spec, unknown=Level.ERROR):
-    return [finding for visit in visits(KIND, spec) for finding in check_shape(visit, unknown)]
+    return [finding for visit in visit_spec(KIND, spec) for finding in check_shape(visit, unknown)]
 
 
 def said(spec):
@@ -156,5 +156,5 @@ def test_members_of_a_union_are_its_fields_but_for_those_of_aso():
 def test_types_that_hold_themselves_are_walked_as_deep_as_the_value_goes():
     kind = a_kind({"node": {"type": {"ref": "Node"}}}, types={"Node": {"fields": {"node": {"type": {"ref": "Node"}}}}})
     spec = {"node": {"node": {"node": {"nod": 1}}}}
-    (finding,) = [f for v in visits(kind, spec) for f in check_shape(v, Level.ERROR)]
+    (finding,) = [f for v in visit_spec(kind, spec) for f in check_shape(v, Level.ERROR)]
     assert finding.path == ("spec", "node", "node", "node", "nod")

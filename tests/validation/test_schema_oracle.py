@@ -11,7 +11,7 @@ from hypothesis import find, given
 from hypothesis import strategies as st
 
 from gitsync.catalog.catalog import open_catalog
-from gitsync.catalog.spec_visitor import visits
+from gitsync.catalog.spec_visitor import visit_spec
 from gitsync.model.gvk import GVK
 from gitsync.model.problem import Level
 from gitsync.validation.constraints import check_constraints
@@ -71,7 +71,7 @@ def validator(kind):
 def is_right(kind, spec):
     return not any(
         finding
-        for visit in visits(kind, spec)
+        for visit in visit_spec(kind, spec)
         for finding in (*check_shape(visit, Level.ERROR), *(check_constraints(visit) if visit.fits else ()))
     )
 
@@ -140,5 +140,7 @@ def test_values_are_made_of_which_much_is_right():
 def test_both_judges_take_an_empty_spec_for_what_it_is(api_version, name):
     group, version = api_version.split("/")
     kind = open_catalog().kind(GVK(group, version, name))
-    missing = {f.path[-1] for v in visits(kind, {}) for f in check_shape(v, Level.ERROR) if f.code == "MissingField"}
+    missing = {
+        f.path[-1] for v in visit_spec(kind, {}) for f in check_shape(v, Level.ERROR) if f.code == "MissingField"
+    }
     assert missing == set(definition(kind.types, kind.types[kind.spec])["required"])

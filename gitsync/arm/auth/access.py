@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from gitsync.arm.cloud import Cloud
 from gitsync.arm.http.pacing import Interval
-from gitsync.arm.http.throttle import ARM_LIMITS, Kind, Limit
+from gitsync.arm.http.throttle import ARM_LIMITS, Limit, RequestKind
 from gitsync.model.signin import SignIn
 from gitsync.redaction import Redactions
 
@@ -31,7 +31,7 @@ class Network:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Access:
+class ArmAccess:
     """All that `open_arm` needs to know. `user_agent_suffix` is added to `gitsync/<version>`. `redactions` learns every
     token.
     """
@@ -39,13 +39,13 @@ class Access:
     cloud: Cloud
     sign_in: SignIn = field(default_factory=SignIn)
     network: Network = field(default_factory=Network)
-    limits: Mapping[Kind, Limit] = field(default_factory=lambda: ARM_LIMITS)
+    limits: Mapping[RequestKind, Limit] = field(default_factory=lambda: ARM_LIMITS)
     interval: Interval = field(default_factory=Interval)
     user_agent_suffix: str = ""
     redactions: Redactions = field(default_factory=Redactions, compare=False)
 
 
-class Credential(Protocol):
+class TokenCredential(Protocol):
     """azure.core's AsyncSupportsTokenInfo, as much of it as is used."""
 
     async def get_token_info(self, *scopes: str, options: Any = None) -> Any: ...

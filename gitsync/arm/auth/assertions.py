@@ -23,7 +23,7 @@ _LIFE = 600
 """Seconds that an assertion is good for: it is sent at once."""
 
 
-def assertions(certificate: bytes, client: str, audience: str, clock: Clock) -> Callable[[], str]:
+def make_assertion_source(certificate: bytes, client: str, audience: str, clock: Clock) -> Callable[[], str]:
     """Give a maker of assertions. `certificate` is PKCS#12 or PEM, with its RSA key and without a password; `audience`
     is the URL that tokens are asked of. Raises ValueError for anything else.
     """

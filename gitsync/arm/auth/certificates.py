@@ -14,8 +14,8 @@ from typing import Any
 
 from azure.identity.aio import CertificateCredential, ClientAssertionCredential
 
-from gitsync.arm.auth.assertions import assertions
-from gitsync.arm.cloud import origin_of
+from gitsync.arm.auth.assertions import make_assertion_source
+from gitsync.arm.cloud import parse_origin
 from gitsync.errors import ConfigError
 from gitsync.formats.strict_json import read_json
 from gitsync.model.clock import Clock
@@ -31,7 +31,7 @@ _FIELDS = (*_IDS, "client_secret", "authentication_endpoint")
 """Of the file of a user-assigned identity, as Azure's data plane of managed identities hands it out."""
 
 
-def from_certificate(sign_in: SignIn, options: dict[str, Any]) -> CertificateCredential:
+def open_certificate_credential(sign_in: SignIn, options: dict[str, Any]) -> CertificateCredential:
     """The credential of a certificate with its private key. ConfigError where it is none, or the password is wrong."""
     given = sign_in.certificate
     data = _read(Path(sign_in.certificate_file)) if given is None else _decoded(given, sign_in)
@@ -44,20 +44,20 @@ def from_certificate(sign_in: SignIn, options: dict[str, Any]) -> CertificateCre
         raise _no_certificate(sign_in) from error
 
 
-def from_identity_file(sign_in: SignIn, options: dict[str, Any], clock: Clock) -> ClientAssertionCredential:
+def open_identity_file_credential(sign_in: SignIn, options: dict[str, Any], clock: Clock) -> ClientAssertionCredential:
     """The credential of a user-assigned identity, whose file has its certificate and the authority to go to.
 
     Raises ConfigError where the file may not be read, cannot be, or is none of these.
     """
     found = _fields(_allowed(sign_in), sign_in)
     authority = found["authentication_endpoint"].rstrip("/")
-    origin = origin_of(authority)
+    origin = parse_origin(authority)
     if origin is None or origin[0] != "https" or not all(_ID.fullmatch(found[name]) for name in _IDS):
         raise _no_identity(sign_in)
     options = {**options, "authority": authority, "disable_instance_discovery": True}  # a regional one is not listed
     audience = f"{authority}/{found['tenant_id']}/oauth2/v2.0/token"
     try:
-        vouch = assertions(base64.b64decode(found["client_secret"]), found["client_id"], audience, clock)
+        vouch = make_assertion_source(base64.b64decode(found["client_secret"]), found["client_id"], audience, clock)
         return ClientAssertionCredential(found["tenant_id"], found["client_id"], vouch, **options)
     except (ValueError, TypeError) as error:
         raise _no_identity(sign_in) from error

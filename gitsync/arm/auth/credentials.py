@@ -24,13 +24,13 @@ from azure.identity.aio import (
     WorkloadIdentityCredential,
 )
 
-from gitsync.arm.auth.access import Access, Credential
-from gitsync.arm.auth.certificates import from_certificate, from_identity_file
-from gitsync.arm.auth.federation import FederatedCredential, JobTokens, job_tokens
+from gitsync.arm.auth.access import ArmAccess, TokenCredential
+from gitsync.arm.auth.certificates import open_certificate_credential, open_identity_file_credential
+from gitsync.arm.auth.federation import FederatedCredential, JobTokens, find_job_tokens
 from gitsync.arm.cloud import Cloud
-from gitsync.arm.http.failures import CredentialError, scrubbed
-from gitsync.arm.http.network import Way
-from gitsync.arm.http.reachability import no_authority
+from gitsync.arm.http.failures import CredentialError, scrub
+from gitsync.arm.http.network import HttpTransport
+from gitsync.arm.http.reachability import make_authority_error
 from gitsync.errors import ConfigError, GitsyncError
 from gitsync.model.clock import Clock
 from gitsync.model.secret import Secret
@@ -58,7 +58,7 @@ class _Desk:
 
     sign_in: SignIn
     cloud: Cloud
-    way: Way
+    way: HttpTransport
     clock: Clock
     redactions: Redactions
 
@@ -76,8 +76,8 @@ class _Desk:
 
 @asynccontextmanager
 async def open_credential(
-    access: Access, way: Way, clock: Clock, given: Credential | None = None
-) -> AsyncIterator[Credential | None]:
+    access: ArmAccess, way: HttpTransport, clock: Clock, given: TokenCredential | None = None
+) -> AsyncIterator[TokenCredential | None]:
     """The credential of a run, None for nobody in particular; `given` stands in for what the settings say.
 
     Raises ConfigError where the settings of the method are incomplete, or anonymous access is asked of another machine.
@@ -101,14 +101,14 @@ async def open_credential(
         await credential.close()
 
 
-def _desk(access: Access, way: Way, clock: Clock) -> _Desk:
+def _desk(access: ArmAccess, way: HttpTransport, clock: Clock) -> _Desk:
     return _Desk(sign_in=access.sign_in, cloud=access.cloud, way=way, clock=clock, redactions=access.redactions)
 
 
 class _Explained:
     """A credential whose tokens nothing shows, and whose failures say what failed and how to mend it."""
 
-    def __init__(self, credential: Credential, access: Access) -> None:
+    def __init__(self, credential: TokenCredential, access: ArmAccess) -> None:
         self._credential = credential
         self._method = access.sign_in.method
         self._named = _named(access.sign_in)
@@ -123,13 +123,13 @@ class _Explained:
         except GitsyncError:
             raise
         except ClientAuthenticationError as error:
-            raise self._no_token(scrubbed(str(error.message))) from error
+            raise self._no_token(scrub(str(error.message))) from error
         except AzureError as error:
             message = f"No token could be had with {self._named}: {error.message}"
-            raise no_authority(message, error.inner_exception or error) from error
+            raise make_authority_error(message, error.inner_exception or error) from error
         except TimeoutError as error:
             text = f"No token could be had with {self._named} within {TOKEN_PATIENCE:g} seconds."
-            raise no_authority(text, error) from error
+            raise make_authority_error(text, error) from error
         except Exception as error:  # azure-identity stumbles in many ways over an answer that is no authority's
             raise self._no_token(f"the answer is not one of an authority ({type(error).__name__})") from error
         return info
@@ -150,7 +150,7 @@ def _workload_identity(desk: _Desk) -> Any:
     """A token file where there is one, else the identity token of the CI job."""
     sign_in = desk.sign_in
     _require(sign_in, {})
-    tokens = None if sign_in.token_file else job_tokens(sign_in.environment, desk.way)
+    tokens = None if sign_in.token_file else find_job_tokens(sign_in.environment, desk.way)
     if tokens is not None:
         return FederatedCredential(
             _known(tokens, desk.redactions), sign_in.tenant, sign_in.client, desk.clock, **desk.options()
@@ -181,7 +181,7 @@ def _known(tokens: JobTokens, redactions: Redactions) -> JobTokens:
 def _certificate(desk: _Desk) -> Any:
     sign_in = desk.sign_in
     _require(sign_in, {"AZURE_CLIENT_CERTIFICATE": sign_in.certificate or sign_in.certificate_file})
-    return from_certificate(sign_in, desk.options())
+    return open_certificate_credential(sign_in, desk.options())
 
 
 def _identity_file(desk: _Desk) -> Any:
@@ -190,7 +190,7 @@ def _identity_file(desk: _Desk) -> Any:
             f"{_named(desk.sign_in)} needs AZURE_USER_ASSIGNED_IDENTITY_CREDENTIALS.",
             hint="Set it to the file of the identity.",
         )
-    return from_identity_file(desk.sign_in, desk.options(), desk.clock)
+    return open_identity_file_credential(desk.sign_in, desk.options(), desk.clock)
 
 
 def _managed_identity(desk: _Desk) -> Any:
@@ -218,7 +218,7 @@ def _default(desk: _Desk) -> Any:
 
 def _has_federation(desk: _Desk) -> bool:
     file = Path(desk.sign_in.token_file or _ASO_TOKEN_FILE)
-    return file.exists() or job_tokens(desk.sign_in.environment, desk.way) is not None
+    return file.exists() or find_job_tokens(desk.sign_in.environment, desk.way) is not None
 
 
 def _require(sign_in: SignIn, more: dict[str, object]) -> None:

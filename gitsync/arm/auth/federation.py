@@ -17,7 +17,7 @@ from azure.core.exceptions import ClientAuthenticationError, ServiceRequestError
 from azure.identity.aio import ClientAssertionCredential
 
 from gitsync.arm.cloud import is_safe
-from gitsync.arm.http.network import Way
+from gitsync.arm.http.network import HttpTransport
 from gitsync.errors import ConfigError
 from gitsync.formats.strict_json import read_json
 from gitsync.model.clock import Clock
@@ -46,7 +46,7 @@ class FederatedCredential:
         await self._exchange.close()
 
 
-def job_tokens(environment: Mapping[str, str], way: Way) -> JobTokens | None:
+def find_job_tokens(environment: Mapping[str, str], way: HttpTransport) -> JobTokens | None:
     """How the job that we run in gives out its tokens; None outside of one, or where it may not."""
     for find in (_github, _azure_pipelines):
         request = find(environment)
@@ -81,7 +81,7 @@ def _azure_pipelines(environment: Mapping[str, str]) -> _Request | None:
     return "POST", f"{url}?api-version=7.1&serviceConnectionId={quote(connection, safe='')}", headers, "oidcToken"
 
 
-def _asker(way: Way, method: str, url: str, headers: dict[str, str], member: str) -> JobTokens:
+def _asker(way: HttpTransport, method: str, url: str, headers: dict[str, str], member: str) -> JobTokens:
     if not is_safe(url):
         raise ConfigError("The CI system names a token address that is plain http.", hint="It must be https.")
     proxy = next(iter(way.proxies(url).values()), None)

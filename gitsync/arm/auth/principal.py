@@ -25,7 +25,7 @@ class Principal:
         return ", ".join(f"{what} {value}" for what, value in named.items() if value)
 
 
-def principal_of(token: str) -> Principal | None:
+def read_principal(token: str) -> Principal | None:
     """The claims `tid`, `appid` or `azp`, and `oid` of a JWT (RFC 7519); None for anything else."""
     try:
         payload = token.removeprefix("Bearer ").split(".")[1]

@@ -21,7 +21,7 @@ _CONTAINER = re.compile(
 _VERBS = {"GET": "read", "HEAD": "read", "PUT": "write", "PATCH": "write", "DELETE": "delete", "POST": "action"}
 
 
-def target(path: str, api_version: str, query: Mapping[str, str] | None = None) -> str:
+def format_target(path: str, api_version: str, query: Mapping[str, str] | None = None) -> str:
     """Path and query of a request, quoted: `/a b` becomes `/a%20b?api-version=…`.
 
     Raises ArmError (code InvalidResourceId) for a path that is not absolute, has an empty, `.` or `..` segment, or a
@@ -47,7 +47,7 @@ def _check(path: str) -> None:
     )
 
 
-def lane_of(arm_id: str) -> str:
+def find_lock_name(arm_id: str) -> str:
     """The name of the write lane of a resource: its top-most ancestor that is a resource, or itself.
 
     So a virtual network and its subnets exclude each other, and so do sibling agent pools and their cluster, at any
@@ -64,7 +64,7 @@ def lane_of(arm_id: str) -> str:
     return "/".join((prefix, *kept)).casefold()
 
 
-def action_of(method: str, path: str) -> str:
+def find_rbac_action(method: str, path: str) -> str:
     """The right that a request needs, in Azure's words: `Microsoft.Network/virtualNetworks/write`."""
     verb = _VERBS[method]
     _, marker, rest = path.rpartition("/providers/")

@@ -19,7 +19,7 @@ _MILLISECONDS = ("retry-after-ms", "x-ms-retry-after-ms")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class Response:
     """One HTTP answer. Header names are asked for in lower case. Neither they nor the content are shown: secrets.
 
     `principal` is whom the refused token spoke for; only read where the status is 401 or 403. `body` is the content as

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from gitsync.arm.http.answer import Answer
+from gitsync.arm.http.answer import Response
 from gitsync.arm.http.payload import Payload
 
 UNKNOWN_CODE = "UnknownError"
@@ -18,7 +18,7 @@ _NOT_ABSENT = frozenset({"invalidresourcetype", "invalidresourcenamespace", "sub
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class ArmRequest:
     """`path` is the ARM path as it is meant, `target` path and query as they are sent (relative to the endpoint).
 
     `target` is not shown: that of a poll may be signed. `resource_id` is what messages name. Where it `is_private`, the
@@ -41,7 +41,7 @@ class Call:
     def is_write(self) -> bool:
         return self.method not in _READS
 
-    def takes(self, answer: Answer, code: str) -> bool:
+    def takes(self, answer: Response, code: str) -> bool:
         """Whether an answer is one that was asked for.
 
         A 404 that speaks of the type, the provider or the subscription does not say that the resource is absent: it
@@ -59,7 +59,7 @@ class Call:
         is_resource = self.method in _SHOW_A_RESOURCE and answer.status in _WITH_RESOURCE
         return not (is_resource and answer.content) or isinstance(answer.body, dict)
 
-    def _says_absent(self, answer: Answer, code: str) -> bool:
+    def _says_absent(self, answer: Response, code: str) -> bool:
         """Tell whether a 404 speaks of the resource: by its code, or where it has no body, as an answer of Azure's.
 
         What is polled is gone for a reason that is known, so a 404 alone says enough.
@@ -70,11 +70,11 @@ class Call:
             return bool(answer.request_id)
         return code != UNKNOWN_CODE and code.casefold() not in _NOT_ABSENT
 
-    def _is_error_in_disguise(self, answer: Answer) -> bool:
+    def _is_error_in_disguise(self, answer: Response) -> bool:
         """Tell whether an error came with a status of success. The status of an operation may well have one."""
         return answer.status < 300 and not self.is_poll and bool(answer.mapping().get("error"))
 
-    def _is_unregistered(self, answer: Answer, code: str) -> bool:
+    def _is_unregistered(self, answer: Response, code: str) -> bool:
         return (
             not (self.is_write or self.is_poll)
             and 404 in self.accepts

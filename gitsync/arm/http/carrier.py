@@ -19,15 +19,15 @@ from azure.core.rest import HttpRequest
 from azure.mgmt.core.policies import AsyncARMChallengeAuthenticationPolicy
 from azure.mgmt.resource.resources.aio import ResourceManagementClient
 
-from gitsync.arm.auth.access import Access, Credential
+from gitsync.arm.auth.access import ArmAccess, TokenCredential
 from gitsync.arm.auth.credentials import open_credential
-from gitsync.arm.auth.principal import Principal, principal_of
+from gitsync.arm.auth.principal import Principal, read_principal
 from gitsync.arm.cloud import Cloud
-from gitsync.arm.http.answer import Answer
-from gitsync.arm.http.call import Call
+from gitsync.arm.http.answer import Response
+from gitsync.arm.http.call import ArmRequest
 from gitsync.arm.http.failures import CredentialError, TransportError
-from gitsync.arm.http.network import Way, open_way
-from gitsync.arm.http.reachability import connect, no_way
+from gitsync.arm.http.network import HttpTransport, open_transport
+from gitsync.arm.http.reachability import connect, make_transport_error
 from gitsync.errors import ArmError, GitsyncError
 from gitsync.model.clock import Clock
 
@@ -36,18 +36,18 @@ _REFUSED = frozenset({401, 403})
 
 @asynccontextmanager
 async def open_carrier(
-    access: Access, clock: Clock, credential: Credential | None = None, way: Way | None = None
+    access: ArmAccess, clock: Clock, credential: TokenCredential | None = None, way: HttpTransport | None = None
 ) -> AsyncIterator[SdkCarrier]:
     """Raises ConfigError where the settings cannot work; nothing is sent yet. `way` is one that is open already."""
     async with (
-        open_way(access.network) if way is None else nullcontext(way) as way_there,
+        open_transport(access.network) if way is None else nullcontext(way) as way_there,
         open_credential(access, way_there, clock, credential) as signed,
         _client(access.cloud, way_there, signed) as client,
     ):
         yield SdkCarrier(client, signed, access, way_there)
 
 
-def _client(cloud: Cloud, way: Way, credential: Credential | None) -> ResourceManagementClient:
+def _client(cloud: Cloud, way: HttpTransport, credential: TokenCredential | None) -> ResourceManagementClient:
     policies = [AsyncARMChallengeAuthenticationPolicy(cast("Any", credential), cloud.scope)] if credential else []
     return ResourceManagementClient(
         cast("Any", credential or "nobody"),  # the client insists on one; only the policy above asks it
@@ -63,7 +63,11 @@ class SdkCarrier:
     """Sends calls to the endpoint of a cloud, and nowhere else."""
 
     def __init__(
-        self, client: ResourceManagementClient, credential: Credential | None, access: Access, way: Way
+        self,
+        client: ResourceManagementClient,
+        credential: TokenCredential | None,
+        access: ArmAccess,
+        way: HttpTransport,
     ) -> None:
         self._client = client
         self._credential = credential
@@ -75,7 +79,7 @@ class SdkCarrier:
         if credential is not None:  # the policy that signs in takes this option, and nobody does where there is none
             self._options["enforce_https"] = not cloud.is_loopback
 
-    async def send(self, call: Call, *, read_timeout: float) -> Answer:
+    async def send(self, call: ArmRequest, *, read_timeout: float) -> Response:
         """Raises TransportError where no answer came, CredentialError where there is no token, ArmError for an answer
         that is too large.
         """
@@ -97,11 +101,11 @@ class SdkCarrier:
         except (ValueError, TypeError, LookupError, RecursionError) as error:
             raise _unreadable(error, call) from error
         refused = response.status_code in _REFUSED
-        return Answer(
+        return Response(
             status=response.status_code,
             headers=response.headers,
             content=content,
-            principal=principal_of(response.request.headers.get("Authorization", "")) if refused else None,
+            principal=read_principal(response.request.headers.get("Authorization", "")) if refused else None,
         )
 
     async def connect(self) -> None:
@@ -109,23 +113,23 @@ class SdkCarrier:
         try:
             await connect(self._way, self._cloud.endpoint, is_direct=self._cloud.is_loopback)
         except (aiohttp.ClientError, OSError) as error:
-            raise no_way(f"{self._cloud.endpoint} cannot be reached: {error}", error) from error
+            raise make_transport_error(f"{self._cloud.endpoint} cannot be reached: {error}", error) from error
 
     async def sign_in(self) -> Principal | None:
         """Get a token; CredentialError where there is none. None for nobody in particular."""
         if self._credential is None:
             return None
         token = await self._credential.get_token_info(self._cloud.scope)
-        return principal_of(token.token)
+        return read_principal(token.token)
 
-    def _request(self, call: Call) -> HttpRequest:
+    def _request(self, call: ArmRequest) -> HttpRequest:
         at = call.target.replace("{", "%7B").replace("}", "%7D")  # the SDK takes URLs for templates
         headers = {**self._headers, "x-ms-client-request-id": str(uuid4()), **call.headers}
         content = call.payload.content if call.payload else None
         return HttpRequest(call.method, f"{self._cloud.endpoint}{at}", headers=headers, content=content)
 
 
-async def _content(response: Any, call: Call) -> bytes:
+async def _content(response: Any, call: ArmRequest) -> bytes:
     """The whole answer, decompressed. Raises ArmError where it is larger than the call allows."""
     content = bytearray()
     async for piece in response.iter_raw():  # which the session has decompressed; iter_bytes would do so again
@@ -142,15 +146,15 @@ async def _content(response: Any, call: Call) -> bytes:
     return bytes(content)
 
 
-def _transport_error(error: AzureError, call: Call) -> TransportError:
+def _transport_error(error: AzureError, call: ArmRequest) -> TransportError:
     cause = error.inner_exception or error
-    lost = no_way(f"Azure Resource Manager did not answer: {cause}", cause)
+    lost = make_transport_error(f"Azure Resource Manager did not answer: {cause}", cause)
     lost.method, lost.resource_id = call.method, call.resource_id
     lost.outcome_unknown = lost.was_sent and call.is_write
     return lost
 
 
-def _unreadable(error: Exception, call: Call) -> TransportError:
+def _unreadable(error: Exception, call: ArmRequest) -> TransportError:
     """The SDK stumbled over an answer, such as a challenge in a header that is none."""
     return TransportError(
         f"The answer of Azure Resource Manager cannot be read ({type(error).__name__}).",

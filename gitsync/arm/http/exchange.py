@@ -14,16 +14,16 @@ from typing import Any, Protocol, TypeVar
 from loguru import logger
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_exponential_jitter
 
-from gitsync.arm.auth.access import Access
-from gitsync.arm.http.answer import Answer
-from gitsync.arm.http.call import Call
+from gitsync.arm.auth.access import ArmAccess
+from gitsync.arm.http.answer import Response
+from gitsync.arm.http.call import ArmRequest
 from gitsync.arm.http.conversation import DEADLINE, Conversation
-from gitsync.arm.http.failures import AuthorityError, DeadlineError, TransportError, failure_of, read_error
+from gitsync.arm.http.failures import AuthorityError, DeadlineError, TransportError, make_arm_error, read_error
 from gitsync.arm.http.host_state import Host
-from gitsync.arm.http.throttle import kind_of
+from gitsync.arm.http.throttle import classify_method
 from gitsync.arm.http.traffic import Traffic
 from gitsync.errors import ArmError
-from gitsync.model.clock import Clock, rfc3339
+from gitsync.model.clock import Clock, format_rfc3339
 from gitsync.model.result import Attempt
 
 _BACK_OFF = wait_exponential_jitter(initial=1, max=60, jitter=1)
@@ -35,7 +35,7 @@ T = TypeVar("T")
 class Carrier(Protocol):
     """Whatever brings one request over the wire."""
 
-    async def send(self, call: Call, *, read_timeout: float) -> Answer:
+    async def send(self, call: ArmRequest, *, read_timeout: float) -> Response:
         """Raises TransportError where no answer came, CredentialError where there is no token, ArmError for an answer
         that is too large.
         """
@@ -45,7 +45,7 @@ class Carrier(Protocol):
 class Exchange:
     """Sends the calls of all nodes of one credential. What is limited is requests in flight, not nodes."""
 
-    def __init__(self, carrier: Carrier, access: Access, clock: Clock, *, traffic: Traffic) -> None:
+    def __init__(self, carrier: Carrier, access: ArmAccess, clock: Clock, *, traffic: Traffic) -> None:
         self._carrier = carrier
         self._throttle = traffic.throttle(access)
         self.host = traffic.host(access)
@@ -55,11 +55,11 @@ class Exchange:
         self._counts = traffic.counts
         self._read_timeout = access.network.read_timeout
 
-    async def read(self, call: Call, conversation: Conversation) -> Answer:
+    async def read(self, call: ArmRequest, conversation: Conversation) -> Response:
         """Ask until there is an answer that was asked for, the failure is final, or the deadline is too near."""
         return await self._try(lambda: self.once(call, conversation), may_read_again, conversation)
 
-    async def write(self, call: Call, conversation: Conversation) -> Answer:
+    async def write(self, call: ArmRequest, conversation: Conversation) -> Response:
         """Send, and again only if it surely was not done. `ArmError.outcome_unknown`: read before writing again."""
         return await self._try(lambda: self.once(call, conversation), may_write_again, conversation)
 
@@ -78,7 +78,7 @@ class Exchange:
 
         return await self._try(once, may_read_again, conversation)
 
-    async def once(self, call: Call, conversation: Conversation) -> Answer:
+    async def once(self, call: ArmRequest, conversation: Conversation) -> Response:
         """One try. A failed one is kept in the conversation, and raised."""
         try:
             async with self._turn(call, conversation):
@@ -88,13 +88,13 @@ class Exchange:
             self._throttle.learn(call.method, call.path, answer)
             self._raise_for(answer, call)
         except ArmError as error:
-            error.at = error.at or rfc3339(self.clock.now())
+            error.at = error.at or format_rfc3339(self.clock.now())
             self.remember(error, conversation)
             raise
         return answer
 
     @asynccontextmanager
-    async def _turn(self, call: Call, conversation: Conversation) -> AsyncIterator[None]:
+    async def _turn(self, call: ArmRequest, conversation: Conversation) -> AsyncIterator[None]:
         """Wait for the request's turn, and keep it; DeadlineError where that would be too late."""
         try:
             async with conversation.in_time(self.clock):
@@ -110,13 +110,13 @@ class Exchange:
         finally:
             self._slots.release()
 
-    async def _send(self, call: Call, conversation: Conversation) -> Answer:
+    async def _send(self, call: ArmRequest, conversation: Conversation) -> Response:
         """Send, and wait for the answer until the deadline. Whether a write was done that it cut off is not known."""
         may_be_done = False
         try:
             async with conversation.in_time(self.clock):
                 may_be_done = call.is_write
-                self._counts["polls" if call.is_poll else kind_of(call.method)] += 1
+                self._counts["polls" if call.is_poll else classify_method(call.method)] += 1
                 conversation.requests += 1
                 return await self._carrier.send(call, read_timeout=self._read_timeout)
         except TimeoutError as error:
@@ -125,12 +125,12 @@ class Exchange:
                 raise DeadlineError(message, **known) from error
             raise TransportError(message, was_sent=True, outcome_unknown=True, **known) from error
 
-    def _known(self, call: Call | None) -> dict[str, Any]:
+    def _known(self, call: ArmRequest | None) -> dict[str, Any]:
         """What an error of a deadline tells besides its message."""
         about = {"resource_id": call.resource_id, "method": call.method} if call else {}
-        return {"code": DEADLINE, "at": rfc3339(self.clock.now()), **about}
+        return {"code": DEADLINE, "at": format_rfc3339(self.clock.now()), **about}
 
-    def _raise_for(self, answer: Answer, call: Call) -> None:
+    def _raise_for(self, answer: Response, call: ArmRequest) -> None:
         code, _, _ = read_error(answer) if answer.status >= 400 else ("", "", ())
         if call.takes(answer, code):
             return
@@ -138,7 +138,7 @@ class Exchange:
         retry_after = answer.retry_after(now)
         if answer.status == 429 and retry_after:
             self._throttle.hold(call.method, call.path, answer, code, retry_after)
-        error = failure_of(answer, call, rfc3339(now), retry_after)
+        error = make_arm_error(answer, call, format_rfc3339(now), retry_after)
         error.outcome_unknown |= call.is_write and answer.status < 300  # accepted, but by whom?
         raise error
 
@@ -211,7 +211,7 @@ def _wait(state: RetryCallState) -> float:
     return asked or _BACK_OFF(state)
 
 
-def _asking(call: Call) -> str:
+def _asking(call: ArmRequest) -> str:
     return f"to {'send' if call.is_write else 'read'} {call.resource_id}"
 
 

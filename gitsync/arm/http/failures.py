@@ -12,12 +12,12 @@ from itertools import islice
 from typing import Any
 
 from gitsync.arm.auth.principal import Principal
-from gitsync.arm.http.address import action_of
-from gitsync.arm.http.answer import Answer
-from gitsync.arm.http.call import UNKNOWN_CODE, Call
-from gitsync.arm.http.payload import masked
+from gitsync.arm.http.address import find_rbac_action
+from gitsync.arm.http.answer import Response
+from gitsync.arm.http.call import UNKNOWN_CODE, ArmRequest
+from gitsync.arm.http.payload import mask_payload
 from gitsync.errors import ArmError
-from gitsync.redaction import cut
+from gitsync.redaction import truncate
 
 UNKNOWN_MESSAGE = "There was an unknown deployment error"
 """ASO's words where a body has no message (docs/reference/arm.md#error-bodies)."""
@@ -60,12 +60,12 @@ class CredentialError(ArmError):
     """No token could be had; nothing was sent to Azure Resource Manager."""
 
 
-def failure_of(answer: Answer, call: Call, at: str, retry_after: float | None = None) -> ArmError:
+def make_arm_error(answer: Response, call: ArmRequest, at: str, retry_after: float | None = None) -> ArmError:
     """The error that an answer stands for, whatever its body is."""
     secrets = call.payload.secrets if call.payload else ()
     code, message, details = _private(answer) if call.is_private else read_error(answer, secrets)
     return ArmError(
-        scrubbed(message),
+        scrub(message),
         status=answer.status,
         code=code,
         details=details,
@@ -79,12 +79,12 @@ def failure_of(answer: Answer, call: Call, at: str, retry_after: float | None = 
     )
 
 
-def read_error(answer: Answer, secrets: tuple[str, ...] = ()) -> tuple[str, str, tuple[Mapping[str, Any], ...]]:
+def read_error(answer: Response, secrets: tuple[str, ...] = ()) -> tuple[str, str, tuple[Mapping[str, Any], ...]]:
     """Code, message and details of an error body: `{"error": {…}}` before top-level members, names without case.
 
     The secrets that were sent are masked in all of it.
     """
-    body = masked(answer.body, secrets)
+    body = mask_payload(answer.body, secrets)
     if not isinstance(body, dict):
         return UNKNOWN_CODE, _plain(answer, secrets), ()
     outer = _folded(body)
@@ -92,13 +92,13 @@ def read_error(answer: Answer, secrets: tuple[str, ...] = ()) -> tuple[str, str,
     error = outer | (_folded(inner) if isinstance(inner, dict) else {})
     details = error.get("details")
     return (
-        cut(_text(error.get("code")), _LONGEST_CODE) or UNKNOWN_CODE,
+        truncate(_text(error.get("code")), _LONGEST_CODE) or UNKNOWN_CODE,
         _text(error.get("message")) or UNKNOWN_MESSAGE,
         _details(details) if isinstance(details, list) else (),
     )
 
 
-def _private(answer: Answer) -> tuple[str, str, tuple[Mapping[str, Any], ...]]:
+def _private(answer: Response) -> tuple[str, str, tuple[Mapping[str, Any], ...]]:
     """The same of an answer that may hold keys: what is no ARM error is not quoted."""
     inner = _folded(answer.mapping()).get("error")
     if not isinstance(inner, dict) and answer.status < 400:
@@ -109,7 +109,7 @@ def _private(answer: Answer) -> tuple[str, str, tuple[Mapping[str, Any], ...]]:
     return code, message, ()
 
 
-def scrubbed(text: str) -> str:
+def scrub(text: str) -> str:
     """A text fit to be shown: no bearer token, no credentials in a URL, and of bounded length."""
     text = _TOKEN.sub("<hidden>", text)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({len(text)} characters)"
@@ -128,30 +128,30 @@ def _details(details: list[Any]) -> tuple[Mapping[str, Any], ...]:
     return tuple(_bounded(detail) for detail in details[:_MOST_DETAILS] if isinstance(detail, dict))
 
 
-def _plain(answer: Answer, secrets: tuple[str, ...]) -> str:
+def _plain(answer: Response, secrets: tuple[str, ...]) -> str:
     """An answer that is no ARM error: a proxy's page, a load balancer's text, nothing at all."""
-    text = masked(" ".join(answer.content.decode(errors="replace").split()), secrets)
-    return f"HTTP {answer.status}: {cut(text, _LONGEST_PLAIN)}" if text else f"HTTP {answer.status} without a body"
+    text = mask_payload(" ".join(answer.content.decode(errors="replace").split()), secrets)
+    return f"HTTP {answer.status}: {truncate(text, _LONGEST_PLAIN)}" if text else f"HTTP {answer.status} without a body"
 
 
 def _bounded(value: Any, levels: int = _DEEPEST_DETAIL) -> Any:
     """A detail fit to be shown: short texts, few members, few levels."""
     if isinstance(value, str):
-        return scrubbed(value)
+        return scrub(value)
     if not isinstance(value, (dict, list)):
         return value
     if not levels:
         return "…"
     if isinstance(value, dict):
         members = islice(value.items(), _MOST_DETAILS)
-        return {cut(key, _LONGEST_CODE): _bounded(item, levels - 1) for key, item in members}
+        return {truncate(key, _LONGEST_CODE): _bounded(item, levels - 1) for key, item in members}
     return [_bounded(item, levels - 1) for item in value[:_MOST_DETAILS]]
 
 
-def _hint(answer: Answer, call: Call, message: str) -> str:
+def _hint(answer: Response, call: ArmRequest, message: str) -> str:
     if answer.status == 403:
         denied = _DENIED.search(message)
-        action = denied["action"] if denied else action_of(call.method, call.path)
+        action = denied["action"] if denied else find_rbac_action(call.method, call.path)
         scope = denied["scope"] if denied else call.resource_id
         return f"{_who(answer.principal)} needs the right {action} on {scope}: assign a role that has it."
     if answer.status == 401:

@@ -24,7 +24,7 @@ class SignedCarrier(Carrier, Protocol):
     async def connect(self) -> None: ...
 
 
-async def first(ask: Callable[[], Awaitable[T]], doing: str, exchange: Exchange, deadline: float) -> T:
+async def make_first_contact(ask: Callable[[], Awaitable[T]], doing: str, exchange: Exchange, deadline: float) -> T:
     """Do what makes contact, again where it may pass, until the deadline or the patience ends.
 
     Raises ConfigError where it fails.

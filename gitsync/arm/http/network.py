@@ -47,7 +47,7 @@ class BoundedResponse(aiohttp.ClientResponse):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Way:
+class HttpTransport:
     """The open session, and the SDK's transport over it (which does not own it)."""
 
     session: aiohttp.ClientSession
@@ -56,12 +56,12 @@ class Way:
 
     def proxies(self, url: str) -> dict[str, str]:
         """As the SDK takes them: scheme → proxy; empty where the host of a URL is reached directly."""
-        proxy = proxy_for(url, self.environment)
+        proxy = find_proxy(url, self.environment)
         return {urlsplit(url).scheme: proxy} if proxy else {}
 
 
 @asynccontextmanager
-async def open_way(network: Network) -> AsyncIterator[Way]:
+async def open_transport(network: Network) -> AsyncIterator[HttpTransport]:
     """Raises ConfigError for a CA bundle that cannot be read."""
     connector = aiohttp.TCPConnector(limit=0, ssl=_trust(network.ca_bundle))  # the exchange limits what is in flight
     async with aiohttp.ClientSession(
@@ -77,7 +77,7 @@ async def open_way(network: Network) -> AsyncIterator[Way]:
             read_timeout=network.read_timeout,
             connection_data_block_size=_BLOCK,
         )
-        yield Way(session=session, transport=transport, environment=network.environment)
+        yield HttpTransport(session=session, transport=transport, environment=network.environment)
 
 
 async def _never_twice(request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:
@@ -105,7 +105,7 @@ def _trust(ca_bundle: Path | None) -> ssl.SSLContext | Literal[True]:
         ) from error
 
 
-def proxy_for(url: str, environment: Mapping[str, str]) -> str | None:
+def find_proxy(url: str, environment: Mapping[str, str]) -> str | None:
     """The proxy that the environment names for a URL (`HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`, in either case).
 
     `NO_PROXY` is a list of hosts, domains (with or without a leading dot) and `host:port`; `*` is all.

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from gitsync.arm.cloud import Cloud, origin_of
-from gitsync.arm.http.answer import Answer
+from gitsync.arm.cloud import Cloud, parse_origin
+from gitsync.arm.http.answer import Response
 from gitsync.errors import ArmError
 
 Entries = list[Mapping[str, Any]]
@@ -53,12 +53,12 @@ class Page:
     following: str | None
 
 
-def read_page(answer: Answer, source: Source, cloud: Cloud) -> Page:
+def read_page(answer: Response, source: Source, cloud: Cloud) -> Page:
     """Read an answer as a page. Raises ArmError where it is not a valid one: see the module."""
-    return page_of(answer.body, source, cloud, request_id=answer.request_id)
+    return parse_page(answer.body, source, cloud, request_id=answer.request_id)
 
 
-def page_of(body: object, source: Source, cloud: Cloud, *, request_id: str = "") -> Page:
+def parse_page(body: object, source: Source, cloud: Cloud, *, request_id: str = "") -> Page:
     """Read the JSON of an answer as a page. Raises ArmError (code MalformedList or ForeignNextLink)."""
     try:
         page = _object(body, source)
@@ -68,7 +68,7 @@ def page_of(body: object, source: Source, cloud: Cloud, *, request_id: str = "")
         raise
 
 
-def ids_of(entries: Iterable[Mapping[str, Any]], path: str) -> list[str]:
+def list_ids(entries: Iterable[Mapping[str, Any]], path: str) -> list[str]:
     """The ids of the listed resources. Raises ArmError (code MalformedList) where an entry has none."""
     ids = [entry.get("id") for entry in entries]
     for place, found in enumerate(ids):
@@ -103,7 +103,7 @@ def _following(link: object, source: Source, cloud: Cloud) -> str | None:
         return None
     if not isinstance(link, str):
         raise source.malformed(f"has {_kind(link)} as its `nextLink`, not a URL")
-    if origin_of(link) is None:
+    if parse_origin(link) is None:
         raise source.malformed("has a `nextLink` that is not a URL")
     following = cloud.target_of(link)
     if following is None:

@@ -24,7 +24,7 @@ class Payload:
     secrets: tuple[str, ...] = field(default=(), repr=False)
 
 
-def to_payload(body: Mapping[str, Any]) -> Payload:
+def encode_payload(body: Mapping[str, Any]) -> Payload:
     """JSON with the secrets revealed. Raises TypeError for what is not JSON, ValueError for NaN and infinities."""
     revealed: set[str] = set()
 
@@ -40,7 +40,7 @@ def to_payload(body: Mapping[str, Any]) -> Payload:
     return Payload(content, tuple(sorted(revealed - {""}, key=lambda secret: (-len(secret), secret))))
 
 
-def masked(value: Any, secrets: Iterable[str]) -> Any:
+def mask_payload(value: Any, secrets: Iterable[str]) -> Any:
     """A text, or JSON of texts, without the given secrets, be they plain or escaped as JSON does it."""
     if isinstance(value, str):
         for secret in secrets:
@@ -48,7 +48,7 @@ def masked(value: Any, secrets: Iterable[str]) -> Any:
                 value = value.replace(spelling, MASK)
         return value
     if isinstance(value, Mapping):
-        return {key: masked(item, secrets) for key, item in value.items()}
+        return {key: mask_payload(item, secrets) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [masked(item, secrets) for item in value]
+        return [mask_payload(item, secrets) for item in value]
     return value

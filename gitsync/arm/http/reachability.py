@@ -8,9 +8,9 @@ import ssl
 import aiohttp
 from yarl import URL
 
-from gitsync.arm.http.failures import AuthorityError, TransportError, scrubbed
+from gitsync.arm.http.failures import AuthorityError, TransportError, scrub
 from gitsync.arm.http.host_state import PATIENCE
-from gitsync.arm.http.network import Way
+from gitsync.arm.http.network import HttpTransport
 
 _NEVER_SENT = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError, aiohttp.ClientHttpProxyError)
 _UNTRUSTED = (aiohttp.ClientSSLError, ssl.SSLError)
@@ -22,7 +22,7 @@ _HINTS: tuple[tuple[tuple[type[BaseException], ...], str], ...] = (
 )
 
 
-async def connect(way: Way, url: str, *, is_direct: bool) -> None:
+async def connect(way: HttpTransport, url: str, *, is_direct: bool) -> None:
     """Open a connection, TLS and proxy included, and leave it to the next request. Raises aiohttp.ClientError."""
     proxy = None if is_direct else next(iter(way.proxies(url).values()), None)
     connector = way.session.connector
@@ -39,20 +39,20 @@ async def connect(way: Way, url: str, *, is_direct: bool) -> None:
     connection.release()
 
 
-def no_way(message: str, cause: BaseException) -> TransportError:
+def make_transport_error(message: str, cause: BaseException) -> TransportError:
     """The error for a request that got no answer, by what aiohttp says of it."""
     return TransportError(
-        scrubbed(message),
+        scrub(message),
         was_sent=not isinstance(cause, _NEVER_SENT),
         is_wrong_host=_is_wrong_host(cause),
         hint=_hint(cause),
     )
 
 
-def no_authority(message: str, cause: BaseException) -> AuthorityError:
+def make_authority_error(message: str, cause: BaseException) -> AuthorityError:
     """The same for a request for a token."""
     hint = _hint(cause) or "Check AZURE_AUTHORITY_HOST, the network, and HTTPS_PROXY."
-    return AuthorityError(scrubbed(message), was_sent=False, is_wrong_host=_is_wrong_host(cause), hint=hint)
+    return AuthorityError(scrub(message), was_sent=False, is_wrong_host=_is_wrong_host(cause), hint=hint)
 
 
 def _is_wrong_host(cause: BaseException) -> bool:

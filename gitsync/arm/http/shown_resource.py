@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gitsync.arm.http.answer import Answer
-from gitsync.arm.lro.reply import live_of
+from gitsync.arm.http.answer import Response
+from gitsync.arm.lro.reply import read_live
 from gitsync.errors import ArmError
-from gitsync.formats.arm_path import same_id
+from gitsync.formats.arm_path import is_same_id
 from gitsync.model.live import Live
 
 MALFORMED = "MalformedResource"
 _PROVIDERS = "/providers/"
 
 
-def shown(answer: Answer, arm_id: str) -> Live:
+def read_shown_resource(answer: Response, arm_id: str) -> Live:
     """The resource that an answer to a GET shows. Raises ArmError (code MalformedResource) where it shows another
     one, or none.
     """
@@ -33,10 +33,10 @@ def shown(answer: Answer, arm_id: str) -> Live:
             method="GET",
             hint="Check the endpoint, and any proxy between gitsync and Azure. The resource is left as it is.",
         )
-    return live_of(answer)
+    return read_live(answer)
 
 
-def shows(answer: Answer, arm_id: str) -> bool:
+def is_shown(answer: Response, arm_id: str) -> bool:
     """Tell whether an answer shows the resource."""
     return not _fault(answer.body, arm_id)
 
@@ -72,7 +72,7 @@ def _is_id_of(found: str, asked: str) -> bool:
     subscription. It also writes the name of a region without blanks.
     """
     found, asked = found.replace(" ", ""), asked.replace(" ", "")
-    if same_id(found, asked):
+    if is_same_id(found, asked):
         return True
     (scope, _, name), (asked_scope, _, asked_name) = _parted(found), _parted(asked)
     return bool(asked_name) and name == asked_name and f"{asked_scope}/".startswith(f"{scope}/")

@@ -15,9 +15,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from gitsync.arm.http.answer import Answer
+from gitsync.arm.http.answer import Response
 from gitsync.arm.http.conversation import Conversation
-from gitsync.formats.arm_path import provider_of, subscription_of
+from gitsync.formats.arm_path import find_provider, find_subscription
 from gitsync.model.clock import Clock
 
 _ANOTHER_OPERATION = "retryableerror"
@@ -28,7 +28,7 @@ _COUNT = re.compile(r"[0-9]{1,6}")
 """What a header may say is left; ARM's largest are some 12,000."""
 
 
-class Kind(StrEnum):
+class RequestKind(StrEnum):
     """What a request counts as; an action (POST) is a write."""
 
     READS = "reads"
@@ -36,11 +36,11 @@ class Kind(StrEnum):
     DELETES = "deletes"
 
 
-KINDS = {"GET": Kind.READS, "HEAD": Kind.READS, "DELETE": Kind.DELETES}
+KINDS = {"GET": RequestKind.READS, "HEAD": RequestKind.READS, "DELETE": RequestKind.DELETES}
 
 
-def kind_of(method: str) -> Kind:
-    return KINDS.get(method, Kind.WRITES)
+def classify_method(method: str) -> RequestKind:
+    return KINDS.get(method, RequestKind.WRITES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +51,10 @@ class Limit:
     per_second: float
 
 
-ARM_LIMITS: Mapping[Kind, Limit] = {
-    Kind.READS: Limit(250, 25),
-    Kind.WRITES: Limit(200, 10),
-    Kind.DELETES: Limit(200, 10),
+ARM_LIMITS: Mapping[RequestKind, Limit] = {
+    RequestKind.READS: Limit(250, 25),
+    RequestKind.WRITES: Limit(200, 10),
+    RequestKind.DELETES: Limit(200, 10),
 }
 """ARM's, per principal and subscription, and the same for a tenant (Microsoft's request-limits-and-throttling)."""
 
@@ -68,11 +68,11 @@ it; a wait for the rest of a rounding could be too short for a clock to show.
 class Throttle:
     """All buckets of one principal."""
 
-    def __init__(self, clock: Clock, limits: Mapping[Kind, Limit] = ARM_LIMITS) -> None:
+    def __init__(self, clock: Clock, limits: Mapping[RequestKind, Limit] = ARM_LIMITS) -> None:
         self._clock = clock
         self._limits = limits
-        self._buckets: dict[tuple[str, Kind], _Bucket] = {}
-        self._tired: defaultdict[tuple[str, str, Kind], _Pause] = defaultdict(_Pause)
+        self._buckets: dict[tuple[str, RequestKind], _Bucket] = {}
+        self._tired: defaultdict[tuple[str, str, RequestKind], _Pause] = defaultdict(_Pause)
 
     async def admit(self, method: str, path: str, conversation: Conversation) -> bool:
         """Wait until a request may go. False, at once where that is foreseeable, if it may not before the deadline.
@@ -88,16 +88,16 @@ class Throttle:
             await self._clock.sleep(seconds)
         return True
 
-    def learn(self, method: str, path: str, answer: Answer) -> None:
+    def learn(self, method: str, path: str, answer: Response) -> None:
         """Take in what an answer says of the bucket that its request was counted against."""
-        bucket, kind = self._bucket(method, path), kind_of(method)
-        scope = "subscription" if subscription_of(path) else "tenant"
+        bucket, kind = self._bucket(method, path), classify_method(method)
+        scope = "subscription" if find_subscription(path) else "tenant"
         for middle, is_ours in ((scope, True), (f"{scope}-global", False)):
             left = answer.headers.get(f"x-ms-ratelimit-remaining-{middle}-{kind}", "")
             if _COUNT.fullmatch(left):
                 bucket.correct(int(left), is_ours=is_ours)
 
-    def hold(self, method: str, path: str, answer: Answer, code: str, seconds: float) -> None:
+    def hold(self, method: str, path: str, answer: Response, code: str, seconds: float) -> None:
         """A 429: keep everyone off for the time that it asks for; asking earlier would restart the wait."""
         if code.casefold().startswith(_ANOTHER_OPERATION):
             return
@@ -108,13 +108,13 @@ class Throttle:
             self._bucket(method, path).hold(until)
 
     def _bucket(self, method: str, path: str) -> _Bucket:
-        key = ((subscription_of(path) or "").casefold(), kind_of(method))
+        key = ((find_subscription(path) or "").casefold(), classify_method(method))
         if key not in self._buckets:
             self._buckets[key] = _Bucket(self._clock, self._limits[key[1]])
         return self._buckets[key]
 
-    def _provider(self, method: str, path: str) -> tuple[str, str, Kind]:
-        return (subscription_of(path) or "").casefold(), provider_of(path).casefold(), kind_of(method)
+    def _provider(self, method: str, path: str) -> tuple[str, str, RequestKind]:
+        return (find_subscription(path) or "").casefold(), find_provider(path).casefold(), classify_method(method)
 
 
 @dataclass(slots=True)

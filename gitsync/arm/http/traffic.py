@@ -10,12 +10,12 @@ import asyncio
 from collections import Counter
 from collections.abc import Mapping
 
-from gitsync.arm.auth.access import Access
+from gitsync.arm.auth.access import ArmAccess
 from gitsync.arm.http.host_state import Host
-from gitsync.arm.http.throttle import Kind, Limit, Throttle
+from gitsync.arm.http.throttle import Limit, RequestKind, Throttle
 from gitsync.arm.write_locks import Lanes
 from gitsync.model.clock import Clock
-from gitsync.model.report import Requests
+from gitsync.model.report import RequestCounts
 
 _Principal = tuple[object, ...]
 
@@ -23,7 +23,7 @@ _Principal = tuple[object, ...]
 class Traffic:
     """Made once a run, inside its event loop."""
 
-    def __init__(self, clock: Clock, in_flight: int, limits: Mapping[Kind, Limit]) -> None:
+    def __init__(self, clock: Clock, in_flight: int, limits: Mapping[RequestKind, Limit]) -> None:
         self.slots = asyncio.Semaphore(in_flight)
         self.counts: Counter[str] = Counter()
         self.lanes = Lanes()
@@ -33,23 +33,23 @@ class Traffic:
         self._hosts: dict[str, Host] = {}
 
     @property
-    def requests(self) -> Requests:
+    def requests(self) -> RequestCounts:
         """What the run has sent so far, as whomever."""
-        return Requests(**self.counts)
+        return RequestCounts(**self.counts)
 
-    def throttle(self, access: Access) -> Throttle:
+    def throttle(self, access: ArmAccess) -> Throttle:
         """The buckets of the principal that signs in."""
         who = _principal(access)
         if who not in self._throttles:
             self._throttles[who] = Throttle(self._clock, self._limits)
         return self._throttles[who]
 
-    def host(self, access: Access) -> Host:
+    def host(self, access: ArmAccess) -> Host:
         """What is known of the endpoint, whoever signs in there."""
         return self._hosts.setdefault(access.cloud.endpoint, Host(self._clock))
 
 
-def _principal(access: Access) -> _Principal:
+def _principal(access: ArmAccess) -> _Principal:
     """A client of a tenant is one principal however it proves itself; without a client, the method is all we know."""
     sign_in = access.sign_in
     known = (sign_in.tenant.casefold(), sign_in.client.casefold()) if sign_in.client else (sign_in.method,)

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from gitsync.arm.http.answer import Answer
-from gitsync.arm.http.call import Call
+from gitsync.arm.http.answer import Response
+from gitsync.arm.http.call import ArmRequest
 from gitsync.model.live import Live
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
+class AcceptedWrite:
     """An accepted write. `body` may hold secrets and is not shown; nor is where to poll, which may be signed.
 
     `status` is 404 for a DELETE of what was not there. Hand it to `Writer.wait`, which tells how it ended.
@@ -23,8 +23,8 @@ class Reply:
     status: int
     body: Mapping[str, Any] = field(repr=False)
     etag: str | None = None
-    call: Call = field(repr=False)
-    answer: Answer = field(repr=False)
+    call: ArmRequest = field(repr=False)
+    answer: Response = field(repr=False)
 
     @property
     def live(self) -> Live:
@@ -32,7 +32,7 @@ class Reply:
         return Live(body=self.body, etag=self.etag)
 
 
-def live_of(answer: Answer) -> Live:
+def read_live(answer: Response) -> Live:
     """The resource that a GET or PUT shows; the ETag of the header, or where a provider keeps it in the body, that."""
     body = answer.mapping()
     own = body.get("etag")

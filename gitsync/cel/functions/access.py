@@ -10,16 +10,16 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gitsync.cel.functions.equality import NUMBERS, holds
-from gitsync.cel.values import KEYS, NONE, EvaluationError, Optional, kind_of
+from gitsync.cel.functions.equality import NUMBERS, has_key
+from gitsync.cel.values import KEYS, NONE, EvaluationError, Optional, name_type
 
 _MISSING = object()
 
 
-def select(operand: Any, field: str, *, optional: bool) -> Any:
+def select_field(operand: Any, field: str, *, optional: bool) -> Any:
     """`operand.field`, `operand.?field`."""
     if isinstance(operand, Optional):
-        return select(operand.value, field, optional=True) if operand.present else NONE
+        return select_field(operand.value, field, optional=True) if operand.present else NONE
     if optional:
         return Optional(_member(operand, field)) if has(operand, field) else NONE
     found = _member(operand, field)
@@ -32,7 +32,7 @@ def has(operand: Any, field: str) -> bool:
     """`has(operand.field)`: a key that is there, or a field that is not its zero value."""
     if isinstance(operand, Optional):
         return operand.present and has(operand.value, field)
-    match kind_of(operand):
+    match name_type(operand):
         case "map":
             return field in operand
         case "object":
@@ -42,7 +42,7 @@ def has(operand: Any, field: str) -> bool:
 
 
 def _member(operand: Any, field: str) -> Any:
-    match kind_of(operand):
+    match name_type(operand):
         case "map":
             return operand.get(field, _MISSING)
         case "object":
@@ -51,10 +51,10 @@ def _member(operand: Any, field: str) -> Any:
             return _MISSING
 
 
-def index(operand: Any, key: Any, *, optional: bool, shown: str) -> Any:
+def select_entry(operand: Any, key: Any, *, optional: bool, shown: str) -> Any:
     """`operand[key]`, `operand[?key]`; `shown` is the key as the expression says it, or empty."""
     if isinstance(operand, Optional):
-        return index(operand.value, key, optional=True, shown=shown) if operand.present else NONE
+        return select_entry(operand.value, key, optional=True, shown=shown) if operand.present else NONE
     found, missing = _entry(operand, key)
     if optional:
         return NONE if found is _MISSING else Optional(found)
@@ -65,7 +65,7 @@ def index(operand: Any, key: Any, *, optional: bool, shown: str) -> Any:
 
 def _entry(operand: Any, key: Any) -> tuple[Any, str]:
     """What is under a key, or _MISSING, and what to say then."""
-    kinds = kind_of(operand), kind_of(key)
+    kinds = name_type(operand), name_type(key)
     match kinds:
         case ("list", "int" | "uint" | "double"):
             return _item(operand, key), "index out of bounds"
@@ -81,4 +81,4 @@ def _item(items: Sequence[Any], place: float) -> Any:
 
 
 def _value(mapping: Mapping[Any, Any], key: Any) -> Any:
-    return mapping[key] if holds(mapping, key) else _MISSING
+    return mapping[key] if has_key(mapping, key) else _MISSING

@@ -20,13 +20,13 @@ LARGEST_UINT: Final = 2**64 - 1
 Reckon = Callable[[Any, Any], Any]
 
 
-def as_int(number: int) -> int:
+def check_int(number: int) -> int:
     if not SMALLEST_INT <= number <= LARGEST_INT:
         raise EvaluationError("integer overflow")
     return int(number)
 
 
-def as_uint(number: int) -> Uint:
+def check_uint(number: int) -> Uint:
     if not 0 <= number <= LARGEST_UINT:
         raise EvaluationError("unsigned integer overflow")
     return Uint(number)
@@ -72,10 +72,10 @@ _WHOLE: Final[dict[str, Reckon]] = {
 _DOUBLE: Final[dict[str, Reckon]] = {"_+_": operator.add, "_-_": operator.sub, "_*_": operator.mul, "_/_": _ratio}
 
 FUNCTIONS: Final[dict[tuple[str, ...], Callable[..., Any]]] = {
-    **{(name, "int", "int"): _bounded(reckon, as_int) for name, reckon in _WHOLE.items()},
-    **{(name, "uint", "uint"): _bounded(reckon, as_uint) for name, reckon in _WHOLE.items()},
+    **{(name, "int", "int"): _bounded(reckon, check_int) for name, reckon in _WHOLE.items()},
+    **{(name, "uint", "uint"): _bounded(reckon, check_uint) for name, reckon in _WHOLE.items()},
     **{(name, "double", "double"): reckon for name, reckon in _DOUBLE.items()},
-    ("-_", "int"): lambda number: as_int(-number),
+    ("-_", "int"): lambda number: check_int(-number),
     ("-_", "double"): operator.neg,
     ("!_", "bool"): operator.not_,
     ("_+_", "string", "string"): operator.add,

@@ -9,21 +9,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from gitsync.cel.scope import Scope, truth
+from gitsync.cel.scope import EvaluationScope, require_bool
 from gitsync.cel.syntax.tree import Macro
-from gitsync.cel.values import NONE, EvaluationError, MapValue, Optional, kind_of
+from gitsync.cel.values import NONE, EvaluationError, MapValue, Optional, name_type
 
 _Pairs = Iterator[tuple[Any, Any]]
 
 
-def expand(macro: Macro, scope: Scope) -> Any:
+def expand(macro: Macro, scope: EvaluationScope) -> Any:
     """What comes of a macro. Raises EvaluationError where it goes over something that has no items."""
     return _MACROS[macro.name](macro, scope, scope.value(macro.over))
 
 
 def _pairs(over: Any) -> _Pairs:
     """Place and item, or key and value."""
-    match kind_of(over):
+    match name_type(over):
         case "list":
             return enumerate(over)
         case "map":
@@ -32,9 +32,9 @@ def _pairs(over: Any) -> _Pairs:
             raise EvaluationError(f"no such overload: a macro over {kind}")
 
 
-def _rounds(macro: Macro, scope: Scope, over: Any) -> Iterator[tuple[Any, Scope]]:
+def _rounds(macro: Macro, scope: EvaluationScope, over: Any) -> Iterator[tuple[Any, EvaluationScope]]:
     """The variables bound, one item after the other; besides, the place or key that it is about."""
-    of_map = kind_of(over) == "map"
+    of_map = name_type(over) == "map"
     for key, value in _pairs(over):
         scope.budget.step()
         single = (key,) if of_map else (value,)
@@ -42,18 +42,18 @@ def _rounds(macro: Macro, scope: Scope, over: Any) -> Iterator[tuple[Any, Scope]
         yield key, scope.bound(zip(macro.variables, values, strict=True))
 
 
-def _chosen(macro: Macro, scope: Scope, over: Any) -> Iterator[tuple[Any, Scope]]:
+def _chosen(macro: Macro, scope: EvaluationScope, over: Any) -> Iterator[tuple[Any, EvaluationScope]]:
     """The rounds that a filter lets through: the first of two arguments. With one argument, all."""
     for key, inner in _rounds(macro, scope, over):
-        if len(macro.args) == 1 or truth(inner.value(macro.args[0]), macro.name):
+        if len(macro.args) == 1 or require_bool(inner.value(macro.args[0]), macro.name):
             yield key, inner
 
 
-def _decided(macro: Macro, scope: Scope, over: Any, by: bool) -> bool:  # noqa: FBT001 - the two macros differ in this alone
+def _decided(macro: Macro, scope: EvaluationScope, over: Any, by: bool) -> bool:  # noqa: FBT001 - the two macros differ in this alone
     failure: EvaluationError | None = None
     for _, inner in _rounds(macro, scope, over):
         try:
-            if truth(inner.value(macro.args[0]), macro.name) == by:
+            if require_bool(inner.value(macro.args[0]), macro.name) == by:
                 return by
         except EvaluationError as error:
             failure = failure or error
@@ -63,62 +63,62 @@ def _decided(macro: Macro, scope: Scope, over: Any, by: bool) -> bool:  # noqa: 
     return not by
 
 
-def _exists_one(macro: Macro, scope: Scope, over: Any) -> bool:
-    return sum(truth(inner.value(macro.args[0]), macro.name) for _, inner in _rounds(macro, scope, over)) == 1
+def _exists_one(macro: Macro, scope: EvaluationScope, over: Any) -> bool:
+    return sum(require_bool(inner.value(macro.args[0]), macro.name) for _, inner in _rounds(macro, scope, over)) == 1
 
 
-def _filter(macro: Macro, scope: Scope, over: Any) -> list[Any]:
+def _filter(macro: Macro, scope: EvaluationScope, over: Any) -> list[Any]:
     rounds = _rounds(macro, scope, over)
     variable = macro.variables[0]
-    return [inner.names[variable] for _, inner in rounds if truth(inner.value(macro.args[0]), macro.name)]
+    return [inner.names[variable] for _, inner in rounds if require_bool(inner.value(macro.args[0]), macro.name)]
 
 
-def _list(macro: Macro, scope: Scope, over: Any) -> list[Any]:
+def _list(macro: Macro, scope: EvaluationScope, over: Any) -> list[Any]:
     return [inner.value(macro.args[-1]) for _, inner in _chosen(macro, scope, over)]
 
 
-def _map(macro: Macro, scope: Scope, over: Any) -> MapValue:
+def _map(macro: Macro, scope: EvaluationScope, over: Any) -> MapValue:
     return MapValue((key, inner.value(macro.args[-1])) for key, inner in _chosen(macro, scope, over))
 
 
-def _map_entry(macro: Macro, scope: Scope, over: Any) -> MapValue:
+def _map_entry(macro: Macro, scope: EvaluationScope, over: Any) -> MapValue:
     return MapValue(
         entry for _, inner in _chosen(macro, scope, over) for entry in _entries(inner.value(macro.args[-1]), inner)
     )
 
 
-def _entries(value: Any, scope: Scope) -> _Pairs:
+def _entries(value: Any, scope: EvaluationScope) -> _Pairs:
     if not isinstance(value, Mapping):
         raise EvaluationError("transformMapEntry: the result is not a map")
     scope.budget.step(len(value))
     return iter(value.items())
 
 
-def _optional(macro: Macro, scope: Scope, over: Any) -> Any:
+def _optional(macro: Macro, scope: EvaluationScope, over: Any) -> Any:
     if not isinstance(over, Optional):
-        raise EvaluationError(f"no such overload: {kind_of(over)}.{macro.name}")
+        raise EvaluationError(f"no such overload: {name_type(over)}.{macro.name}")
     if not over.present:
         return NONE
     return _bind(macro, scope, over.value)
 
 
-def _opt_map(macro: Macro, scope: Scope, over: Any) -> Any:
+def _opt_map(macro: Macro, scope: EvaluationScope, over: Any) -> Any:
     found = _optional(macro, scope, over)
     return Optional(found) if over.present else NONE
 
 
-def _opt_flat_map(macro: Macro, scope: Scope, over: Any) -> Optional:
+def _opt_flat_map(macro: Macro, scope: EvaluationScope, over: Any) -> Optional:
     found = _optional(macro, scope, over)
     if not isinstance(found, Optional):
         raise EvaluationError("optFlatMap: the result is not an optional")
     return found
 
 
-def _bind(macro: Macro, scope: Scope, over: Any) -> Any:
+def _bind(macro: Macro, scope: EvaluationScope, over: Any) -> Any:
     return scope.bound([(macro.variables[0], over)]).value(macro.args[0])
 
 
-_MACROS: Final[dict[str, Callable[[Macro, Scope, Any], Any]]] = {
+_MACROS: Final[dict[str, Callable[[Macro, EvaluationScope, Any], Any]]] = {
     "all": lambda macro, scope, over: _decided(macro, scope, over, by=False),
     "exists": lambda macro, scope, over: _decided(macro, scope, over, by=True),
     "exists_one": _exists_one,

@@ -12,16 +12,16 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, Final
 
-from gitsync.cel.functions.arithmetic import LARGEST_INT, LARGEST_UINT, SMALLEST_INT, as_int, as_uint
+from gitsync.cel.functions.arithmetic import LARGEST_INT, LARGEST_UINT, SMALLEST_INT, check_int, check_uint
 from gitsync.cel.functions.times import (
     SECOND,
-    as_timestamp,
+    make_timestamp,
     parse_duration,
     parse_timestamp,
     write_duration,
     write_timestamp,
 )
-from gitsync.cel.values import Duration, EvaluationError, Uint, type_of
+from gitsync.cel.values import Duration, EvaluationError, Uint, find_type
 
 _INT: Final = re.compile(r"[+-]?[0-9]{1,50}")
 _UINT: Final = re.compile(r"[0-9]{1,50}")
@@ -51,13 +51,13 @@ def _uint_of_double(number: float) -> Uint:
 def _int_of_text(text: str) -> int:
     if not _INT.fullmatch(text):
         raise _refusal("string", "int")
-    return as_int(int(text))
+    return check_int(int(text))
 
 
 def _uint_of_text(text: str) -> Uint:
     if not _UINT.fullmatch(text):
         raise _refusal("string", "uint")
-    return as_uint(int(text))
+    return check_uint(int(text))
 
 
 def _double_of_text(text: str) -> float:
@@ -75,33 +75,33 @@ def _bool_of_text(text: str) -> bool:
     return _TRUTH[text]
 
 
-def bytes_of_text(text: str) -> bytes:
+def encode_text(text: str) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError:
         raise _refusal("string", "bytes") from None
 
 
-def text_of_bytes(raw: bytes) -> str:
+def decode_bytes(raw: bytes) -> str:
     try:
         return raw.decode()
     except UnicodeDecodeError:
         raise EvaluationError("string: the bytes are not UTF-8") from None
 
 
-def text_of_double(number: float) -> str:
+def format_double(number: float) -> str:
     """As Go's %g: the shortest digits that read back, with an exponent where it is below -4 or above 5 (1e+06)."""
     if not math.isfinite(number):
         return "NaN" if math.isnan(number) else f"{'+' if number > 0 else '-'}Inf"
     sign, digits, exponent = Decimal(repr(number)).normalize().as_tuple()
     power = len(digits) + int(exponent) - 1
     if -4 <= power <= 5:
-        return plain_double(number)
+        return format_plain_double(number)
     first, *rest = map(str, digits)
     return f"{'-' if sign else ''}{first}{'.' if rest else ''}{''.join(rest)}e{power:+03}"
 
 
-def plain_double(number: float) -> str:
+def format_plain_double(number: float) -> str:
     """The shortest digits without an exponent: 1.5, 1, 100000000000000000000000."""
     text = f"{Decimal(repr(number)):f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
@@ -114,29 +114,29 @@ def _same(value: Any) -> Any:
 FUNCTIONS: Final[dict[tuple[str, ...], Callable[..., Any]]] = {
     **{(kind, kind): _same for kind in ("bool", "int", "uint", "double", "string", "bytes", "timestamp", "duration")},
     ("dyn", "any"): _same,
-    ("type", "any"): type_of,
-    ("int", "uint"): as_int,
+    ("type", "any"): find_type,
+    ("int", "uint"): check_int,
     ("int", "double"): _int_of_double,
     ("int", "string"): _int_of_text,
     ("int", "timestamp"): lambda time: time.nanoseconds // SECOND,
     ("int", "duration"): lambda length: length.nanoseconds,
-    ("uint", "int"): as_uint,
+    ("uint", "int"): check_uint,
     ("uint", "double"): _uint_of_double,
     ("uint", "string"): _uint_of_text,
     ("double", "int"): float,
     ("double", "uint"): float,
     ("double", "string"): _double_of_text,
     ("bool", "string"): _bool_of_text,
-    ("bytes", "string"): bytes_of_text,
+    ("bytes", "string"): encode_text,
     ("string", "bool"): lambda truth: "true" if truth else "false",
     ("string", "int"): str,
     ("string", "uint"): str,
-    ("string", "double"): text_of_double,
-    ("string", "bytes"): text_of_bytes,
+    ("string", "double"): format_double,
+    ("string", "bytes"): decode_bytes,
     ("string", "timestamp"): write_timestamp,
     ("string", "duration"): write_duration,
     ("timestamp", "string"): parse_timestamp,
-    ("timestamp", "int"): lambda seconds: as_timestamp(seconds * SECOND),
+    ("timestamp", "int"): lambda seconds: make_timestamp(seconds * SECOND),
     ("duration", "string"): parse_duration,
     ("duration", "int"): Duration,
 }

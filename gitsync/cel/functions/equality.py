@@ -11,18 +11,18 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from gitsync.cel.budget import Budget
-from gitsync.cel.values import EvaluationError, Optional, kind_of
+from gitsync.cel.budget import EvaluationBudget
+from gitsync.cel.values import EvaluationError, Optional, name_type
 
 NUMBERS: Final = ("int", "uint", "double")
 
-Compare = Callable[[Budget, Any, Any], bool]
+Compare = Callable[[EvaluationBudget, Any, Any], bool]
 
 
-def equal(budget: Budget, left: Any, right: Any) -> bool:
+def is_equal(budget: EvaluationBudget, left: Any, right: Any) -> bool:
     """Tell whether two values are equal; each item that is looked at costs a step."""
     budget.step()
-    kind, other = kind_of(left), kind_of(right)
+    kind, other = name_type(left), name_type(right)
     if kind in NUMBERS and other in NUMBERS:
         return bool(left == right)
     if kind != other:
@@ -30,31 +30,31 @@ def equal(budget: Budget, left: Any, right: Any) -> bool:
     return _EQUAL.get(kind, _plain)(budget, left, right)
 
 
-def _plain(_budget: Budget, left: Any, right: Any) -> bool:
+def _plain(_budget: EvaluationBudget, left: Any, right: Any) -> bool:
     return bool(left == right)
 
 
-def _text(budget: Budget, left: Any, right: Any) -> bool:
+def _text(budget: EvaluationBudget, left: Any, right: Any) -> bool:
     if len(left) != len(right):
         return False
     budget.characters(len(left))
     return bool(left == right)
 
 
-def _lists(budget: Budget, left: Sequence[Any], right: Sequence[Any]) -> bool:
-    return len(left) == len(right) and all(equal(budget, a, b) for a, b in zip(left, right, strict=True))
+def _lists(budget: EvaluationBudget, left: Sequence[Any], right: Sequence[Any]) -> bool:
+    return len(left) == len(right) and all(is_equal(budget, a, b) for a, b in zip(left, right, strict=True))
 
 
-def _maps(budget: Budget, left: Mapping[Any, Any], right: Mapping[Any, Any]) -> bool:
+def _maps(budget: EvaluationBudget, left: Mapping[Any, Any], right: Mapping[Any, Any]) -> bool:
     if len(left) != len(right):
         return False
-    return all(holds(right, key) and equal(budget, value, right[key]) for key, value in left.items())
+    return all(has_key(right, key) and is_equal(budget, value, right[key]) for key, value in left.items())
 
 
-def _optionals(budget: Budget, left: Optional, right: Optional) -> bool:
+def _optionals(budget: EvaluationBudget, left: Optional, right: Optional) -> bool:
     if not (left.present and right.present):
         return left.present == right.present
-    return equal(budget, left.value, right.value)
+    return is_equal(budget, left.value, right.value)
 
 
 _EQUAL: Final[dict[str, Compare]] = {
@@ -66,25 +66,25 @@ _EQUAL: Final[dict[str, Compare]] = {
 }
 
 
-def holds(mapping: Mapping[Any, Any], key: Any) -> bool:
+def has_key(mapping: Mapping[Any, Any], key: Any) -> bool:
     """Tell whether a map has a key. A plain dict has strings for keys, and so no others are looked for in it."""
     if type(mapping) is dict and not isinstance(key, str):
         return False
     return key in mapping
 
 
-def unequal(budget: Budget, left: Any, right: Any) -> bool:
-    return not equal(budget, left, right)
+def is_unequal(budget: EvaluationBudget, left: Any, right: Any) -> bool:
+    return not is_equal(budget, left, right)
 
 
-def within(budget: Budget, item: Any, container: Any) -> bool:
+def contains(budget: EvaluationBudget, item: Any, container: Any) -> bool:
     """`item in container`: an item of a list, or a key of a map."""
-    match kind_of(container):
+    match name_type(container):
         case "list":
-            return any(equal(budget, item, other) for other in container)
-        case "map" if kind_of(item) in {*NUMBERS, "bool", "string"}:
-            return holds(container, item)
-    raise EvaluationError(f"no such overload: in({kind_of(item)}, {kind_of(container)})")
+            return any(is_equal(budget, item, other) for other in container)
+        case "map" if name_type(item) in {*NUMBERS, "bool", "string"}:
+            return has_key(container, item)
+    raise EvaluationError(f"no such overload: in({name_type(item)}, {name_type(container)})")
 
 
 def _ordered(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
@@ -107,7 +107,7 @@ FUNCTIONS: Final[dict[tuple[str, ...], Callable[..., Any]]] = {
 }
 
 MEASURED: Final[dict[tuple[str, ...], Callable[..., Any]]] = {
-    ("_==_", "any", "any"): equal,
-    ("_!=_", "any", "any"): unequal,
-    ("@in", "any", "any"): within,
+    ("_==_", "any", "any"): is_equal,
+    ("_!=_", "any", "any"): is_unequal,
+    ("@in", "any", "any"): contains,
 }

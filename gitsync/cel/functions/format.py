@@ -12,17 +12,17 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from gitsync.cel.budget import Budget
-from gitsync.cel.functions.conversions import bytes_of_text, plain_double, text_of_bytes
+from gitsync.cel.budget import EvaluationBudget
+from gitsync.cel.functions.conversions import decode_bytes, encode_text, format_plain_double
 from gitsync.cel.functions.times import write_duration, write_timestamp
-from gitsync.cel.values import EvaluationError, kind_of, type_of
+from gitsync.cel.values import EvaluationError, find_type, name_type
 
 _CLAUSE: Final = re.compile(r"%(?:(%)|(?:\.([0-9]{1,9}))?([sdfebxXo])|())", re.ASCII)
 _MOST_DIGITS: Final = 1000
 _PRECISION: Final = 6
 
 
-def format_text(budget: Budget, template: str, values: Sequence[Any]) -> str:
+def format_text(budget: EvaluationBudget, template: str, values: Sequence[Any]) -> str:
     """Put values into a template. Raises EvaluationError for an unknown clause, and for one without its value."""
     shown: list[str] = []
     after = given = 0
@@ -41,7 +41,7 @@ def format_text(budget: Budget, template: str, values: Sequence[Any]) -> str:
     return text
 
 
-def _clause(budget: Budget, letter: str | None, digits: str | None, value: Any) -> str:
+def _clause(budget: EvaluationBudget, letter: str | None, digits: str | None, value: Any) -> str:
     if letter is None:
         raise EvaluationError("format: unrecognized clause; there are %s %d %f %e %b %o %x %X, and %% for the sign")
     precision = _PRECISION if digits is None else int(digits)
@@ -50,29 +50,29 @@ def _clause(budget: Budget, letter: str | None, digits: str | None, value: Any) 
     budget.weigh(value)
     if letter == "s":
         return _show(budget, value)
-    kind = kind_of(value)
+    kind = name_type(value)
     write = _WRITERS.get((letter, kind))
     if write is None:
-        raise EvaluationError(f"format: %{letter} cannot show a value of type {type_of(value).name}")
+        raise EvaluationError(f"format: %{letter} cannot show a value of type {find_type(value).name}")
     return write(value, precision)
 
 
-def _show(budget: Budget, value: Any) -> str:
+def _show(budget: EvaluationBudget, value: Any) -> str:
     budget.step()
-    kind = kind_of(value)
+    kind = name_type(value)
     if kind == "list":
         return f"[{', '.join(_show(budget, item) for item in value)}]"
     if kind == "map":
         return _show_map(budget, value)
     show = _SHOWN.get(kind)
     if show is None:
-        raise EvaluationError(f"format: %s cannot show a value of type {type_of(value).name}")
+        raise EvaluationError(f"format: %s cannot show a value of type {find_type(value).name}")
     text = show(value)
     budget.weigh(text)
     return text
 
 
-def _show_map(budget: Budget, value: Mapping[Any, Any]) -> str:
+def _show_map(budget: EvaluationBudget, value: Mapping[Any, Any]) -> str:
     entries = sorted((_show(budget, key), _show(budget, entry)) for key, entry in value.items())
     return f"{{{', '.join(f'{key}: {entry}' for key, entry in entries)}}}"
 
@@ -82,7 +82,7 @@ def _endless(number: float) -> str:
 
 
 def _decimal(number: float, _precision: int = 0) -> str:
-    return plain_double(number) if math.isfinite(number) else _endless(number)
+    return format_plain_double(number) if math.isfinite(number) else _endless(number)
 
 
 def _fixed(number: float, precision: int) -> str:
@@ -104,7 +104,7 @@ _SHOWN: Final[dict[str, Callable[[Any], str]]] = {
     "uint": str,
     "double": _decimal,
     "string": lambda text: text,
-    "bytes": text_of_bytes,
+    "bytes": decode_bytes,
     "timestamp": write_timestamp,
     "duration": write_duration,
     "type": lambda named: named.name,
@@ -116,8 +116,8 @@ _WRITERS: Final[dict[tuple[str, str], Callable[[Any, int], str]]] = {
     **{("f", kind): _fixed for kind in ("int", "uint", "double")},
     **{("e", kind): _scientific for kind in ("int", "uint", "double")},
     ("b", "bool"): lambda truth, _: "1" if truth else "0",
-    ("x", "string"): lambda text, _: bytes_of_text(text).hex(),
-    ("X", "string"): lambda text, _: bytes_of_text(text).hex().upper(),
+    ("x", "string"): lambda text, _: encode_text(text).hex(),
+    ("X", "string"): lambda text, _: encode_text(text).hex().upper(),
     ("x", "bytes"): lambda raw, _: raw.hex(),
     ("X", "bytes"): lambda raw, _: raw.hex().upper(),
 }

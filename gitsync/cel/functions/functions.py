@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from gitsync.cel import optionals
-from gitsync.cel.budget import Budget
+from gitsync.cel.budget import EvaluationBudget
 from gitsync.cel.functions import (
     arithmetic,
     conversions,
@@ -22,12 +22,12 @@ from gitsync.cel.functions import (
     strings,
     times,
 )
-from gitsync.cel.values import EvaluationError, kind_of
+from gitsync.cel.values import EvaluationError, name_type
 
-Key = tuple[str, ...]
+OverloadKey = tuple[str, ...]
 """A name, then the kind of each argument, or "any" for all of them."""
 
-_PLAIN: Final[dict[Key, Callable[..., Any]]] = {
+_PLAIN: Final[dict[OverloadKey, Callable[..., Any]]] = {
     ("size", "list"): len,
     ("size", "map"): len,
     **arithmetic.FUNCTIONS,
@@ -38,7 +38,7 @@ _PLAIN: Final[dict[Key, Callable[..., Any]]] = {
     **optionals.FUNCTIONS,
     **further.FUNCTIONS,
 }
-_MEASURED: Final[dict[Key, Callable[..., Any]]] = {
+_MEASURED: Final[dict[OverloadKey, Callable[..., Any]]] = {
     **equality.MEASURED,
     **strings.MEASURED,
     **format.MEASURED,
@@ -52,7 +52,7 @@ NAMES: Final = frozenset(key[0] for key in (*_PLAIN, *_MEASURED)) | _OF_MANY
 """Every function and operator that `call` knows."""
 
 
-def call(budget: Budget, name: str, args: list[Any]) -> Any:
+def call(budget: EvaluationBudget, name: str, args: list[Any]) -> Any:
     """Call a function; the target of a method is its first argument.
 
     Raises EvaluationError where there is no function for the types of the arguments, and whatever the function refuses.
@@ -64,10 +64,10 @@ def call(budget: Budget, name: str, args: list[Any]) -> Any:
     return result
 
 
-def _called(budget: Budget, name: str, args: list[Any]) -> Any:
+def _called(budget: EvaluationBudget, name: str, args: list[Any]) -> Any:
     if name in _OF_MANY:
-        return further.extreme(name, args)
-    exact = (name, *map(kind_of, args))
+        return further.find_extreme(name, args)
+    exact = (name, *map(name_type, args))
     for key in (exact, (name, *("any",) * len(args))):
         if key in _PLAIN:
             return _PLAIN[key](*args)

@@ -10,10 +10,10 @@ import binascii
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from gitsync.cel.budget import Budget
+from gitsync.cel.budget import EvaluationBudget
 from gitsync.cel.functions.equality import FUNCTIONS as ORDER
-from gitsync.cel.functions.equality import NUMBERS, within
-from gitsync.cel.values import EvaluationError, kind_of
+from gitsync.cel.functions.equality import NUMBERS, contains
+from gitsync.cel.values import EvaluationError, name_type
 
 
 def _decode(text: str) -> bytes:
@@ -25,13 +25,13 @@ def _decode(text: str) -> bytes:
         raise EvaluationError("base64.decode: the text is not base64") from None
 
 
-def extreme(name: str, values: Sequence[Any]) -> Any:
+def find_extreme(name: str, values: Sequence[Any]) -> Any:
     """`math.least` or `math.greatest` of some numbers, or of one list of them."""
-    numbers = values[0] if len(values) == 1 and kind_of(values[0]) == "list" else values
+    numbers = values[0] if len(values) == 1 and name_type(values[0]) == "list" else values
     if not numbers:
         raise EvaluationError(f"{name}: there is no number to choose from")
-    if any(kind_of(number) not in NUMBERS for number in numbers):
-        raise EvaluationError(f"no such overload: {name}({', '.join(map(kind_of, numbers))})")
+    if any(name_type(number) not in NUMBERS for number in numbers):
+        raise EvaluationError(f"no such overload: {name}({', '.join(map(name_type, numbers))})")
     before = ORDER["_<_" if name == "math.least" else "_>_", "double", "double"]
     chosen, *others = numbers
     for number in others:
@@ -39,16 +39,16 @@ def extreme(name: str, values: Sequence[Any]) -> Any:
     return chosen
 
 
-def _contains(budget: Budget, whole: Sequence[Any], part: Sequence[Any]) -> bool:
-    return all(within(budget, item, whole) for item in part)
+def _contains(budget: EvaluationBudget, whole: Sequence[Any], part: Sequence[Any]) -> bool:
+    return all(contains(budget, item, whole) for item in part)
 
 
-def _equivalent(budget: Budget, one: Sequence[Any], other: Sequence[Any]) -> bool:
+def _equivalent(budget: EvaluationBudget, one: Sequence[Any], other: Sequence[Any]) -> bool:
     return _contains(budget, one, other) and _contains(budget, other, one)
 
 
-def _intersects(budget: Budget, one: Sequence[Any], other: Sequence[Any]) -> bool:
-    return any(within(budget, item, other) for item in one)
+def _intersects(budget: EvaluationBudget, one: Sequence[Any], other: Sequence[Any]) -> bool:
+    return any(contains(budget, item, other) for item in one)
 
 
 FUNCTIONS: Final[dict[tuple[str, ...], Callable[..., Any]]] = {

@@ -73,7 +73,7 @@ CATEGORIES: Final = frozenset(
 """Unicode's general categories, and the groups that they are in."""
 
 
-def all_but(ranges: Ranges) -> Ranges:
+def invert_ranges(ranges: Ranges) -> Ranges:
     """All code points that are not in some ranges, which are sorted."""
     starts = (0, *(last + 1 for _, last in ranges))
     ends = (*(first - 1 for first, _ in ranges), LAST_POINT)

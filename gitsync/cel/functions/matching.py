@@ -10,9 +10,17 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from gitsync.cel.budget import Budget
+from gitsync.cel.budget import EvaluationBudget
 from gitsync.cel.functions.letters import Letters
-from gitsync.cel.functions.patterns import Choice, Edge, Part, PatternReader, Repeat, Row, refusal
+from gitsync.cel.functions.patterns import (
+    Alternation,
+    Assertion,
+    Concatenation,
+    Part,
+    PatternReader,
+    Repeat,
+    make_pattern_error,
+)
 
 MOST_STATES: Final = 20_000
 """How large a pattern may be once its repetitions are written out."""
@@ -22,36 +30,36 @@ MOST_STATES: Final = 20_000
 class _State:
     """A place in the pattern: what the next character must be, or what edge must be here; then where it goes on."""
 
-    test: Letters | Edge | None = None
+    test: Letters | Assertion | None = None
     after: list[_State] = field(default_factory=list)
 
 
 class _Builder:
     """Builds the states of a pattern from its end to its start."""
 
-    def __init__(self, budget: Budget) -> None:
+    def __init__(self, budget: EvaluationBudget) -> None:
         self._left = MOST_STATES
         self._budget = budget
 
     def build(self, part: Part, then: _State) -> _State:
         """Return the state in which `part` starts, and after which it goes on with `then`."""
         match part:
-            case Row():
+            case Concatenation():
                 for each in reversed(part.parts):
                     then = self.build(each, then)
                 return then
-            case Choice():
+            case Alternation():
                 return self._state(None, [self.build(each, then) for each in part.parts])
             case Repeat():
                 return self._repeat(part, then)
-            case Letters() | Edge():
+            case Letters() | Assertion():
                 return self._state(part, [then])
 
-    def _state(self, test: Letters | Edge | None, after: list[_State]) -> _State:
+    def _state(self, test: Letters | Assertion | None, after: list[_State]) -> _State:
         self._budget.step()
         self._left -= 1
         if self._left < 0:
-            raise refusal("the pattern is too large once its repetitions are written out")
+            raise make_pattern_error("the pattern is too large once its repetitions are written out")
         return _State(test, after)
 
     def _repeat(self, repeat: Repeat, then: _State) -> _State:
@@ -86,7 +94,7 @@ _EDGES: Final[dict[str, Callable[[str, str], bool]]] = {
 }
 
 
-def _reached(states: Iterable[_State], here: _Here, budget: Budget) -> dict[_State, None]:
+def _reached(states: Iterable[_State], here: _Here, budget: EvaluationBudget) -> dict[_State, None]:
     """All states that can be reached from some without another character, in a fixed order."""
     found: dict[_State, None] = {}
     waiting = list(states)
@@ -96,12 +104,12 @@ def _reached(states: Iterable[_State], here: _Here, budget: Budget) -> dict[_Sta
             continue
         budget.step()
         found[state] = None
-        if state.test is None or (isinstance(state.test, Edge) and _EDGES[state.test.name](*here)):
+        if state.test is None or (isinstance(state.test, Assertion) and _EDGES[state.test.name](*here)):
             waiting += state.after
     return found
 
 
-def matches(budget: Budget, text: str, pattern: str) -> bool:
+def matches(budget: EvaluationBudget, text: str, pattern: str) -> bool:
     """Tell whether a pattern of RE2 matches somewhere in a text. Raises EvaluationError for what is no such pattern."""
     budget.step(len(pattern))
     last = _State()
@@ -117,7 +125,7 @@ def matches(budget: Budget, text: str, pattern: str) -> bool:
     return False
 
 
-def _takes(state: _State, letter: str, budget: Budget) -> bool:
+def _takes(state: _State, letter: str, budget: EvaluationBudget) -> bool:
     """Tell whether a state goes on with a character."""
     if not isinstance(state.test, Letters):
         return False

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from gitsync.cel.functions.letters import CATEGORIES, CLASSES, LAST_POINT, POSIX, Letters, Ranges, all_but
+from gitsync.cel.functions.letters import CATEGORIES, CLASSES, LAST_POINT, POSIX, Letters, Ranges, invert_ranges
 from gitsync.cel.values import EvaluationError
 
 MOST_CHARACTERS: Final = 1000
@@ -21,19 +21,19 @@ MOST_GROUPS: Final = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Edge:
+class Assertion:
     """A place between characters: "^" and "$" of the text, "(" and ")" of a line, "b" and "B" of a word."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class Concatenation:
     parts: tuple[Part, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class Alternation:
     parts: tuple[Part, ...]
 
 
@@ -44,7 +44,7 @@ class Repeat:
     most: int | None
 
 
-Part = Letters | Edge | Row | Choice | Repeat
+Part = Letters | Assertion | Concatenation | Alternation | Repeat
 
 _CONTROLS: Final = {"a": 7, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11}
 _EDGES: Final = {"A": "^", "z": "$", "b": "b", "B": "B"}
@@ -56,7 +56,7 @@ _CATEGORY: Final = re.compile(r"([pP])(?:\{(\^?)([A-Za-z]+)\}|([A-Z]))", re.ASCI
 _NAMED: Final = re.compile(r"\[:(\^?)([a-z]+):\]", re.ASCII)
 
 
-def refusal(why: str) -> EvaluationError:
+def make_pattern_error(why: str) -> EvaluationError:
     return EvaluationError(f"matches: {why}")
 
 
@@ -65,7 +65,7 @@ class PatternReader:
 
     def __init__(self, pattern: str) -> None:
         if len(pattern) > MOST_CHARACTERS:
-            raise refusal(f"the pattern is longer than {MOST_CHARACTERS} characters")
+            raise make_pattern_error(f"the pattern is longer than {MOST_CHARACTERS} characters")
         self._text = pattern
         self._at = 0
         self._flags: frozenset[str] = frozenset()
@@ -74,7 +74,7 @@ class PatternReader:
     def read(self) -> Part:
         part = self._choice()
         if self._at < len(self._text):
-            raise refusal("the pattern closes a group that it does not open")
+            raise make_pattern_error("the pattern closes a group that it does not open")
         return part
 
     def _next(self) -> str:
@@ -96,13 +96,13 @@ class PatternReader:
         parts = [self._row()]
         while self._take("|"):
             parts.append(self._row())
-        return parts[0] if len(parts) == 1 else Choice(tuple(parts))
+        return parts[0] if len(parts) == 1 else Alternation(tuple(parts))
 
     def _row(self) -> Part:
         parts: list[Part] = []
         while self._next() not in {"", "|", ")"}:
             parts.append(self._repeated(self._one()))
-        return Row(tuple(parts))
+        return Concatenation(tuple(parts))
 
     def _repeated(self, part: Part) -> Part:
         count = self._count()
@@ -110,7 +110,7 @@ class PatternReader:
             return part
         self._take("?")
         if self._next() in {"*", "+", "?"} or _COUNT.match(self._text, self._at):
-            raise refusal("the pattern repeats a repetition; put it in a group")
+            raise make_pattern_error("the pattern repeats a repetition; put it in a group")
         return Repeat(part, *count)
 
     def _count(self) -> tuple[int, int | None] | None:
@@ -123,7 +123,7 @@ class PatternReader:
         least = int(found[1])
         most = int(found[3]) if found[3] else (None if found[2] else least)
         if max(least, most or 0) > MOST_REPETITIONS or (most is not None and most < least):
-            raise refusal(f"the pattern has a bad count of repetitions; {MOST_REPETITIONS} is the most")
+            raise make_pattern_error(f"the pattern has a bad count of repetitions; {MOST_REPETITIONS} is the most")
         return least, most
 
     def _one(self) -> Part:
@@ -137,13 +137,13 @@ class PatternReader:
             case ".":
                 return Letters((), negated=True) if "s" in self._flags else Letters(((10, 10),), negated=True)
             case "^":
-                return Edge("(" if "m" in self._flags else "^")
+                return Assertion("(" if "m" in self._flags else "^")
             case "$":
-                return Edge(")" if "m" in self._flags else "$")
+                return Assertion(")" if "m" in self._flags else "$")
             case "\\":
                 return self._escape()
             case "*" | "+" | "?":
-                raise refusal("the pattern repeats nothing")
+                raise make_pattern_error("the pattern repeats nothing")
             case _:
                 return self._letter(ord(letter))
 
@@ -155,16 +155,16 @@ class PatternReader:
         if self._next() == "?":
             found = self._find(_GROUP)
             if found is None:
-                raise refusal("looking ahead or behind, or another group that RE2 does not know")
+                raise make_pattern_error("looking ahead or behind, or another group that RE2 does not know")
             self._flags = self._flags - set(found[2] or "") | set(found[1] or "")
             if found[3] == ")":
-                return Row(())
+                return Concatenation(())
         self._depth += 1
         if self._depth > MOST_GROUPS:
-            raise refusal("the pattern has too many groups within groups")
+            raise make_pattern_error("the pattern has too many groups within groups")
         part = self._choice()
         if not self._take(")"):
-            raise refusal("the pattern opens a group that it does not close")
+            raise make_pattern_error("the pattern opens a group that it does not close")
         self._depth -= 1
         self._flags = outer
         return part
@@ -173,11 +173,11 @@ class PatternReader:
         letter = self._next()
         if letter in _EDGES:
             self._at += 1
-            return Edge(_EDGES[letter])
+            return Assertion(_EDGES[letter])
         if self._take("Q"):
             quoted, _, _ = self._text[self._at :].partition("\\E")
             self._at = min(self._at + len(quoted) + 2, len(self._text))
-            return Row(tuple(self._letter(ord(char)) for char in quoted))
+            return Concatenation(tuple(self._letter(ord(char)) for char in quoted))
         ranges, categories = self._escaped()
         return Letters(ranges, categories, fold="i" in self._flags)
 
@@ -187,13 +187,13 @@ class PatternReader:
         if category is not None:
             name = category[3] or category[4]
             if name not in CATEGORIES:
-                raise refusal("the pattern names a class of Unicode that is no general category")
+                raise make_pattern_error("the pattern names a class of Unicode that is no general category")
             return (), ((name, (category[1] == "P") != bool(category[2])),)
         letter = self._next()
         if letter.lower() in CLASSES:
             self._at += 1
             ranges = CLASSES[letter.lower()]
-            return (ranges if letter.islower() else all_but(ranges)), ()
+            return (ranges if letter.islower() else invert_ranges(ranges)), ()
         point = self._point()
         return ((point, point),), ()
 
@@ -209,12 +209,12 @@ class PatternReader:
         if letter in _CONTROLS:
             return _CONTROLS[letter]
         if not letter or letter.isalnum():
-            raise refusal("the pattern has an escape that RE2 does not know; there are no references back")
+            raise make_pattern_error("the pattern has an escape that RE2 does not know; there are no references back")
         return ord(letter)
 
     def _known(self, point: int) -> int:
         if point > LAST_POINT:
-            raise refusal("the pattern names a character that Unicode does not have")
+            raise make_pattern_error("the pattern names a character that Unicode does not have")
         return point
 
     def _set(self) -> Letters:
@@ -233,9 +233,9 @@ class PatternReader:
         named = self._find(_NAMED)
         if named is not None:
             if named[2] not in POSIX:
-                raise refusal("the pattern names a class of characters that is not known")
+                raise make_pattern_error("the pattern names a class of characters that is not known")
             ranges = POSIX[named[2]]
-            return (all_but(ranges) if named[1] else ranges), ()
+            return (invert_ranges(ranges) if named[1] else ranges), ()
         ranges, categories = self._end()
         after = self._text[self._at + 1 : self._at + 2]
         if len(ranges) != 1 or ranges[0][0] != ranges[0][1] or self._next() != "-" or after in {"", "]"}:
@@ -243,12 +243,12 @@ class PatternReader:
         self._at += 1
         last, others = self._end()
         if len(last) != 1 or others or last[0][0] < ranges[0][0]:
-            raise refusal("the pattern has a range that ends before it starts")
+            raise make_pattern_error("the pattern has a range that ends before it starts")
         return ((ranges[0][0], last[0][1]),), ()
 
     def _end(self) -> tuple[Ranges, tuple[tuple[str, bool], ...]]:
         letter = self._next()
         if not letter:
-            raise refusal("the pattern opens a set that it does not close")
+            raise make_pattern_error("the pattern opens a set that it does not close")
         self._at += 1
         return self._escaped() if letter == "\\" else (((ord(letter), ord(letter)),), ())

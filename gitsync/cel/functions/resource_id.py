@@ -2,7 +2,7 @@
 (docs/reference/reconciliation.md#parsing-ids).
 
 An id is a row of types and names below the tenant; each lies in the one before it, its `parent`. `provider` is only
-set where the id is that of a provider itself. Apart from `core.armpath`, which compares ids and takes none apart.
+set where the id is that of a provider itself. Apart from `formats.arm_path`, which compares ids and takes none apart.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from gitsync.cel.budget import Budget
+from gitsync.cel.budget import EvaluationBudget
 from gitsync.cel.values import EvaluationError
 
 MOST_CHARACTERS: Final = 4096
@@ -56,7 +56,7 @@ _MEMBERS: Final[dict[str, Callable[[ResourceId], Any]]] = {
 }
 
 
-def parse_resource_id(budget: Budget, text: str) -> ResourceId:
+def parse_resource_id(budget: EvaluationBudget, text: str) -> ResourceId:
     """Take an ARM id apart; each segment costs a step. Raises EvaluationError for what is none; the message does not
     repeat the text.
     """

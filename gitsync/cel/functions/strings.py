@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from gitsync.cel.budget import Budget
-from gitsync.cel.values import EvaluationError, kind_of
+from gitsync.cel.budget import EvaluationBudget
+from gitsync.cel.values import EvaluationError, name_type
 
 _UPPER: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _LOWER: Final = _UPPER.lower()
@@ -74,21 +74,21 @@ def _split(text: str, separator: str, limit: int = -1) -> list[str]:
     return [*text[: limit - 1], text[limit - 1 :]]
 
 
-def _replace(budget: Budget, text: str, old: str, new: str, limit: int = -1) -> str:
+def _replace(budget: EvaluationBudget, text: str, old: str, new: str, limit: int = -1) -> str:
     found = text.count(old)
     count = found if limit < 0 else min(found, limit)
     budget.characters(len(text) + count * len(new))
     return text.replace(old, new, count)
 
 
-def _join(budget: Budget, parts: Sequence[Any], separator: str = "") -> str:
-    if any(kind_of(part) != "string" for part in parts):
+def _join(budget: EvaluationBudget, parts: Sequence[Any], separator: str = "") -> str:
+    if any(name_type(part) != "string" for part in parts):
         raise EvaluationError("join: the list holds something else than strings")
     budget.characters(sum(map(len, parts)) + len(parts) * len(separator))
     return separator.join(parts)
 
 
-def quote(text: str) -> str:
+def quote_literal(text: str) -> str:
     """Write a text as a literal of CEL, in double quotes; what is no character becomes U+FFFD."""
     return f'"{text.translate(_ESCAPES)}"'
 
@@ -112,7 +112,7 @@ FUNCTIONS: Final[dict[tuple[str, ...], Callable[..., Any]]] = {
     ("split", "string", "string", "int"): _split,
     ("substring", "string", "int"): _substring,
     ("substring", "string", "int", "int"): _substring,
-    ("strings.quote", "string"): quote,
+    ("strings.quote", "string"): quote_literal,
 }
 
 MEASURED: Final[dict[tuple[str, ...], Callable[..., Any]]] = {

@@ -39,13 +39,13 @@ _POINT: Final = re.compile(r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d+
 _OFFSET: Final = re.compile(r"([+-]?)(\d\d):(\d\d)", re.ASCII)
 
 
-def as_timestamp(nanoseconds: int) -> Timestamp:
+def make_timestamp(nanoseconds: int) -> Timestamp:
     if not _FIRST <= nanoseconds <= _LAST:
         raise EvaluationError("timestamp out of range: years are from 1 to 9999")
     return Timestamp(nanoseconds)
 
 
-def as_duration(nanoseconds: int) -> Duration:
+def make_duration(nanoseconds: int) -> Duration:
     if not -_LONGEST - 1 <= nanoseconds <= _LONGEST:
         raise EvaluationError("duration out of range")
     return Duration(nanoseconds)
@@ -69,7 +69,7 @@ def parse_timestamp(text: str) -> Timestamp:
     if int(hours or 0) > 23 or int(minutes or 0) > 59:
         raise EvaluationError("timestamp: there is no such offset from UTC")
     offset = (int(hours or 0) * _HOUR + int(minutes or 0) * _MINUTE) * (-1 if sign == "-" else 1)
-    return as_timestamp((moment - _EPOCH) // timedelta(seconds=1) * SECOND + _nanoseconds(fraction) - offset)
+    return make_timestamp((moment - _EPOCH) // timedelta(seconds=1) * SECOND + _nanoseconds(fraction) - offset)
 
 
 def _decimal(nanoseconds: int) -> str:
@@ -94,7 +94,7 @@ def parse_duration(text: str) -> Duration:
     if any(len(part[1]) > 19 for part in parts):
         raise EvaluationError("duration out of range")
     total = sum(_length(part[1], part[2], _UNITS[part[3]]) for part in parts)
-    return as_duration(-total if text.startswith("-") else total)
+    return make_duration(-total if text.startswith("-") else total)
 
 
 def _length(whole: str, fraction: str | None, unit: int) -> int:
@@ -158,7 +158,7 @@ def _whole(unit: int) -> Callable[[Duration], int]:
 
 
 def _moved(time: Timestamp, length: Duration) -> Timestamp:
-    return as_timestamp(time.nanoseconds + length.nanoseconds)
+    return make_timestamp(time.nanoseconds + length.nanoseconds)
 
 
 FUNCTIONS: Final[dict[tuple[str, ...], Callable[..., Any]]] = {
@@ -169,9 +169,9 @@ FUNCTIONS: Final[dict[tuple[str, ...], Callable[..., Any]]] = {
     **{(name, "duration"): _whole(unit) for name, unit in _LENGTHS.items()},
     ("_+_", "timestamp", "duration"): _moved,
     ("_+_", "duration", "timestamp"): lambda length, time: _moved(time, length),
-    ("_+_", "duration", "duration"): lambda one, other: as_duration(one.nanoseconds + other.nanoseconds),
-    ("_-_", "timestamp", "duration"): lambda time, length: as_timestamp(time.nanoseconds - length.nanoseconds),
-    ("_-_", "timestamp", "timestamp"): lambda one, other: as_duration(one.nanoseconds - other.nanoseconds),
-    ("_-_", "duration", "duration"): lambda one, other: as_duration(one.nanoseconds - other.nanoseconds),
-    ("-_", "duration"): lambda length: as_duration(-length.nanoseconds),
+    ("_+_", "duration", "duration"): lambda one, other: make_duration(one.nanoseconds + other.nanoseconds),
+    ("_-_", "timestamp", "duration"): lambda time, length: make_timestamp(time.nanoseconds - length.nanoseconds),
+    ("_-_", "timestamp", "timestamp"): lambda one, other: make_duration(one.nanoseconds - other.nanoseconds),
+    ("_-_", "duration", "duration"): lambda one, other: make_duration(one.nanoseconds - other.nanoseconds),
+    ("-_", "duration"): lambda length: make_duration(-length.nanoseconds),
 }

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from gitsync.cel.syntax.literals import bytes_of, text_of, uint_of
+from gitsync.cel.syntax.literals import parse_bytes, parse_text, parse_uint
 from gitsync.cel.syntax.tree import Position
 from gitsync.errors import ExpressionError
 
@@ -32,9 +32,9 @@ _FORMS: Final = (
 )
 _WORD: Final = re.compile("|".join(f"(?P<{name}>{form})" for name, form in _FORMS), re.DOTALL | re.ASCII)
 _VALUES: Final[dict[str, Callable[[str], Any]]] = {
-    "bytes": bytes_of,
-    "string": text_of,
-    "uint": uint_of,
+    "bytes": parse_bytes,
+    "string": parse_text,
+    "uint": parse_uint,
 }
 
 
@@ -54,10 +54,12 @@ class Token:
         return self.form in {"int", "double"}
 
 
-def tokens(text: str) -> Iterator[Token]:
+def split_tokens(text: str) -> Iterator[Token]:
     """The words in their order and an "end" after them. ExpressionError where something is no word, or has no value."""
     if len(text) > LONGEST:
-        raise ExpressionError(located(Position(1, 1), f"expression has {len(text)} characters, more than {LONGEST}"))
+        raise ExpressionError(
+            format_error(Position(1, 1), f"expression has {len(text)} characters, more than {LONGEST}")
+        )
     starts = [0, *(found.end() for found in re.finditer("\n", text))]
     here = 0
     while here < len(text):
@@ -65,7 +67,7 @@ def tokens(text: str) -> Iterator[Token]:
         at = Position(line, here - starts[line - 1] + 1)
         found = _WORD.match(text, here)
         if found is None:
-            raise ExpressionError(located(at, f"Syntax error: token recognition error at: {text[here]!r}"))
+            raise ExpressionError(format_error(at, f"Syntax error: token recognition error at: {text[here]!r}"))
         form = str(found.lastgroup)
         if form != "space":
             yield Token(form, found[0], at, _value(form, found[0], at))
@@ -73,7 +75,7 @@ def tokens(text: str) -> Iterator[Token]:
     yield Token("end", "<EOF>", Position(len(starts), len(text) - starts[-1] + 1))
 
 
-def located(at: Position, said: str) -> str:
+def format_error(at: Position, said: str) -> str:
     """What is wrong, after where: as CEL's own errors begin."""
     return f"ERROR: <input>:{at.line}:{at.column}: {said}"
 
@@ -85,4 +87,4 @@ def _value(form: str, word: str, at: Position) -> Any:
     try:
         return read(word)
     except ValueError as error:
-        raise ExpressionError(located(at, f"Syntax error: {error}")) from error
+        raise ExpressionError(format_error(at, f"Syntax error: {error}")) from error

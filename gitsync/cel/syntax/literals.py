@@ -23,7 +23,7 @@ _SURROGATES = range(0xD800, 0xE000)
 _MOST_DIGITS = 400
 
 
-def int_of(word: str) -> int:
+def parse_int(word: str) -> int:
     """A signed number of 64 bits; `-` may stand before it."""
     value = _whole(word)
     if not _LEAST <= value <= _MOST:
@@ -31,7 +31,7 @@ def int_of(word: str) -> int:
     return value
 
 
-def uint_of(word: str) -> Uint:
+def parse_uint(word: str) -> Uint:
     """An unsigned number of 64 bits, after which a `u` stands."""
     value = _whole(word.rstrip("uU"))
     if value > _MOST_UINT:
@@ -39,20 +39,20 @@ def uint_of(word: str) -> Uint:
     return Uint(value)
 
 
-def double_of(word: str) -> float:
+def parse_double(word: str) -> float:
     value = float(word)
     if value in {float("inf"), float("-inf")}:
         raise ValueError(f"invalid double literal: {_shown(word)} is too large")
     return value
 
 
-def text_of(word: str) -> str:
+def parse_text(word: str) -> str:
     """A string from between its quotes; every escape is a character."""
     inside, is_raw = _unquoted(word)
     return inside if is_raw else _ESCAPE.sub(_character, inside)
 
 
-def bytes_of(word: str) -> bytes:
+def parse_bytes(word: str) -> bytes:
     """Bytes after a `b`: hexadecimal and octal escapes are bytes, all else is UTF-8."""
     inside, is_raw = _unquoted(word[1:])
     if is_raw:

@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from gitsync.cel.syntax.tree import Ident, Macro, Node, Position
+from gitsync.cel.syntax.tree import ExpressionNode, Ident, Macro, Position
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class MacroForm:
     """How a macro may be written: how many variables, then how many arguments. `name` is what the tree calls it."""
 
     name: str
@@ -40,14 +40,14 @@ _TWO: Final = {
 }
 _ALSO: Final = {"existsOne": "exists_one"}
 _FORMS: Final = {
-    (name, variables + args): Form(name, variables, args)
+    (name, variables + args): MacroForm(name, variables, args)
     for variables, names in ((1, _ONE), (2, _TWO))
     for name, counts in names.items()
     for args in counts
 }
 
 
-def macro(name: str, over: Node, given: tuple[Node, ...], at: Position) -> Macro | None:
+def match_macro(name: str, over: ExpressionNode, given: tuple[ExpressionNode, ...], at: Position) -> Macro | None:
     """The macro that a method call stands for; None where it is a method. ValueError where a variable is no name."""
     form = _FORMS.get((_ALSO.get(name, name), len(given)))
     if form is None:
@@ -56,14 +56,14 @@ def macro(name: str, over: Node, given: tuple[Node, ...], at: Position) -> Macro
     return Macro(form.name, over, variables, given[form.variables :], at)
 
 
-def bind(given: tuple[Node, ...], at: Position) -> Macro:
+def bind(given: tuple[ExpressionNode, ...], at: Position) -> Macro:
     """`cel.bind(x, value, body)`. ValueError where it is not written so."""
     if len(given) != 3:
         raise ValueError("cel.bind() takes a variable, its value, and an expression")
     return Macro("bind", given[1], _names(given[:1]), given[2:], at)
 
 
-def _names(given: tuple[Node, ...]) -> tuple[str, ...]:
+def _names(given: tuple[ExpressionNode, ...]) -> tuple[str, ...]:
     names = tuple(node.name for node in given if isinstance(node, Ident) and "." not in node.name)
     if len(names) != len(given):
         raise ValueError("argument is not an identifier")

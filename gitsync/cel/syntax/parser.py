@@ -9,22 +9,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, NoReturn
 
-from gitsync.cel.syntax.lexer import Token, located, tokens
-from gitsync.cel.syntax.literals import double_of, int_of
-from gitsync.cel.syntax.macros import bind, macro
+from gitsync.cel.syntax.lexer import Token, format_error, split_tokens
+from gitsync.cel.syntax.literals import parse_double, parse_int
+from gitsync.cel.syntax.macros import bind, match_macro
 from gitsync.cel.syntax.tree import (
-    Call,
+    ExpressionNode,
+    FunctionCall,
     Ident,
-    Index,
+    IndexAccess,
     ListOf,
     Literal,
     MapOf,
-    Node,
     Position,
     Select,
-    depths,
+    iterate_depths,
 )  # fmt: skip
-from gitsync.cel.types.signatures import namespaced
+from gitsync.cel.types.signatures import list_namespaced
 from gitsync.cel.types.types import NAMED
 from gitsync.errors import ExpressionError
 
@@ -44,13 +44,13 @@ _RESERVED: Final = frozenset({
 _DOTTED_TYPES: Final = frozenset(name for name in NAMED if "." in name)
 
 
-def parse(text: str) -> Node:
+def parse(text: str) -> ExpressionNode:
     """The tree of an expression. ExpressionError, with line and column, where it is none or one too deep."""
     parser = _Parser(text)
     tree = parser.whole()
-    if any(depth > MOST_DEPTH for depth in depths(tree)):
+    if any(depth > MOST_DEPTH for depth in iterate_depths(tree)):
         said = f"Syntax error: expression is nested deeper than {MOST_DEPTH} levels"
-        raise ExpressionError(located(tree.at, said), hint="Build long texts with format() or join().")
+        raise ExpressionError(format_error(tree.at, said), hint="Build long texts with format() or join().")
     return tree
 
 
@@ -58,11 +58,11 @@ class _Parser:
     """A place in a row of words; each method reads one form of the grammar from there on."""
 
     def __init__(self, text: str) -> None:
-        self._tokens = list(tokens(text))
+        self._tokens = list(split_tokens(text))
         self._place = 0
         self._brackets = 0
 
-    def whole(self) -> Node:
+    def whole(self) -> ExpressionNode:
         tree = self._expression()
         if self._next.form != "end":
             self._refuse("<EOF>")
@@ -91,9 +91,9 @@ class _Parser:
     def _refuse(self, wanted: str) -> NoReturn:
         found = self._next
         said = "unexpected end of expression" if found.form == "end" else f"mismatched input '{found.text}'"
-        raise ExpressionError(located(found.at, f"Syntax error: {said}, expecting {wanted}"))
+        raise ExpressionError(format_error(found.at, f"Syntax error: {said}, expecting {wanted}"))
 
-    def _expression(self) -> Node:
+    def _expression(self) -> ExpressionNode:
         condition = self._binary(1)
         asked = self._took("?")
         if asked is None:
@@ -101,20 +101,20 @@ class _Parser:
         first = self._binary(1)
         self._expect(":")
         second = self._inside(self._expression)
-        return Call("_?_:_", None, (condition, first, second), asked.at)
+        return FunctionCall("_?_:_", None, (condition, first, second), asked.at)
 
-    def _binary(self, least: int) -> Node:
+    def _binary(self, least: int) -> ExpressionNode:
         left = self._unary()
         while (level := self._level()) >= least:
             sign = self._take()
             name = "@in" if sign.text == "in" else f"_{sign.text}_"
-            left = Call(name, None, (left, self._binary(level + 1)), sign.at)
+            left = FunctionCall(name, None, (left, self._binary(level + 1)), sign.at)
         return left
 
     def _level(self) -> int:
         return _LEVELS.get(self._next.text, 0)
 
-    def _unary(self) -> Node:
+    def _unary(self) -> ExpressionNode:
         """Two signs in a row cancel each other out, as in CEL; a minus before a number is the number's."""
         signs: list[Token] = []
         while self._is("!", "-") and (not signs or self._next.text == signs[0].text):
@@ -123,20 +123,20 @@ class _Parser:
             return self._wrapped(signs[:-1], self._postfix(self._negative(signs[-1])))
         return self._wrapped(signs, self._postfix(self._primary()))
 
-    def _wrapped(self, signs: list[Token], node: Node) -> Node:
-        return Call(f"{signs[0].text}_", None, (node,), signs[0].at) if len(signs) % 2 else node
+    def _wrapped(self, signs: list[Token], node: ExpressionNode) -> ExpressionNode:
+        return FunctionCall(f"{signs[0].text}_", None, (node,), signs[0].at) if len(signs) % 2 else node
 
-    def _negative(self, minus: Token) -> Node:
+    def _negative(self, minus: Token) -> ExpressionNode:
         number = self._take()
         return self._number(f"-{number.text}", number.form, minus.at)
 
-    def _number(self, text: str, form: str, at: Position) -> Node:
+    def _number(self, text: str, form: str, at: Position) -> ExpressionNode:
         try:
-            return Literal(int_of(text) if form == "int" else double_of(text), at)
+            return Literal(parse_int(text) if form == "int" else parse_double(text), at)
         except ValueError as error:
-            raise ExpressionError(located(at, f"Syntax error: {error}")) from error
+            raise ExpressionError(format_error(at, f"Syntax error: {error}")) from error
 
-    def _postfix(self, node: Node) -> Node:
+    def _postfix(self, node: ExpressionNode) -> ExpressionNode:
         while True:
             if dot := self._took("."):
                 node = self._member(node, dot)
@@ -144,11 +144,11 @@ class _Parser:
                 is_optional = self._took("?") is not None
                 key = self._inside(self._expression)
                 self._expect("]")
-                node = Index(node, key, bracket.at, is_optional)
+                node = IndexAccess(node, key, bracket.at, is_optional)
             else:
                 return node
 
-    def _member(self, node: Node, dot: Token) -> Node:
+    def _member(self, node: ExpressionNode, dot: Token) -> ExpressionNode:
         is_optional = self._took("?") is not None
         name = self._name("a field's name", _NOT_SELECTABLE).text
         if is_optional:
@@ -160,18 +160,18 @@ class _Parser:
             return Ident(f"{dotted}.{name}", node.at)
         return Select(node, name, dot.at)
 
-    def _called(self, target: Node, name: str, bracket: Token) -> Node:
+    def _called(self, target: ExpressionNode, name: str, bracket: Token) -> ExpressionNode:
         args = self._arguments()
-        if isinstance(target, Ident) and f"{target.name}.{name}" in namespaced():
-            return Call(f"{target.name}.{name}", None, args, bracket.at)
+        if isinstance(target, Ident) and f"{target.name}.{name}" in list_namespaced():
+            return FunctionCall(f"{target.name}.{name}", None, args, bracket.at)
         try:
             if isinstance(target, Ident) and (target.name, name) == ("cel", "bind"):
                 return bind(args, bracket.at)
-            return macro(name, target, args, bracket.at) or Call(name, target, args, bracket.at)
+            return match_macro(name, target, args, bracket.at) or FunctionCall(name, target, args, bracket.at)
         except ValueError as error:
-            raise ExpressionError(located(bracket.at, str(error))) from error
+            raise ExpressionError(format_error(bracket.at, str(error))) from error
 
-    def _arguments(self) -> tuple[Node, ...]:
+    def _arguments(self) -> tuple[ExpressionNode, ...]:
         if self._took(")"):
             return ()
         args = [self._inside(self._expression)]
@@ -180,7 +180,7 @@ class _Parser:
         self._expect(")")
         return tuple(args)
 
-    def _primary(self) -> Node:
+    def _primary(self) -> ExpressionNode:
         token = self._next
         if token.is_number:
             return self._number(self._take().text, token.form, token.at)
@@ -201,37 +201,37 @@ class _Parser:
             self._refuse(wanted)
         return self._take()
 
-    def _named(self) -> Node:
+    def _named(self) -> ExpressionNode:
         self._took(".")
         token = self._name("a name", _NOT_SELECTABLE)
         if token.text in _RESERVED:
-            raise ExpressionError(located(token.at, f"Syntax error: reserved identifier: {token.text}"))
+            raise ExpressionError(format_error(token.at, f"Syntax error: reserved identifier: {token.text}"))
         if self._is("{"):
             said = f"Syntax error: '{token.text}' cannot be built here: only lists and maps have literals"
-            raise ExpressionError(located(self._next.at, said))
+            raise ExpressionError(format_error(self._next.at, said))
         if bracket := self._took("("):
             args = self._arguments()
-            return self._has(args, bracket) if token.text == "has" else Call(token.text, None, args, bracket.at)
+            return self._has(args, bracket) if token.text == "has" else FunctionCall(token.text, None, args, bracket.at)
         return Ident(token.text, token.at)
 
-    def _has(self, args: tuple[Node, ...], bracket: Token) -> Node:
+    def _has(self, args: tuple[ExpressionNode, ...], bracket: Token) -> ExpressionNode:
         match args:
             case (Select(operand=operand, field=field, at=at, optional=False),):
                 return Select(operand, field, at, test=True)
             case (_,):
-                raise ExpressionError(located(args[0].at, "invalid argument to has() macro"))
+                raise ExpressionError(format_error(args[0].at, "invalid argument to has() macro"))
             case _:
-                raise ExpressionError(located(bracket.at, "has() takes one field, as in has(self.spec.location)"))
+                raise ExpressionError(format_error(bracket.at, "has() takes one field, as in has(self.spec.location)"))
 
-    def _parenthesised(self) -> Node:
+    def _parenthesised(self) -> ExpressionNode:
         self._expect("(")
         node = self._inside(self._expression)
         self._expect(")")
         return node
 
-    def _list(self) -> Node:
+    def _list(self) -> ExpressionNode:
         at = self._expect("[").at
-        items: list[tuple[Node, bool]] = []
+        items: list[tuple[ExpressionNode, bool]] = []
         while not self._is("]"):
             is_optional = self._took("?") is not None
             items.append((self._inside(self._expression), is_optional))
@@ -240,9 +240,9 @@ class _Parser:
         self._expect("]")
         return ListOf(tuple(items), at)
 
-    def _map(self) -> Node:
+    def _map(self) -> ExpressionNode:
         at = self._expect("{").at
-        entries: list[tuple[Node, Node, bool]] = []
+        entries: list[tuple[ExpressionNode, ExpressionNode, bool]] = []
         while not self._is("}"):
             is_optional = self._took("?") is not None
             key = self._inside(self._expression)
@@ -253,18 +253,18 @@ class _Parser:
         self._expect("}")
         return MapOf(tuple(entries), at)
 
-    def _inside(self, read: Callable[[], Node]) -> Node:
+    def _inside(self, read: Callable[[], ExpressionNode]) -> ExpressionNode:
         """What stands inside brackets, or after the colon of a condition: one level further down."""
         self._brackets += 1
         if self._brackets > MOST_BRACKETS:
             said = f"Syntax error: brackets are nested deeper than {MOST_BRACKETS} levels"
-            raise ExpressionError(located(self._next.at, said))
+            raise ExpressionError(format_error(self._next.at, said))
         node = read()
         self._brackets -= 1
         return node
 
 
-def _dotted(node: Node) -> str:
+def _dotted(node: ExpressionNode) -> str:
     """`a.b` where that is all that a node says."""
     match node:
         case Ident():

@@ -38,7 +38,7 @@ class Ident:
 class Select:
     """`operand.field`; `operand.?field` where it is optional; `has(operand.field)` where it is a test."""
 
-    operand: Node
+    operand: ExpressionNode
     field: str
     at: Position
     optional: bool = False
@@ -46,25 +46,25 @@ class Select:
 
 
 @dataclass(frozen=True, slots=True)
-class Index:
+class IndexAccess:
     """`operand[key]`, or `operand[?key]`."""
 
-    operand: Node
-    key: Node
+    operand: ExpressionNode
+    key: ExpressionNode
     at: Position
     optional: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class FunctionCall:
     """A function, a method (with a target), or an operator: `_+_`, `-_`, `!_`, `_?_:_`, `_&&_`, `_||_`, `@in`, ….
 
     A function of a namespace has its whole name: `aso.parseResourceId`, `strings.quote`, `optional.of`.
     """
 
     function: str
-    target: Node | None
-    args: tuple[Node, ...]
+    target: ExpressionNode | None
+    args: tuple[ExpressionNode, ...]
     at: Position
 
 
@@ -72,7 +72,7 @@ class Call:
 class ListOf:
     """`[a, ?b]`: each item, and whether it is optional."""
 
-    items: tuple[tuple[Node, bool], ...]
+    items: tuple[tuple[ExpressionNode, bool], ...]
     at: Position
 
 
@@ -80,7 +80,7 @@ class ListOf:
 class MapOf:
     """`{k: v, ?k: v}`: each key and value, and whether it is optional."""
 
-    entries: tuple[tuple[Node, Node, bool], ...]
+    entries: tuple[tuple[ExpressionNode, ExpressionNode, bool], ...]
     at: Position
 
 
@@ -94,25 +94,25 @@ class Macro:
     """
 
     name: str
-    over: Node
+    over: ExpressionNode
     variables: tuple[str, ...]
-    args: tuple[Node, ...]
+    args: tuple[ExpressionNode, ...]
     at: Position
 
 
-Node = Literal | Ident | Select | Index | Call | ListOf | MapOf | Macro
+ExpressionNode = Literal | Ident | Select | IndexAccess | FunctionCall | ListOf | MapOf | Macro
 
 
-def children(node: Node) -> tuple[Node, ...]:
+def iterate_children(node: ExpressionNode) -> tuple[ExpressionNode, ...]:
     """What a node is made of, as it is written."""
     match node:
         case Literal() | Ident():
             return ()
         case Select():
             return (node.operand,)
-        case Index():
+        case IndexAccess():
             return (node.operand, node.key)
-        case Call():
+        case FunctionCall():
             return node.args if node.target is None else (node.target, *node.args)
         case ListOf():
             return tuple(item for item, _ in node.items)
@@ -122,10 +122,10 @@ def children(node: Node) -> tuple[Node, ...]:
             return (node.over, *node.args)
 
 
-def depths(node: Node) -> Iterator[int]:
+def iterate_depths(node: ExpressionNode) -> Iterator[int]:
     """How deep each node stands, the first at 1; works for trees of any depth."""
     waiting = [(node, 1)]
     while waiting:
         top, depth = waiting.pop()
         yield depth
-        waiting.extend((child, depth + 1) for child in children(top))
+        waiting.extend((child, depth + 1) for child in iterate_children(top))

@@ -10,10 +10,21 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from gitsync.cel.syntax.tree import Call, Ident, Index, ListOf, Literal, Macro, MapOf, Node, Position, Select
+from gitsync.cel.syntax.tree import (
+    ExpressionNode,
+    FunctionCall,
+    Ident,
+    IndexAccess,
+    ListOf,
+    Literal,
+    Macro,
+    MapOf,
+    Position,
+    Select,
+)
 from gitsync.cel.types.inference import Inference
-from gitsync.cel.types.ranges import bound, made
-from gitsync.cel.types.signatures import VARIADIC, overloads
+from gitsync.cel.types.ranges import bind_types, infer_macro
+from gitsync.cel.types.signatures import VARIADIC, list_overloads
 from gitsync.cel.types.types import (
     BOOL,
     BYTES,
@@ -26,13 +37,13 @@ from gitsync.cel.types.types import (
     STRING,
     UINT,
     Type,
-    list_of,
-    map_of,
-    optional_of,
-    type_of,
+    make_list_type,
+    make_map_type,
+    make_optional_type,
+    make_type_type,
 )  # fmt: skip
 from gitsync.cel.values import Uint
-from gitsync.problems.suggest import nearest
+from gitsync.problems.suggest import suggest
 
 _LITERALS: Final[Mapping[type, Type]] = {
     type(None): NULL, bool: BOOL, int: INT, Uint: UINT, float: DOUBLE, str: STRING, bytes: BYTES,
@@ -60,7 +71,7 @@ class Checked:
     uses_secret_whole: bool
 
 
-def check(tree: Node, variables: Mapping[str, Type]) -> Checked:
+def check(tree: ExpressionNode, variables: Mapping[str, Type]) -> Checked:
     """The type of an expression in which these variables stand; never raises for a tree that the parser made."""
     checker = _Checker(variables)
     type_ = checker.settled(checker.type_of(tree))
@@ -81,15 +92,15 @@ class _Checker:
     def settled(self, type_: Type) -> Type:
         return self._inference.settled(type_)
 
-    def type_of(self, node: Node) -> Type:
+    def type_of(self, node: ExpressionNode) -> Type:
         match node:
             case Literal() | Ident():
                 return self._ident(node) if isinstance(node, Ident) else _LITERALS[type(node.value)]
             case Select():
                 return self._select(node)
-            case Index():
+            case IndexAccess():
                 return self._index(node)
-            case Call():
+            case FunctionCall():
                 return self._call(node)
             case ListOf():
                 return self._list(node)
@@ -109,18 +120,18 @@ class _Checker:
             if node.name in scope:
                 return scope[node.name]
         if node.name in NAMED:
-            return type_of(NAMED[node.name])
+            return make_type_type(NAMED[node.name])
         names = {name for scope in self._scopes for name in scope}
         return self._wrong(
             node.at, f"undeclared reference to '{node.name}' (in container '')", _meant(node.name, names)
         )
 
-    def _is_secret(self, node: Node) -> bool:
+    def _is_secret(self, node: ExpressionNode) -> bool:
         """Whether this is the variable `secret` of the environment, and not one that a macro binds."""
         is_named_so = isinstance(node, Ident) and node.name == "secret"
         return is_named_so and not any("secret" in scope for scope in self._scopes[1:])
 
-    def _operand(self, node: Node, key: Any) -> Type:
+    def _operand(self, node: ExpressionNode, key: Any) -> Type:
         """The type of what is selected from; a key of `secret` that is named counts as that, and not as the whole."""
         if self._is_secret(node) and isinstance(key, str):
             self.secrets.add(key)
@@ -136,7 +147,7 @@ class _Checker:
             return BOOL
         if not (was_optional or node.optional) or found.name == "optional_type":
             return found
-        return optional_of(found)
+        return make_optional_type(found)
 
     def _field(self, owner: Type, node: Select) -> Type:
         if owner.name == "map":
@@ -152,28 +163,28 @@ class _Checker:
             return DYN
         return self._wrong(node.at, f"type '{self.settled(owner)}' does not support field selection")
 
-    def _index(self, node: Index) -> Type:
+    def _index(self, node: IndexAccess) -> Type:
         key = node.key.value if isinstance(node.key, Literal) else None
         operand = self._operand(node.operand, key)
         name = "_[?_]" if node.optional else "_[_]"
         return self._overload(name, (operand, self.type_of(node.key)), node.at)
 
-    def _call(self, node: Call) -> Type:
-        if node.function not in overloads():
+    def _call(self, node: FunctionCall) -> Type:
+        if node.function not in list_overloads():
             for part in (node.target, *node.args):
                 if part is not None:
                     self.type_of(part)
-            hint = _meant(node.function, (name for name in overloads() if name[0].isalpha()))
+            hint = _meant(node.function, (name for name in list_overloads() if name[0].isalpha()))
             return self._wrong(node.at, f"undeclared reference to '{node.function}' (in container '')", hint)
         args = tuple(map(self.type_of, node.args))
         if node.target is not None:
             return self._overload(node.function, (self.type_of(node.target), *args), node.at, is_method=True)
         if node.function in VARIADIC and len(args) > 1:
-            args = (list_of(self._inference.joined(args)),)
+            args = (make_list_type(self._inference.joined(args)),)
         return self._overload(node.function, args, node.at)
 
     def _overload(self, name: str, given: tuple[Type, ...], at: Position, *, is_method: bool = False) -> Type:
-        rows = (row for row in overloads().get(name, ()) if row.is_method is is_method)
+        rows = (row for row in list_overloads().get(name, ()) if row.is_method is is_method)
         result = self._inference.called(rows, given)
         return self._no_overload(name, given, at, is_method=is_method) if result is None else result
 
@@ -183,37 +194,39 @@ class _Checker:
         return self._wrong(at, f"found no matching overload for '{name}' applied to '{applied}'", _advice(name, words))
 
     def _list(self, node: ListOf) -> Type:
-        return list_of(self._inference.joined([self._entry(item, is_optional) for item, is_optional in node.items]))
+        return make_list_type(
+            self._inference.joined([self._entry(item, is_optional) for item, is_optional in node.items])
+        )
 
-    def _entry(self, node: Node, is_optional: bool) -> Type:  # noqa: FBT001 - as the tree has it
+    def _entry(self, node: ExpressionNode, is_optional: bool) -> Type:  # noqa: FBT001 - as the tree has it
         type_ = self._inference.resolved(self.type_of(node))
         if not is_optional or type_ == DYN:
             return type_
         if type_.name != "optional_type":
             return self._wrong(
-                node.at, f"expected type '{self.settled(optional_of(type_))}' but found '{self.settled(type_)}'"
+                node.at, f"expected type '{self.settled(make_optional_type(type_))}' but found '{self.settled(type_)}'"
             )
         return type_.params[0]
 
     def _map(self, node: MapOf) -> Type:
         keys = [self._key(key) for key, _, _ in node.entries]
         values = [self._entry(value, is_optional) for _, value, is_optional in node.entries]
-        return map_of(self._inference.joined(keys), self._inference.joined(values))
+        return make_map_type(self._inference.joined(keys), self._inference.joined(values))
 
-    def _key(self, node: Node) -> Type:
+    def _key(self, node: ExpressionNode) -> Type:
         type_ = self.settled(self.type_of(node))
         return type_ if type_ in KEYS else self._wrong(node.at, f"unsupported key type: '{type_}'")
 
     def _macro(self, node: Macro) -> Type:
         over = self._inference.resolved(self.type_of(node.over))
-        types = bound(node.name, over, len(node.variables), self._inference)
+        types = bind_types(node.name, over, len(node.variables), self._inference)
         if types is None:
             self._wrong(node.over.at, _no_range(node.name, self.settled(over)))
             types = (DYN,) * len(node.variables)
         self._scopes.append(dict(zip(node.variables, types, strict=True)))
         args = [self._inference.resolved(self.type_of(arg)) for arg in node.args]
         self._scopes.pop()
-        outcome = made(node.name, types, args)
+        outcome = infer_macro(node.name, types, args)
         for arg, wanted, given in zip(node.args, outcome.wanted, args, strict=True):
             if not self._inference.fits([wanted], [given]):
                 self._wrong(arg.at, f"expected type '{self.settled(wanted)}' but found '{self.settled(given)}'")
@@ -227,7 +240,7 @@ def _no_range(name: str, over: Type) -> str:
 
 
 def _meant(word: str, choices: Iterable[str]) -> str:
-    found = nearest(word, choices)
+    found = suggest(word, choices)
     return f"Did you mean '{found}'?" if found else ""
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from itertools import count
 
 from gitsync.cel.types.signatures import Overload
-from gitsync.cel.types.types import DYN, NULL, Type, param
+from gitsync.cel.types.types import DYN, NULL, Type, make_type_parameter
 
 
 class Inference:
@@ -22,7 +22,7 @@ class Inference:
 
     def fresh(self) -> Type:
         """A type still to be found: of the items of an empty list, say."""
-        return param(str(next(self._numbers)))
+        return make_type_parameter(str(next(self._numbers)))
 
     def resolved(self, type_: Type) -> Type:
         """The type with all that is known of its parameters."""

@@ -11,7 +11,17 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from gitsync.catalog.aso_types import ASO_TYPES
-from gitsync.cel.types.types import BOOL, DOUBLE, DYN, INT, STRING, Type, list_of, map_of, struct
+from gitsync.cel.types.types import (
+    BOOL,
+    DOUBLE,
+    DYN,
+    INT,
+    STRING,
+    Type,
+    make_list_type,
+    make_map_type,
+    make_struct_type,
+)
 from gitsync.model.facts import Field, FieldType, Kind, TypeFacts
 
 _SCALARS: Final = {"string": STRING, "boolean": BOOL, "integer": INT, "number": DOUBLE, "any": DYN}
@@ -42,13 +52,13 @@ _KEYWORDS: Final = frozenset({"true", "false", "null", "in"})
 _ESCAPES: Final = {"__": "__underscores__", ".": "__dot__", "-": "__dash__", "/": "__slash__"}
 
 
-def self_type(kind: Kind) -> Type:
+def make_self_type(kind: Kind) -> Type:
     """The type of `self` for manifests of this kind and version; apiVersion and kind are not selectable."""
     types: Mapping[str, TypeFacts] = {**kind.types, "self": {"fields": _fields_of_self(kind)}}
-    return struct(f"{kind.gvk.group}.{kind.gvk.kind}", Fields(types, types["self"]))
+    return make_struct_type(f"{kind.gvk.group}.{kind.gvk.kind}", TypeFields(types, types["self"]))
 
 
-def secret_names(kind: Kind) -> tuple[str, ...]:
+def list_secret_names(kind: Kind) -> tuple[str, ...]:
     """The secrets that resources of a kind can export, by their field in operatorSpec.secrets, sorted."""
     fields = kind.types[kind.spec]["fields"]
     for step in ("operatorSpec", "secrets"):
@@ -59,7 +69,7 @@ def secret_names(kind: Kind) -> tuple[str, ...]:
     return tuple(sorted(fields))
 
 
-def escaped(name: str) -> str:
+def escape_name(name: str) -> str:
     """The name by which an expression selects a field: `a-b` as `a__dash__b`, `in` as `__in__`."""
     if name in _KEYWORDS:
         return f"__{name}__"
@@ -68,7 +78,7 @@ def escaped(name: str) -> str:
     return name
 
 
-class Fields(Mapping[str, Type]):
+class TypeFields(Mapping[str, Type]):
     """The fields of a type by the names that expressions give them; a field's type is worked out when asked for."""
 
     __slots__ = ("_facts", "_spelt", "_types", "_worked_out")
@@ -76,7 +86,7 @@ class Fields(Mapping[str, Type]):
     def __init__(self, types: Mapping[str, TypeFacts], facts: TypeFacts) -> None:
         self._types = types
         self._facts = facts
-        self._spelt = {escaped(name): name for name in facts["fields"]}
+        self._spelt = {escape_name(name): name for name in facts["fields"]}
         self._worked_out: dict[str, Type] = {}
 
     def spelt(self, name: str) -> str:
@@ -96,14 +106,14 @@ class Fields(Mapping[str, Type]):
 
     def _type(self, type_: FieldType) -> Type:
         if isinstance(type_, str):
-            return _SCALARS.get(type_) or struct(type_, Fields(_OWN, _OWN[type_]))
+            return _SCALARS.get(type_) or make_struct_type(type_, TypeFields(_OWN, _OWN[type_]))
         if "base" in type_:
             return self._type(type_["base"])
         if "ref" in type_:
-            return struct(type_["ref"], Fields(self._types, self._types[type_["ref"]]))
+            return make_struct_type(type_["ref"], TypeFields(self._types, self._types[type_["ref"]]))
         if "list" in type_:
-            return list_of(self._type(type_["list"]))
-        return map_of(STRING, self._type(type_["map"]))
+            return make_list_type(self._type(type_["list"]))
+        return make_map_type(STRING, self._type(type_["map"]))
 
 
 def _fields_of_self(kind: Kind) -> Mapping[str, Field]:

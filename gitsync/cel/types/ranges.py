@@ -9,18 +9,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gitsync.cel.types.inference import Inference
-from gitsync.cel.types.types import BOOL, DYN, INT, Type, list_of, map_of, optional_of
+from gitsync.cel.types.types import BOOL, DYN, INT, Type, make_list_type, make_map_type, make_optional_type
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class MacroTypes:
     """What a macro asks of its arguments, and what it gives."""
 
     wanted: tuple[Type, ...]
     gives: Type
 
 
-def bound(name: str, over: Type, count: int, inference: Inference) -> tuple[Type, ...] | None:
+def bind_types(name: str, over: Type, count: int, inference: Inference) -> tuple[Type, ...] | None:
     """The types of a macro's variables; None where it cannot work on what it stands on. One variable is an item of a
     list or a key of a map; two are position and item, or key and value.
     """
@@ -40,25 +40,25 @@ def bound(name: str, over: Type, count: int, inference: Inference) -> tuple[Type
     return pair[1:] if over.name == "list" else pair[:1]
 
 
-def made(name: str, variables: Sequence[Type], args: Sequence[Type]) -> Outcome:
+def infer_macro(name: str, variables: Sequence[Type], args: Sequence[Type]) -> MacroTypes:
     """What a macro asks of arguments that have these types, and what it gives."""
     last = args[-1]
     condition = (BOOL,) * (len(args) - 1)
     match name:
         case "all" | "exists" | "exists_one":
-            return Outcome((BOOL,), BOOL)
+            return MacroTypes((BOOL,), BOOL)
         case "filter":
-            return Outcome((BOOL,), list_of(variables[0]))
+            return MacroTypes((BOOL,), make_list_type(variables[0]))
         case "map" | "transformList":
-            return Outcome((*condition, last), list_of(last))
+            return MacroTypes((*condition, last), make_list_type(last))
         case "transformMap":
             key = variables[0]
-            return Outcome((*condition, last), map_of(key, last))
+            return MacroTypes((*condition, last), make_map_type(key, last))
         case "transformMapEntry":
-            return Outcome((*condition, map_of(DYN, DYN)), last)
+            return MacroTypes((*condition, make_map_type(DYN, DYN)), last)
         case "optMap":
-            return Outcome((last,), optional_of(last))
+            return MacroTypes((last,), make_optional_type(last))
         case "optFlatMap":
-            return Outcome((optional_of(DYN),), last)
+            return MacroTypes((make_optional_type(DYN),), last)
         case _:  # bind: its body is what it is
-            return Outcome((last,), last)
+            return MacroTypes((last,), last)

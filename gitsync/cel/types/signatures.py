@@ -26,7 +26,7 @@ from gitsync.cel.types.types import (
     TIMESTAMP,
     UINT,
     Type,
-    param,
+    make_type_parameter,
 )  # fmt: skip
 
 _OPERATORS: Final = """
@@ -193,7 +193,7 @@ class Overload:
 
 
 @cache
-def overloads() -> Mapping[str, tuple[Overload, ...]]:
+def list_overloads() -> Mapping[str, tuple[Overload, ...]]:
     """Every function and operator by its name, with its overloads in the order of the table."""
     found: dict[str, list[Overload]] = {}
     for line in _lines():
@@ -203,9 +203,9 @@ def overloads() -> Mapping[str, tuple[Overload, ...]]:
 
 
 @cache
-def namespaced() -> frozenset[str]:
+def list_namespaced() -> frozenset[str]:
     """The functions that have a namespace: `strings.quote`."""
-    return frozenset(name for name in overloads() if re.fullmatch(r"\w+\.\w+", name))
+    return frozenset(name for name in list_overloads() if re.fullmatch(r"\w+\.\w+", name))
 
 
 def _lines() -> Iterator[str]:
@@ -264,4 +264,4 @@ def _type(text: str) -> Type:
     name, _, inside = text.partition("(")
     if inside:
         return Type(name, tuple(map(_type, _split(inside.removesuffix(")")))))
-    return _TYPES.get(name) or param(name)
+    return _TYPES.get(name) or make_type_parameter(name)

@@ -48,28 +48,28 @@ KEYS: Final = frozenset({BOOL, INT, UINT, STRING, DYN})
 """What the keys of a map may be."""
 
 
-def list_of(item: Type) -> Type:
+def make_list_type(item: Type) -> Type:
     return Type("list", (item,))
 
 
-def map_of(key: Type, value: Type) -> Type:
+def make_map_type(key: Type, value: Type) -> Type:
     return Type("map", (key, value))
 
 
-def optional_of(inner: Type) -> Type:
+def make_optional_type(inner: Type) -> Type:
     return Type("optional_type", (inner,))
 
 
-def type_of(inner: Type) -> Type:
+def make_type_type(inner: Type) -> Type:
     return Type("type", (inner,))
 
 
-def param(name: str) -> Type:
+def make_type_parameter(name: str) -> Type:
     """A type still to be found; the name tells it from others."""
     return Type(f"_var{name}")
 
 
-def struct(name: str, fields: Mapping[str, Type]) -> Type:
+def make_struct_type(name: str, fields: Mapping[str, Type]) -> Type:
     return Type(name, (), fields)
 
 
@@ -78,10 +78,10 @@ _PARTS_OF_ID: dict[str, Type] = {
     "resourceGroupName": STRING,
     "provider": STRING,
     "location": STRING,
-    "resourceType": struct("aso.ResourceType", {"namespace": STRING, "type": STRING}),
+    "resourceType": make_struct_type("aso.ResourceType", {"namespace": STRING, "type": STRING}),
     "name": STRING,
 }
-RESOURCE_ID: Final = struct("aso.ResourceId", _PARTS_OF_ID)
+RESOURCE_ID: Final = make_struct_type("aso.ResourceId", _PARTS_OF_ID)
 """What aso.parseResourceId makes of an ARM id; the parent of an id is an id
 (docs/reference/reconciliation.md#export-expressions).
 """
@@ -89,12 +89,12 @@ _PARTS_OF_ID["parent"] = RESOURCE_ID
 
 NAMED: Final[Mapping[str, Type]] = {
     **{type_.name: type_ for type_ in (BOOL, INT, UINT, DOUBLE, STRING, BYTES)},
-    "list": list_of(DYN),
-    "map": map_of(DYN, DYN),
+    "list": make_list_type(DYN),
+    "map": make_map_type(DYN, DYN),
     "null_type": NULL,
-    "type": type_of(DYN),
+    "type": make_type_type(DYN),
     "dyn": DYN,
-    "optional_type": optional_of(DYN),
+    "optional_type": make_optional_type(DYN),
     "google.protobuf.Timestamp": TIMESTAMP,
     "google.protobuf.Duration": DURATION,
 }

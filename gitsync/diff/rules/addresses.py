@@ -6,7 +6,7 @@ import re
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Final
 
-from gitsync.diff.rules.rule import Leaf, Outcome, Rule, judged
+from gitsync.diff.rules.rule import EquivalenceRule, Leaf, RuleOutcome, make_outcome
 
 _URL: Final = re.compile(r"(?P<scheme>[Hh][Tt][Tt][Pp][Ss]?)://(?P<host>[^/?#@\s]+)(?P<rest>[/?#]\S*)?")
 _HOST: Final = re.compile(r"(?:[A-Za-z0-9_*-]+\.)+[A-Za-z0-9-]+\.?")
@@ -27,11 +27,11 @@ _LITERAL: Final = ("audience", "audiences", "issuer", "origin", "origins", "redi
 _PORTS: Final = {"http": ":80", "https": ":443"}
 
 
-def _url(leaf: Leaf) -> Outcome | None:
+def _url(leaf: Leaf) -> RuleOutcome | None:
     if leaf.name.endswith(_LITERAL):
         return None
     asked, found = _URL.fullmatch(leaf.desired), _URL.fullmatch(leaf.live)
-    return judged(_place(asked) == _place(found)) if asked and found else None
+    return make_outcome(_place(asked) == _place(found)) if asked and found else None
 
 
 def _place(url: re.Match[str]) -> tuple[str, str, str]:
@@ -42,15 +42,15 @@ def _place(url: re.Match[str]) -> tuple[str, str, str]:
     return scheme, host, rest if "?" in rest or "#" in rest else rest.removesuffix("/")
 
 
-def _host(leaf: Leaf) -> Outcome | None:
+def _host(leaf: Leaf) -> RuleOutcome | None:
     if not leaf.name.endswith(_HOST_NAMES) or not (_HOST.fullmatch(leaf.desired) and _HOST.fullmatch(leaf.live)):
         return None
-    return judged(leaf.desired.casefold().removesuffix(".") == leaf.live.casefold().removesuffix("."))
+    return make_outcome(leaf.desired.casefold().removesuffix(".") == leaf.live.casefold().removesuffix("."))
 
 
-def _network(leaf: Leaf) -> Outcome | None:
+def _network(leaf: Leaf) -> RuleOutcome | None:
     asked, found = _addresses(leaf.desired), _addresses(leaf.live)
-    return judged(asked == found) if asked and found else None
+    return make_outcome(asked == found) if asked and found else None
 
 
 def _addresses(text: str) -> IPv4Network | IPv6Network | None:
@@ -63,18 +63,18 @@ def _addresses(text: str) -> IPv4Network | IPv6Network | None:
 
 
 ADDRESS_RULES: Final = (
-    Rule(
+    EquivalenceRule(
         name="a URL",
         evidence="RFC 3986 §6.2: scheme and host have no case, a default port says nothing. "
         "Azure ends its service addresses with a slash, whether one was sent or not.",
         decide=_url,
     ),
-    Rule(
+    EquivalenceRule(
         name="a host name",
         evidence="RFC 4343: names have no case; RFC 1034 §3.1: a dot at the end says that the name is whole.",
         decide=_host,
     ),
-    Rule(
+    EquivalenceRule(
         name="an IP address",
         evidence="RFC 4632, RFC 5952: Key Vault answers '1.2.3.4' with '1.2.3.4/32' "
         "(hashicorp/terraform-provider-azurerm#2164).",

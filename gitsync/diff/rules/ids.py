@@ -5,25 +5,25 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from gitsync.diff.rules.rule import Leaf, Outcome, Rule, judged
+from gitsync.diff.rules.rule import EquivalenceRule, Leaf, RuleOutcome, make_outcome
 
 _GUID: Final = re.compile(r"\{?[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\}?", re.IGNORECASE)
 _ROOTS: Final = ("/subscriptions/", "/providers/")
 
 
-def _guid(leaf: Leaf) -> Outcome | None:
+def _guid(leaf: Leaf) -> RuleOutcome | None:
     if not (_GUID.fullmatch(leaf.desired) and _GUID.fullmatch(leaf.live)):
         return None
-    return judged(leaf.desired.strip("{}").casefold() == leaf.live.strip("{}").casefold())
+    return make_outcome(leaf.desired.strip("{}").casefold() == leaf.live.strip("{}").casefold())
 
 
-def _arm_id(leaf: Leaf) -> Outcome | None:
+def _arm_id(leaf: Leaf) -> RuleOutcome | None:
     if not _is_arm_id(leaf.desired):
         return None
-    return judged(_plain(leaf.desired) == _plain(leaf.live))
+    return make_outcome(_plain(leaf.desired) == _plain(leaf.live))
 
 
-def _relative_id(leaf: Leaf) -> Outcome | None:
+def _relative_id(leaf: Leaf) -> RuleOutcome | None:
     """A path that Azure answers in full must lie under the resource itself, or under something that it lies in."""
     short, whole = leaf.desired, leaf.live
     if _is_arm_id(short) and not _is_arm_id(whole):
@@ -32,7 +32,7 @@ def _relative_id(leaf: Leaf) -> Outcome | None:
         return None
     root = _plain(whole).removesuffix(_plain(short))
     own = _plain(leaf.hints.own_id)
-    return judged(root != _plain(whole) and bool(root) and (own == root or own.startswith(f"{root}/")))
+    return make_outcome(root != _plain(whole) and bool(root) and (own == root or own.startswith(f"{root}/")))
 
 
 def _is_arm_id(text: str) -> bool:
@@ -44,18 +44,18 @@ def _plain(text: str) -> str:
 
 
 ID_RULES: Final = (
-    Rule(
+    EquivalenceRule(
         name="an ARM id",
         evidence="Resource-provider contract: ids compare without case; 'serverFarms' comes back 'serverfarms'.",
         decide=_arm_id,
     ),
-    Rule(
+    EquivalenceRule(
         name="a relative id",
         evidence="Recorded: API Management answers the scope '/apis' by the id of its service and '/apis'; a role "
         "assignment a role of the tenant by its subscription's id and the role's.",
         decide=_relative_id,
     ),
-    Rule(
+    EquivalenceRule(
         name="a GUID",
         evidence="RFC 9562 §4: hexadecimal digits in either case; Key Vault answers in small letters.",
         decide=_guid,

@@ -6,8 +6,8 @@ import re
 from typing import Final
 
 from gitsync.diff.hints import Hints
-from gitsync.diff.rules.rule import Leaf, Outcome, Rule
-from gitsync.formats.json_pointer import Path
+from gitsync.diff.rules.rule import EquivalenceRule, Leaf, RuleOutcome
+from gitsync.formats.json_pointer import JsonPath
 
 _SECRET: Final = re.compile(
     r".*(?:password|passphrase|secret|secrets|connectionstring|protectedsettings|accesskey|accountkey|sharedkey"
@@ -16,21 +16,21 @@ _SECRET: Final = re.compile(
 _MASK: Final = re.compile(r"|\*+|•+|\{\{[^{}]+\}\}|<[a-z -]*(?:hidden|secret|masked|redacted)[a-z -]*>", re.IGNORECASE)
 
 
-def is_secret(path: Path, hints: Hints) -> bool:
+def is_secret(path: JsonPath, hints: Hints) -> bool:
     """Whether a leaf holds a secret: by the facts, or by its name or that of something that it stands in."""
     if hints.told(path) == "secret":
         return True
     return any(_SECRET.fullmatch(step.casefold()) for step in path if isinstance(step, str))
 
 
-def _masked(leaf: Leaf) -> Outcome | None:
+def _masked(leaf: Leaf) -> RuleOutcome | None:
     if not _MASK.fullmatch(leaf.live) or not is_secret(leaf.path, leaf.hints):
         return None
-    return Outcome.UNTOLD
+    return RuleOutcome.UNTOLD
 
 
 MASK_RULES: Final = (
-    Rule(
+    EquivalenceRule(
         name="a secret",
         evidence="Recorded: Cosmos DB and Kubernetes extensions answer secrets with an empty text, API Management "
         "with the name of a value that it keeps: '{{Logger-Credentials--…}}'.",

@@ -7,31 +7,31 @@ import re
 from fractions import Fraction
 from typing import Any, Final
 
-from gitsync.diff.rules.rule import Leaf, Outcome, Rule, judged
+from gitsync.diff.rules.rule import EquivalenceRule, Leaf, RuleOutcome, make_outcome
 
 
 def is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _number_as_text(leaf: Leaf) -> Outcome | None:
+def _number_as_text(leaf: Leaf) -> RuleOutcome | None:
     """The text must be the number as JSON writes it: "1.10" is a version, and not 1.1."""
     text, value = _sides(leaf)
     if not isinstance(text, str) or not is_number(value):
         return None
     spelled = {json.dumps(value), json.dumps(int(value))} if _is_whole(value) else {json.dumps(value)}
-    return judged(text in spelled)
+    return make_outcome(text in spelled)
 
 
 def _is_whole(value: float) -> bool:
     return isinstance(value, int) or value.is_integer()
 
 
-def _boolean_as_text(leaf: Leaf) -> Outcome | None:
+def _boolean_as_text(leaf: Leaf) -> RuleOutcome | None:
     text, value = _sides(leaf)
     if not isinstance(text, str) or not isinstance(value, bool):
         return None
-    return judged(text.casefold() == str(value).casefold())
+    return make_outcome(text.casefold() == str(value).casefold())
 
 
 def _sides(leaf: Leaf) -> tuple[Any, Any]:
@@ -42,9 +42,9 @@ def _sides(leaf: Leaf) -> tuple[Any, Any]:
 _QUANTITY: Final = re.compile(r"(?P<number>\d+(?:\.\d+)?)(?P<unit>[KMGTPE])i")
 
 
-def _quantity(leaf: Leaf) -> Outcome | None:
+def _quantity(leaf: Leaf) -> RuleOutcome | None:
     asked, found = _QUANTITY.fullmatch(leaf.desired), _QUANTITY.fullmatch(leaf.live)
-    return judged(_bytes(asked) == _bytes(found)) if asked and found else None
+    return make_outcome(_bytes(asked) == _bytes(found)) if asked and found else None
 
 
 def _bytes(quantity: re.Match[str]) -> Fraction:
@@ -52,7 +52,7 @@ def _bytes(quantity: re.Match[str]) -> Fraction:
 
 
 QUANTITY_RULES: Final = (
-    Rule(
+    EquivalenceRule(
         name="a quantity",
         evidence="Kubernetes' resource quantities, which Container Apps take: '1.0Gi' is '1Gi' is '1024Mi'.",
         decide=_quantity,
@@ -60,12 +60,12 @@ QUANTITY_RULES: Final = (
 )
 
 MIXED_RULES: Final = (
-    Rule(
+    EquivalenceRule(
         name="a number as text",
         evidence="API specifications say text for many numbers, such as autoscale's capacities; the value is the same.",
         decide=_number_as_text,
     ),
-    Rule(
+    EquivalenceRule(
         name="a boolean as text",
         evidence="API specifications say text for many switches; the value is the same.",
         decide=_boolean_as_text,

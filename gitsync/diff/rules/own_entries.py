@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from gitsync.diff.hints import Hints
-from gitsync.formats.json_pointer import Path
+from gitsync.formats.json_pointer import JsonPath
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnEntries:
     arm_type: str
-    path: Path
+    path: JsonPath
     evidence: str
     is_one: Callable[[Mapping[str, Any]], bool]
 
@@ -73,7 +73,7 @@ OWN_ENTRIES: Final = (
 )
 
 
-def is_own_entry(path: Path, entry: Any, hints: Hints) -> bool:
+def is_own_entry(path: JsonPath, entry: Any, hints: Hints) -> bool:
     """Whether an entry that git does not ask for is one of Azure's own."""
     return isinstance(entry, Mapping) and any(
         row.path == path and row.arm_type.casefold() == hints.arm_type.casefold() and row.is_one(entry)

@@ -11,10 +11,10 @@ from enum import Enum, auto
 from typing import Any
 
 from gitsync.diff.hints import Hints
-from gitsync.formats.json_pointer import Path
+from gitsync.formats.json_pointer import JsonPath
 
 
-class Outcome(Enum):
+class RuleOutcome(Enum):
     SAME = auto()
     OTHER = auto()  # the rule is the right one for this leaf, and the two sides are not the same by it
     UNTOLD = auto()  # Azure says what it says whatever is asked: nothing can be told from it at first sight
@@ -24,7 +24,7 @@ class Outcome(Enum):
 class Leaf:
     """One leaf that both sides have, and that is not the same letter by letter."""
 
-    path: Path
+    path: JsonPath
     desired: Any
     live: Any
     hints: Hints
@@ -41,12 +41,12 @@ class Leaf:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
+class EquivalenceRule:
     name: str
     evidence: str
-    decide: Callable[[Leaf], Outcome | None]
+    decide: Callable[[Leaf], RuleOutcome | None]
 
 
-def judged(same: bool) -> Outcome:  # noqa: FBT001 - the one thing it is about
+def make_outcome(same: bool) -> RuleOutcome:  # noqa: FBT001 - the one thing it is about
     """The outcome of a comparison that was the right one to make."""
-    return Outcome.SAME if same else Outcome.OTHER
+    return RuleOutcome.SAME if same else RuleOutcome.OTHER

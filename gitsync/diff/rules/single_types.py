@@ -12,29 +12,29 @@ from typing import Any, Final
 
 from gitsync.diff.hints import ANY, Hints
 from gitsync.diff.rules.numbers import is_number
-from gitsync.diff.rules.rule import Leaf, Outcome, Rule, judged
-from gitsync.formats.json_pointer import Path
+from gitsync.diff.rules.rule import EquivalenceRule, Leaf, RuleOutcome, make_outcome
+from gitsync.formats.json_pointer import JsonPath
 
 
-def _rooted(leaf: Leaf) -> Outcome | None:
-    return judged(leaf.desired.strip("/") == leaf.live.strip("/"))
+def _rooted(leaf: Leaf) -> RuleOutcome | None:
+    return make_outcome(leaf.desired.strip("/") == leaf.live.strip("/"))
 
 
-def _all_keys(leaf: Leaf) -> Outcome | None:
+def _all_keys(leaf: Leaf) -> RuleOutcome | None:
     names_keys = any(part.startswith(("~", "%", "allkeys")) for part in leaf.desired.split())
-    return None if names_keys else judged(leaf.live == f"{leaf.desired} allkeys")
+    return None if names_keys else make_outcome(leaf.live == f"{leaf.desired} allkeys")
 
 
 _ROLE_NUMBERS: Final[Mapping[str, int]] = {"builtinrole": 0, "customrole": 1}
 
 
-def _role_number(leaf: Leaf) -> Outcome | None:
+def _role_number(leaf: Leaf) -> RuleOutcome | None:
     number = _ROLE_NUMBERS.get(str(leaf.desired).casefold())
-    return judged(leaf.live == number) if number is not None and is_number(leaf.live) else None
+    return make_outcome(leaf.live == number) if number is not None and is_number(leaf.live) else None
 
 
-def _utf8(leaf: Leaf) -> Outcome | None:
-    return judged(_three_bytes(leaf.desired) == _three_bytes(leaf.live))
+def _utf8(leaf: Leaf) -> RuleOutcome | None:
+    return make_outcome(_three_bytes(leaf.desired) == _three_bytes(leaf.live))
 
 
 def _three_bytes(text: str) -> str:
@@ -44,34 +44,34 @@ def _three_bytes(text: str) -> str:
 _VERSION: Final = re.compile(r"\d+(?:\.\d+)*")
 
 
-def _version_line(leaf: Leaf) -> Outcome | None:
+def _version_line(leaf: Leaf) -> RuleOutcome | None:
     """6.0 is of the line "6"; 1.10 is not of the line "1.1"."""
     if not (_VERSION.fullmatch(leaf.desired) and _VERSION.fullmatch(leaf.live)):
         return None
     asked, found = leaf.desired.split("."), leaf.live.split(".")
-    return judged(len(asked) < len(found) and found[: len(asked)] == asked)
+    return make_outcome(len(asked) < len(found) and found[: len(asked)] == asked)
 
 
-def _without_case(leaf: Leaf) -> Outcome | None:
-    return judged(leaf.desired.casefold() == leaf.live.casefold())
+def _without_case(leaf: Leaf) -> RuleOutcome | None:
+    return make_outcome(leaf.desired.casefold() == leaf.live.casefold())
 
 
-def _revision_of_the_id(leaf: Leaf) -> Outcome | None:
+def _revision_of_the_id(leaf: Leaf) -> RuleOutcome | None:
     _, _, revision = leaf.hints.own_id.casefold().partition(";rev=")
-    return Outcome.UNTOLD if leaf.live == (revision or "1") else None
+    return RuleOutcome.UNTOLD if leaf.live == (revision or "1") else None
 
 
-def _computed(leaf: Leaf) -> Outcome | None:
-    return Outcome.UNTOLD if leaf.desired.isdecimal() and leaf.live.isdecimal() else None
+def _computed(leaf: Leaf) -> RuleOutcome | None:
+    return RuleOutcome.UNTOLD if leaf.desired.isdecimal() and leaf.live.isdecimal() else None
 
 
-def _legacy_tier(leaf: Leaf) -> Outcome | None:
+def _legacy_tier(leaf: Leaf) -> RuleOutcome | None:
     legacy = leaf.desired.casefold() == "standalone" and leaf.live.casefold() == "pergb2018"
-    return Outcome.UNTOLD if legacy else None
+    return RuleOutcome.UNTOLD if legacy else None
 
 
-def _always_on(leaf: Leaf) -> Outcome | None:
-    return Outcome.UNTOLD if leaf.desired is False and leaf.live is True else None
+def _always_on(leaf: Leaf) -> RuleOutcome | None:
+    return RuleOutcome.UNTOLD if leaf.desired is False and leaf.live is True else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,19 +79,19 @@ class TypeRule:
     """A rule for the leaf at `path` of the resource types that `types` matches, without case."""
 
     types: re.Pattern[str]
-    path: Path
+    path: JsonPath
     both: type | None  # what both sides must be
-    rule: Rule
+    rule: EquivalenceRule
 
 
 def _row(
-    types: str, path: str, decide: Callable[[Leaf], Outcome | None], both: type | None = str, **more: str
+    types: str, path: str, decide: Callable[[Leaf], RuleOutcome | None], both: type | None = str, **more: str
 ) -> TypeRule:
     return TypeRule(
         types=re.compile(types, re.IGNORECASE),
         path=tuple(path.split("/")),
         both=both,
-        rule=Rule(name=more["name"], evidence=more["evidence"], decide=decide),
+        rule=EquivalenceRule(name=more["name"], evidence=more["evidence"], decide=decide),
     )
 
 
@@ -199,7 +199,7 @@ TYPE_RULES: Final = (
 )
 
 
-def type_rules(path: Path, hints: Hints) -> list[TypeRule]:
+def find_type_rules(path: JsonPath, hints: Hints) -> list[TypeRule]:
     """The rows for one leaf; "*" stands for any place in a list."""
     path = tuple(ANY if isinstance(step, int) else step for step in path)
     return [row for row in TYPE_RULES if row.path == path and row.types.fullmatch(hints.arm_type)]

@@ -11,7 +11,7 @@ import re
 from typing import Any, Final, NamedTuple, NoReturn
 from xml.parsers import expat
 
-from gitsync.diff.rules.rule import Leaf, Outcome, Rule, judged
+from gitsync.diff.rules.rule import EquivalenceRule, Leaf, RuleOutcome, make_outcome
 
 _BETWEEN_TAGS: Final = re.compile(r">\s+<")
 _EMPTY_TAG: Final = re.compile(r"\s+/>")
@@ -21,15 +21,15 @@ class _Refused(Exception):  # noqa: N818 - no error: the text is compared as tex
     """The document is not one that is read here."""
 
 
-def _xml(leaf: Leaf) -> Outcome | None:
+def _xml(leaf: Leaf) -> RuleOutcome | None:
     if not (_is_tagged(leaf.desired) and _is_tagged(leaf.live)):
         return None
-    asked, found = xml_events(leaf.desired), xml_events(leaf.live)
+    asked, found = parse_xml(leaf.desired), parse_xml(leaf.live)
     if (
         asked is None or found is None
     ):  # policies with expressions in attributes are no XML; blanks between tags still are
-        return judged(_close(leaf.desired) == _close(leaf.live))
-    return judged(asked == found)
+        return make_outcome(_close(leaf.desired) == _close(leaf.live))
+    return make_outcome(asked == found)
 
 
 def _is_tagged(text: str) -> bool:
@@ -40,7 +40,7 @@ def _close(text: str) -> str:
     return _EMPTY_TAG.sub("/>", _BETWEEN_TAGS.sub("><", text.replace("\r\n", "\n").strip("\ufeff \t\n")))
 
 
-def xml_events(text: str) -> list[tuple[Any, ...]] | None:
+def parse_xml(text: str) -> list[tuple[Any, ...]] | None:
     """Tags, attributes without their order, text, and comments of a document; None for what is no XML.
 
     Text that is blank is left out: it is how the document is laid out.
@@ -71,16 +71,16 @@ class _Number(NamedTuple):
     spelled: str
 
 
-def _json(leaf: Leaf) -> Outcome | None:
-    asked = json_value(leaf.desired)
-    found = json_value(leaf.live) if asked is not None else None
+def _json(leaf: Leaf) -> RuleOutcome | None:
+    asked = parse_json(leaf.desired)
+    found = parse_json(leaf.live) if asked is not None else None
     try:
-        return judged(asked == found) if found is not None else None
+        return make_outcome(asked == found) if found is not None else None
     except RecursionError:
         return None
 
 
-def json_value(text: str) -> Any:
+def parse_json(text: str) -> Any:
     """What a text says that is a JSON object or array; None for any other."""
     if not text.lstrip().startswith(("{", "[")):
         return None
@@ -98,10 +98,10 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return made
 
 
-def _lines(leaf: Leaf) -> Outcome | None:
+def _lines(leaf: Leaf) -> RuleOutcome | None:
     if "\n" not in leaf.desired and "\n" not in leaf.live:
         return None
-    return judged(_unended(leaf.desired) == _unended(leaf.live))
+    return make_outcome(_unended(leaf.desired) == _unended(leaf.live))
 
 
 def _unended(text: str) -> str:
@@ -109,17 +109,17 @@ def _unended(text: str) -> str:
 
 
 TEXT_RULES: Final = (
-    Rule(
+    EquivalenceRule(
         name="XML",
         evidence="Recorded: API Management answers a policy laid out anew, with tabs and line ends of its own.",
         decide=_xml,
     ),
-    Rule(
+    EquivalenceRule(
         name="JSON",
         evidence="RFC 8259 §4: blanks and the order of members say nothing. Workbooks are laid out anew.",
         decide=_json,
     ),
-    Rule(
+    EquivalenceRule(
         name="lines",
         evidence="XML 1.0 §2.11 and most editors: how a line ends says nothing, nor whether the last one does.",
         decide=_lines,

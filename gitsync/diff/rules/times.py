@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from fractions import Fraction
 from typing import Final
 
-from gitsync.diff.rules.rule import Leaf, Outcome, Rule, judged
+from gitsync.diff.rules.rule import EquivalenceRule, Leaf, RuleOutcome, make_outcome
 
 _ISO_DURATION: Final = re.compile(
     r"(?P<sign>-?)P(?:(?P<years>\d+)Y)?(?:(?P<months>\d+)M)?(?:(?P<weeks>\d+)W)?(?:(?P<days>\d+)D)?"
@@ -27,7 +27,7 @@ Length = tuple[int, Fraction]
 """Months and seconds: a month has no length in seconds, and a year has twelve of them."""
 
 
-def duration(text: str) -> Length | None:
+def parse_length(text: str) -> Length | None:
     """What a duration means: "PT60S" is "PT1M" is "00:01:00", and "P1M" is none of them."""
     found = _ISO_DURATION.fullmatch(text)
     if found and any(character.isdigit() for character in text) and not text.endswith("T"):
@@ -47,7 +47,7 @@ def _seconds(days: int, hours: str | None, minutes: str | None, seconds: str | N
     return 86400 * days + 3600 * int(hours or 0) + 60 * int(minutes or 0) + Fraction(seconds or 0)
 
 
-def instant(text: str) -> Fraction | None:
+def parse_instant(text: str) -> Fraction | None:
     """The moment that a date means, in seconds; midnight for a day, UTC where no zone is given. None for no date."""
     found = _DATE.fullmatch(text)
     if found is None:
@@ -76,31 +76,31 @@ def _interval(text: str) -> tuple[object, ...] | None:
     repeats = parts[:1] if parts[0].startswith("R") else []
     if len(parts) < 2:
         return None
-    meant = [duration(part) or instant(part) for part in parts[len(repeats) :]]
+    meant = [parse_length(part) or parse_instant(part) for part in parts[len(repeats) :]]
     return None if None in meant else (*repeats, *meant)
 
 
-def _by(read: Callable[[str], object | None]) -> Callable[[Leaf], Outcome | None]:
-    def decide(leaf: Leaf) -> Outcome | None:
+def _by(read: Callable[[str], object | None]) -> Callable[[Leaf], RuleOutcome | None]:
+    def decide(leaf: Leaf) -> RuleOutcome | None:
         asked = read(leaf.desired)
         found = None if asked is None else read(leaf.live)
-        return None if found is None else judged(asked == found)
+        return None if found is None else make_outcome(asked == found)
 
     return decide
 
 
 TIME_RULES: Final = (
-    Rule(
+    EquivalenceRule(
         name="a duration",
         evidence="ISO 8601 §5.5.2 and .NET's TimeSpan, Azure's two spellings: 'PT60S' is 'PT1M' is '00:01:00'.",
-        decide=_by(duration),
+        decide=_by(parse_length),
     ),
-    Rule(
+    EquivalenceRule(
         name="a date",
         evidence="RFC 3339: 'Z' and '+00:00' are one zone; providers add '.0000000', or leave UTC out.",
-        decide=_by(instant),
+        decide=_by(parse_instant),
     ),
-    Rule(
+    EquivalenceRule(
         name="a repeating interval",
         evidence="ISO 8601 §5.6, in backup policies: 'R/2023-06-07T10:26:32+00:00/PT4H'.",
         decide=_by(_interval),

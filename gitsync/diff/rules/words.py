@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from gitsync.diff.rules.rule import Leaf, Outcome, Rule, judged
+from gitsync.diff.rules.rule import EquivalenceRule, Leaf, RuleOutcome, make_outcome
 
 FREE: Final = frozenset(
     {"annotations", "appsettings", "description", "displayname", "env", "environmentvariables", "labels", "metadata"}
@@ -27,7 +27,7 @@ _SIZES: Final = frozenset({"capacity", "family", "name", "size", "tier"})
 _WORD: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 
-def squeezed(text: str) -> str:
+def normalize_region(text: str) -> str:
     """A region's name as Azure compares it."""
     return text.replace(" ", "").casefold()
 
@@ -37,90 +37,90 @@ def is_region(name: str) -> bool:
     return name.endswith(_REGION_ENDINGS)
 
 
-def _region(leaf: Leaf) -> Outcome | None:
-    return judged(squeezed(leaf.desired) == squeezed(leaf.live)) if is_region(leaf.name) else None
+def _region(leaf: Leaf) -> RuleOutcome | None:
+    return make_outcome(normalize_region(leaf.desired) == normalize_region(leaf.live)) if is_region(leaf.name) else None
 
 
-def _enumeration(leaf: Leaf) -> Outcome | None:
+def _enumeration(leaf: Leaf) -> RuleOutcome | None:
     is_one = leaf.hints.told(leaf.path) == "enum"
-    return judged(leaf.desired.casefold() == leaf.live.casefold()) if is_one else None
+    return make_outcome(leaf.desired.casefold() == leaf.live.casefold()) if is_one else None
 
 
-def _state(leaf: Leaf) -> Outcome | None:
+def _state(leaf: Leaf) -> RuleOutcome | None:
     if leaf.desired.casefold() not in _STATES or leaf.above & FREE or leaf.name.endswith("name"):
         return None
-    return judged(leaf.desired.casefold() == leaf.live.casefold())
+    return make_outcome(leaf.desired.casefold() == leaf.live.casefold())
 
 
-def _choice(leaf: Leaf) -> Outcome | None:
+def _choice(leaf: Leaf) -> RuleOutcome | None:
     if leaf.name not in _CHOICES or leaf.above & FREE or not _WORD.fullmatch(leaf.desired):
         return None
-    return judged(leaf.desired.casefold() == leaf.live.casefold())
+    return make_outcome(leaf.desired.casefold() == leaf.live.casefold())
 
 
-def _size(leaf: Leaf) -> Outcome | None:
+def _size(leaf: Leaf) -> RuleOutcome | None:
     in_sku = len(leaf.path) > 1 and leaf.path[-2] == "sku" and leaf.name in _SIZES
     if not (in_sku or leaf.name == "vmsize"):
         return None
-    return judged(leaf.desired.casefold() == leaf.live.casefold())
+    return make_outcome(leaf.desired.casefold() == leaf.live.casefold())
 
 
-def _identity_type(leaf: Leaf) -> Outcome | None:
+def _identity_type(leaf: Leaf) -> RuleOutcome | None:
     if leaf.path[-2:] != ("identity", "type"):
         return None
-    return judged(_parts(leaf.desired) == _parts(leaf.live))
+    return make_outcome(_parts(leaf.desired) == _parts(leaf.live))
 
 
 def _parts(text: str) -> list[str]:
     return sorted(part.strip().casefold() for part in text.split(","))
 
 
-def _resource_group(leaf: Leaf) -> Outcome | None:
+def _resource_group(leaf: Leaf) -> RuleOutcome | None:
     is_one = leaf.name.endswith(("resourcegroup", "resourcegroupname"))
-    return judged(leaf.desired.casefold() == leaf.live.casefold()) if is_one else None
+    return make_outcome(leaf.desired.casefold() == leaf.live.casefold()) if is_one else None
 
 
-def _charset(leaf: Leaf) -> Outcome | None:
-    return judged(leaf.desired.casefold() == leaf.live.casefold()) if leaf.name == "charset" else None
+def _charset(leaf: Leaf) -> RuleOutcome | None:
+    return make_outcome(leaf.desired.casefold() == leaf.live.casefold()) if leaf.name == "charset" else None
 
 
 WORD_RULES: Final = (
-    Rule(
+    EquivalenceRule(
         name="a region",
         evidence="Resource-provider contract: no case and no blanks count; 'westus2' comes back 'West US 2'.",
         decide=_region,
     ),
-    Rule(
+    EquivalenceRule(
         name="an enumeration",
         evidence="The API specification names the leaf's values; providers answer in a case of their own.",
         decide=_enumeration,
     ),
-    Rule(
+    EquivalenceRule(
         name="the identity's types",
         evidence="'SystemAssigned, UserAssigned' and 'SystemAssigned,UserAssigned' are both in the API specifications.",
         decide=_identity_type,
     ),
-    Rule(
+    EquivalenceRule(
         name="a state",
         evidence="Recorded: PostgreSQL servers answer 'enabled' with 'Enabled', where their specification says text.",
         decide=_state,
     ),
-    Rule(
+    EquivalenceRule(
         name="a choice",
         evidence="Recorded: role definitions answer the type 'customRole' with 'CustomRole', a word of the provider.",
         decide=_choice,
     ),
-    Rule(
+    EquivalenceRule(
         name="a size",
         evidence="Azure takes the names of SKUs and of machine sizes in any case.",
         decide=_size,
     ),
-    Rule(
+    EquivalenceRule(
         name="a resource group",
         evidence="Azure's naming rules: names of resource groups have no case.",
         decide=_resource_group,
     ),
-    Rule(
+    EquivalenceRule(
         name="a character set",
         evidence="Recorded: PostgreSQL answers 'utf8' with 'UTF8'. PostgreSQL and MySQL document names without case.",
         decide=_charset,

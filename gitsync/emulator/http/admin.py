@@ -7,27 +7,29 @@ from __future__ import annotations
 
 import ipaddress
 
-from gitsync.emulator.http.answers import Answer, refuse
-from gitsync.emulator.http.request_log import Requests
+from gitsync.emulator.http.answers import ServerResponse, refuse
+from gitsync.emulator.http.request_log import RequestLog
 from gitsync.emulator.http.target import parse
-from gitsync.emulator.state.cloud import Cloud
-from gitsync.emulator.types.answered_body import shown
+from gitsync.emulator.state.cloud import EmulatedCloud
+from gitsync.emulator.types.answered_body import build_body
 
 PREFIX = "/_emulator/"
 
 
-def answer(cloud: Cloud, requests: Requests, method: str, path: str, remote: str) -> Answer:
+def answer(cloud: EmulatedCloud, requests: RequestLog, method: str, path: str, remote: str) -> ServerResponse:
     """GET or DELETE of /_emulator/requests, GET of /_emulator/resources."""
     if not _is_near(remote):
         raise refuse("NotFound", path=path)
     match method, path.removeprefix(PREFIX):
         case "GET", "requests":
-            return Answer(200, {"counts": requests.counts(), "requests": [one.summary() for one in requests]})
+            return ServerResponse(200, {"counts": requests.counts(), "requests": [one.summary() for one in requests]})
         case "DELETE", "requests":
             requests.clear()
-            return Answer(204)
+            return ServerResponse(204)
         case "GET", "resources":
-            return Answer(200, {"value": [shown(cloud, parse(one.id), one) for _, one in cloud.store.below("/")]})
+            return ServerResponse(
+                200, {"value": [build_body(cloud, parse(one.id), one) for _, one in cloud.store.below("/")]}
+            )
         case _:
             raise refuse("NotFound", path=path)
 

@@ -13,14 +13,14 @@ from gitsync.emulator.codes import CODES
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ServerResponse:
     """One HTTP answer. `body` is JSON, or None for none."""
 
     status: int
     body: Any = None
     headers: Mapping[str, str] = field(default_factory=dict)
 
-    def but(self, headers: Mapping[str, str]) -> Answer:
+    def but(self, headers: Mapping[str, str]) -> ServerResponse:
         """The same answer with further headers."""
         return replace(self, headers={**self.headers, **headers})
 
@@ -32,30 +32,30 @@ class _Blank(dict[str, Any]):
         return word
 
 
-def refusal(
+def make_refusal(
     code: str,
     *,
     status: int = 0,
     message: str = "",
     details: Sequence[Mapping[str, Any]] = (),
     **words: Any,
-) -> Answer:
+) -> ServerResponse:
     """The answer that stands for an ARM code; a code that is not in the table needs a status, or is a 400."""
     usual, text = CODES.get(code, (400, code))
     error: dict[str, Any] = {"code": code, "message": message or text.format_map(_Blank(words))}
     if details:
         error["details"] = list(details)
-    return Answer(status or usual, {"error": error}, {"x-ms-failure-cause": "gateway"})
+    return ServerResponse(status or usual, {"error": error}, {"x-ms-failure-cause": "gateway"})
 
 
 class Refused(Exception):  # noqa: N818 - it is an answer, not a fault
     """ARM says no; carries the answer that says so. What was stored before it stays stored."""
 
-    def __init__(self, answer: Answer) -> None:
+    def __init__(self, answer: ServerResponse) -> None:
         super().__init__(answer.body)
         self.answer = answer
 
 
 def refuse(code: str, *, headers: Mapping[str, str] | None = None, **words: Any) -> Refused:
     """What to raise to answer with an ARM code."""
-    return Refused(refusal(code, **words).but(headers or {}))
+    return Refused(make_refusal(code, **words).but(headers or {}))

@@ -42,7 +42,7 @@ class Course:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class ServerRequest:
     """`base` is the scheme and host that the client called, which the URLs of answers begin with. `headers` is looked
     up without case.
     """

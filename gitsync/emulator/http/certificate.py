@@ -33,7 +33,7 @@ _AUTHORITY = x509.KeyUsage(
 )
 
 
-def serve_with(host: str, now: datetime, keep: Path) -> ssl.SSLContext:
+def make_tls_context(host: str, now: datetime, keep: Path) -> ssl.SSLContext:
     """A server's context for a host, by name or address; the key is in it and nowhere else.
 
     The certificate (PEM) is written to `keep`, for clients to trust.

@@ -15,18 +15,18 @@ from typing import Any
 from urllib.parse import parse_qsl
 from uuid import uuid4
 
-from gitsync.emulator.faults import Drop, Rule, Script
+from gitsync.emulator.faults import Drop, FaultRule, Script
 from gitsync.emulator.http import admin, route
-from gitsync.emulator.http.answers import Answer, Refused, refusal, refuse
-from gitsync.emulator.http.call import Call, Course
-from gitsync.emulator.http.request_log import LoggedRequest, Requests
+from gitsync.emulator.http.answers import Refused, ServerResponse, make_refusal, refuse
+from gitsync.emulator.http.call import Course, ServerRequest
+from gitsync.emulator.http.request_log import LoggedRequest, RequestLog
 from gitsync.emulator.http.target import parse
-from gitsync.emulator.http.throttle import Throttle
+from gitsync.emulator.http.throttle import EmulatedThrottle
 from gitsync.emulator.identity import access
 from gitsync.emulator.identity.tokens import Tokens
 from gitsync.emulator.lro import operations
 from gitsync.emulator.state import outside_changes as hand
-from gitsync.emulator.state.cloud import Cloud
+from gitsync.emulator.state.cloud import EmulatedCloud
 
 MOST_BYTES = 4 * 1024 * 1024
 """ARM takes no larger bodies."""
@@ -35,15 +35,15 @@ MOST_BYTES = 4 * 1024 * 1024
 class Front:
     """The desk that every request passes. `requests` is the log of what was asked."""
 
-    def __init__(self, cloud: Cloud) -> None:
-        self.requests = Requests()
+    def __init__(self, cloud: EmulatedCloud) -> None:
+        self.requests = RequestLog()
         self.tokens = Tokens(cloud.settings, cloud.store, cloud.clock)
         self._cloud = cloud
         self._script = Script(cloud.settings.rules)
-        self._throttle = Throttle(cloud.settings.limits)
+        self._throttle = EmulatedThrottle(cloud.settings.limits)
         self._request_ids = map(f"{str(uuid4())[:23]}-{{:012x}}".format, count(1))
 
-    def beside(self, path: str, method: str, sent: bytes, base: str, remote: str) -> Answer | None:
+    def beside(self, path: str, method: str, sent: bytes, base: str, remote: str) -> ServerResponse | None:
         """The answer of a path that is not ARM's but the emulator's own, or the identity platform's; else None."""
         try:
             if path.startswith(admin.PREFIX):
@@ -54,9 +54,9 @@ class Front:
             return None
         return self.tokens.answer(path, dict(parse_qsl(sent.decode("utf-8", "replace"))), base)
 
-    async def answer(self, call: Call, sent: bytes) -> Answer | None:
+    async def answer(self, call: ServerRequest, sent: bytes) -> ServerResponse | None:
         """The answer of ARM to a request with a body as it was sent; None where the connection breaks instead."""
-        answer: Answer | None
+        answer: ServerResponse | None
         try:
             call, left = self._admit(call, sent)
             answer = await self._played(call)
@@ -67,7 +67,7 @@ class Front:
         self._log(call, answer, request_id)
         return answer.but(_identity(call, request_id)) if answer is not None else None
 
-    def _admit(self, call: Call, sent: bytes) -> tuple[Call, dict[str, str]]:
+    def _admit(self, call: ServerRequest, sent: bytes) -> tuple[ServerRequest, dict[str, str]]:
         """Who it is, whether there is a version, whether there is a token left in the bucket; then the body."""
         caller = self.tokens.caller(call.headers.get("Authorization", ""), call.base)
         call = replace(call, caller=caller)
@@ -75,7 +75,7 @@ class Front:
         left = self._throttle.take(call, self._cloud.clock.monotonic())
         return replace(call, body=_json(sent)) if sent else call, left
 
-    async def _played(self, call: Call) -> Answer | None:
+    async def _played(self, call: ServerRequest) -> ServerResponse | None:
         """The answer as the script would have it; None where the connection breaks instead."""
         rules = self._met(call) if self._cloud.settings.rules else []
         if not rules:
@@ -88,14 +88,14 @@ class Front:
         answer = self._told(call, rules)
         for rule in rules:
             with suppress(KeyError):  # a move of what is not there moves nothing
-                hand.move(self._cloud, call.target, rule.move)
+                hand.apply_moves(self._cloud, call.target, rule.move)
         if Drop.AFTER in drops:
             return None
         if any(rule.timeout for rule in rules):
-            return refusal("GatewayTimeout", namespace=call.target.namespace or "Microsoft.Resources")
+            return make_refusal("GatewayTimeout", namespace=call.target.namespace or "Microsoft.Resources")
         return answer
 
-    def _told(self, call: Call, rules: list[Rule]) -> Answer:
+    def _told(self, call: ServerRequest, rules: list[FaultRule]) -> ServerResponse:
         """The first answer that a rule has, else that of the work, done on the first course that a rule has."""
         canned = next((rule.answer for rule in rules if rule.answer), None)
         if canned is not None:
@@ -103,25 +103,25 @@ class Front:
         course = next((rule.course for rule in rules if rule.course), Course())
         return self._worked(replace(call, course=course))
 
-    def _met(self, call: Call) -> list[Rule]:
+    def _met(self, call: ServerRequest) -> list[FaultRule]:
         kind, poll = self._about(call)
         with self._cloud.store.transaction():
             return self._script.met(self._cloud.store, call, kind, poll=poll)
 
-    def _about(self, call: Call) -> tuple[str, bool]:
+    def _about(self, call: ServerRequest) -> tuple[str, bool]:
         """The ARM type that a request is about, and whether it asks for an operation on one."""
-        asked = operations.asked_for(call.target.path)
+        asked = operations.parse_operation_path(call.target.path)
         operation = self._cloud.store.operation(asked[1]) if asked else None
         return parse(operation.path).type if operation else call.target.type, asked is not None
 
-    def _worked(self, call: Call) -> Answer:
+    def _worked(self, call: ServerRequest) -> ServerResponse:
         with self._cloud.store.transaction():
             try:
                 return route.answer(self._cloud, call)
             except Refused as no:
                 return no.answer  # inside, since what a refused request moved on stays so
 
-    def _log(self, call: Call, answer: Answer | None, request_id: str) -> None:
+    def _log(self, call: ServerRequest, answer: ServerResponse | None, request_id: str) -> None:
         kind, poll = self._about(call)
         entry = LoggedRequest(
             method=call.method,
@@ -139,7 +139,7 @@ class Front:
         self.requests.add(entry)
 
 
-def _identity(call: Call, request_id: str) -> Mapping[str, str]:
+def _identity(call: ServerRequest, request_id: str) -> Mapping[str, str]:
     correlation = call.headers.get("x-ms-correlation-request-id", request_id)
     return {"x-ms-request-id": request_id, "x-ms-correlation-request-id": correlation}
 

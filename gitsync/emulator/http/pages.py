@@ -8,18 +8,18 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 from urllib.parse import quote
 
-from gitsync.emulator.http.answers import Answer, refuse
-from gitsync.emulator.http.call import Call
+from gitsync.emulator.http.answers import ServerResponse, refuse
+from gitsync.emulator.http.call import ServerRequest
 
 _Entry = TypeVar("_Entry")
 
 
-def page(
-    call: Call,
+def make_page(
+    call: ServerRequest,
     rows: Sequence[tuple[str, _Entry]],
     show: Callable[[_Entry], Mapping[str, Any]],
     most: int,
-) -> Answer:
+) -> ServerResponse:
     """One page of rows that are sorted by key: after the key that the $skiptoken names, at most so many."""
     after = _position(call.query.get("$skiptoken") or call.query.get("$skipToken") or "")
     top = call.query.get("$top", "")
@@ -28,15 +28,15 @@ def page(
     body: dict[str, Any] = {"value": [show(entry) for _, entry in rest[:size]]}
     if len(rest) > size:
         body["nextLink"] = _next_link(call, rest[size - 1][0])
-    return Answer(200, body)
+    return ServerResponse(200, body)
 
 
-def is_further(call: Call) -> bool:
+def is_further(call: ServerRequest) -> bool:
     """Whether a request follows the link of a page."""
     return any(name.casefold() == "$skiptoken" for name in call.query)
 
 
-def _next_link(call: Call, key: str) -> str:
+def _next_link(call: ServerRequest, key: str) -> str:
     token = base64.urlsafe_b64encode(key.encode()).decode()
     kept = {name: value for name, value in call.query.items() if name.casefold() != "$skiptoken"}
     query = "&".join(f"{quote(name)}={quote(value)}" for name, value in kept.items())

@@ -46,7 +46,7 @@ class LoggedRequest:
         }
 
 
-class Requests(list[LoggedRequest]):
+class RequestLog(list[LoggedRequest]):
     """The log, in order of arrival of the answers."""
 
     def add(self, request: LoggedRequest) -> None:

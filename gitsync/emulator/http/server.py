@@ -9,17 +9,17 @@ from typing import Any, Self
 
 from aiohttp import web
 
-from gitsync.emulator.clock import SystemClock
+from gitsync.emulator.clock import EmulatorClock
 from gitsync.emulator.faults import Move
-from gitsync.emulator.http.answers import Answer
-from gitsync.emulator.http.call import Call
+from gitsync.emulator.http.answers import ServerResponse
+from gitsync.emulator.http.call import ServerRequest
 from gitsync.emulator.http.front import MOST_BYTES, Front
-from gitsync.emulator.http.request_log import Requests
+from gitsync.emulator.http.request_log import RequestLog
 from gitsync.emulator.http.target import parse
 from gitsync.emulator.identity.tokens import Tokens
-from gitsync.emulator.settings import Settings
+from gitsync.emulator.settings import EmulatorSettings
 from gitsync.emulator.state import outside_changes as hand
-from gitsync.emulator.state.cloud import Cloud
+from gitsync.emulator.state.cloud import EmulatedCloud
 from gitsync.emulator.state.store import MemoryStore, Store
 from gitsync.model.clock import Clock
 
@@ -33,17 +33,17 @@ class Emulator:
 
     def __init__(
         self,
-        settings: Settings | None = None,
+        settings: EmulatorSettings | None = None,
         store: Store | None = None,
         clock: Clock | None = None,
     ) -> None:
-        self.cloud = Cloud(store or MemoryStore(), settings or Settings(), clock or SystemClock())
+        self.cloud = EmulatedCloud(store or MemoryStore(), settings or EmulatorSettings(), clock or EmulatorClock())
         self.url = ""
         self._front = Front(self.cloud)
         self._runner: web.ServerRunner | None = None
 
     @property
-    def requests(self) -> Requests:
+    def requests(self) -> RequestLog:
         """The log of what was asked."""
         return self._front.requests
 
@@ -77,15 +77,15 @@ class Emulator:
 
     def resource(self, arm_id: str) -> dict[str, Any] | None:
         """What a GET would show, or None; nothing moves on by it."""
-        return hand.resource(self.cloud, arm_id)
+        return hand.read_resource(self.cloud, arm_id)
 
     def received(self, arm_id: str) -> dict[str, Any] | None:
         """The body as it was sent, with the secrets that no GET shows."""
-        return hand.received(self.cloud, arm_id)
+        return hand.read_received(self.cloud, arm_id)
 
     def ids(self, below: str = "/") -> list[str]:
         """The ids of all that is there, sorted without case."""
-        return hand.ids(self.cloud, below)
+        return hand.list_ids(self.cloud, below)
 
     def put(self, arm_id: str, body: Mapping[str, Any], *, api_version: str = "2024-01-01") -> None:
         """Make or replace a resource, and ask nothing: neither its group nor its parent need be there."""
@@ -96,11 +96,11 @@ class Emulator:
 
         `/properties/provisioningState` sets the state that answers show.
         """
-        hand.move(self.cloud, parse(arm_id), [Move(set={pointer: value})])
+        hand.apply_moves(self.cloud, parse(arm_id), [Move(set={pointer: value})])
 
     def remove(self, arm_id: str) -> None:
         """Take a resource away with all that is below it; KeyError where there is none."""
-        hand.move(self.cloud, parse(arm_id), [Move(delete=True)])
+        hand.apply_moves(self.cloud, parse(arm_id), [Move(delete=True)])
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
         sent, base = await _sent(request), f"{request.scheme}://{request.host}"
@@ -115,8 +115,8 @@ class Emulator:
         return web.Response()
 
 
-def _call(request: web.BaseRequest, base: str) -> Call:
-    return Call(
+def _call(request: web.BaseRequest, base: str) -> ServerRequest:
+    return ServerRequest(
         method=request.method,
         target=parse(request.rel_url.raw_path),
         api_version=request.query.get("api-version", ""),
@@ -136,7 +136,7 @@ async def _sent(request: web.BaseRequest) -> bytes:
     return bytes(sent)
 
 
-def _response(answer: Answer) -> web.Response:
+def _response(answer: ServerResponse) -> web.Response:
     headers = {"Cache-Control": "no-cache", **answer.headers}
     if answer.body is None:
         return web.Response(status=answer.status, headers=headers)

@@ -13,7 +13,7 @@ from functools import lru_cache
 from urllib.parse import unquote
 
 
-class Shape(StrEnum):
+class PathShape(StrEnum):
     SUBSCRIPTIONS = "subscriptions"  # the collection
     SUBSCRIPTION = "subscription"
     GROUPS = "groups"
@@ -28,12 +28,12 @@ class Shape(StrEnum):
 
 GROUP_TYPE = "Microsoft.Resources/resourceGroups"
 _SHAPES = {
-    (1, ("subscriptions",)): Shape.SUBSCRIPTIONS,
-    (2, ("subscriptions",)): Shape.SUBSCRIPTION,
-    (3, ("subscriptions", "resourcegroups")): Shape.GROUPS,
-    (3, ("subscriptions", "resources")): Shape.RESOURCES,
-    (4, ("subscriptions", "resourcegroups")): Shape.GROUP,
-    (5, ("subscriptions", "resourcegroups", "resources")): Shape.RESOURCES,
+    (1, ("subscriptions",)): PathShape.SUBSCRIPTIONS,
+    (2, ("subscriptions",)): PathShape.SUBSCRIPTION,
+    (3, ("subscriptions", "resourcegroups")): PathShape.GROUPS,
+    (3, ("subscriptions", "resources")): PathShape.RESOURCES,
+    (4, ("subscriptions", "resourcegroups")): PathShape.GROUP,
+    (5, ("subscriptions", "resourcegroups", "resources")): PathShape.RESOURCES,
 }
 _WORDS = {"subscriptions": "subscriptions", "resourcegroups": "resourceGroups", "providers": "providers"}
 
@@ -46,7 +46,7 @@ class Target:
     an extension hangs on. A collection has one more type than names.
     """
 
-    shape: Shape
+    shape: PathShape
     path: str
     key: str
     subscription: str = ""
@@ -58,7 +58,7 @@ class Target:
 
     @property
     def type(self) -> str:
-        if self.shape is Shape.GROUP:
+        if self.shape is PathShape.GROUP:
             return GROUP_TYPE
         return "/".join((self.namespace, *self.types))
 
@@ -74,14 +74,14 @@ class Target:
     def parent(self) -> Target | None:
         """The resource that this one is nested in or extends; None for one that stands in a group or higher."""
         pairs = list(zip(self.types, self.names, strict=False))
-        if self.shape is Shape.RESOURCE:
+        if self.shape is PathShape.RESOURCE:
             pairs = pairs[:-1]
         if pairs:
             return parse(
                 "/".join((f"{self.scope}/providers", self.namespace, *(word for pair in pairs for word in pair)))
             )
         above = parse(self.scope) if self.scope else None
-        return above if above is not None and above.shape is Shape.RESOURCE else None
+        return above if above is not None and above.shape is PathShape.RESOURCE else None
 
     @property
     def ancestors(self) -> tuple[Target, ...]:
@@ -107,21 +107,21 @@ def parse(path: str) -> Target:
     cut = _last_providers(words)
     clean = _clean(words)
     subscription, group = _place(words if cut is None else words[:cut])
-    shape = _shape(words) if cut is None else Shape.PROVIDERS
+    shape = _shape(words) if cut is None else PathShape.PROVIDERS
     place = Target(shape=shape, path=clean, key=clean.casefold(), subscription=subscription, group=group)
     if cut is None or cut == len(words) - 1:
         return place
     namespace, types, names = words[cut + 1], tuple(words[cut + 2 :: 2]), tuple(words[cut + 3 :: 2])
     place = replace(place, scope=_clean(words[:cut]), namespace=namespace, types=types, names=names)
     if not types:
-        return replace(place, shape=Shape.PROVIDER)
-    return replace(place, shape=Shape.RESOURCE if len(types) == len(names) else Shape.COLLECTION)
+        return replace(place, shape=PathShape.PROVIDER)
+    return replace(place, shape=PathShape.RESOURCE if len(types) == len(names) else PathShape.COLLECTION)
 
 
-def _shape(words: list[str]) -> Shape:
+def _shape(words: list[str]) -> PathShape:
     """What a path without a provider names; every second word must be ARM's own."""
     own = tuple(word.casefold() for word in words[::2])
-    return _SHAPES.get((len(words), own), Shape.UNKNOWN)
+    return _SHAPES.get((len(words), own), PathShape.UNKNOWN)
 
 
 def _place(words: list[str]) -> tuple[str, str]:

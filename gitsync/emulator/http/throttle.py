@@ -8,20 +8,20 @@ from __future__ import annotations
 import math
 
 from gitsync.emulator.http.answers import refuse
-from gitsync.emulator.http.call import Call
+from gitsync.emulator.http.call import ServerRequest
 from gitsync.emulator.settings import Bucket, Limits
 
 _KINDS = {"GET": "reads", "HEAD": "reads", "DELETE": "deletes"}
 
 
-class Throttle:
+class EmulatedThrottle:
     """What is left of every bucket. Times are monotonic seconds."""
 
     def __init__(self, limits: Limits | None) -> None:
         self._limits = limits
         self._left: dict[tuple[str, str, str], tuple[float, float]] = {}
 
-    def take(self, call: Call, now: float) -> dict[str, str]:
+    def take(self, call: ServerRequest, now: float) -> dict[str, str]:
         """Take one request out of its bucket; the headers that say what is left. Refused when it is empty."""
         if self._limits is None:
             return {}

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gitsync.emulator.http.target import Target
-from gitsync.emulator.state.stored import Stored
+from gitsync.emulator.state.stored import StoredResource
 
 _TYPE = "microsoft.authorization/roledefinitions"
 
@@ -57,7 +57,7 @@ BUILT_IN: Mapping[str, str] = {
 }
 
 
-def of(target: Target) -> list[Stored]:
+def list_roles(target: Target) -> list[StoredResource]:
     """The roles that are there without anybody's PUT, by name; none for a path that is not about role definitions."""
     if target.type.casefold() != _TYPE:
         return []
@@ -66,8 +66,8 @@ def of(target: Target) -> list[Stored]:
     return built_in if scope else [*built_in, *(_role("", name, guid, "CustomRole") for name, guid in CUSTOM.items())]
 
 
-def _role(scope: str, name: str, guid: str, kind: str) -> Stored:
-    return Stored(
+def _role(scope: str, name: str, guid: str, kind: str) -> StoredResource:
+    return StoredResource(
         id=f"{scope}/providers/Microsoft.Authorization/roleDefinitions/{guid}",
         body={"properties": {"roleName": name, "type": kind, "assignableScopes": ["/"], "permissions": []}},
         api_version="2022-04-01",

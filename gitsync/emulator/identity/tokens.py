@@ -17,9 +17,9 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
-from gitsync.emulator.http.answers import Answer, Refused, refuse
+from gitsync.emulator.http.answers import Refused, ServerResponse, refuse
 from gitsync.emulator.http.call import Caller
-from gitsync.emulator.settings import Principal, Settings
+from gitsync.emulator.settings import EmulatedPrincipal, EmulatorSettings
 from gitsync.emulator.state.store import Store
 from gitsync.model.clock import Clock
 
@@ -35,7 +35,7 @@ _ASSERTION = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 class Tokens:
     """Issues and reads tokens. The key is in the store, so that processes that share it take each other's."""
 
-    def __init__(self, settings: Settings, store: Store, clock: Clock) -> None:
+    def __init__(self, settings: EmulatorSettings, store: Store, clock: Clock) -> None:
         self._settings = settings
         self._clock = clock
         self._principals = {principal.client.casefold(): principal for principal in settings.principals}
@@ -45,14 +45,14 @@ class Tokens:
                 store.put_note("token-key", base64.b64encode(os.urandom(32)).decode())
             self._key = base64.b64decode(store.note("token-key"))
 
-    def answer(self, path: str, form: Mapping[str, str], base: str) -> Answer | None:
+    def answer(self, path: str, form: Mapping[str, str], base: str) -> ServerResponse | None:
         """The answer of the identity platform's own paths; None for any other path."""
         tenant = path.split("/")[1]
         if _DISCOVERY.fullmatch(path):
-            return Answer(200, _discovery(tenant, base))
+            return ServerResponse(200, _discovery(tenant, base))
         return self._issue(tenant, form) if _TOKEN.fullmatch(path) else None
 
-    def _issue(self, tenant: str, form: Mapping[str, str]) -> Answer:
+    def _issue(self, tenant: str, form: Mapping[str, str]) -> ServerResponse:
         client = form.get("client_id", "")
         principal = self._principals.get(client.casefold())
         if form.get("grant_type") != "client_credentials":
@@ -70,11 +70,11 @@ class Tokens:
         audience = form.get("scope", "").split(" ")[0].removesuffix(".default").removesuffix("/")
         token = self.token(principal, audience=audience, tenant=tenant if _GUID.fullmatch(tenant) else "")
         body = {"token_type": "Bearer", "expires_in": seconds, "ext_expires_in": seconds, "access_token": token}
-        return Answer(200, body, {"Cache-Control": "no-store"})
+        return ServerResponse(200, body, {"Cache-Control": "no-store"})
 
     def token(
         self,
-        principal: Principal,
+        principal: EmulatedPrincipal,
         *,
         audience: str = _AUDIENCES[0],
         seconds: float | None = None,
@@ -141,19 +141,19 @@ class Tokens:
     def _sign(self, head: str) -> str:
         return _text(hmac.new(self._key, head.encode(), hashlib.sha256).digest())
 
-    def _no(self, status: int, error: str, number: int, text: str) -> Answer:
+    def _no(self, status: int, error: str, number: int, text: str) -> ServerResponse:
         now = self._clock.now().strftime("%Y-%m-%d %H:%M:%SZ")
         trace, correlation = str(uuid4()), str(uuid4())
         description = f"AADSTS{number}: {text} Trace ID: {trace} Correlation ID: {correlation} Timestamp: {now}"
         body = {"error": error, "error_description": description, "error_codes": [number], "timestamp": now}
-        return Answer(status, body | {"trace_id": trace, "correlation_id": correlation})
+        return ServerResponse(status, body | {"trace_id": trace, "correlation_id": correlation})
 
 
-def _is_known_in(principal: Principal, tenant: str) -> bool:
+def _is_known_in(principal: EmulatedPrincipal, tenant: str) -> bool:
     return not principal.tenant or principal.tenant.casefold() == tenant.casefold()
 
 
-def _proves(principal: Principal, form: Mapping[str, str]) -> bool:
+def _proves(principal: EmulatedPrincipal, form: Mapping[str, str]) -> bool:
     """By its secret, or by an assertion of somebody it trusts: any that has a JWT's form."""
     if "client_assertion" in form:
         return form.get("client_assertion_type") == _ASSERTION and form["client_assertion"].count(".") == 2

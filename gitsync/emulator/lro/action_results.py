@@ -9,38 +9,38 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from gitsync.emulator.http.target import parse
-from gitsync.emulator.patch import at, change
+from gitsync.emulator.patch import find_value, set_value
 from gitsync.emulator.state import deleted_vaults as graves
 from gitsync.emulator.state.store import Store
-from gitsync.emulator.state.stored import Operation
+from gitsync.emulator.state.stored import EmulatedOperation
 
 _STATUS = "/properties/protectionStatus"
 
 
-def end(store: Store, operation: Operation) -> None:
+def apply_action_result(store: Store, operation: EmulatedOperation) -> None:
     """Do what a POST that succeeded does to what it was asked of."""
     ending = _ENDINGS.get((parse(operation.path).type.casefold(), operation.action.casefold()))
     if ending is not None:
         ending(store, operation)
 
 
-def _purged(store: Store, operation: Operation) -> None:
+def _purged(store: Store, operation: EmulatedOperation) -> None:
     target = parse(operation.path)
-    graves.forget(store, target.subscription, target.name)
+    graves.remove_deleted(store, target.subscription, target.name)
 
 
-def _synced(store: Store, operation: Operation) -> None:
+def _synced(store: Store, operation: EmulatedOperation) -> None:
     """A protection that somebody's mistake had broken works again; any other error stays."""
     instance = store.resource(operation.key)
     if instance is None:
         return
-    code = at(instance.body, ("properties", "protectionStatus", "errorDetails", "code"))
+    code = find_value(instance.body, ("properties", "protectionStatus", "errorDetails", "code"))
     if "usererror" in str(code).casefold():
-        body = change(instance.body, _STATUS, {"status": "ProtectionConfigured"})
+        body = set_value(instance.body, _STATUS, {"status": "ProtectionConfigured"})
         store.put_resource(operation.key, replace(instance, body=body, version=instance.version + 1))
 
 
-_ENDINGS: Mapping[tuple[str, str], Callable[[Store, Operation], None]] = {
+_ENDINGS: Mapping[tuple[str, str], Callable[[Store, EmulatedOperation], None]] = {
     ("microsoft.dataprotection/backupvaults/backupinstances", "sync"): _synced,
     ("microsoft.keyvault/locations/deletedvaults", "purge"): _purged,
 }

@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
-from gitsync.emulator.http.call import Call, Course
-from gitsync.emulator.http.target import Shape
-from gitsync.emulator.state.cloud import Cloud
-from gitsync.emulator.state.stored import Operation
+from gitsync.emulator.http.call import Course, ServerRequest
+from gitsync.emulator.http.target import PathShape
+from gitsync.emulator.state.cloud import EmulatedCloud
+from gitsync.emulator.state.stored import EmulatedOperation
 from gitsync.emulator.types.behaviour import Style, Ways
 from gitsync.emulator.types.recorded import ways_of
 
@@ -22,10 +22,12 @@ _DELETE_STYLES = {
 """Every other style deletes as ACCEPTED_ASYNC: a DELETE has no body that could tell a state."""
 
 
-def writing(cloud: Cloud, call: Call, ways: Ways, *, created: bool) -> tuple[Operation | None, Style]:
+def start_write(
+    cloud: EmulatedCloud, call: ServerRequest, ways: Ways, *, created: bool
+) -> tuple[EmulatedOperation | None, Style]:
     """The operation of a PUT or PATCH, stored; None where the answer is the end of it."""
     usual = ways.put if created or ways.update is None else ways.update
-    if call.target.shape is not Shape.GROUP:
+    if call.target.shape is not PathShape.GROUP:
         usual = cloud.settings.operations.style or usual
     style = call.course.style or usual
     if style.is_over and _wants_time(call.course):
@@ -39,9 +41,9 @@ def writing(cloud: Cloud, call: Call, ways: Ways, *, created: bool) -> tuple[Ope
     return operation, style
 
 
-def deletion(cloud: Cloud, call: Call, ways: Ways) -> Operation | None:
+def start_delete(cloud: EmulatedCloud, call: ServerRequest, ways: Ways) -> EmulatedOperation | None:
     """The operation of a DELETE, stored; None where it is gone at once."""
-    usual = ways.delete if call.target.shape is Shape.GROUP else cloud.settings.operations.style or ways.delete
+    usual = ways.delete if call.target.shape is PathShape.GROUP else cloud.settings.operations.style or ways.delete
     style = _DELETE_STYLES.get(call.course.style or usual, Style.ACCEPTED_ASYNC)
     if style is Style.DONE and _wants_time(call.course):
         style = Style.ACCEPTED_ASYNC
@@ -52,7 +54,7 @@ def deletion(cloud: Cloud, call: Call, ways: Ways) -> Operation | None:
     return operation
 
 
-def action(cloud: Cloud, call: Call, style: Style, name: str, answer: Any) -> Operation:
+def start_action(cloud: EmulatedCloud, call: ServerRequest, style: Style, name: str, answer: Any) -> EmulatedOperation:
     """The operation of a POST, stored; `call` is about what is asked to act, `answer` is what comes out of it."""
     wanted = call.course.style
     style = wanted if wanted is not None and wanted.is_accepted else style
@@ -61,13 +63,13 @@ def action(cloud: Cloud, call: Call, style: Style, name: str, answer: Any) -> Op
     return operation
 
 
-def _operation(cloud: Cloud, call: Call, ways: Ways, style: Style) -> Operation:
+def _operation(cloud: EmulatedCloud, call: ServerRequest, ways: Ways, style: Style) -> EmulatedOperation:
     timing, course = cloud.settings.operations, call.course
     seconds = timing.seconds if course.seconds is None else course.seconds
     retry_after = course.retry_after if course.retry_after is not None else timing.retry_after
     if retry_after is None:
         retry_after = ways.retry_after
-    return Operation(
+    return EmulatedOperation(
         id=str(uuid4()),
         key=call.target.key,
         path=call.target.path,
@@ -86,7 +88,7 @@ def _operation(cloud: Cloud, call: Call, ways: Ways, style: Style) -> Operation:
     )
 
 
-def _location(cloud: Cloud, call: Call) -> str:
+def _location(cloud: EmulatedCloud, call: ServerRequest) -> str:
     """The region whose operations are asked: that of the body, of what is stored, or of what it is nested in."""
     if isinstance(call.body, dict) and call.body.get("location"):
         return str(call.body["location"])

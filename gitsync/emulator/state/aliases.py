@@ -5,17 +5,17 @@ Apart from the answers about subscriptions, because whoever looks for a place ne
 
 from __future__ import annotations
 
-from gitsync.emulator.patch import at
+from gitsync.emulator.patch import find_value
 from gitsync.emulator.state.store import Store
 from gitsync.emulator.types.provider_fields import uuid_of
 
 _PREFIX = "/providers/microsoft.subscription/aliases/"
 
 
-def subscriptions(store: Store) -> set[str]:
+def list_alias_subscriptions(store: Store) -> set[str]:
     """The ids of the subscriptions that aliases stand for, in lower case."""
     return {
-        str(at(alias.body, ("properties", "subscriptionId")) or uuid_of(key, "subscription")).casefold()
+        str(find_value(alias.body, ("properties", "subscriptionId")) or uuid_of(key, "subscription")).casefold()
         for key, alias in store.below(_PREFIX)
     }
 

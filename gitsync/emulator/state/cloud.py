@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from gitsync.emulator.clock import stamp
+from gitsync.emulator.clock import format_time
 from gitsync.emulator.http.answers import Refused, refuse
-from gitsync.emulator.http.call import Call
-from gitsync.emulator.http.target import Shape, Target, parse
+from gitsync.emulator.http.call import ServerRequest
+from gitsync.emulator.http.target import PathShape, Target, parse
 from gitsync.emulator.lro import operations
-from gitsync.emulator.settings import Settings
+from gitsync.emulator.settings import EmulatorSettings
 from gitsync.emulator.state import aliases
 from gitsync.emulator.state.store import Store
-from gitsync.emulator.state.stored import Stored
+from gitsync.emulator.state.stored import StoredResource
 from gitsync.model.clock import Clock
 
 DELETING = "Deleting"
@@ -28,15 +28,15 @@ _NO_RESOURCES = frozenset({"locations", "managementgroups", "billingaccounts"})
 
 
 @dataclass(frozen=True, slots=True)
-class Cloud:
+class EmulatedCloud:
     """One Azure."""
 
     store: Store
-    settings: Settings
+    settings: EmulatorSettings
     clock: Clock
 
     def time(self) -> str:
-        return stamp(self.clock.now())
+        return format_time(self.clock.now())
 
     def number(self) -> int:
         """The next of a row of numbers that never repeats."""
@@ -44,30 +44,30 @@ class Cloud:
         self.store.put_note("number", number)
         return number
 
-    def find(self, target: Target) -> Stored | None:
+    def find(self, target: Target) -> StoredResource | None:
         """A resource or group with its operation brought up to now; one that is not visible yet counts as absent."""
         found = self.look(target.key)
         return found if found is not None and found.visible else None
 
-    def look(self, key: str) -> Stored | None:
+    def look(self, key: str) -> StoredResource | None:
         """As `find`, visible or not."""
         found = self.store.resource(key)
         if found is None or not found.operation:
             return found
-        operations.catch_up(self.store, found.operation, self.clock.now().timestamp())
+        operations.end_due_operation(self.store, found.operation, self.clock.now().timestamp())
         return self.store.resource(key)
 
-    def change(self, key: str, resource: Stored) -> Stored:
+    def change(self, key: str, resource: StoredResource) -> StoredResource:
         """Store a new value of a resource; its version and time of change move on."""
         changed = replace(resource, version=resource.version + 1, changed=self.time())
         self.store.put_resource(key, changed)
         return changed
 
-    def demand_place(self, call: Call) -> None:
+    def demand_place(self, call: ServerRequest) -> None:
         """Refuse unless the subscription, the group and every ancestor of what the call names are there."""
         target = call.target
         self._demand_subscription(target)
-        if target.group and target.shape is not Shape.GROUP:
+        if target.group and target.shape is not PathShape.GROUP:
             self._demand_group(call)
         for above in target.ancestors:
             if not self._is_there(above):
@@ -75,10 +75,10 @@ class Cloud:
 
     def _demand_subscription(self, target: Target) -> None:
         known, asked = self.settings.subscriptions, target.subscription.casefold()
-        if known and asked and asked not in known and asked not in aliases.subscriptions(self.store):
+        if known and asked and asked not in known and asked not in aliases.list_alias_subscriptions(self.store):
             raise refuse("SubscriptionNotFound", subscription=target.subscription)
 
-    def _demand_group(self, call: Call) -> None:
+    def _demand_group(self, call: ServerRequest) -> None:
         group = self.find(parse(call.target.group_path))
         if group is None:
             raise refuse("ResourceGroupNotFound", group=call.target.group)
@@ -94,16 +94,16 @@ class Cloud:
         return target.name.casefold() in _ALWAYS_THERE and (above is None or self._is_there(above))
 
 
-def not_found(target: Target) -> Refused:
+def make_not_found(target: Target) -> Refused:
     """The 404 of a resource or a group."""
-    if target.shape is Shape.GROUP:
+    if target.shape is PathShape.GROUP:
         return refuse("ResourceGroupNotFound", group=target.group)
     name = "/".join(target.names)
     return refuse("ResourceNotFound", type=target.type, name=name, group=target.group or "<null>")
 
 
-def _absent_above(call: Call, above: Target) -> Refused:
+def _absent_above(call: ServerRequest, above: Target) -> Refused:
     target = call.target
     if call.target.scope.casefold() == above.key:
-        return not_found(above)
+        return make_not_found(above)
     return refuse("ParentResourceNotFound", verb=call.verb, type=target.type, parent=above.path)

@@ -4,45 +4,45 @@ from __future__ import annotations
 
 from typing import Any
 
-from gitsync.emulator.http.answers import Answer, refuse
-from gitsync.emulator.http.call import Call
+from gitsync.emulator.http.answers import ServerResponse, refuse
+from gitsync.emulator.http.call import ServerRequest
 from gitsync.emulator.http.target import Target, parse
-from gitsync.emulator.identity.access import registration
-from gitsync.emulator.state.cloud import Cloud
+from gitsync.emulator.identity.access import find_registration
+from gitsync.emulator.state.cloud import EmulatedCloud
 
 _COMMON = ("Microsoft.Authorization", "Microsoft.Resources")
 
 
-def show(cloud: Cloud, call: Call) -> Answer:
+def show(cloud: EmulatedCloud, call: ServerRequest) -> ServerResponse:
     """GET of one provider; while it is being registered, a poll."""
     note = _note(cloud, call.target)
     if note and note["state"] == "Registering":
         left = int(note["polls"]) - 1
         _put_note(cloud, call.target, "Registering" if left > 0 else "Registered", left)
-    return Answer(200, _provider(cloud, call.target))
+    return ServerResponse(200, _provider(cloud, call.target))
 
 
-def index(cloud: Cloud, call: Call) -> Answer:
+def list_providers(cloud: EmulatedCloud, call: ServerRequest) -> ServerResponse:
     """GET of all providers that are spoken of: the ones that the settings name."""
     named = {kind.split("/")[0] for kind in cloud.settings.types} | {*cloud.settings.unregistered, *_COMMON}
     targets = [_sibling(call.target, name) for name in sorted(named, key=str.casefold)]
-    return Answer(200, {"value": [_provider(cloud, target) for target in targets]})
+    return ServerResponse(200, {"value": [_provider(cloud, target) for target in targets]})
 
 
-def register(cloud: Cloud, call: Call) -> Answer:
+def register(cloud: EmulatedCloud, call: ServerRequest) -> ServerResponse:
     """POST …/providers/{namespace}/register and /unregister."""
     word = call.target.types[-1].casefold()
     if word not in {"register", "unregister"} or not call.target.subscription:
         raise refuse("NotFound", path=call.target.path)
     if word == "unregister":
         _put_note(cloud, call.target, "NotRegistered", 0)
-    elif registration(cloud, call.target) == "NotRegistered":
+    elif find_registration(cloud, call.target) == "NotRegistered":
         polls = cloud.settings.registration_polls
         _put_note(cloud, call.target, "Registering" if polls > 0 else "Registered", polls)
-    return Answer(200, _provider(cloud, call.target))
+    return ServerResponse(200, _provider(cloud, call.target))
 
 
-def _provider(cloud: Cloud, target: Target) -> dict[str, Any]:
+def _provider(cloud: EmulatedCloud, target: Target) -> dict[str, Any]:
     subscription = f"/subscriptions/{target.subscription}" if target.subscription else ""
     kinds = sorted(cloud.settings.types.items(), key=lambda row: row[0].casefold())
     mine = [row for row in kinds if row[0].split("/")[0].casefold() == target.namespace.casefold()]
@@ -50,7 +50,7 @@ def _provider(cloud: Cloud, target: Target) -> dict[str, Any]:
         "id": f"{subscription}/providers/{target.namespace}",
         "namespace": target.namespace,
         "registrationPolicy": "RegistrationRequired",
-        "registrationState": registration(cloud, target),
+        "registrationState": find_registration(cloud, target),
         "resourceTypes": [
             {"resourceType": kind.partition("/")[2], "locations": [], "apiVersions": list(versions)}
             for kind, versions in mine
@@ -66,9 +66,9 @@ def _name(target: Target) -> str:
     return f"provider:{target.subscription}:{target.namespace}".casefold()
 
 
-def _note(cloud: Cloud, target: Target) -> Any:
+def _note(cloud: EmulatedCloud, target: Target) -> Any:
     return cloud.store.note(_name(target))
 
 
-def _put_note(cloud: Cloud, target: Target, state: str, polls: int) -> None:
+def _put_note(cloud: EmulatedCloud, target: Target, state: str, polls: int) -> None:
     cloud.store.put_note(_name(target), {"state": state, "polls": polls})

@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Protocol
 
-from gitsync.emulator.state.stored import Operation, Stored, to_json
+from gitsync.emulator.state.stored import EmulatedOperation, StoredResource, encode_json
 from gitsync.errors import ConfigError
 
 _LAST = "\U0010ffff"
@@ -35,19 +35,19 @@ class Store(Protocol):
         """What is read and written inside holds together; left by an exception, nothing of it stays."""
         ...
 
-    def resource(self, key: str) -> Stored | None: ...
+    def resource(self, key: str) -> StoredResource | None: ...
 
-    def put_resource(self, key: str, resource: Stored) -> None: ...
+    def put_resource(self, key: str, resource: StoredResource) -> None: ...
 
     def drop_resource(self, key: str) -> None: ...
 
-    def below(self, prefix: str) -> list[tuple[str, Stored]]:
+    def below(self, prefix: str) -> list[tuple[str, StoredResource]]:
         """Every resource whose key begins so, sorted by key."""
         ...
 
-    def operation(self, name: str) -> Operation | None: ...
+    def operation(self, name: str) -> EmulatedOperation | None: ...
 
-    def put_operation(self, operation: Operation) -> None: ...
+    def put_operation(self, operation: EmulatedOperation) -> None: ...
 
     def note(self, name: str) -> Any:
         """A JSON value; None where there is none."""
@@ -62,18 +62,18 @@ class MemoryStore:
     """State that ends with the process."""
 
     def __init__(self) -> None:
-        self._resources: dict[str, Stored] = {}
+        self._resources: dict[str, StoredResource] = {}
         self._keys: list[str] = []  # sorted
-        self._operations: dict[str, Operation] = {}
+        self._operations: dict[str, EmulatedOperation] = {}
         self._notes: dict[str, Any] = {}
 
     def transaction(self) -> AbstractContextManager[None]:
         return nullcontext()
 
-    def resource(self, key: str) -> Stored | None:
+    def resource(self, key: str) -> StoredResource | None:
         return self._resources.get(key)
 
-    def put_resource(self, key: str, resource: Stored) -> None:
+    def put_resource(self, key: str, resource: StoredResource) -> None:
         if key not in self._resources:
             insort(self._keys, key)
         self._resources[key] = resource
@@ -82,19 +82,19 @@ class MemoryStore:
         if self._resources.pop(key, None) is not None:
             del self._keys[bisect_left(self._keys, key)]
 
-    def below(self, prefix: str) -> list[tuple[str, Stored]]:
+    def below(self, prefix: str) -> list[tuple[str, StoredResource]]:
         return list(self._range(prefix))
 
-    def _range(self, prefix: str) -> Iterator[tuple[str, Stored]]:
+    def _range(self, prefix: str) -> Iterator[tuple[str, StoredResource]]:
         start = bisect_left(self._keys, prefix)
         end = bisect_left(self._keys, prefix + _LAST, start)
         for key in self._keys[start:end]:
             yield key, self._resources[key]
 
-    def operation(self, name: str) -> Operation | None:
+    def operation(self, name: str) -> EmulatedOperation | None:
         return self._operations.get(name)
 
-    def put_operation(self, operation: Operation) -> None:
+    def put_operation(self, operation: EmulatedOperation) -> None:
         self._operations[operation.id] = operation
 
     def note(self, name: str) -> Any:
@@ -133,28 +133,28 @@ class SqliteStore:
             raise
         self._db.execute("COMMIT")
 
-    def resource(self, key: str) -> Stored | None:
+    def resource(self, key: str) -> StoredResource | None:
         found = self._get("SELECT value FROM resources WHERE key = ?", key)
-        return Stored(**found) if found is not None else None
+        return StoredResource(**found) if found is not None else None
 
-    def put_resource(self, key: str, resource: Stored) -> None:
-        self._put("INSERT OR REPLACE INTO resources VALUES (?, ?)", key, to_json(resource))
+    def put_resource(self, key: str, resource: StoredResource) -> None:
+        self._put("INSERT OR REPLACE INTO resources VALUES (?, ?)", key, encode_json(resource))
 
     def drop_resource(self, key: str) -> None:
         self._db.execute("DELETE FROM resources WHERE key = ?", (key,))
 
-    def below(self, prefix: str) -> list[tuple[str, Stored]]:
+    def below(self, prefix: str) -> list[tuple[str, StoredResource]]:
         rows = self._db.execute(
             "SELECT key, value FROM resources WHERE key >= ? AND key < ? ORDER BY key", (prefix, prefix + _LAST)
         )
-        return [(key, Stored(**json.loads(value))) for key, value in rows]
+        return [(key, StoredResource(**json.loads(value))) for key, value in rows]
 
-    def operation(self, name: str) -> Operation | None:
+    def operation(self, name: str) -> EmulatedOperation | None:
         found = self._get("SELECT value FROM operations WHERE key = ?", name)
-        return Operation(**found) if found is not None else None
+        return EmulatedOperation(**found) if found is not None else None
 
-    def put_operation(self, operation: Operation) -> None:
-        self._put("INSERT OR REPLACE INTO operations VALUES (?, ?)", operation.id, to_json(operation))
+    def put_operation(self, operation: EmulatedOperation) -> None:
+        self._put("INSERT OR REPLACE INTO operations VALUES (?, ?)", operation.id, encode_json(operation))
 
     def note(self, name: str) -> Any:
         return self._get("SELECT value FROM notes WHERE key = ?", name)

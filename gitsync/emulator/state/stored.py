@@ -12,7 +12,7 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stored:
+class StoredResource:
     """One resource. `body` is what was asked for, secrets and all, without id, name, type and provisioningState.
 
     `number` counts creations, so that children keep their order; `version` counts the changes of this one. It is not
@@ -38,7 +38,7 @@ class Stored:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Operation:
+class EmulatedOperation:
     """One long-running operation. `started` is in seconds since 1970; it is over once it was asked for `polls` times
     and `seconds` have passed. `result` is what it ends in.
     """
@@ -63,9 +63,9 @@ class Operation:
     answer: Any = None  # what the Location of a POST answers in the end
 
 
-_MEMBERS = {cls: tuple(field.name for field in fields(cls)) for cls in (Stored, Operation)}
+_MEMBERS = {cls: tuple(field.name for field in fields(cls)) for cls in (StoredResource, EmulatedOperation)}
 
 
-def to_json(value: Stored | Operation) -> dict[str, Any]:
+def encode_json(value: StoredResource | EmulatedOperation) -> dict[str, Any]:
     """The members by name; they are JSON already, so nothing is copied."""
     return {name: getattr(value, name) for name in _MEMBERS[type(value)]}

@@ -8,30 +8,30 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gitsync.emulator.http.answers import Answer, refuse
-from gitsync.emulator.http.call import Call
-from gitsync.emulator.http.target import Shape, parse
+from gitsync.emulator.http.answers import ServerResponse, refuse
+from gitsync.emulator.http.call import ServerRequest
+from gitsync.emulator.http.target import PathShape, parse
 from gitsync.emulator.state import aliases
-from gitsync.emulator.state.cloud import Cloud
+from gitsync.emulator.state.cloud import EmulatedCloud
 
 NAMESPACE = "microsoft.subscription"
 _CANCELED: Mapping[str, bool] = {"cancel": True, "enable": False}
 
 
-def show(cloud: Cloud, call: Call) -> Answer:
+def show(cloud: EmulatedCloud, call: ServerRequest) -> ServerResponse:
     """GET of one subscription. Any is there, unless the settings name those that are."""
     cloud.demand_place(call)
-    return Answer(200, _subscription(cloud, call.target.subscription))
+    return ServerResponse(200, _subscription(cloud, call.target.subscription))
 
 
-def index(cloud: Cloud, _call: Call) -> Answer:
+def list_subscriptions(cloud: EmulatedCloud, _call: ServerRequest) -> ServerResponse:
     """GET of the subscriptions: those that the settings and aliases name, and those that hold something."""
     seen = {parse(resource.id).subscription for _, resource in cloud.store.below("/subscriptions/")}
-    names = sorted({*cloud.settings.subscriptions, *aliases.subscriptions(cloud.store), *seen} - {""})
-    return Answer(200, {"value": [_subscription(cloud, name) for name in names]})
+    names = sorted({*cloud.settings.subscriptions, *aliases.list_alias_subscriptions(cloud.store), *seen} - {""})
+    return ServerResponse(200, {"value": [_subscription(cloud, name) for name in names]})
 
 
-def act(cloud: Cloud, call: Call) -> Answer:
+def act(cloud: EmulatedCloud, call: ServerRequest) -> ServerResponse:
     """POST …/providers/Microsoft.Subscription/cancel and /enable."""
     cloud.demand_place(call)
     target, word = call.target, call.target.types[-1].casefold()
@@ -40,17 +40,17 @@ def act(cloud: Cloud, call: Call) -> Answer:
     if word == "cancel" and call.query.get("IgnoreResourceCheck", "").casefold() != "true":
         _demand_empty(cloud, target.subscription)
     aliases.put_canceled(cloud.store, target.subscription, canceled=_CANCELED[word])
-    return Answer(200, {"subscriptionId": target.subscription})
+    return ServerResponse(200, {"subscriptionId": target.subscription})
 
 
-def _demand_empty(cloud: Cloud, subscription: str) -> None:
+def _demand_empty(cloud: EmulatedCloud, subscription: str) -> None:
     """What stands in a group holds a subscription; groups and assignments of its own do not."""
     for _, resource in cloud.store.below(f"/subscriptions/{subscription}/resourcegroups/".casefold()):
-        if parse(resource.id).shape is Shape.RESOURCE:
+        if parse(resource.id).shape is PathShape.RESOURCE:
             raise refuse("ResourcesExistingOnSubscription")
 
 
-def _subscription(cloud: Cloud, name: str) -> dict[str, Any]:
+def _subscription(cloud: EmulatedCloud, name: str) -> dict[str, Any]:
     return {
         "id": f"/subscriptions/{name}",
         "authorizationSource": "RoleBased",

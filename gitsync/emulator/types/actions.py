@@ -11,22 +11,22 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gitsync.emulator.http import pages
-from gitsync.emulator.http.answers import Answer, Refused, refuse
-from gitsync.emulator.http.call import Call
+from gitsync.emulator.http.answers import Refused, ServerResponse, refuse
+from gitsync.emulator.http.call import ServerRequest
 from gitsync.emulator.http.target import Target
 from gitsync.emulator.lro import operations
 from gitsync.emulator.lro import start as begin
-from gitsync.emulator.patch import at
+from gitsync.emulator.patch import find_value
 from gitsync.emulator.state import providers, subscriptions
-from gitsync.emulator.state.cloud import Cloud, not_found
-from gitsync.emulator.state.stored import Stored
+from gitsync.emulator.state.cloud import EmulatedCloud, make_not_found
+from gitsync.emulator.state.stored import StoredResource
 from gitsync.emulator.types import implicit_resources as implied
 from gitsync.emulator.types import keys, kubeconfigs
 from gitsync.emulator.types import messaging_rules as buses
 from gitsync.emulator.types.behaviour import Style
-from gitsync.emulator.types.keys import Listing
+from gitsync.emulator.types.keys import KeyListing
 
-ACTIONS: Mapping[tuple[str, str], Listing] = {**keys.KEYS, **buses.RULE_KEYS, **kubeconfigs.CLUSTER_KEYS}
+ACTIONS: Mapping[tuple[str, str], KeyListing] = {**keys.KEYS, **buses.RULE_KEYS, **kubeconfigs.CLUSTER_KEYS}
 """Those that answer at once."""
 
 
@@ -38,12 +38,12 @@ class Slow:
     """
 
     style: Style
-    result: Callable[[Stored], Any] = lambda _resource: None
-    refuses: Callable[[Stored], Refused | None] = lambda _resource: None
+    result: Callable[[StoredResource], Any] = lambda _resource: None
+    refuses: Callable[[StoredResource], Refused | None] = lambda _resource: None
 
 
-def _kept_from_purge(vault: Stored) -> Refused | None:
-    if not at(vault.body, ("properties", "purgeProtectionEnabled")):
+def _kept_from_purge(vault: StoredResource) -> Refused | None:
+    if not find_value(vault.body, ("properties", "purgeProtectionEnabled")):
         return None
     return refuse("MethodNotAllowed", message="Operation 'DeletedVaultPurge' is not allowed.")
 
@@ -57,7 +57,7 @@ SLOW: Mapping[tuple[str, str], Slow] = {
 }
 
 
-def run(cloud: Cloud, call: Call) -> Answer:
+def run(cloud: EmulatedCloud, call: ServerRequest) -> ServerResponse:
     """Answer a POST; an action that no table has is unknown to ARM."""
     target = call.target
     if not target.names and len(target.types) == 1:
@@ -73,7 +73,7 @@ def run(cloud: Cloud, call: Call) -> Answer:
     return _listed(cloud, call, ACTIONS[name](resource))
 
 
-def is_further_page(call: Call) -> bool:
+def is_further_page(call: ServerRequest) -> bool:
     """Whether a GET follows the link of an action's page; clients follow these with a GET."""
     return pages.is_further(call) and _name(call.target) in ACTIONS
 
@@ -82,28 +82,28 @@ def _name(target: Target) -> tuple[str, str]:
     return target.owner.type.casefold(), target.types[-1].casefold()
 
 
-def _owner(cloud: Cloud, call: Call) -> Stored:
+def _owner(cloud: EmulatedCloud, call: ServerRequest) -> StoredResource:
     owner = call.target.owner
     cloud.demand_place(replace(call, target=owner))
     resource = implied.find(cloud, owner)
     if resource is None:
-        raise not_found(owner)
+        raise make_not_found(owner)
     return resource
 
 
-def _listed(cloud: Cloud, call: Call, answer: dict[str, Any]) -> Answer:
+def _listed(cloud: EmulatedCloud, call: ServerRequest, answer: dict[str, Any]) -> ServerResponse:
     """The answer of an action: its entries page by page where it has a list of them."""
     if "value" not in answer:
-        return Answer(200, answer)
+        return ServerResponse(200, answer)
     rows = [(f"{place:06}", entry) for place, entry in enumerate(answer["value"], 1)]
-    paged = pages.page(call, rows, lambda entry: entry, cloud.settings.page_size)
+    paged = pages.make_page(call, rows, lambda entry: entry, cloud.settings.page_size)
     return replace(paged, body={**answer, **paged.body})
 
 
-def _started(cloud: Cloud, call: Call, resource: Stored, action: Slow) -> Answer:
+def _started(cloud: EmulatedCloud, call: ServerRequest, resource: StoredResource, action: Slow) -> ServerResponse:
     no = action.refuses(resource)
     if no is not None:
         raise no
     about = replace(call, target=call.target.owner)
-    operation = begin.action(cloud, about, action.style, call.target.types[-1], action.result(resource))
-    return Answer(202, None, operations.headers(operation, call.base))
+    operation = begin.start_action(cloud, about, action.style, call.target.types[-1], action.result(resource))
+    return ServerResponse(202, None, operations.make_headers(operation, call.base))

@@ -11,35 +11,35 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from gitsync.emulator.http.answers import refuse
-from gitsync.emulator.http.call import Call
+from gitsync.emulator.http.call import ServerRequest
 from gitsync.emulator.http.target import parse
 from gitsync.emulator.lro import operations
-from gitsync.emulator.patch import at, change
+from gitsync.emulator.patch import find_value, set_value
 from gitsync.emulator.state import deleted_vaults as graves
-from gitsync.emulator.state.cloud import Cloud
-from gitsync.emulator.state.stored import Stored
+from gitsync.emulator.state.cloud import EmulatedCloud
+from gitsync.emulator.state.stored import StoredResource
 
-Body = dict[str, Any]
+RequestBody = dict[str, Any]
 _GUID = re.compile(r"[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}", re.IGNORECASE)
 _ROLE = re.compile(rf"(/.*)?/providers/microsoft\.authorization/roledefinitions/{_GUID.pattern}", re.IGNORECASE)
 _CONNECTIONS = ("manualPrivateLinkServiceConnections", "privateLinkServiceConnections")
 _STATE = "privateLinkServiceConnectionState"
 
 
-def admit(cloud: Cloud, call: Call, before: Stored | None, body: Body) -> Body:
+def admit(cloud: EmulatedCloud, call: ServerRequest, before: StoredResource | None, body: RequestBody) -> RequestBody:
     """The body that a PUT or PATCH leaves, as its type has it; Refused where the type says no."""
     check = _WRITES.get(call.target.type.casefold())
     return check(cloud, call, before, body) if check is not None else body
 
 
-def dismiss(cloud: Cloud, call: Call) -> None:
+def admit_delete(cloud: EmulatedCloud, call: ServerRequest) -> None:
     """Do what a type does before it goes; Refused where it does not go."""
     check = _DELETES.get(call.target.type.casefold())
     if check is not None:
         check(cloud, call)
 
 
-def _vault(cloud: Cloud, call: Call, before: Stored | None, body: Body) -> Body:
+def _vault(cloud: EmulatedCloud, call: ServerRequest, before: StoredResource | None, body: RequestBody) -> RequestBody:
     """The name of a deleted vault is taken; with createMode recover the vault comes back.
 
     It comes back as it was: Azure was recorded to take no notice of the rest of such a body.
@@ -47,21 +47,27 @@ def _vault(cloud: Cloud, call: Call, before: Stored | None, body: Body) -> Body:
     if before is not None:
         return body
     target = call.target
-    recovers = str(at(body, ("properties", "createMode"))).casefold() == "recover"
+    recovers = str(find_value(body, ("properties", "createMode"))).casefold() == "recover"
     grave = graves.find(cloud.store, target.subscription, target.name)
     if grave is None:
         if recovers:
             raise refuse("SoftDeletedVaultDoesNotExist")
         return body
-    if not recovers or parse(grave["id"]).key != target.key or graves.region(body.get("location")) != grave["location"]:
+    if (
+        not recovers
+        or parse(grave["id"]).key != target.key
+        or graves.normalize_region(body.get("location")) != grave["location"]
+    ):
         raise refuse("ConflictError")
-    graves.forget(cloud.store, target.subscription, target.name)
+    graves.remove_deleted(cloud.store, target.subscription, target.name)
     return dict(grave["body"])
 
 
-def _assignment(cloud: Cloud, call: Call, before: Stored | None, body: Body) -> Body:
+def _assignment(
+    cloud: EmulatedCloud, call: ServerRequest, before: StoredResource | None, body: RequestBody
+) -> RequestBody:
     """A role and a principal that can be read, that never change, and that nobody else has assigned here."""
-    role, principal = (at(body, ("properties", name)) for name in ("roleDefinitionId", "principalId"))
+    role, principal = (find_value(body, ("properties", name)) for name in ("roleDefinitionId", "principalId"))
     if isinstance(role, str) and not _ROLE.fullmatch(role):
         raise refuse("InvalidRoleDefinitionId", role=role)
     if isinstance(principal, str) and not _GUID.fullmatch(principal):
@@ -74,7 +80,7 @@ def _assignment(cloud: Cloud, call: Call, before: Stored | None, body: Body) -> 
     return body
 
 
-def _check_unassigned(cloud: Cloud, call: Call, wanted: tuple[str, str]) -> None:
+def _check_unassigned(cloud: EmulatedCloud, call: ServerRequest, wanted: tuple[str, str]) -> None:
     start = call.target.key.rpartition("/")[0] + "/"
     for _, other in cloud.store.below(start):
         if _grant(other.body) == wanted:
@@ -83,36 +89,42 @@ def _check_unassigned(cloud: Cloud, call: Call, wanted: tuple[str, str]) -> None
 
 def _grant(body: Mapping[str, Any]) -> tuple[str, str]:
     """The role, by the last word of its id, and the principal."""
-    role, principal = (str(at(body, ("properties", name)) or "") for name in ("roleDefinitionId", "principalId"))
+    role, principal = (
+        str(find_value(body, ("properties", name)) or "") for name in ("roleDefinitionId", "principalId")
+    )
     return role.rpartition("/")[2].casefold(), principal.replace("-", "").casefold()
 
 
-def _instance(_cloud: Cloud, _call: Call, before: Stored | None, body: Body) -> Body:
+def _instance(
+    _cloud: EmulatedCloud, _call: ServerRequest, before: StoredResource | None, body: RequestBody
+) -> RequestBody:
     """How well the protection works is the provider's to say; a PUT does not mend it."""
-    status = at(before.body, ("properties", "protectionStatus")) if before is not None else None
-    return body if status is None else dict(change(body, "/properties/protectionStatus", status))
+    status = find_value(before.body, ("properties", "protectionStatus")) if before is not None else None
+    return body if status is None else dict(set_value(body, "/properties/protectionStatus", status))
 
 
-def _endpoint(_cloud: Cloud, _call: Call, before: Stored | None, body: Body) -> Body:
+def _endpoint(
+    _cloud: EmulatedCloud, _call: ServerRequest, before: StoredResource | None, body: RequestBody
+) -> RequestBody:
     """Whether a connection is approved is its other side's to say; a PUT of the same connection keeps it."""
     for word in _CONNECTIONS if before is not None else ():
         states = {entry.get("name"): _state(entry) for entry in _entries(before.body if before else {}, word)}
         for place, entry in enumerate(_entries(body, word)):
             if states.get(entry.get("name")) is not None and _state(entry) is None:
-                body = change(body, f"/properties/{word}/{place}/properties/{_STATE}", states[entry.get("name")])
+                body = set_value(body, f"/properties/{word}/{place}/properties/{_STATE}", states[entry.get("name")])
     return body
 
 
 def _entries(body: Mapping[str, Any], word: str) -> Sequence[Mapping[str, Any]]:
-    found = at(body, ("properties", word))
+    found = find_value(body, ("properties", word))
     return [entry if isinstance(entry, Mapping) else {} for entry in found] if isinstance(found, list) else []
 
 
 def _state(entry: Mapping[str, Any]) -> Any:
-    return at(entry, ("properties", _STATE))
+    return find_value(entry, ("properties", _STATE))
 
 
-def _product(cloud: Cloud, call: Call) -> None:
+def _product(cloud: EmulatedCloud, call: ServerRequest) -> None:
     """A product does not go while somebody subscribes to it, unless the subscriptions may go too."""
     target = call.target
     service, ending = target.key.rpartition("/products/")[0], f"/products/{target.name}".casefold()
@@ -120,7 +132,7 @@ def _product(cloud: Cloud, call: Call) -> None:
     held = [
         key
         for key, found in cloud.store.below(start)
-        if str(at(found.body, ("properties", "scope"))).casefold().endswith(ending)
+        if str(find_value(found.body, ("properties", "scope"))).casefold().endswith(ending)
     ]
     if held and call.query.get("deleteSubscriptions", "").casefold() != "true":
         raise refuse("ValidationError")
@@ -128,12 +140,12 @@ def _product(cloud: Cloud, call: Call) -> None:
         operations.drop(cloud.store, key)
 
 
-_WRITES: Mapping[str, Callable[[Cloud, Call, Stored | None, Body], Body]] = {
+_WRITES: Mapping[str, Callable[[EmulatedCloud, ServerRequest, StoredResource | None, RequestBody], RequestBody]] = {
     "microsoft.authorization/roleassignments": _assignment,
     "microsoft.dataprotection/backupvaults/backupinstances": _instance,
     "microsoft.keyvault/vaults": _vault,
     "microsoft.network/privateendpoints": _endpoint,
 }
-_DELETES: Mapping[str, Callable[[Cloud, Call], None]] = {
+_DELETES: Mapping[str, Callable[[EmulatedCloud, ServerRequest], None]] = {
     "microsoft.apimanagement/service/products": _product,
 }

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gitsync.emulator.http.target import Shape, Target, parse
-from gitsync.emulator.patch import GONE, at, change
-from gitsync.emulator.state.cloud import Cloud
-from gitsync.emulator.state.stored import Stored
+from gitsync.emulator.http.target import PathShape, Target, parse
+from gitsync.emulator.patch import GONE, find_value, set_value
+from gitsync.emulator.state.cloud import EmulatedCloud
+from gitsync.emulator.state.stored import StoredResource
 from gitsync.emulator.types import embedded_children as children
 from gitsync.emulator.types import private_endpoints as endpoints
 from gitsync.emulator.types.behaviour import Ways
@@ -18,7 +18,7 @@ from gitsync.emulator.types.rewrite import rewritten
 from gitsync.emulator.types.secrets import without_secrets
 
 
-def shown(cloud: Cloud, target: Target, resource: Stored) -> dict[str, Any]:
+def build_body(cloud: EmulatedCloud, target: Target, resource: StoredResource) -> dict[str, Any]:
     """The whole body of a resource or group; `target` names it in any case."""
     kind = parse(resource.id)
     ways = ways_of(kind.type)
@@ -27,23 +27,23 @@ def shown(cloud: Cloud, target: Target, resource: Stored) -> dict[str, Any]:
     body = _special(kind, resource, body)
     if cloud.settings.rewrite:
         body = rewritten(kind.type, body, kind.subscription)
-    for embedded in children.of(kind.type):
+    for embedded in children.find_embedded(kind.type):
         body = _with_children(cloud, target, body, embedded)
     head = {"id": _id(kind, ways), "name": _name(kind, ways), "type": spell(kind.type)}
     return head | _with_state(resource, ways, body)
 
 
-def _special(kind: Target, resource: Stored, body: Mapping[str, Any]) -> Mapping[str, Any]:
+def _special(kind: Target, resource: StoredResource, body: Mapping[str, Any]) -> Mapping[str, Any]:
     match kind.type.casefold():
         case endpoints.TYPE:
             return endpoints.with_state(resource.id, body)
-        case "microsoft.keyvault/vaults" if at(body, ("properties", "createMode")) is not None:
-            return dict(change(body, "/properties/createMode", GONE))  # how it was made is not what it is
+        case "microsoft.keyvault/vaults" if find_value(body, ("properties", "createMode")) is not None:
+            return dict(set_value(body, "/properties/createMode", GONE))  # how it was made is not what it is
         case _:
             return body
 
 
-def _with_state(resource: Stored, ways: Ways, body: Mapping[str, Any]) -> dict[str, Any]:
+def _with_state(resource: StoredResource, ways: Ways, body: Mapping[str, Any]) -> dict[str, Any]:
     shown = dict(body)
     properties = body.get("properties")
     if ways.state and (properties is None or isinstance(properties, Mapping)):
@@ -55,7 +55,7 @@ def _with_state(resource: Stored, ways: Ways, body: Mapping[str, Any]) -> dict[s
     return shown
 
 
-def summary(resource: Stored) -> dict[str, Any]:
+def build_summary(resource: StoredResource) -> dict[str, Any]:
     """A resource as the lists of a group and of a subscription show it: without properties."""
     target = parse(resource.id)
     ways = ways_of(target.type)
@@ -64,17 +64,17 @@ def summary(resource: Stored) -> dict[str, Any]:
     return head | {name: resource.body[name] for name in members if name in resource.body}
 
 
-def _with_children(cloud: Cloud, target: Target, body: Mapping[str, Any], embedded: children.Embedded) -> Any:
-    found = children.stored(cloud.store, target.key, embedded)
-    if not found and (not embedded.always or at(body, embedded.path[:-1]) is None):
+def _with_children(cloud: EmulatedCloud, target: Target, body: Mapping[str, Any], embedded: children.Embedded) -> Any:
+    found = children.store_child(cloud.store, target.key, embedded)
+    if not found and (not embedded.always or find_value(body, embedded.path[:-1]) is None):
         return body
-    entries = [shown(cloud, parse(child.id), child) for _, child in found]
-    return change(body, "/" + "/".join(embedded.path), entries)
+    entries = [build_body(cloud, parse(child.id), child) for _, child in found]
+    return set_value(body, "/" + "/".join(embedded.path), entries)
 
 
 def _id(target: Target, ways: Ways) -> str:
     path = target.path
-    if ways.spelled_in_ids and target.shape is Shape.RESOURCE:
+    if ways.spelled_in_ids and target.shape is PathShape.RESOURCE:
         namespace, *types = spell_in_ids(target.type).split("/")
         pairs = [word for pair in zip(types, target.names, strict=True) for word in pair]
         path = "/".join((f"{target.scope}/providers", namespace, *pairs))
@@ -86,7 +86,7 @@ def _name(target: Target, ways: Ways) -> str:
     return "/".join(target.names) if ways.long_name else target.name
 
 
-def _system_data(resource: Stored) -> dict[str, str]:
+def _system_data(resource: StoredResource) -> dict[str, str]:
     return {
         "createdBy": resource.by,
         "createdByType": "Application",

@@ -36,7 +36,7 @@ class Style(StrEnum):
         return self in {Style.SETTLED, Style.ASYNC, Style.ASYNC_LOCATION, Style.ACCEPTED_ASYNC}
 
 
-class Reply(StrEnum):
+class AcceptedBody(StrEnum):
     """What the body of a 202 says."""
 
     NOTHING = "nothing"
@@ -55,7 +55,7 @@ class Ways:
     put: Style = Style.DONE
     update: Style | None = None  # None: as put
     delete: Style = Style.DONE
-    reply: Reply = Reply.NOTHING
+    reply: AcceptedBody = AcceptedBody.NOTHING
     retry_after: int = 0
     creating: str = "Creating"
     updating: str = "Updating"

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gitsync.emulator.patch import GONE, at, change
+from gitsync.emulator.patch import GONE, find_value, set_value
 from gitsync.emulator.state.store import Store
-from gitsync.emulator.state.stored import Stored
+from gitsync.emulator.state.stored import StoredResource
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +39,14 @@ EMBEDDED: Mapping[str, tuple[Embedded, ...]] = {
 }
 
 
-def of(kind: str) -> tuple[Embedded, ...]:
+def find_embedded(kind: str) -> tuple[Embedded, ...]:
     """What a type embeds."""
     return EMBEDDED.get(kind.casefold(), ())
 
 
-def misshapen(kind: str, body: Mapping[str, Any]) -> str:
+def find_misshapen(kind: str, body: Mapping[str, Any]) -> str:
     """The path of the first member that an embedded list cannot stand in or be; "" where all is well."""
-    for embedded in of(kind):
+    for embedded in find_embedded(kind):
         found: Any = body
         for depth, name in enumerate(embedded.path, 1):
             found = found.get(name)
@@ -63,16 +63,18 @@ def _fits(found: Any, *, last: bool) -> bool:
     return isinstance(found, list) and all(isinstance(entry, Mapping) for entry in found)
 
 
-def taken_out(body: Mapping[str, Any], embedded: Embedded) -> tuple[dict[str, Any], list[Mapping[str, Any]] | None]:
+def take_children(body: Mapping[str, Any], embedded: Embedded) -> tuple[dict[str, Any], list[Mapping[str, Any]] | None]:
     """A parent's body without the list, and the list; None where the body has none."""
-    found = at(body, embedded.path)
+    found = find_value(body, embedded.path)
     if not isinstance(found, list):
         return dict(body), None
     pointer = "/" + "/".join(embedded.path)
-    return change(body, pointer, GONE), [child for child in found if isinstance(child, Mapping) and child.get("name")]
+    return set_value(body, pointer, GONE), [
+        child for child in found if isinstance(child, Mapping) and child.get("name")
+    ]
 
 
-def stored(store: Store, key: str, embedded: Embedded) -> list[tuple[str, Stored]]:
+def store_child(store: Store, key: str, embedded: Embedded) -> list[tuple[str, StoredResource]]:
     """The children of one kind, the oldest first."""
     start = f"{key}/{embedded.type.casefold()}/"
     found = [(below, child) for below, child in store.below(start) if "/" not in below[len(start) :]]

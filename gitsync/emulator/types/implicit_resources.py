@@ -12,31 +12,36 @@ from typing import Any
 from gitsync.emulator.http.target import Target, parse
 from gitsync.emulator.identity import roles
 from gitsync.emulator.state import deleted_vaults as graves
-from gitsync.emulator.state.cloud import Cloud
-from gitsync.emulator.state.stored import Stored
+from gitsync.emulator.state.cloud import EmulatedCloud
+from gitsync.emulator.state.stored import StoredResource
 from gitsync.emulator.types import messaging_rules as buses
 from gitsync.emulator.types import private_endpoints as endpoints
 
 _DELETED = ("microsoft.keyvault/locations/deletedvaults", "microsoft.keyvault/deletedvaults")
 
 
-def find(cloud: Cloud, target: Target) -> Stored | None:
+def find(cloud: EmulatedCloud, target: Target) -> StoredResource | None:
     """The resource that a path names, be it stored or implied; None for one that is not there."""
     return cloud.find(target) or one(cloud, target)
 
 
-def one(cloud: Cloud, target: Target) -> Stored | None:
+def one(cloud: EmulatedCloud, target: Target) -> StoredResource | None:
     """The implied resource that a path names, where what it belongs to is there."""
     found = [made for made in below(cloud, target) if parse(made.id).name.casefold() == target.name.casefold()]
     return found[0] if found else None
 
 
-def below(cloud: Cloud, target: Target) -> list[Stored]:
+def below(cloud: EmulatedCloud, target: Target) -> list[StoredResource]:
     """The implied resources of a type, by name; `target` names one of them or the collection."""
-    return [*roles.of(target), *_rules(cloud, target), *_deleted_vaults(cloud, target), *_interfaces(cloud, target)]
+    return [
+        *roles.list_roles(target),
+        *_rules(cloud, target),
+        *_deleted_vaults(cloud, target),
+        *_interfaces(cloud, target),
+    ]
 
 
-def _rules(cloud: Cloud, target: Target) -> list[Stored]:
+def _rules(cloud: EmulatedCloud, target: Target) -> list[StoredResource]:
     rules = buses.IMPLIED.get(target.type.casefold(), {})
     parent = target.parent
     owner = cloud.find(parent) if rules and parent is not None else None
@@ -49,24 +54,24 @@ def _rules(cloud: Cloud, target: Target) -> list[Stored]:
     ]
 
 
-def _deleted_vaults(cloud: Cloud, target: Target) -> list[Stored]:
+def _deleted_vaults(cloud: EmulatedCloud, target: Target) -> list[StoredResource]:
     if target.type.casefold() not in _DELETED:
         return []
-    place = graves.region(target.names[0]) if target.type.casefold() == _DELETED[0] else ""
-    found = graves.of(cloud.store, target.subscription)
-    return [graves.shown(grave, target) for grave in found if place in {"", grave["location"]}]
+    place = graves.normalize_region(target.names[0]) if target.type.casefold() == _DELETED[0] else ""
+    found = graves.list_deleted(cloud.store, target.subscription)
+    return [graves.show_deleted(grave, target) for grave in found if place in {"", grave["location"]}]
 
 
-def _interfaces(cloud: Cloud, target: Target) -> list[Stored]:
+def _interfaces(cloud: EmulatedCloud, target: Target) -> list[StoredResource]:
     if target.type.casefold() != "microsoft.network/networkinterfaces":
         return []
     rows = cloud.store.below(f"{target.scope}/providers/{endpoints.TYPE}/".casefold())
     return [endpoints.interface(found) for _, found in rows if parse(found.id).type.casefold() == endpoints.TYPE]
 
 
-def made_with(owner: Stored, path: str, body: Mapping[str, Any]) -> Stored:
+def made_with(owner: StoredResource, path: str, body: Mapping[str, Any]) -> StoredResource:
     """An implied resource, as old as the one that it belongs to."""
-    return Stored(
+    return StoredResource(
         id=path,
         body=body,
         api_version=owner.api_version,

@@ -13,10 +13,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from gitsync.emulator.http.target import parse
-from gitsync.emulator.patch import at
-from gitsync.emulator.state.stored import Stored
+from gitsync.emulator.patch import find_value
+from gitsync.emulator.state.stored import StoredResource
 
-Listing = Callable[[Stored], dict[str, Any]]
+KeyListing = Callable[[StoredResource], dict[str, Any]]
 """What an action answers with, from the resource that it is asked of."""
 
 _TWICE = ("primary", "secondary")
@@ -36,15 +36,15 @@ def key(arm_id: str, purpose: str) -> str:
     return base64.b64encode(digest).decode()
 
 
-def named(**purposes: str) -> Listing:
+def named(**purposes: str) -> KeyListing:
     """A flat answer: members by name, each with the key for a purpose."""
     return lambda resource: {name: key(resource.id, purpose) for name, purpose in purposes.items()}
 
 
-def _connected(text: str) -> Listing:
+def _connected(text: str) -> KeyListing:
     """Two keys and their connection strings; `text` says these with the resource's name and the key."""
 
-    def listing(resource: Stored) -> dict[str, Any]:
+    def listing(resource: StoredResource) -> dict[str, Any]:
         answer = {}
         for word in _TWICE:
             secret = key(resource.id, word)
@@ -55,7 +55,7 @@ def _connected(text: str) -> Listing:
     return listing
 
 
-def _storage(resource: Stored) -> dict[str, Any]:
+def _storage(resource: StoredResource) -> dict[str, Any]:
     keys = [
         {"creationTime": resource.created, "keyName": name, "permissions": "FULL", "value": key(resource.id, name)}
         for name in ("key1", "key2")
@@ -63,12 +63,12 @@ def _storage(resource: Stored) -> dict[str, Any]:
     return {"keys": keys}
 
 
-def _store(resource: Stored) -> dict[str, Any]:
+def _store(resource: StoredResource) -> dict[str, Any]:
     endpoint = f"https://{parse(resource.id).name}.azconfig.io"
     return {"value": [_store_key(resource, name, endpoint) for name in _STORE_KEYS], "nextLink": None}
 
 
-def _store_key(resource: Stored, name: str, endpoint: str) -> dict[str, Any]:
+def _store_key(resource: StoredResource, name: str, endpoint: str) -> dict[str, Any]:
     secret, short = key(resource.id, name), key(resource.id, f"{name} id")[:4]
     return {
         "connectionString": f"Endpoint={endpoint};Id={short};Secret={secret}",
@@ -80,7 +80,7 @@ def _store_key(resource: Stored, name: str, endpoint: str) -> dict[str, Any]:
     }
 
 
-def _hub(resource: Stored) -> dict[str, Any]:
+def _hub(resource: StoredResource) -> dict[str, Any]:
     return {
         "value": [
             {
@@ -94,17 +94,17 @@ def _hub(resource: Stored) -> dict[str, Any]:
     }
 
 
-def _queries(resource: Stored) -> dict[str, Any]:
+def _queries(resource: StoredResource) -> dict[str, Any]:
     """The query key that every search service has: it has no name."""
     return {"value": [{"name": None, "key": key(resource.id, "query")}], "nextLink": None}
 
 
-def _learning(resource: Stored) -> dict[str, Any]:
-    registry = at(resource.body, ("properties", "containerRegistry"))
+def _learning(resource: StoredResource) -> dict[str, Any]:
+    registry = find_value(resource.body, ("properties", "containerRegistry"))
     registry = registry.rpartition("/")[2] if isinstance(registry, str) else parse(resource.id).name
     return {
         "userStorageKey": key(resource.id, "storage"),
-        "userStorageResourceId": at(resource.body, ("properties", "storageAccount")),
+        "userStorageResourceId": find_value(resource.body, ("properties", "storageAccount")),
         "appInsightsInstrumentationKey": key(resource.id, "insights"),
         "containerRegistryCredentials": {
             "location": resource.body.get("location"),
@@ -121,7 +121,7 @@ def _learning(resource: Stored) -> dict[str, Any]:
 _PAIR = named(primaryKey="primary", secondaryKey="secondary")
 _NUMBERED = named(key1="key1", key2="key2")
 
-KEYS: Mapping[tuple[str, str], Listing] = {
+KEYS: Mapping[tuple[str, str], KeyListing] = {
     ("microsoft.apimanagement/service/gateways", "listkeys"): named(primary="primary", secondary="secondary"),
     ("microsoft.apimanagement/service/subscriptions", "listsecrets"): _PAIR,
     ("microsoft.appconfiguration/configurationstores", "listkeys"): _store,

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from gitsync.emulator.http.target import parse
-from gitsync.emulator.state.stored import Stored
-from gitsync.emulator.types.keys import Listing, key
+from gitsync.emulator.state.stored import StoredResource
+from gitsync.emulator.types.keys import KeyListing, key
 
 _TEXT = """\
 apiVersion: v1
@@ -32,7 +32,7 @@ _EXPIRES = "2099-12-31T23:59:59Z"
 """Whoever looks at it finds a credential that is still good, whatever the clock says."""
 
 
-def _kubeconfig(resource: Stored, user: str) -> str:
+def _kubeconfig(resource: StoredResource, user: str) -> str:
     return _TEXT.format(name=parse(resource.id).name, user=user, token=key(resource.id, user))
 
 
@@ -40,25 +40,25 @@ def _packed(text: str) -> str:
     return base64.b64encode(text.encode()).decode()
 
 
-def _of_user(user: str) -> Listing:
+def _of_user(user: str) -> KeyListing:
     """The list of AKS and of fleets: one kubeconfig, base64."""
     return lambda resource: {"kubeconfigs": [{"name": user, "value": _packed(_kubeconfig(resource, user))}]}
 
 
-def _admin(resource: Stored) -> dict[str, Any]:
+def _admin(resource: StoredResource) -> dict[str, Any]:
     return {"kubeconfig": _packed(_kubeconfig(resource, "admin"))}
 
 
-def _password(resource: Stored) -> dict[str, Any]:
+def _password(resource: StoredResource) -> dict[str, Any]:
     return {"kubeadminPassword": key(resource.id, "kubeadmin"), "kubeadminUsername": "kubeadmin"}
 
 
-def requested(resource: Stored) -> dict[str, Any]:
+def requested(resource: StoredResource) -> dict[str, Any]:
     """What a hosted control plane gives out in the end: a kubeconfig as text, and until when it is good."""
     return {"expirationTimestamp": _EXPIRES, "kubeconfig": _kubeconfig(resource, "admin")}
 
 
-CLUSTER_KEYS: Mapping[tuple[str, str], Listing] = {
+CLUSTER_KEYS: Mapping[tuple[str, str], KeyListing] = {
     ("microsoft.containerservice/fleets", "listcredentials"): _of_user("fleetUser"),
     ("microsoft.containerservice/managedclusters", "listclusteradmincredential"): _of_user("clusterAdmin"),
     ("microsoft.containerservice/managedclusters", "listclusterusercredential"): _of_user("clusterUser"),

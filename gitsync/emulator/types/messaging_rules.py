@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from gitsync.emulator.http.target import parse
-from gitsync.emulator.state.stored import Stored
-from gitsync.emulator.types.keys import Listing, key
+from gitsync.emulator.state.stored import StoredResource
+from gitsync.emulator.types.keys import KeyListing, key
 
 _ALL = ("Listen", "Manage", "Send")
 _ROOT: Mapping[str, tuple[str, ...]] = {"RootManageSharedAccessKey": _ALL}
@@ -29,7 +29,7 @@ IMPLIED: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 """By type: the rules that come with their parent, and their rights."""
 
 
-def _rule_keys(resource: Stored) -> dict[str, Any]:
+def _rule_keys(resource: StoredResource) -> dict[str, Any]:
     target = parse(resource.id)
     namespace, *entities = target.names[:-1]
     answer: dict[str, Any] = {"keyName": target.name}
@@ -41,7 +41,7 @@ def _rule_keys(resource: Stored) -> dict[str, Any]:
     return answer
 
 
-RULE_KEYS: Mapping[tuple[str, str], Listing] = {
+RULE_KEYS: Mapping[tuple[str, str], KeyListing] = {
     (kind, "listkeys"): _rule_keys
     for kind in (
         *IMPLIED,

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID, uuid5
 
-from gitsync.emulator.patch import change, overlay
+from gitsync.emulator.patch import merge_over, set_value
 
 _SPACE = UUID("6f0c7a52-5d0a-4c55-9f6e-2f0f9d9f7f10")
 
@@ -145,14 +145,14 @@ def with_made(kind: str, path: str, body: Mapping[str, Any], tenant: str) -> Map
     }
     made, below = _filled(rows, words), _filled(usual, words)
     if isinstance(body.get("identity"), Mapping):
-        made = change(made, "/identity", _identity(body["identity"], key, tenant))
-    return overlay(overlay(below, body), made)
+        made = set_value(made, "/identity", _identity(body["identity"], key, tenant))
+    return merge_over(merge_over(below, body), made)
 
 
 def _filled(rows: Mapping[str, Any], words: Mapping[str, Any]) -> Any:
     filled: Any = {}
     for pointer, value in rows.items():
-        filled = change(filled, pointer, value.format_map(words) if isinstance(value, str) else value)
+        filled = set_value(filled, pointer, value.format_map(words) if isinstance(value, str) else value)
     return filled
 
 

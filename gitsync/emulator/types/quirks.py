@@ -1,8 +1,8 @@
 """What single types do to the values that they are given, each as it was recorded to answer.
 
-`gitsync.emulator.types.rewrite` has what happens to every type. This is one table, a type a row, and a comparison of git
-with Azure must cope with all of it. Steps of a path are names of members; `*` is every entry of a list or every member of
-an object.
+`gitsync.emulator.types.rewrite` has what happens to every type. This is one table, a type a row, and a comparison of
+git with Azure must cope with all of it. Steps of a path are names of members; `*` is every entry of a list or every
+member of an object.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from functools import partial
 from typing import Any
 from xml.etree.ElementTree import Element, ParseError, fromstring, indent, tostring
 
-from gitsync.emulator.patch import overlay
+from gitsync.emulator.patch import merge_over
 
-Change = Callable[[Any], Any]
+ValueChange = Callable[[Any], Any]
 _GONE = object()
 _EMPTY: tuple[Any, ...] = (None, [], {}, "")
 _MINUTES = re.compile(r"PT(\d+)([MS])")
@@ -31,7 +31,7 @@ def whimsical(kind: str, body: dict[str, Any], subscription: str) -> dict[str, A
     return body
 
 
-def _changed(value: Any, path: tuple[str, ...], change: Change) -> Any:
+def _changed(value: Any, path: tuple[str, ...], change: ValueChange) -> Any:
     """The value with what stands at the path changed; a path that leads nowhere changes nothing."""
     if not path:
         return change(value)
@@ -44,7 +44,7 @@ def _changed(value: Any, path: tuple[str, ...], change: Change) -> Any:
     return {name: item for name, item in {**value, **found}.items() if item is not _GONE}
 
 
-def _text(change: Callable[[str], str]) -> Change:
+def _text(change: Callable[[str], str]) -> ValueChange:
     """The change where there is a text; anything else was a mistake of its sender, and stays."""
     return lambda asked: change(asked) if isinstance(asked, str) else asked
 
@@ -62,16 +62,16 @@ def _without_nothing(value: Any) -> Any:
     return {name: item for name, item in value.items() if item not in _EMPTY} if isinstance(value, Mapping) else value
 
 
-def _always(value: Any) -> Change:
+def _always(value: Any) -> ValueChange:
     return lambda _asked: value
 
 
-def _below(defaults: Mapping[str, Any]) -> Change:
+def _below(defaults: Mapping[str, Any]) -> ValueChange:
     """Members that Azure adds where nobody asked for them."""
-    return lambda asked: overlay(defaults, asked) if isinstance(asked, Mapping) else asked
+    return lambda asked: merge_over(defaults, asked) if isinstance(asked, Mapping) else asked
 
 
-def _with_entry(entry: Any) -> Change:
+def _with_entry(entry: Any) -> ValueChange:
     return lambda asked: [*asked, entry] if isinstance(asked, list) and entry not in asked else asked
 
 
@@ -80,7 +80,7 @@ def _with_id(place: Any) -> Any:
     if not isinstance(place, Mapping):
         return place
     name = str(place.get("locationName", "")).casefold().replace(" ", "")
-    return overlay({"id": f"account-{name}", "isZoneRedundant": False, "provisioningState": "Succeeded"}, place)
+    return merge_over({"id": f"account-{name}", "isZoneRedundant": False, "provisioningState": "Succeeded"}, place)
 
 
 def _absolute(subscription: str, arm_id: str) -> str:
@@ -110,7 +110,7 @@ def _in_larger_units(text: str) -> str:
     return f"PT{int(found[1]) // 60}{_LARGER[found[2]]}"
 
 
-_POLICY: tuple[tuple[str, Change], ...] = (
+_POLICY: tuple[tuple[str, ValueChange], ...] = (
     ("properties/value", _text(_indented)),
     ("properties", _below({"format": "xml"})),
 )
@@ -120,7 +120,7 @@ _COMPLETED: Mapping[str, tuple[str, ...]] = {
     # /providers/Microsoft.Authorization/… → /subscriptions/…/providers/Microsoft.Authorization/…
     "microsoft.authorization/roleassignments": ("properties/roleDefinitionId",),
 }
-_WHIMS: Mapping[str, tuple[tuple[str, Change], ...]] = {
+_WHIMS: Mapping[str, tuple[tuple[str, ValueChange], ...]] = {
     # location Global → global, whole ids in lower case, members that say nothing
     "microsoft.alertsmanagement/smartdetectoralertrules": (
         ("location", _text(str.lower)),

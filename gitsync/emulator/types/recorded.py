@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from gitsync.emulator.types.behaviour import Reply, Style, Ways
+from gitsync.emulator.types.behaviour import AcceptedBody, Style, Ways
 
 
 def _as(spelled: str) -> dict[str, str]:
@@ -78,10 +78,15 @@ _ROWS: Mapping[str, Mapping[str, Any]] = {
     },
     "microsoft.compute": _SLOW,
     "microsoft.compute/availabilitysets": _PLAIN,
-    "microsoft.compute/diskaccesses": {**_ACCEPTED, "reply": Reply.RESOURCE},
-    "microsoft.compute/diskencryptionsets": {**_ACCEPTED, "reply": Reply.RESOURCE, "creating": "Updating"},
-    "microsoft.compute/disks": {**_ACCEPTED, "reply": Reply.RESOURCE, "creating": "Updating", "retry_after": 2},
-    "microsoft.compute/snapshots": {**_ACCEPTED, "reply": Reply.RESOURCE, "creating": "Updating", "retry_after": 2},
+    "microsoft.compute/diskaccesses": {**_ACCEPTED, "reply": AcceptedBody.RESOURCE},
+    "microsoft.compute/diskencryptionsets": {**_ACCEPTED, "reply": AcceptedBody.RESOURCE, "creating": "Updating"},
+    "microsoft.compute/disks": {**_ACCEPTED, "reply": AcceptedBody.RESOURCE, "creating": "Updating", "retry_after": 2},
+    "microsoft.compute/snapshots": {
+        **_ACCEPTED,
+        "reply": AcceptedBody.RESOURCE,
+        "creating": "Updating",
+        "retry_after": 2,
+    },
     "microsoft.compute/virtualmachines": {"retry_after": 10},
     "microsoft.compute/virtualmachinescalesets": {"retry_after": 10},
     "microsoft.compute/virtualmachinescalesets/extensions": {"retry_after": 10},
@@ -98,11 +103,11 @@ _ROWS: Mapping[str, Mapping[str, Any]] = {
     "microsoft.databasewatcher": _WATCHED | {"lowers_types": True},
     "microsoft.databasewatcher/watchers/targets": {"put": Style.DONE, "delete": Style.DONE},
     "microsoft.datafactory": {"etag": "eTag"},
-    "microsoft.dbformariadb": {**_ACCEPTED, "reply": Reply.OPERATION, "state": False, "retry_after": 15},
+    "microsoft.dbformariadb": {**_ACCEPTED, "reply": AcceptedBody.OPERATION, "state": False, "retry_after": 15},
     "microsoft.dbformariadb/servers/configurations": _FINAL,
-    "microsoft.dbformysql": {**_ACCEPTED, "reply": Reply.OPERATION, "state": False, "retry_after": 15},
+    "microsoft.dbformysql": {**_ACCEPTED, "reply": AcceptedBody.OPERATION, "state": False, "retry_after": 15},
     "microsoft.dbformysql/flexibleservers/configurations": _FINAL,
-    "microsoft.dbforpostgresql": {**_ACCEPTED, "reply": Reply.OPERATION, "state": False, "retry_after": 60},
+    "microsoft.dbforpostgresql": {**_ACCEPTED, "reply": AcceptedBody.OPERATION, "state": False, "retry_after": 60},
     "microsoft.dbforpostgresql/flexibleservers": {"system_data": True},
     "microsoft.dbforpostgresql/flexibleservers/advancedthreatprotectionsettings": _FINAL,
     "microsoft.dbforpostgresql/flexibleservers/configurations": {**_FINAL, "retry_after": 10},
@@ -115,7 +120,13 @@ _ROWS: Mapping[str, Mapping[str, Any]] = {
         "etag": "etag",
         "bare": True,
     },
-    "microsoft.documentdb": {**_ACCEPTED, "reply": Reply.STATUS, "running": "Dequeued", "state": False, "bare": True},
+    "microsoft.documentdb": {
+        **_ACCEPTED,
+        "reply": AcceptedBody.STATUS,
+        "running": "Dequeued",
+        "state": False,
+        "bare": True,
+    },
     "microsoft.documentdb/databaseaccounts": {"put": Style.ASYNC_LOCATION, "state": True, "system_data": True},
     "microsoft.documentdb/mongoclusters": {
         "put": Style.ASYNC_LOCATION,
@@ -125,7 +136,7 @@ _ROWS: Mapping[str, Mapping[str, Any]] = {
         "system_data": True,
     },
     "microsoft.documentdb/mongoclusters/firewallrules": {
-        "reply": Reply.NOTHING,
+        "reply": AcceptedBody.NOTHING,
         "running": "InProgress",
         "state": True,
         "system_data": True,
@@ -243,7 +254,7 @@ _ROWS: Mapping[str, Mapping[str, Any]] = {
     "microsoft.quota": {
         **_FINAL,
         "put": Style.ACCEPTED_ASYNC,
-        "reply": Reply.STATUS,
+        "reply": AcceptedBody.STATUS,
         "state": False,
         "retry_after": 30,
         "spelled": "Microsoft.Quota/Quotas",

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gitsync.emulator.patch import overlay
+from gitsync.emulator.patch import merge_over
 from gitsync.emulator.types.quirks import whimsical
 
 REGIONS: Mapping[str, str] = {
@@ -70,9 +70,9 @@ _DEFAULTS: Mapping[str, Mapping[str, Any]] = {
 def rewritten(kind: str, body: Mapping[str, Any], subscription: str = "") -> dict[str, Any]:
     """A body as Azure might give it back; tags and names of members stay. `subscription` is the resource's own."""
     defaults: dict[str, Any] = {"tags": {}} if "location" in body else {}
-    defaults = overlay(defaults, _DEFAULTS.get(kind.casefold(), {}))
+    defaults = merge_over(defaults, _DEFAULTS.get(kind.casefold(), {}))
     values = {name: value if name == "tags" else _value(name, value) for name, value in body.items()}
-    return whimsical(kind, overlay(defaults, values), subscription)
+    return whimsical(kind, merge_over(defaults, values), subscription)
 
 
 def _value(name: str, value: Any) -> Any:

@@ -12,9 +12,9 @@ from typing import Any
 
 from gitsync.emulator.http.target import Target, parse
 from gitsync.emulator.lro import operations
-from gitsync.emulator.patch import at, change
-from gitsync.emulator.state.cloud import Cloud
-from gitsync.emulator.state.stored import Stored
+from gitsync.emulator.patch import find_value, set_value
+from gitsync.emulator.state.cloud import EmulatedCloud
+from gitsync.emulator.state.stored import StoredResource
 from gitsync.emulator.types import embedded_children as children
 
 _READ_ONLY = frozenset({"id", "name", "type", "etag", "eTag", "systemData"})
@@ -22,7 +22,7 @@ _READ_ONLY = frozenset({"id", "name", "type", "etag", "eTag", "systemData"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Origin:
+class BodyOrigin:
     """Where a body comes from; `hide` is how many reads after a create answer "not found"."""
 
     api_version: str
@@ -39,12 +39,12 @@ def own(body: Mapping[str, Any]) -> dict[str, Any]:
     return kept
 
 
-def resource(cloud: Cloud, target: Target, body: Mapping[str, Any], origin: Origin) -> Stored:
+def resource(cloud: EmulatedCloud, target: Target, body: Mapping[str, Any], origin: BodyOrigin) -> StoredResource:
     """The value to store for a body, settled; the one that is there keeps its id, number and creation."""
     now = cloud.time()
     before = cloud.store.resource(target.key)
     if before is None:
-        return Stored(
+        return StoredResource(
             id=target.path,
             body=body,
             api_version=origin.api_version,
@@ -58,18 +58,20 @@ def resource(cloud: Cloud, target: Target, body: Mapping[str, Any], origin: Orig
     return replace(settled, body=body, api_version=origin.api_version, version=before.version + 1, changed=now)
 
 
-def without_children(cloud: Cloud, target: Target, body: Mapping[str, Any], origin: Origin, *, whole: bool) -> Any:
+def without_children(
+    cloud: EmulatedCloud, target: Target, body: Mapping[str, Any], origin: BodyOrigin, *, whole: bool
+) -> Any:
     """Store the children that a parent's body embeds; the body without them.
 
     A `whole` body that leaves a list out takes its children away; a list always takes away those that it does not name.
     """
-    for embedded in children.of(target.type):
-        body, wanted = children.taken_out(body, embedded)
+    for embedded in children.find_embedded(target.type):
+        body, wanted = children.take_children(body, embedded)
         if wanted is None and not (whole and embedded.removes):
             continue
         start = f"{target.key}/{embedded.type.casefold()}/"
         kept = {start + child["name"].casefold() for child in wanted or ()}
-        for key, _ in children.stored(cloud.store, target.key, embedded):
+        for key, _ in children.store_child(cloud.store, target.key, embedded):
             if key not in kept:
                 operations.drop(cloud.store, key)
         for child in wanted or ():
@@ -78,11 +80,11 @@ def without_children(cloud: Cloud, target: Target, body: Mapping[str, Any], orig
     return body
 
 
-def with_children(cloud: Cloud, target: Target, body: Mapping[str, Any]) -> Any:
+def with_children(cloud: EmulatedCloud, target: Target, body: Mapping[str, Any]) -> Any:
     """A stored body with the children that it embeds, each as it was sent."""
-    for embedded in children.of(target.type):
-        found = children.stored(cloud.store, target.key, embedded)
-        if found or at(body, embedded.path[:-1]) is not None:
+    for embedded in children.find_embedded(target.type):
+        found = children.store_child(cloud.store, target.key, embedded)
+        if found or find_value(body, embedded.path[:-1]) is not None:
             entries = [{"name": parse(child.id).name, **child.body} for _, child in found]
-            body = change(body, "/" + "/".join(embedded.path), entries)
+            body = set_value(body, "/" + "/".join(embedded.path), entries)
     return body

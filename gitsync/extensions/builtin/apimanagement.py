@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Final
 
 from gitsync.extensions.api import ActsOnAzure, Extension, Extensions, NextDelete, Subject
-from gitsync.extensions.factories.secret_actions import TWO_KEYS, Action, Keys
+from gitsync.extensions.factories.secret_actions import TWO_KEYS, Keys, SecretAction
 from gitsync.extensions.factories.value_paths import At
 
 GROUP = "apimanagement.azure.com"
 
 _API_VERSION: Final = "2022-08-01"
-_GATEWAY = Keys(Action("/listKeys", _API_VERSION, {"primaryKey": At("primary"), "secondaryKey": At("secondary")}))
-_SUBSCRIPTION = Keys(Action("/listSecrets", _API_VERSION, TWO_KEYS))
+_GATEWAY = Keys(SecretAction("/listKeys", _API_VERSION, {"primaryKey": At("primary"), "secondaryKey": At("secondary")}))
+_SUBSCRIPTION = Keys(SecretAction("/listSecrets", _API_VERSION, TWO_KEYS))
 
 
 async def delete_with_subscriptions(subject: Subject, azure: ActsOnAzure, next: NextDelete) -> None:  # noqa: A002 - ASO's word

@@ -5,14 +5,14 @@
 from __future__ import annotations
 
 from gitsync.extensions.api import Extensions
-from gitsync.extensions.factories.error_rules import Refusal, classified
+from gitsync.extensions.factories.error_rules import ErrorRule, classified
 
 GROUP = "app.azure.com"
 
 EXTENSIONS: Extensions = classified(
     GROUP,
     (
-        Refusal(kind="ContainerApp", code="ManagedEnvironmentNotProvisioned"),
-        Refusal(kind="Job", code="ManagedEnvironmentNotProvisioned"),
+        ErrorRule(kind="ContainerApp", code="ManagedEnvironmentNotProvisioned"),
+        ErrorRule(kind="Job", code="ManagedEnvironmentNotProvisioned"),
     ),
 )

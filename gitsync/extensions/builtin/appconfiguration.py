@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from gitsync.extensions.api import Extensions
-from gitsync.extensions.factories.secret_actions import Action, Keys, exporting
-from gitsync.extensions.factories.value_paths import Entry
+from gitsync.extensions.factories.secret_actions import Keys, SecretAction, exporting
+from gitsync.extensions.factories.value_paths import ListMember
 
 GROUP = "appconfiguration.azure.com"
 
@@ -18,11 +18,11 @@ _MEMBERS = {"ConnectionString": "connectionString", "Key": "value", "KeyID": "id
 
 # A store whose access keys are turned off lists none: then there is nothing to export, and nothing wrong.
 _FIELDS = {
-    f"{start}{end}": Entry(by="name", named=named, gives=gives, optional=True)
+    f"{start}{end}": ListMember(by="name", named=named, gives=gives, optional=True)
     for start, named in _ENTRIES.items()
     for end, gives in _MEMBERS.items()
 }
 
 EXTENSIONS: Extensions = exporting(
-    GROUP, {"ConfigurationStore": Keys(Action("/listKeys", "2022-05-01", _FIELDS, paged=True))}
+    GROUP, {"ConfigurationStore": Keys(SecretAction("/listKeys", "2022-05-01", _FIELDS, paged=True))}
 )

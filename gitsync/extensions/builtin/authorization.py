@@ -9,21 +9,21 @@ from typing import Any
 
 from gitsync.errors import GitsyncError
 from gitsync.extensions.api import (
-    Answer,
     Extension,
     Extensions,
     Imported,
+    LookupRequest,
+    LookupResult,
     Modifier,
     NextImport,
-    Question,
     Subject,
     skipped,
 )
-from gitsync.formats.arm_path import same_id, subscription_of
+from gitsync.formats.arm_path import find_subscription, is_same_id
 
 GROUP = "authorization.azure.com"
 BUILT_IN_ROLE = "BuiltInRole"
-ROLES = Question("/providers/Microsoft.Authorization/roleDefinitions", "2022-04-01", lists=True, for_the_run=True)
+ROLES = LookupRequest("/providers/Microsoft.Authorization/roleDefinitions", "2022-04-01", lists=True, for_the_run=True)
 """All roles of the tenant; Azure's own have the same ids in every subscription."""
 
 
@@ -34,7 +34,7 @@ def wanted_role(subject: Subject) -> str:
     return name if isinstance(name, str) else ""
 
 
-def asks_for_roles(subject: Subject) -> tuple[Question, ...]:
+def asks_for_roles(subject: Subject) -> tuple[LookupRequest, ...]:
     return (ROLES,) if wanted_role(subject) else ()
 
 
@@ -59,12 +59,12 @@ def with_role(body: Mapping[str, Any], subject: Subject) -> Mapping[str, Any]:
 
 def _role_id(arm_id: str, name: str) -> str:
     """The id of a role in the subscription of an assignment; above subscriptions, in the tenant."""
-    subscription = subscription_of(arm_id)
+    subscription = find_subscription(arm_id)
     scope = f"/subscriptions/{subscription}" if subscription else ""
     return f"{scope}/providers/Microsoft.Authorization/roleDefinitions/{name}"
 
 
-def roles_of(answer: Answer) -> dict[str, str]:
+def roles_of(answer: LookupResult) -> dict[str, str]:
     """Names in Azure (UUIDs) of the built-in roles, by what people call them in lower case."""
     listed = answer if isinstance(answer, tuple) else ()
     found: dict[str, str] = {}
@@ -82,7 +82,7 @@ async def unless_inherited(subject: Subject, next: NextImport) -> tuple[Subject,
     """An assignment of a scope further up shows at everything below; it belongs to its scope."""
     subject, answer = await next(subject)
     owner, scope = subject.owner.body.get("id") if subject.owner else None, _property(subject, "scope")
-    if answer.skipped or not isinstance(owner, str) or not scope or same_id(owner, scope):
+    if answer.skipped or not isinstance(owner, str) or not scope or is_same_id(owner, scope):
         return subject, answer
     return subject, skipped(f"role assignment is inherited from {scope}")
 

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from gitsync.extensions.api import Extensions
-from gitsync.extensions.factories.error_rules import Class, Refusal, classified
+from gitsync.extensions.factories.error_rules import Class, ErrorRule, classified
 
 GROUP = "cdn.azure.com"
 
@@ -14,15 +14,15 @@ _NO_ORIGIN_YET = ("originGroup is created successfully", "at least one enabled o
 EXTENSIONS: Extensions = classified(
     GROUP,
     (
-        Refusal(
+        ErrorRule(
             kind="AfdCustomDomain",
             code="BadRequest",
             says=("This resource is still associated with a route",),
             becomes=Class.SLOW,
         ),
-        Refusal(kind="Route", code="BadRequest", says=_NO_ORIGIN_YET),
-        Refusal(kind="Rule", code="BadRequest", says=_NO_ORIGIN_YET),
-        Refusal(
+        ErrorRule(kind="Route", code="BadRequest", says=_NO_ORIGIN_YET),
+        ErrorRule(kind="Rule", code="BadRequest", says=_NO_ORIGIN_YET),
+        ErrorRule(
             kind="SecurityPolicy",
             code="BadRequest",
             says=("is not associated with the AFDX profile", "is in a invalid provisioning state"),

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from gitsync.extensions.api import Extensions
-from gitsync.extensions.factories.secret_actions import Action, Keys, exporting
-from gitsync.extensions.factories.value_paths import same
+from gitsync.extensions.factories.secret_actions import Keys, SecretAction, exporting
+from gitsync.extensions.factories.value_paths import map_same_names
 
 GROUP = "cognitiveservices.azure.com"
 
-EXTENSIONS: Extensions = exporting(GROUP, {"Account": Keys(Action("/listKeys", "2025-06-01", same("key1 key2")))})
+EXTENSIONS: Extensions = exporting(
+    GROUP, {"Account": Keys(SecretAction("/listKeys", "2025-06-01", map_same_names("key1 key2")))}
+)

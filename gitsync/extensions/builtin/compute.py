@@ -5,13 +5,13 @@
 from __future__ import annotations
 
 from gitsync.extensions.api import Extension, Extensions
-from gitsync.extensions.factories.embedded_children import KeepChildren, Shape, merge_by_name
-from gitsync.extensions.factories.error_rules import Refusal, classified
+from gitsync.extensions.factories.embedded_children import ChildShape, KeepChildren, merge_by_name
+from gitsync.extensions.factories.error_rules import ErrorRule, classified
 
 GROUP = "compute.azure.com"
 
 
-def scale_set_extension(api_version: str) -> Shape:
+def scale_set_extension(api_version: str) -> ChildShape:
     """What may be sent of a scale set's extension."""
     names = (
         "autoUpgradeMinorVersion enableAutomaticUpgrade forceUpdateTag protectedSettings provisionAfterExtensions "
@@ -25,10 +25,10 @@ def scale_set_extension(api_version: str) -> Shape:
 
 
 _REFUSALS = (
-    Refusal(kind="Disk", code="BadRequest", matches="DiskAccess.*not found"),
-    Refusal(kind="Disk", code="Conflict", matches="DiskAccess.*is in failed state."),
-    Refusal(kind="VirtualMachine", code="OperationNotAllowed"),
-    Refusal(kind="VirtualMachineScaleSet", code="OperationNotAllowed"),
+    ErrorRule(kind="Disk", code="BadRequest", matches="DiskAccess.*not found"),
+    ErrorRule(kind="Disk", code="Conflict", matches="DiskAccess.*is in failed state."),
+    ErrorRule(kind="VirtualMachine", code="OperationNotAllowed"),
+    ErrorRule(kind="VirtualMachineScaleSet", code="OperationNotAllowed"),
 )
 
 EXTENSIONS: Extensions = (

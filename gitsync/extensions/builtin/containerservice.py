@@ -5,26 +5,26 @@ kubeconfigs of clusters and fleets.
 from __future__ import annotations
 
 from gitsync.extensions.api import Extension, Extensions
-from gitsync.extensions.factories.error_rules import Class, Refusal, classified
-from gitsync.extensions.factories.secret_actions import Action, Keys, exporting
+from gitsync.extensions.factories.error_rules import Class, ErrorRule, classified
+from gitsync.extensions.factories.secret_actions import Keys, SecretAction, exporting
 from gitsync.extensions.factories.state_checks import OwnerState, OwnState
-from gitsync.extensions.factories.value_paths import At, decoded
+from gitsync.extensions.factories.value_paths import At, decode_base64
 
 GROUP = "containerservice.azure.com"
 
 _REFUSALS = (
-    Refusal(kind="FleetsMember", code="DependentResourceNotFound"),
-    Refusal(kind="ManagedCluster", code="CustomKubeletIdentityMissingPermissionError"),
-    Refusal(kind="ManagedClustersAgentPool", code="NodePoolMcVersionIncompatible", becomes=Class.SLOW),
+    ErrorRule(kind="FleetsMember", code="DependentResourceNotFound"),
+    ErrorRule(kind="ManagedCluster", code="CustomKubeletIdentityMissingPermissionError"),
+    ErrorRule(kind="ManagedClustersAgentPool", code="NodePoolMcVersionIncompatible", becomes=Class.SLOW),
 )
 
-_KUBECONFIG = At("kubeconfigs/0/value", read=decoded)  # any further ones are left alone
+_KUBECONFIG = At("kubeconfigs/0/value", read=decode_base64)  # any further ones are left alone
 _CLUSTER = Keys(
-    Action("/listClusterAdminCredential", "2022-04-01", {"adminCredentials": _KUBECONFIG}),
-    Action("/listClusterUserCredential", "2022-04-01", {"userCredentials": _KUBECONFIG}),
+    SecretAction("/listClusterAdminCredential", "2022-04-01", {"adminCredentials": _KUBECONFIG}),
+    SecretAction("/listClusterUserCredential", "2022-04-01", {"userCredentials": _KUBECONFIG}),
 )
 # ASO lets a manifest ask for these, and never writes them. Only a fleet with a hub has any.
-_FLEET = Keys(Action("/listCredentials", "2025-03-01", {"userCredentials": _KUBECONFIG}))
+_FLEET = Keys(SecretAction("/listCredentials", "2025-03-01", {"userCredentials": _KUBECONFIG}))
 
 EXTENSIONS: Extensions = (
     Extension(

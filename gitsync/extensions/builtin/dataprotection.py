@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gitsync.extensions.api import (
-    Call,
+    ActionCall,
     CheckResult,
     Extension,
     Extensions,
@@ -53,8 +53,8 @@ def _is_mendable(subject: Subject) -> bool:
     return (_told(subject, "status") or "").casefold() == "protectionerror" and "usererror" in code.casefold()
 
 
-def _look_again(subject: Subject) -> Call:
-    return Call(path=f"{subject.arm_id}/sync", api_version=SYNC_API_VERSION, body={"syncType": "Default"})
+def _look_again(subject: Subject) -> ActionCall:
+    return ActionCall(path=f"{subject.arm_id}/sync", api_version=SYNC_API_VERSION, body={"syncType": "Default"})
 
 
 def _told(subject: Subject, *path: str) -> str | None:

@@ -7,11 +7,11 @@ from __future__ import annotations
 from gitsync.extensions.api import Extension, Extensions, Imported, NextImport, Subject, skipped
 from gitsync.extensions.factories.secret_actions import DOMAIN_NAME
 from gitsync.extensions.factories.server_parameters import OnlyWhatWasSet
-from gitsync.extensions.factories.state_checks import TERMINAL, OwnerState, OwnState, only_in
+from gitsync.extensions.factories.state_checks import TERMINAL, OwnerState, OwnState, allow_only
 
 GROUP = "dbforpostgresql.azure.com"
 
-_UP = only_in(*TERMINAL, "ready")
+_UP = allow_only(*TERMINAL, "ready")
 _SERVER = OwnState('Flexible Server is in state "{state}"', allows=_UP, field="state")
 _OWNING_SERVER = OwnerState('Owning FlexibleServer is in state "{state}"', allows=_UP, field="state")
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from gitsync.extensions.api import Extensions
-from gitsync.extensions.factories.secret_actions import Action, Keys, exporting
-from gitsync.extensions.factories.value_paths import Entry
+from gitsync.extensions.factories.secret_actions import Keys, SecretAction, exporting
+from gitsync.extensions.factories.value_paths import ListMember
 
 GROUP = "devices.azure.com"
 
@@ -19,9 +19,11 @@ _MEMBERS = {"PrimaryKey": "primaryKey", "SecondaryKey": "secondaryKey"}
 
 # Policies can be deleted, and only a hub's owner knows whether one should be there.
 _FIELDS = {
-    f"{start}{end}": Entry(by="keyName", named=named, gives=gives, optional=True)
+    f"{start}{end}": ListMember(by="keyName", named=named, gives=gives, optional=True)
     for start, named in _POLICIES.items()
     for end, gives in _MEMBERS.items()
 }
 
-EXTENSIONS: Extensions = exporting(GROUP, {"IotHub": Keys(Action("/listkeys", "2023-06-30", _FIELDS, paged=True))})
+EXTENSIONS: Extensions = exporting(
+    GROUP, {"IotHub": Keys(SecretAction("/listkeys", "2023-06-30", _FIELDS, paged=True))}
+)

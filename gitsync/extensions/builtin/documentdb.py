@@ -5,24 +5,24 @@
 from __future__ import annotations
 
 from gitsync.extensions.api import Extension, Extensions
-from gitsync.extensions.factories.error_rules import Class, Refusal, classified
-from gitsync.extensions.factories.secret_actions import Action, Keys, Status, exporting
-from gitsync.extensions.factories.state_checks import OwnerState, OwnState, not_in, only_exactly
-from gitsync.extensions.factories.value_paths import At, same
+from gitsync.extensions.factories.error_rules import Class, ErrorRule, classified
+from gitsync.extensions.factories.secret_actions import Keys, SecretAction, StatusFields, exporting
+from gitsync.extensions.factories.state_checks import OwnerState, OwnState, allow_exactly, allow_except
+from gitsync.extensions.factories.value_paths import At, map_same_names
 
 GROUP = "documentdb.azure.com"
 
 _CASSANDRA_CLUSTER = OwnerState(
-    'Owning CassandraCluster is in provisioning state "{state}"', allows=only_exactly("Succeeded")
+    'Owning CassandraCluster is in provisioning state "{state}"', allows=allow_exactly("Succeeded")
 )
-_ACCOUNT = OwnState("reconcile blocked while account is at status deleting", allows=not_in("deleting"))
+_ACCOUNT = OwnState("reconcile blocked while account is at status deleting", allows=allow_except("deleting"))
 
-_KEYS = Action(
+_KEYS = SecretAction(
     "/listKeys",
     "2021-10-15",
-    same("primaryMasterKey primaryReadonlyMasterKey secondaryMasterKey secondaryReadonlyMasterKey"),
+    map_same_names("primaryMasterKey primaryReadonlyMasterKey secondaryMasterKey secondaryReadonlyMasterKey"),
 )
-_ENDPOINT = Status({"documentEndpoint": At("properties/documentEndpoint")})
+_ENDPOINT = StatusFields({"documentEndpoint": At("properties/documentEndpoint")})
 
 EXTENSIONS: Extensions = (
     Extension(group=GROUP, kind="CassandraDataCenter", owner_check=_CASSANDRA_CLUSTER),
@@ -31,17 +31,17 @@ EXTENSIONS: Extensions = (
     *classified(
         GROUP,
         (
-            Refusal(kind="CassandraCluster", code="BadRequest", says=("service principal",)),
+            ErrorRule(kind="CassandraCluster", code="BadRequest", says=("service principal",)),
             # Another try would only put a misleading message in the place of this one.
-            Refusal(
+            ErrorRule(
                 kind="DatabaseAccount",
                 code="ServiceUnavailable",
                 says=("currently experiencing high demand",),
                 becomes=Class.FATAL,
             ),
-            Refusal(kind="MongodbDatabase", code="BadRequest"),
-            Refusal(kind="SqlDatabase", code="BadRequest"),
-            Refusal(kind="SqlRoleAssignment", code="BadRequest", says=("was not found in the AAD tenant",)),
+            ErrorRule(kind="MongodbDatabase", code="BadRequest"),
+            ErrorRule(kind="SqlDatabase", code="BadRequest"),
+            ErrorRule(kind="SqlRoleAssignment", code="BadRequest", says=("was not found in the AAD tenant",)),
         ),
     ),
 )

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from gitsync.extensions.api import Extensions
-from gitsync.extensions.factories.secret_actions import Action, Keys, exporting
-from gitsync.extensions.factories.value_paths import same
+from gitsync.extensions.factories.secret_actions import Keys, SecretAction, exporting
+from gitsync.extensions.factories.value_paths import map_same_names
 
 GROUP = "eventgrid.azure.com"
 
-EXTENSIONS: Extensions = exporting(GROUP, {"Topic": Keys(Action("/listKeys", "2021-12-01", same("key1 key2")))})
+EXTENSIONS: Extensions = exporting(
+    GROUP, {"Topic": Keys(SecretAction("/listKeys", "2021-12-01", map_same_names("key1 key2")))}
+)

@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Final
 
 from gitsync.extensions.api import Extensions
-from gitsync.extensions.factories.secret_actions import KEYS_AND_CONNECTION_STRINGS, Action, Keys, exporting
+from gitsync.extensions.factories.secret_actions import KEYS_AND_CONNECTION_STRINGS, Keys, SecretAction, exporting
 
 GROUP = "eventhub.azure.com"
 
 _API_VERSION: Final = "2024-01-01"
-_ROOT_RULE = Action("/authorizationRules/RootManageSharedAccessKey/listKeys", _API_VERSION, KEYS_AND_CONNECTION_STRINGS)
-_OWN = Action("/listKeys", _API_VERSION, KEYS_AND_CONNECTION_STRINGS)
+_ROOT_RULE = SecretAction(
+    "/authorizationRules/RootManageSharedAccessKey/listKeys", _API_VERSION, KEYS_AND_CONNECTION_STRINGS
+)
+_OWN = SecretAction("/listKeys", _API_VERSION, KEYS_AND_CONNECTION_STRINGS)
 
 EXTENSIONS: Extensions = exporting(
     GROUP,

@@ -5,15 +5,15 @@
 from __future__ import annotations
 
 from gitsync.extensions.api import Extensions
-from gitsync.extensions.factories.error_rules import Refusal, classified
+from gitsync.extensions.factories.error_rules import ErrorRule, classified
 
 GROUP = "insights.azure.com"
 
 EXTENSIONS: Extensions = classified(
     GROUP,
     (
-        Refusal(kind="DataCollectionRule", code="WorkspaceNotFound"),
-        Refusal(kind="ScheduledQueryRule", code="BadRequest", says=("does not exist",)),
-        Refusal(kind="ScheduledQueryRule", code="BadRequest", says=("insufficient access",)),
+        ErrorRule(kind="DataCollectionRule", code="WorkspaceNotFound"),
+        ErrorRule(kind="ScheduledQueryRule", code="BadRequest", says=("does not exist",)),
+        ErrorRule(kind="ScheduledQueryRule", code="BadRequest", says=("insufficient access",)),
     ),
 )

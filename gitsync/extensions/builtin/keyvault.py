@@ -13,8 +13,8 @@ from enum import StrEnum
 from typing import Any
 
 from gitsync.errors import GitsyncError
-from gitsync.extensions.api import Call, Extension, Extensions, Modifier, Question, Subject, UnmendableError
-from gitsync.formats.arm_path import group_of, subscription_of
+from gitsync.extensions.api import ActionCall, Extension, Extensions, LookupRequest, Modifier, Subject, UnmendableError
+from gitsync.formats.arm_path import find_resource_group, find_subscription
 from gitsync.model.live import Live
 
 GROUP = "keyvault.azure.com"
@@ -36,13 +36,13 @@ def goal_of(subject: Subject) -> Goal | None:
     return Goal(mode) if mode in set(Goal) else None
 
 
-def asks_for_deleted(subject: Subject) -> tuple[Question, ...]:
+def asks_for_deleted(subject: Subject) -> tuple[LookupRequest, ...]:
     """Where a vault is to be created, the deleted one of its name. Names that only a later step knows cannot be asked
     for.
     """
     if goal_of(subject) is None or subject.live is not None or "<" in subject.arm_id:
         return ()
-    return (Question(_deleted_id(subject), API_VERSION),)
+    return (LookupRequest(_deleted_id(subject), API_VERSION),)
 
 
 def without_goal(body: Mapping[str, Any], subject: Subject) -> Mapping[str, Any]:
@@ -69,9 +69,9 @@ def with_mode(body: Mapping[str, Any], subject: Subject) -> Mapping[str, Any]:
     return {**body, "properties": {**body["properties"], "createMode": mode}}
 
 
-def purge(subject: Subject) -> Call | None:
+def purge(subject: Subject) -> ActionCall | None:
     """What must be called before the vault can be created."""
-    return Call(path=f"{_deleted_id(subject)}/purge", api_version=API_VERSION) if _purges(subject) else None
+    return ActionCall(path=f"{_deleted_id(subject)}/purge", api_version=API_VERSION) if _purges(subject) else None
 
 
 def foretold(subject: Subject) -> str:
@@ -104,7 +104,7 @@ def _deleted_id(subject: Subject) -> str:
         raise GitsyncError(
             "A deleted vault is looked for in its location, and the manifest names none.", hint="Set spec.location."
         )
-    scope = f"/subscriptions/{subscription_of(subject.arm_id)}/providers/Microsoft.KeyVault"
+    scope = f"/subscriptions/{find_subscription(subject.arm_id)}/providers/Microsoft.KeyVault"
     return f"{scope}/locations/{location}/deletedVaults/{_name(subject)}"
 
 
@@ -118,7 +118,7 @@ def _check_group(subject: Subject) -> None:
     found = _deleted(subject)
     if found is None or found.body.get("properties") is None:
         return
-    before, now = _group_before(subject), group_of(subject.arm_id)
+    before, now = _group_before(subject), find_resource_group(subject.arm_id)
     if now is None or before.casefold() != now.casefold():
         raise UnmendableError(
             f"The deleted vault {_name(subject)} was in resource group {before}, and cannot be recovered into {now}.",
@@ -136,7 +136,7 @@ def _group_before(subject: Subject) -> str:
     properties = found.body.get("properties") if found else None
     told = properties.get("vaultId") if isinstance(properties, Mapping) else None
     vault = told if isinstance(told, str) else ""
-    before = group_of(vault)
+    before = find_resource_group(vault)
     if before is None or vault.rpartition("/")[2].casefold() != _name(subject).casefold():
         raise GitsyncError(
             f"Azure says that the deleted vault {_name(subject)} was {vault!r}, which is no id of that vault.",

@@ -6,24 +6,24 @@
 from __future__ import annotations
 
 from gitsync.extensions.api import Extensions
-from gitsync.extensions.factories.error_rules import Refusal, classified
-from gitsync.extensions.factories.secret_actions import Action, Keys, exporting
-from gitsync.extensions.factories.value_paths import At, Entry, Place, same
+from gitsync.extensions.factories.error_rules import ErrorRule, classified
+from gitsync.extensions.factories.secret_actions import Keys, SecretAction, exporting
+from gitsync.extensions.factories.value_paths import At, ListMember, ValuePath, map_same_names
 
 GROUP = "machinelearningservices.azure.com"
 
 _PASSWORDS = "containerRegistryCredentials/passwords"
-_KEYS: dict[str, Place] = {
-    "containerRegistryPassword": Entry(among=_PASSWORDS, by="name", named="password", gives="value"),
-    "containerRegistryPassword2": Entry(among=_PASSWORDS, by="name", named="password2", gives="value"),
+_KEYS: dict[str, ValuePath] = {
+    "containerRegistryPassword": ListMember(among=_PASSWORDS, by="name", named="password", gives="value"),
+    "containerRegistryPassword2": ListMember(among=_PASSWORDS, by="name", named="password2", gives="value"),
     "containerRegistryUserName": At("containerRegistryCredentials/username"),
-    **same("appInsightsInstrumentationKey userStorageKey"),
+    **map_same_names("appInsightsInstrumentationKey userStorageKey"),
     # A workspace has keys of notebooks once somebody has opened one.
     "primaryNotebookAccessKey": At("notebookAccessKeys/primaryAccessKey", optional=True),
     "secondaryNotebookAccessKey": At("notebookAccessKeys/secondaryAccessKey", optional=True),
 }
 
 EXTENSIONS: Extensions = (
-    *classified(GROUP, (Refusal(kind="Workspace", code="BadRequest", says=("StorageAccountIsNotProvisioned",)),)),
-    *exporting(GROUP, {"Workspace": Keys(Action("/listKeys", "2021-07-01", _KEYS))}),
+    *classified(GROUP, (ErrorRule(kind="Workspace", code="BadRequest", says=("StorageAccountIsNotProvisioned",)),)),
+    *exporting(GROUP, {"Workspace": Keys(SecretAction("/listKeys", "2021-07-01", _KEYS))}),
 )

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from gitsync.extensions.api import ActsOnAzure, Extensions, Subject
-from gitsync.extensions.factories.secret_actions import Keys, Status, exporting
-from gitsync.extensions.factories.value_paths import At, Place, text
-from gitsync.formats.arm_path import subscription_of
+from gitsync.extensions.factories.secret_actions import Keys, StatusFields, exporting
+from gitsync.extensions.factories.value_paths import At, ValuePath, format_text
+from gitsync.formats.arm_path import find_subscription
 
 GROUP = "managedidentity.azure.com"
 
@@ -18,13 +18,13 @@ class _Subscription:
     """The subscription that the id of the resource lies in."""
 
     @property
-    def fields(self) -> dict[str, Place]:
-        return {"subscriptionId": text}
+    def fields(self) -> dict[str, ValuePath]:
+        return {"subscriptionId": format_text}
 
     async def document(self, subject: Subject, azure: ActsOnAzure) -> Any:  # noqa: ARG002 - a source may ask, this one need not
-        return subscription_of(subject.arm_id)
+        return find_subscription(subject.arm_id)
 
 
-_IDENTITY = Status({name: At(f"properties/{name}") for name in ("clientId", "principalId", "tenantId")})
+_IDENTITY = StatusFields({name: At(f"properties/{name}") for name in ("clientId", "principalId", "tenantId")})
 
 EXTENSIONS: Extensions = exporting(GROUP, {"UserAssignedIdentity": Keys(_IDENTITY, _Subscription())})

@@ -9,20 +9,20 @@ from __future__ import annotations
 
 from gitsync.extensions.api import Extension, Extensions
 from gitsync.extensions.factories.connection_approval import connections_are_approved
-from gitsync.extensions.factories.embedded_children import KeepChildren, Shape, merge_by_name, replace
-from gitsync.extensions.factories.error_rules import ANY_CODE, Refusal, classified
+from gitsync.extensions.factories.embedded_children import ChildShape, KeepChildren, merge_by_name, replace
+from gitsync.extensions.factories.error_rules import ANY_CODE, ErrorRule, classified
 from gitsync.extensions.factories.private_address import primary_private_address
 
 GROUP = "network.azure.com"
-ID: Shape = {"id": None}
+ID: ChildShape = {"id": None}
 
 
-def leaves(names: str) -> Shape:
+def leaves(names: str) -> ChildShape:
     """Members of any value, from their names."""
     return dict.fromkeys(names.split())
 
 
-def subnet(api_version: str) -> Shape:
+def subnet(api_version: str) -> ChildShape:
     """What may be sent of a subnet; the 2020 version spells one member otherwise."""
     endpoint = dict(leaves("locations service"))
     properties = {
@@ -45,7 +45,7 @@ def subnet(api_version: str) -> Shape:
     return {**leaves("id name type"), "properties": properties}
 
 
-def security_rule(_api_version: str) -> Shape:
+def security_rule(_api_version: str) -> ChildShape:
     return {
         **leaves("id name type"),
         "properties": {
@@ -58,11 +58,11 @@ def security_rule(_api_version: str) -> Shape:
     }
 
 
-def route(_api_version: str) -> Shape:
+def route(_api_version: str) -> ChildShape:
     return {**leaves("id name type"), "properties": leaves("addressPrefix nextHopIpAddress nextHopType")}
 
 
-def inbound_nat_rule(api_version: str) -> Shape:
+def inbound_nat_rule(api_version: str) -> ChildShape:
     properties = {
         **leaves("backendPort enableFloatingIP enableTcpReset frontendPort idleTimeoutInMinutes protocol"),
         "frontendIPConfiguration": ID,
@@ -74,18 +74,18 @@ def inbound_nat_rule(api_version: str) -> Shape:
 
 _TARGET_NOT_FOUND = "The referenced resource.*was not found"
 _REFUSALS = (
-    Refusal(
+    ErrorRule(
         kind="AzureFirewall", code="AzfwAddToFirewallPolicyFailed", matches="(?i)failed to reference Firewall Policy"
     ),
-    Refusal(kind="DnsForwardingRuleset", code=ANY_CODE, says=("was not found",)),
-    Refusal(kind="DnsZonesAAAARecord", code="BadRequest", matches=_TARGET_NOT_FOUND),
-    Refusal(kind="DnsZonesARecord", code="BadRequest", matches=_TARGET_NOT_FOUND),
-    Refusal(kind="DnsZonesCNAMERecord", code="BadRequest", matches=_TARGET_NOT_FOUND),
-    Refusal(kind="NetworkWatchersFlowLog", code="NetworkSecurityGroupNotFoundForFlowLog"),
-    Refusal(kind="NetworkWatchersFlowLog", code="StorageProvisioningStateNotSucceeded"),
-    Refusal(kind="PublicIPAddress", code="ReferencedResourceNotProvisioned"),
-    Refusal(kind="VirtualNetworksSubnet", code="NetcfgSubnetRangeOutsideVnet"),
-    Refusal(kind="VirtualNetworksVirtualNetworkPeering", code="ReferencedResourceNotProvisioned"),
+    ErrorRule(kind="DnsForwardingRuleset", code=ANY_CODE, says=("was not found",)),
+    ErrorRule(kind="DnsZonesAAAARecord", code="BadRequest", matches=_TARGET_NOT_FOUND),
+    ErrorRule(kind="DnsZonesARecord", code="BadRequest", matches=_TARGET_NOT_FOUND),
+    ErrorRule(kind="DnsZonesCNAMERecord", code="BadRequest", matches=_TARGET_NOT_FOUND),
+    ErrorRule(kind="NetworkWatchersFlowLog", code="NetworkSecurityGroupNotFoundForFlowLog"),
+    ErrorRule(kind="NetworkWatchersFlowLog", code="StorageProvisioningStateNotSucceeded"),
+    ErrorRule(kind="PublicIPAddress", code="ReferencedResourceNotProvisioned"),
+    ErrorRule(kind="VirtualNetworksSubnet", code="NetcfgSubnetRangeOutsideVnet"),
+    ErrorRule(kind="VirtualNetworksVirtualNetworkPeering", code="ReferencedResourceNotProvisioned"),
 )
 
 EXTENSIONS: Extensions = (

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from gitsync.extensions.api import Extensions
-from gitsync.extensions.factories.secret_actions import KEYS_AND_CONNECTION_STRINGS, Action, Keys, exporting
+from gitsync.extensions.factories.secret_actions import KEYS_AND_CONNECTION_STRINGS, Keys, SecretAction, exporting
 
 GROUP = "notificationhubs.azure.com"
 
 
 def _of_rule(name: str) -> Keys:
-    return Keys(Action(f"/AuthorizationRules/{name}/listKeys", "2017-04-01", KEYS_AND_CONNECTION_STRINGS))
+    return Keys(SecretAction(f"/AuthorizationRules/{name}/listKeys", "2017-04-01", KEYS_AND_CONNECTION_STRINGS))
 
 
 EXTENSIONS: Extensions = exporting(

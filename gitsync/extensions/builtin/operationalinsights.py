@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from gitsync.extensions.api import Extensions
-from gitsync.extensions.factories.secret_actions import Action, Keys, exporting
-from gitsync.extensions.factories.value_paths import same
+from gitsync.extensions.factories.secret_actions import Keys, SecretAction, exporting
+from gitsync.extensions.factories.value_paths import map_same_names
 
 GROUP = "operationalinsights.azure.com"
 
 EXTENSIONS: Extensions = exporting(
-    GROUP, {"Workspace": Keys(Action("/sharedKeys", "2020-08-01", same("primarySharedKey secondarySharedKey")))}
+    GROUP,
+    {
+        "Workspace": Keys(
+            SecretAction("/sharedKeys", "2020-08-01", map_same_names("primarySharedKey secondarySharedKey"))
+        )
+    },
 )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from gitsync.extensions.api import Extensions
-from gitsync.extensions.factories.secret_actions import Action, Keys, exporting
-from gitsync.extensions.factories.value_paths import At, entries, text
+from gitsync.extensions.factories.secret_actions import Keys, SecretAction, exporting
+from gitsync.extensions.factories.value_paths import At, format_text, list_entries
 
 GROUP = "search.azure.com"
 
@@ -18,13 +18,13 @@ def default_query_key(listed: Any) -> str | None:
     """The key that nobody gave a name, the last of several; passed over where there is none
     (docs/reference/kinds.md#secret-fields).
     """
-    found = [entry for entry in entries(listed) if entry.get("name") in _DEFAULT and entry.get("key")]
-    return text(found[-1]["key"]) if found else None
+    found = [entry for entry in list_entries(listed) if entry.get("name") in _DEFAULT and entry.get("key")]
+    return format_text(found[-1]["key"]) if found else None
 
 
-_ADMIN = Action(
+_ADMIN = SecretAction(
     "/listAdminKeys", _API_VERSION, {"adminPrimaryKey": At("primaryKey"), "adminSecondaryKey": At("secondaryKey")}
 )
-_QUERY = Action("/listQueryKeys", _API_VERSION, {"queryKey": default_query_key}, paged=True)
+_QUERY = SecretAction("/listQueryKeys", _API_VERSION, {"queryKey": default_query_key}, paged=True)
 
 EXTENSIONS: Extensions = exporting(GROUP, {"SearchService": Keys(_ADMIN, _QUERY)})

@@ -8,24 +8,32 @@ from __future__ import annotations
 from typing import Final
 
 from gitsync.extensions.api import Extensions
-from gitsync.extensions.factories.error_rules import Refusal, classified
-from gitsync.extensions.factories.secret_actions import KEYS_AND_CONNECTION_STRINGS, Action, Keys, Status, exporting
+from gitsync.extensions.factories.error_rules import ErrorRule, classified
+from gitsync.extensions.factories.secret_actions import (
+    KEYS_AND_CONNECTION_STRINGS,
+    Keys,
+    SecretAction,
+    StatusFields,
+    exporting,
+)
 from gitsync.extensions.factories.value_paths import At
 
 GROUP = "servicebus.azure.com"
 
 _API_VERSION: Final = "2021-11-01"
-_ROOT_RULE = Action("/AuthorizationRules/RootManageSharedAccessKey/listKeys", _API_VERSION, KEYS_AND_CONNECTION_STRINGS)
-_ENDPOINT = Status({"endpoint": At("properties/serviceBusEndpoint")})
+_ROOT_RULE = SecretAction(
+    "/AuthorizationRules/RootManageSharedAccessKey/listKeys", _API_VERSION, KEYS_AND_CONNECTION_STRINGS
+)
+_ENDPOINT = StatusFields({"endpoint": At("properties/serviceBusEndpoint")})
 
 EXTENSIONS: Extensions = (
-    *classified(GROUP, (Refusal(kind="NamespacesTopicsSubscription", code="MessagingGatewayBadRequest"),)),
+    *classified(GROUP, (ErrorRule(kind="NamespacesTopicsSubscription", code="MessagingGatewayBadRequest"),)),
     *exporting(
         GROUP,
         {
             "Namespace": Keys(_ROOT_RULE, _ENDPOINT),
-            "NamespacesAuthorizationRule": Keys(Action("/listKeys", _API_VERSION, KEYS_AND_CONNECTION_STRINGS)),
-            "TopicAuthorizationRule": Keys(Action("/ListKeys", _API_VERSION, KEYS_AND_CONNECTION_STRINGS)),
+            "NamespacesAuthorizationRule": Keys(SecretAction("/listKeys", _API_VERSION, KEYS_AND_CONNECTION_STRINGS)),
+            "TopicAuthorizationRule": Keys(SecretAction("/ListKeys", _API_VERSION, KEYS_AND_CONNECTION_STRINGS)),
         },
     ),
 )

@@ -5,14 +5,14 @@
 from __future__ import annotations
 
 from gitsync.extensions.api import Extensions
-from gitsync.extensions.factories.error_rules import Class, Refusal, classified
+from gitsync.extensions.factories.error_rules import Class, ErrorRule, classified
 
 GROUP = "sql.azure.com"
 
 EXTENSIONS: Extensions = classified(
     GROUP,
     (
-        Refusal(kind="Server", code="PasswordNotComplex", becomes=Class.FATAL),
-        Refusal(kind="ServersVulnerabilityAssessment", code="VulnerabilityAssessmentADSIsDisabled"),
+        ErrorRule(kind="Server", code="PasswordNotComplex", becomes=Class.FATAL),
+        ErrorRule(kind="ServersVulnerabilityAssessment", code="VulnerabilityAssessmentADSIsDisabled"),
     ),
 )

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from gitsync.extensions.api import Extensions
-from gitsync.extensions.factories.secret_actions import Action, Keys, Status, exporting
-from gitsync.extensions.factories.value_paths import At, Entry
+from gitsync.extensions.factories.secret_actions import Keys, SecretAction, StatusFields, exporting
+from gitsync.extensions.factories.value_paths import At, ListMember
 
 GROUP = "storage.azure.com"
 
-_KEYS = Action(
+_KEYS = SecretAction(
     "/listKeys",
     "2024-01-01",
-    {name: Entry(among="keys", by="keyName", named=name, gives="value") for name in ("key1", "key2")},
+    {name: ListMember(among="keys", by="keyName", named=name, gives="value") for name in ("key1", "key2")},
 )
 _SERVICES = ("blob", "dfs", "file", "queue", "table", "web")
-_ENDPOINTS = Status(
+_ENDPOINTS = StatusFields(
     {f"{service}Endpoint": At(f"properties/primaryEndpoints/{service}", optional=True) for service in _SERVICES}
 )
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from gitsync.errors import GitsyncError
 from gitsync.extensions.api import CheckResult, NextCheck, ReadsAzure, Subject, failure
-from gitsync.extensions.factories.value_paths import Misshapen, entries, found_at
+from gitsync.extensions.factories.value_paths import Misshapen, find_value, list_entries
 
 APPROVED = "Approved"
 _PLACE = "properties/manualPrivateLinkServiceConnections"
@@ -19,7 +19,7 @@ async def connections_are_approved(subject: Subject, azure: ReadsAzure, next: Ne
     Raises GitsyncError where Azure's list of them is not one.
     """
     try:
-        listed = entries(found_at(_PLACE, subject.live.body if subject.live else None), _PLACE)
+        listed = list_entries(find_value(_PLACE, subject.live.body if subject.live else None), _PLACE)
     except Misshapen as fault:
         raise GitsyncError(
             f"What Azure says of the connections of {subject.arm_id} is not as expected: {fault}."

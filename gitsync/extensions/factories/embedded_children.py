@@ -13,7 +13,7 @@ from gitsync.errors import GitsyncError
 from gitsync.extensions.api import Subject
 from gitsync.extensions.factories.value_paths import Misshapen
 
-Shape = Mapping[str, Any]
+ChildShape = Mapping[str, Any]
 """Members that may be sent: name → None for any value, a shape for an object, [shape] for a list of objects."""
 
 Merge = Callable[[list[Any], list[Any]], list[Any]]
@@ -23,7 +23,7 @@ class KeepChildren:
     """Puts the live children at `path` into the body. `shape` gives their shape for an api-version."""
 
     def __init__(
-        self, path: tuple[str, ...], shape: Callable[[str], Shape], merge: Merge, *, optional: bool = False
+        self, path: tuple[str, ...], shape: Callable[[str], ChildShape], merge: Merge, *, optional: bool = False
     ) -> None:
         self._path = path
         self._shape = shape

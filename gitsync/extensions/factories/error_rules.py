@@ -31,7 +31,7 @@ class Class(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Refusal:
+class ErrorRule:
     """One row. The code compares with case. The message must hold each text of `says`, and match `matches`, a pattern
     whose dot crosses no line.
     """
@@ -55,7 +55,7 @@ class Refusal:
 class Refusals:
     """The classifier that the rows of one kind make; each that fits is applied, in their order."""
 
-    rows: tuple[Refusal, ...]
+    rows: tuple[ErrorRule, ...]
 
     def __call__(self, error: ArmError, next: Callable[[ArmError], Classification]) -> Classification:  # noqa: A002 - ASO's word
         found = next(error)
@@ -71,7 +71,7 @@ def _altered(found: Classification, becomes: Class) -> Classification:
     return found if keeps_its_speed else Classification(Retry.SLOW)
 
 
-def classified(group: str, rows: Iterable[Refusal]) -> Extensions:
+def classified(group: str, rows: Iterable[ErrorRule]) -> Extensions:
     """One registration for each kind of the group that the rows, sorted by kind, name."""
     by_kind = groupby(rows, key=lambda row: row.kind)
     return tuple(Extension(group=group, kind=kind, classify=Refusals(tuple(found))) for kind, found in by_kind)

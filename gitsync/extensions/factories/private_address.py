@@ -11,7 +11,7 @@ from typing import Any
 
 from gitsync.errors import GitsyncError
 from gitsync.extensions.api import ReadsAzure, Subject
-from gitsync.extensions.factories.value_paths import At, Misshapen, entries, found_at
+from gitsync.extensions.factories.value_paths import At, Misshapen, find_value, list_entries
 
 FIELD = "primaryNicPrivateIpAddress"
 API_VERSION = "2022-01-01"
@@ -44,9 +44,9 @@ async def _exported(interface: str, azure: ReadsAzure) -> Mapping[str, str]:
             hint="Azure makes it with the endpoint; the next run looks again.",
         )
     where = "properties/ipConfigurations"
-    addresses = entries(found_at(where, live.body), where)
+    addresses = list_entries(find_value(where, live.body), where)
     return {FIELD: _ADDRESS(addresses[0]) or ""} if any(_is_primary(entry) for entry in addresses) else {}
 
 
 def _is_primary(entry: Mapping[str, Any]) -> bool:
-    return bool(_ADDRESS(entry)) and found_at("properties/primary", entry) is True
+    return bool(_ADDRESS(entry)) and find_value("properties/primary", entry) is True

@@ -12,24 +12,26 @@ from typing import Any, Final, Protocol
 
 from gitsync.errors import GitsyncError
 from gitsync.extensions.api import ActsOnAzure, Extension, Extensions, SecretExporter, Subject
-from gitsync.extensions.factories.value_paths import At, Misshapen, Place, same
+from gitsync.extensions.factories.value_paths import At, Misshapen, ValuePath, map_same_names
 from gitsync.model.secret import Secret
 
-TWO_KEYS: Final = same("primaryKey secondaryKey")
-KEYS_AND_CONNECTION_STRINGS: Final = same("primaryKey secondaryKey primaryConnectionString secondaryConnectionString")
+TWO_KEYS: Final = map_same_names("primaryKey secondaryKey")
+KEYS_AND_CONNECTION_STRINGS: Final = map_same_names(
+    "primaryKey secondaryKey primaryConnectionString secondaryConnectionString"
+)
 
 
-class Source(Protocol):
+class SecretFields(Protocol):
     """Some of the fields that an exporter gives, and the one document that tells them."""
 
     @property
-    def fields(self) -> Mapping[str, Place]: ...
+    def fields(self) -> Mapping[str, ValuePath]: ...
 
     async def document(self, subject: Subject, azure: ActsOnAzure) -> Any: ...
 
 
 @dataclass(frozen=True, slots=True)
-class Action:
+class SecretAction:
     """An action of the resource: a POST to its id and `suffix`, without a body. It is called only where one of its
     fields is wanted. `paged`: its answer is the list of all entries, page by page.
 
@@ -38,7 +40,7 @@ class Action:
 
     suffix: str
     api_version: str
-    fields: Mapping[str, Place]
+    fields: Mapping[str, ValuePath]
     paged: bool = False
 
     async def document(self, subject: Subject, azure: ActsOnAzure) -> Any:
@@ -50,10 +52,10 @@ class Action:
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
+class StatusFields:
     """The resource itself as it was just read: no request."""
 
-    fields: Mapping[str, Place]
+    fields: Mapping[str, ValuePath]
 
     async def document(self, subject: Subject, azure: ActsOnAzure) -> Any:  # noqa: ARG002 - a source may ask, this one need not
         return subject.live.body if subject.live else None
@@ -65,7 +67,7 @@ class Status:
 class Keys:
     """A SecretExporter: the fields of its sources, each source asked at most once."""
 
-    def __init__(self, *sources: Source) -> None:
+    def __init__(self, *sources: SecretFields) -> None:
         self._sources = sources
 
     @property
@@ -83,7 +85,7 @@ class Keys:
         return found
 
 
-DOMAIN_NAME: Final = Keys(Status({"fullyQualifiedDomainName": At("properties/fullyQualifiedDomainName")}))
+DOMAIN_NAME: Final = Keys(StatusFields({"fullyQualifiedDomainName": At("properties/fullyQualifiedDomainName")}))
 """What servers of databases export."""
 
 
@@ -92,7 +94,7 @@ def exporting(group: str, exporters: Mapping[str, SecretExporter]) -> Extensions
     return tuple(Extension(group=group, kind=kind, export_secrets=export) for kind, export in exporters.items())
 
 
-def _values(source: Source, subject: Subject, asked: list[str], document: Any) -> dict[str, Secret]:
+def _values(source: SecretFields, subject: Subject, asked: list[str], document: Any) -> dict[str, Secret]:
     try:
         found = {name: source.fields[name](document) for name in asked}
     except Misshapen as fault:

@@ -17,22 +17,22 @@ Allows = Callable[[str], bool]
 """Tells whether a state lets the resource be acted on."""
 
 
-def only_in(*states: str) -> Allows:
+def allow_only(*states: str) -> Allows:
     """Agrees in these states, given in lower case; case means nothing."""
     return lambda state: state.casefold() in states
 
 
-def only_exactly(*states: str) -> Allows:
+def allow_exactly(*states: str) -> Allows:
     """Agrees in these states, letter by letter."""
     return lambda state: state in states
 
 
-def not_in(*states: str) -> Allows:
+def allow_except(*states: str) -> Allows:
     """Agrees in any but these states, given in lower case; case means nothing."""
     return lambda state: state.casefold() not in states
 
 
-ONLY_WHEN_SETTLED = only_in(*TERMINAL)
+ONLY_WHEN_SETTLED = allow_only(*TERMINAL)
 
 
 class OwnState:
@@ -47,7 +47,7 @@ class OwnState:
         self._field = field
 
     async def __call__(self, subject: Subject, azure: ReadsAzure, next: NextCheck) -> CheckResult:  # noqa: A002 - ASO's word
-        state = state_of(self._looked_at(subject), self._field)
+        state = read_state(self._looked_at(subject), self._field)
         if state is not None and not self._allows(state):
             return block(self._says.format(state=state, owner=subject.owner_name))
         return await next(subject, azure)
@@ -63,7 +63,7 @@ class OwnerState(OwnState):
         return subject.owner
 
 
-def state_of(live: Live | None, field: str) -> str | None:
+def read_state(live: Live | None, field: str) -> str | None:
     """Return `properties.<field>`; None where it is missing, "" where it is empty."""
     properties = live.body.get("properties") if live else None
     state = properties.get(field) if isinstance(properties, Mapping) else None

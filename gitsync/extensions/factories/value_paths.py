@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-Place = Callable[[Any], str | None]
+ValuePath = Callable[[Any], str | None]
 """Given a document, says what stands at one place of it. Raises Misshapen."""
 
-Reading = Callable[[Any], str]
+ValueReading = Callable[[Any], str]
 """Makes text of what stands at a place. Raises Misshapen."""
 
 
@@ -27,24 +27,24 @@ class Misshapen(Exception):  # noqa: N818 - a fault of the answer, told to its r
         self.where = where
 
 
-def text(value: Any) -> str:
+def format_text(value: Any) -> str:
     """A string as it is, a whole number in decimal, and "" for nothing."""
     if isinstance(value, bool) or not isinstance(value, str | int | None):
         raise Misshapen("is neither text nor a whole number")
     return "" if value is None else str(value)
 
 
-def decoded(value: Any) -> str:
+def decode_base64(value: Any) -> str:
     """The text that stands there in base64."""
     try:
-        return base64.b64decode(text(value), validate=True).decode()
+        return base64.b64decode(format_text(value), validate=True).decode()
     except ValueError:  # bytes that are no base64, text that is no ASCII, bytes that are no UTF-8
         raise Misshapen("is not text in base64") from None  # the cause would carry the value
 
 
-def demanded(value: Any) -> str:
+def require_text(value: Any) -> str:
     """A text that must not be empty, whoever asks for it."""
-    if found := text(value):
+    if found := format_text(value):
         return found
     raise Misshapen("is empty")
 
@@ -59,18 +59,18 @@ class At:
 
     path: str
     optional: bool = False
-    read: Reading = text
+    read: ValueReading = format_text
 
     def __call__(self, document: Any) -> str | None:
         above, _, last = self.path.rpartition("/")
-        holder = found_at(above, document)
+        holder = find_value(above, document)
         if holder is None and self.optional:
             return None
         return _read(self.read, _member(holder, last, self.path), self.path)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class ListMember:
     """What a member of one entry of a list says: of the entry whose member `by` is `named`, the last where several are.
 
     `among` is the path of the list, "" where the document is one. `optional`: passed over where there is no such entry.
@@ -84,26 +84,28 @@ class Entry:
 
     def __call__(self, document: Any) -> str | None:
         found = [
-            entry for entry in entries(found_at(self.among, document), self.among) if entry.get(self.by) == self.named
+            entry
+            for entry in list_entries(find_value(self.among, document), self.among)
+            if entry.get(self.by) == self.named
         ]
         if not found:
             return None if self.optional else ""
-        return _read(text, found[-1].get(self.gives), self.gives)
+        return _read(format_text, found[-1].get(self.gives), self.gives)
 
 
-def same(names: str) -> dict[str, Place]:
+def map_same_names(names: str) -> dict[str, ValuePath]:
     """Fields that stand at the top of an answer under their own names."""
     return {name: At(name) for name in names.split()}
 
 
-def found_at(path: str, document: Any) -> Any:
+def find_value(path: str, document: Any) -> Any:
     """What stands at a path; None where nothing does, the document itself for no path."""
     for step in filter(None, path.split("/")):
         document = _member(document, step, path)
     return document
 
 
-def entries(found: Any, where: str = "") -> list[Mapping[str, Any]]:
+def list_entries(found: Any, where: str = "") -> list[Mapping[str, Any]]:
     """The entries of a list of objects; none where there is no list."""
     listed = [] if found is None else found
     if not isinstance(listed, list) or not all(isinstance(entry, Mapping) for entry in listed):
@@ -123,7 +125,7 @@ def _member(holder: Any, step: str, where: str) -> Any:
             raise Misshapen("does not lead through objects", where)
 
 
-def _read(read: Reading, value: Any, where: str) -> str:
+def _read(read: ValueReading, value: Any, where: str) -> str:
     try:
         return read(value)
     except Misshapen as fault:

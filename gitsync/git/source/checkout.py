@@ -16,24 +16,24 @@ from typing import Self
 from gitsync.config.config_file import is_in_repository
 from gitsync.config.source_settings import SourceFile
 from gitsync.errors import SourceError
-from gitsync.git.access import Access, Remote, open_remote
+from gitsync.git.access import GitAccess, Remote, open_remote
 from gitsync.git.command import GitFailedError
 from gitsync.git.source.blob import is_content_of
 from gitsync.git.source.clone import fetch_ref, open_clone
-from gitsync.git.source.contents import Wanted, inputs_of, read_contents
+from gitsync.git.source.contents import Wanted, list_inputs, read_contents
 from gitsync.git.source.git_directory import refuse_look_alike
 from gitsync.git.source.history import History
-from gitsync.git.source.listing import Listing
-from gitsync.git.source.local_config import headers_for
+from gitsync.git.source.listing import SourceListing
+from gitsync.git.source.local_config import find_headers
 from gitsync.git.source.location import Folder, Url, check_path, check_ref, parse_location
 from gitsync.git.source.revision import Revision
 from gitsync.git.source.worktree import (
     FolderListing,
     WorkTree,
-    branch_of,
+    find_branch,
+    find_head,
+    find_remote_url,
     find_work_tree,
-    head_of,
-    remote_of,
 )
 from gitsync.model.problem import Problem
 
@@ -92,12 +92,12 @@ class Checkout:
         self.close()
 
 
-def checkout(
+def open_checkout(
     location: str,
     *,
     ref: str | None = None,
     path: str = ".",
-    access: Access | None = None,
+    access: GitAccess | None = None,
     status_dir: Path | None = None,
     offline: bool = False,
 ) -> Checkout:
@@ -106,13 +106,13 @@ def checkout(
     `offline` is for commands that want the files alone: a folder's revision, state and remote are not asked for.
     SourceError where anything about it is wrong.
     """
-    access = access or Access()
+    access = access or GitAccess()
     source = parse_location(location)
     wanted = Wanted(path=check_path(path))
     if isinstance(source, Url):
         return _from_url(source, ref, wanted, access)
     refuse_look_alike(source.path / wanted.path)
-    without = inside(source.path, status_dir)
+    without = find_excluded(source.path, status_dir)
     wanted = replace(wanted, without=without, has_settings=not _is_operators(source.path))
     tree = None if offline and ref is None else find_work_tree(source.path, access)
     if tree is None:
@@ -129,13 +129,13 @@ def _is_operators(folder: Path) -> bool:
     return folder == Path.cwd().resolve() and not is_in_repository(folder)
 
 
-def inside(root: Path, folder: Path | None) -> tuple[str, ...]:
+def find_excluded(root: Path, folder: Path | None) -> tuple[str, ...]:
     """The path of a folder below `root`, as what is to be left out; nothing where it lies elsewhere."""
     where = Path(os.path.realpath(folder)) if folder else root
     return (where.relative_to(root).as_posix(),) if where != root and where.is_relative_to(root) else ()
 
 
-def _from_url(url: Url, ref: str | None, wanted: Wanted, access: Access) -> Checkout:
+def _from_url(url: Url, ref: str | None, wanted: Wanted, access: GitAccess) -> Checkout:
     remote = open_remote(url, access)
     clone = open_clone(remote)
     try:
@@ -173,13 +173,13 @@ def _from_plain_folder(source: Folder, ref: str | None, wanted: Wanted) -> Check
     )
 
 
-def _from_work_tree(source: Folder, tree: WorkTree, ref: str | None, wanted: Wanted, access: Access) -> Checkout:
+def _from_work_tree(source: Folder, tree: WorkTree, ref: str | None, wanted: Wanted, access: GitAccess) -> Checkout:
     try:
-        remote, refused = remote_or_refusal(tree, access)
+        remote, refused = find_remote(tree, access)
         commit, listing = _what_to_read(source, tree, ref)
         contents = read_contents(listing, wanted)
         dirty = ref is None and _is_dirty(source, tree, commit, wanted)
-        branch = branch_of(tree)
+        branch = find_branch(tree)
     except GitFailedError as error:
         raise SourceError(f"git cannot read {source.path}: {error.message}", hint=error.hint) from error
     return Checkout(
@@ -200,10 +200,10 @@ def _from_work_tree(source: Folder, tree: WorkTree, ref: str | None, wanted: Wan
     )
 
 
-def _what_to_read(source: Folder, tree: WorkTree, ref: str | None) -> tuple[str | None, Listing]:
+def _what_to_read(source: Folder, tree: WorkTree, ref: str | None) -> tuple[str | None, SourceListing]:
     """The commit that is spoken of, and where the files come from: the folder itself, unless a ref is named."""
     if ref is None:
-        return head_of(tree), FolderListing(root=source.path)
+        return find_head(tree), FolderListing(root=source.path)
     commit = _commit_of(tree, check_ref(ref))
     return commit, _revision(tree, commit)
 
@@ -226,11 +226,11 @@ def _is_dirty(source: Folder, tree: WorkTree, commit: str | None, wanted: Wanted
     not read does not, and neither do line ends.
     """
     folder = FolderListing(root=source.path)
-    lying = inputs_of(folder, wanted)
+    lying = list_inputs(folder, wanted)
     if commit is None:
         return bool(lying)
     try:
-        committed = inputs_of(_revision(tree, commit), wanted)
+        committed = list_inputs(_revision(tree, commit), wanted)
     except SourceError:  # the commit does not have the folder, or another kustomization
         return bool(lying)
     if committed.keys() != lying.keys():
@@ -239,12 +239,12 @@ def _is_dirty(source: Folder, tree: WorkTree, commit: str | None, wanted: Wanted
     return not all(path in contents and is_content_of(blob, contents[path]) for path, blob in committed.items())
 
 
-def remote_or_refusal(tree: WorkTree, access: Access) -> tuple[Remote | None, str]:
+def find_remote(tree: WorkTree, access: GitAccess) -> tuple[Remote | None, str]:
     """The remote of a work tree, or why it may not be spoken with."""
     try:
-        url = remote_of(tree)
+        url = find_remote_url(tree)
     except SourceError as error:
         return None, str(error)
     if url is None:
         return None, ""
-    return open_remote(url, access, headers_for(url, tree.settings)), ""
+    return open_remote(url, access, find_headers(url, tree.settings)), ""

@@ -83,7 +83,7 @@ def _resolve(clone: Clone, ref: str | None) -> str:
     if ref in {None, "HEAD"}:
         return _default_branch(clone)
     candidates = [ref] if ref.startswith("refs/") else [f"refs/heads/{ref}", f"refs/tags/{ref}"]
-    there = advertised(clone, *candidates)
+    there = list_advertised(clone, *candidates)
     found = [name for name in candidates if name in there]
     if not found:
         raise SourceError(
@@ -95,13 +95,13 @@ def _resolve(clone: Clone, ref: str | None) -> str:
 
 
 def _default_branch(clone: Clone) -> str:
-    head = advertised(clone, "--symref", "HEAD").get("HEAD")
+    head = list_advertised(clone, "--symref", "HEAD").get("HEAD")
     if head is None:
         raise SourceError(f"{clone.url} has no commits on its default branch.", hint="Name a branch with --ref.")
     return head.removeprefix("ref: ") if head.startswith("ref: ") else "HEAD"
 
 
-def advertised(clone: Clone, *arguments: str) -> Mapping[str, str]:
+def list_advertised(clone: Clone, *arguments: str) -> Mapping[str, str]:
     """What the remote says of the refs asked for: a commit id, or `ref: NAME` for a symbolic one, by name.
 
     GitFailedError where it does not answer.
@@ -114,12 +114,12 @@ def advertised(clone: Clone, *arguments: str) -> Mapping[str, str]:
 
 
 def _fetch_commit(clone: Clone, commit: str) -> Tip:
-    if not bring_commit(clone, commit):
+    if not fetch_commit(clone, commit):
         raise SourceError(f"{clone.url} has no commit {commit} on any branch or tag.")
     return Tip(commit, None)
 
 
-def bring_commit(clone: Clone, commit: str) -> bool:
+def fetch_commit(clone: Clone, commit: str) -> bool:
     """Have `commit` in the clone: as it is already, by itself, or with the whole history where the server hands out
     nothing but branches and tags. False where the remote does not have it; GitFailedError where it cannot be asked.
     """

@@ -13,17 +13,17 @@ from gitsync.config.config_file import FILE_NAME
 from gitsync.config.source_settings import SourceFile
 from gitsync.errors import SourceError
 from gitsync.git.source.ignore import IGNORE_FILE, IgnoreRules, read_rules
-from gitsync.git.source.kustomization import find_kustomizations, folder_of, is_below, reach
+from gitsync.git.source.kustomization import find_folder, find_inputs, find_kustomizations, is_below
 from gitsync.git.source.kustomize import build_kustomizations, has_tool
-from gitsync.git.source.listing import Entry, EntryKind, Listing
+from gitsync.git.source.listing import EntryKind, SourceEntry, SourceListing
 from gitsync.git.source.selection import (
-    Budget,
+    ReadLimits,
     check_budget,
     ignored,
-    in_dot_folder,
-    manifests_of,
-    passed_over,
-    visible,
+    is_in_dot_folder,
+    select_manifests,
+    select_visible,
+    warn_skipped,
 )
 from gitsync.model.problem import Problem
 
@@ -37,11 +37,11 @@ class Wanted:
     path: str = ""
     without: tuple[str, ...] = ()
     has_settings: bool = True
-    budget: Budget = field(default_factory=Budget)
+    budget: ReadLimits = field(default_factory=ReadLimits)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Contents:
+class SourceContents:
     """Manifest files by path from the root of the source, sorted; a warning for what was passed over; the paths of
     files that are ignored; and the source's settings, None if it has none.
 
@@ -54,7 +54,7 @@ class Contents:
     settings: SourceFile | None = None
 
 
-def read_contents(listing: Listing, wanted: Wanted) -> Contents:
+def read_contents(listing: SourceListing, wanted: Wanted) -> SourceContents:
     """Read what is wanted. A kustomization that cannot be built is a problem, and the rest is read.
 
     SourceError where it is not there, cannot be read, is too much, or where no tool is installed to build with.
@@ -70,7 +70,7 @@ def read_contents(listing: Listing, wanted: Wanted) -> Contents:
                 if not has_tool():
                     raise
                 problems.append(_unbuilt(unit, error))
-    return Contents(
+    return SourceContents(
         files=dict(sorted(files.items())),
         problems=tuple(problems),
         ignored=choice.ignored,
@@ -82,7 +82,7 @@ def _unbuilt(unit: str, error: SourceError) -> Problem:
     return Problem(code="KustomizationFailed", message=error.message, hint=error.hint, path=unit, line=1)
 
 
-def inputs_of(listing: Listing, wanted: Wanted) -> Mapping[str, str]:
+def list_inputs(listing: SourceListing, wanted: Wanted) -> Mapping[str, str]:
     """Every file that `read_contents` reads of a listing, by path, with its id ("" in a folder)."""
     choice = _choose(listing, wanted)
     read = {entry.path: entry.id for entry in (*choice.manifests, *_settings_of(listing, wanted))}
@@ -93,12 +93,12 @@ def inputs_of(listing: Listing, wanted: Wanted) -> Mapping[str, str]:
     return read
 
 
-def _settings_of(listing: Listing, wanted: Wanted) -> tuple[Entry, ...]:
+def _settings_of(listing: SourceListing, wanted: Wanted) -> tuple[SourceEntry, ...]:
     """The gitsync.yaml at the root of the source, wherever the manifests are."""
     return listing.find([FILE_NAME]) if wanted.has_settings else ()
 
 
-def _read_settings(listing: Listing, wanted: Wanted) -> SourceFile | None:
+def _read_settings(listing: SourceListing, wanted: Wanted) -> SourceFile | None:
     entries = _settings_of(listing, wanted)
     check_budget(entries, wanted.budget)
     content = listing.read(entries).get(FILE_NAME)
@@ -108,46 +108,46 @@ def _read_settings(listing: Listing, wanted: Wanted) -> SourceFile | None:
 def _needed(unit: str, everything: _Everything) -> tuple[str, ...]:
     """What a build may need; of one that cannot be followed, all of its folder."""
     try:
-        return reach(unit, everything.entries, everything.read)
+        return find_inputs(unit, everything.entries, everything.read)
     except SourceError:
-        return tuple(path for path in everything.entries if is_below(path, folder_of(unit)))
+        return tuple(path for path in everything.entries if is_below(path, find_folder(unit)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Choice:
     """`units` are the paths of kustomizations to build, `manifests` what lies below none of them."""
 
-    manifests: tuple[Entry, ...]
+    manifests: tuple[SourceEntry, ...]
     units: tuple[str, ...]
     problems: tuple[Problem, ...]
     ignored: tuple[str, ...]
 
 
-def _choose(listing: Listing, wanted: Wanted) -> _Choice:
+def _choose(listing: SourceListing, wanted: Wanted) -> _Choice:
     entries = listing.entries(wanted.path)
-    seen = visible(entries, _rules(listing, entries, wanted), wanted.without)
+    seen = select_visible(entries, _rules(listing, entries, wanted), wanted.without)
     units = find_kustomizations([entry.path for entry in seen if entry.kind is EntryKind.FILE], wanted.path)
-    folders = [folder_of(unit) for unit in units]
-    manifests = manifests_of(
+    folders = [find_folder(unit) for unit in units]
+    manifests = select_manifests(
         e for e in seen if e.path != FILE_NAME and not any(is_below(e.path, folder) for folder in folders)
     )
     check_budget(manifests, wanted.budget)
     left_out = ignored(entries, seen, wanted.without)
-    return _Choice(manifests=manifests, units=units, problems=passed_over(seen), ignored=left_out)
+    return _Choice(manifests=manifests, units=units, problems=warn_skipped(seen), ignored=left_out)
 
 
 @dataclass(frozen=True, slots=True)
 class _Everything:
     """All files of a source but for those in dot folders: a kustomization may take in any of them, ignored or not."""
 
-    listing: Listing
-    budget: Budget
-    entries: Mapping[str, Entry]
+    listing: SourceListing
+    budget: ReadLimits
+    entries: Mapping[str, SourceEntry]
 
     @classmethod
-    def of(cls, listing: Listing, budget: Budget) -> _Everything:
+    def of(cls, listing: SourceListing, budget: ReadLimits) -> _Everything:
         files = (entry for entry in listing.entries("") if entry.kind is EntryKind.FILE)
-        return cls(listing, budget, {entry.path: entry for entry in files if not in_dot_folder(entry.path)})
+        return cls(listing, budget, {entry.path: entry for entry in files if not is_in_dot_folder(entry.path)})
 
     def read(self, paths: Sequence[str]) -> Mapping[str, bytes]:
         wanted = [self.entries[path] for path in paths]
@@ -155,7 +155,7 @@ class _Everything:
         return self.listing.read(wanted)
 
 
-def _rules(listing: Listing, entries: tuple[Entry, ...], wanted: Wanted) -> IgnoreRules:
+def _rules(listing: SourceListing, entries: tuple[SourceEntry, ...], wanted: Wanted) -> IgnoreRules:
     """From the ignore files below the path, and from those in the folders above it."""
     below = [e for e in entries if e.kind is EntryKind.FILE and e.path.rpartition("/")[2] == IGNORE_FILE]
     above = [f"{folder}{IGNORE_FILE}" for folder in _folders_above(wanted.path)]

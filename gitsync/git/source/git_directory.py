@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gitsync.errors import SourceError
-from gitsync.git.access import Access, no_repository
+from gitsync.git.access import GitAccess, no_repository
 from gitsync.git.command import GitFailedError
 
 _LONGEST_POINTER = 4096  # bytes of a path
@@ -29,7 +29,7 @@ class GitDirectory:
     common: Path
 
 
-def looks_like_a_repository(folder: Path) -> bool:
+def is_repository_like(folder: Path) -> bool:
     """Whether git could take `folder` itself for a repository, by the names in it and whatever they are."""
     has = {name for name in ("HEAD", "objects", "refs", "commondir") if os.path.lexists(folder / name)}
     return "HEAD" in has and ("commondir" in has or {"objects", "refs"} <= has)
@@ -38,14 +38,14 @@ def looks_like_a_repository(folder: Path) -> bool:
 def refuse_look_alike(folder: Path) -> None:
     """SourceError where a folder is a git repository by the names in it, or lies inside of one."""
     for each in _upwards(folder):
-        if looks_like_a_repository(each):
+        if is_repository_like(each):
             raise SourceError(
                 f"{each} looks like a bare git repository (it has HEAD, objects and refs), not like a folder.",
                 hint=f"Give a folder without these files, or the repository by its URL: file://{each}",
             )
 
 
-def find_git_directory(folder: Path, access: Access) -> GitDirectory | None:
+def find_git_directory(folder: Path, access: GitAccess) -> GitDirectory | None:
     """The git directory of the work tree around `folder`; None where there is none.
 
     SourceError where the nearest `.git` is no git directory, or belongs to another user whom git does not trust.
@@ -112,7 +112,7 @@ def _unfit(top: Path, why: str) -> SourceError:
     return SourceError(f"{top / '.git'} cannot be used: {why}.", hint="Clone the repository again.")
 
 
-def _check_owner(found: GitDirectory, access: Access) -> None:
+def _check_owner(found: GitDirectory, access: GitAccess) -> None:
     """Trust what git would trust (safe.directory in git-config(1)): whoever owns it chooses where tokens are sent."""
     paths = (found.top, found.top / ".git", found.path, found.common)
     if is_owned_by({path.lstat().st_uid for path in paths}, os.geteuid(), os.environ.get("SUDO_UID", "")):
@@ -140,7 +140,7 @@ def is_listed(top: Path, listed: Collection[str]) -> bool:
     return named
 
 
-def _safe_directories(access: Access) -> list[str]:
+def _safe_directories(access: GitAccess) -> list[str]:
     """The values in the settings of the machine and of the person, and no others."""
     try:
         listed = no_repository(access).run("config", "--null", "--type=path", "--get-all", "safe.directory")

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from gitsync.errors import SourceError
 from gitsync.git.access import Remote
 from gitsync.git.command import GitFailedError, Repository
-from gitsync.git.source.clone import Clone, bring_commit, has_commit, open_clone
+from gitsync.git.source.clone import Clone, fetch_commit, has_commit, open_clone
 from gitsync.git.source.contents import Wanted, read_contents
 from gitsync.git.source.revision import Revision
 
@@ -68,7 +68,7 @@ class History:
         if has_commit(self._repository, revision):
             return self._repository
         clone = self._opened()
-        return clone.repository if clone and bring_commit(clone, revision) else None
+        return clone.repository if clone and fetch_commit(clone, revision) else None
 
     def _opened(self) -> Clone | None:
         if self._clone is None and self._remote is not None:
@@ -84,7 +84,7 @@ class History:
     def _deepened(self, since: str) -> Repository:
         """A clone with the history back to the time of `since`."""
         clone = self._opened()
-        if clone is None or not bring_commit(clone, since):
+        if clone is None or not fetch_commit(clone, since):
             raise GitFailedError(f"There is no remote to get the history since {since} from.")
         date = clone.repository.line("log", "-1", "--format=%ct", since)
         clone.fetch(f"+{self._commit}:refs/gitsync/deepened", depth=(f"--shallow-since={date}",))

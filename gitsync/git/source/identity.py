@@ -14,22 +14,22 @@ _SCP_LIKE = re.compile(r"(?:[^/@]+@)?(?P<host>[^/:@]+):(?P<path>.+)")
 _WEB_LIKE = re.compile(r"(?:https?|ssh)://(?:[^/@]*@)?(?P<host>[^/:@]+)(?::\d+)?/(?P<path>.*)")
 
 
-def repository_of(source: Checkout) -> str:
+def find_repository(source: Checkout) -> str:
     """Host and path of the source's remote, whichever way it is reached: github.com/acme/estate.
 
     "" for a source without a remote: its revision, which is a digest of the whole history, says which one it is.
     """
-    return repository_name(source.remote.url) if source.remote else ""
+    return normalize_repository(source.remote.url) if source.remote else ""
 
 
-def repository_name(url: str) -> str:
+def normalize_repository(url: str) -> str:
     """The name of a repository by its URL: https and ssh spell the same one. A file URL is its path."""
     found = _WEB_LIKE.fullmatch(url) or (None if "://" in url or url.startswith("/") else _SCP_LIKE.fullmatch(url))
     path = (found["path"] if found else url.removeprefix("file://")).rstrip("/").removesuffix(".git")
     return f"{found['host'].casefold()}/{path.lstrip('/')}" if found else path
 
 
-def revision_of(source: Checkout) -> str:
+def find_revision(source: Checkout) -> str:
     """The commit that a source is at; for a folder without one, a digest of the files that were read."""
     if source.revision is not None:
         return source.revision

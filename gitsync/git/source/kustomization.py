@@ -26,7 +26,7 @@ _NO_PATHS = frozenset({"annotations", "commonAnnotations", "commonLabels", "imag
 _LARGEST = 1_000_000
 
 
-def folder_of(path: str) -> str:
+def find_folder(path: str) -> str:
     """The folder of a file, "" for the top."""
     return path.rpartition("/")[0]
 
@@ -43,7 +43,7 @@ def find_kustomizations(paths: Collection[str], path: str = "") -> tuple[str, ..
     found = sorted(each for each in paths if each.rpartition("/")[2] in NAMES and is_below(each, path))
     units: list[str] = []
     for each in sorted(found, key=lambda one: (one.count("/"), one)):
-        if not any(is_below(each, folder_of(unit)) for unit in units):
+        if not any(is_below(each, find_folder(unit)) for unit in units):
             units.append(each)
     return tuple(sorted(units))
 
@@ -53,7 +53,7 @@ def is_component(content: bytes) -> bool:
     return re.search(rb"^kind:\s*[\"']?Component[\"']?\s*$", content, re.MULTILINE) is not None
 
 
-def reach(unit: str, paths: Collection[str], read: Read) -> tuple[str, ...]:
+def find_inputs(unit: str, paths: Collection[str], read: Read) -> tuple[str, ...]:
     """Every file that building a kustomization may need, sorted: all below its folder and below those of its bases.
 
     SourceError where it names a base that is not in the source, or an address: nothing is fetched.
@@ -62,9 +62,9 @@ def reach(unit: str, paths: Collection[str], read: Read) -> tuple[str, ...]:
     pending, folders = [unit], set[str]()
     while pending:
         each = pending.pop()
-        if folder_of(each) in folders:
+        if find_folder(each) in folders:
             continue
-        folders.add(folder_of(each))
+        folders.add(find_folder(each))
         pending.extend(_bases(each, _parse(each, read), present))
     return tuple(sorted(p for p in present if any(is_below(p, folder) for folder in folders)))
 
@@ -95,7 +95,7 @@ def _bases(path: str, document: Mapping[str, Any], present: frozenset[str]) -> I
 
 def _base(path: str, entry: str, present: frozenset[str]) -> Iterator[str]:
     """The kustomization that an entry leads to; none for a file."""
-    target = posixpath.normpath(posixpath.join(folder_of(path), entry))
+    target = posixpath.normpath(posixpath.join(find_folder(path), entry))
     target = "" if target == "." else target
     if target in present:
         return

@@ -15,9 +15,9 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from gitsync.errors import SourceError
-from gitsync.git.source.kustomization import Read, folder_of, is_component, reach
-from gitsync.processes.programs import Call, Ended, Program, environment_of, run
-from gitsync.redaction import cut
+from gitsync.git.source.kustomization import Read, find_folder, find_inputs, is_component
+from gitsync.processes.programs import Ended, Program, ProgramCall, run, select_environment
+from gitsync.redaction import truncate
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _NOWHERE = "http://127.0.0.1:9"  # the discard port: what asks a proxy for the way is refused at once
@@ -38,7 +38,7 @@ def build_kustomizations(
     if not wanted:
         return {}
     command = _command(wanted[0])
-    return {_as_yaml(unit): _build(unit, read(reach(unit, paths, read)), command, timeout) for unit in wanted}
+    return {_as_yaml(unit): _build(unit, read(find_inputs(unit, paths, read)), command, timeout) for unit in wanted}
 
 
 def _as_yaml(unit: str) -> str:
@@ -68,8 +68,8 @@ def _build(unit: str, files: Mapping[str, bytes], command: Sequence[str], timeou
         root.mkdir()
         home.mkdir()
         write_files(root, files)
-        folder = root / folder_of(unit)
-        call = Call(
+        folder = root / find_folder(unit)
+        call = ProgramCall(
             program=Program.KUSTOMIZE,
             command=[*command, str(folder)],
             environment=_environment(home),
@@ -80,11 +80,11 @@ def _build(unit: str, files: Mapping[str, bytes], command: Sequence[str], timeou
     if ended.code != 0:
         complaint = ended.complaint.decode("utf-8", "replace")
         said = _plain(complaint.replace(str(root) + "/", "").replace(str(root), "."))
-        raise SourceError(f"{unit} cannot be built: {said}", hint=f"Try `kustomize build {folder_of(unit) or '.'}`.")
+        raise SourceError(f"{unit} cannot be built: {said}", hint=f"Try `kustomize build {find_folder(unit) or '.'}`.")
     return ended.output
 
 
-def _run(unit: str, call: Call) -> Ended:
+def _run(unit: str, call: ProgramCall) -> Ended:
     try:
         return run(call)
     except TimeoutError:
@@ -116,7 +116,7 @@ def _environment(home: Path) -> Mapping[str, str]:
     """Nothing of ours but the search path; no home with plugins, no proxy, no transport for git."""
     proxies = {name: _NOWHERE for low in ("http_proxy", "https_proxy", "all_proxy") for name in (low, low.upper())}
     return (
-        environment_of(Program.KUSTOMIZE, os.environ)
+        select_environment(Program.KUSTOMIZE, os.environ)
         | proxies
         | {
             "HOME": str(home),
@@ -133,4 +133,4 @@ def _environment(home: Path) -> Mapping[str, str]:
 
 def _plain(complaint: str) -> str:
     text = " ".join(_CONTROL.sub(" ", complaint).split())
-    return cut(text, _LONGEST_COMPLAINT) or "the tool gave no reason."
+    return truncate(text, _LONGEST_COMPLAINT) or "the tool gave no reason."

@@ -19,7 +19,7 @@ class EntryKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class SourceEntry:
     """One name in a source. `path` is relative to the root of the source; `size` is in bytes, 0 for what is no file;
     `id` is the blob's in a revision, "" in a folder.
     """
@@ -30,21 +30,21 @@ class Entry:
     id: str = ""
 
 
-class Listing(Protocol):
+class SourceListing(Protocol):
     @property
     def name(self) -> str:
         """What is listed, for messages."""
         ...
 
-    def entries(self, folder: str) -> tuple[Entry, ...]:
+    def entries(self, folder: str) -> tuple[SourceEntry, ...]:
         """All entries below `folder` ("" for all), at any depth, sorted by path. SourceError where there is none."""
         ...
 
-    def find(self, paths: Iterable[str]) -> tuple[Entry, ...]:
+    def find(self, paths: Iterable[str]) -> tuple[SourceEntry, ...]:
         """Those of the files that are there."""
         ...
 
-    def read(self, entries: Iterable[Entry]) -> Mapping[str, bytes]:
+    def read(self, entries: Iterable[SourceEntry]) -> Mapping[str, bytes]:
         """Contents by path, in the order given."""
         ...
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
 from gitsync.errors import SourceError
-from gitsync.git.access import Access, Settings, no_repository
+from gitsync.git.access import GitAccess, GitSettings, no_repository
 from gitsync.git.command import GitFailedError
 from gitsync.git.source.git_directory import GitDirectory
 from gitsync.git.source.location import Url
@@ -30,7 +30,7 @@ _INCLUDE = re.compile(r"include(?:if\.gitdir(?P<any_case>/i)?:(?P<pattern>.+))?\
 _PORTS = {"http": 80, "https": 443}
 
 
-def read_local_config(found: GitDirectory, access: Access) -> Settings:
+def read_local_config(found: GitDirectory, access: GitAccess) -> GitSettings:
     """The settings in the repository's own file that are used, in order; those of a remote's host from files that it
     includes as well, as long as they lie outside of the work tree. SourceError where git cannot read them.
     """
@@ -39,7 +39,7 @@ def read_local_config(found: GitDirectory, access: Access) -> Settings:
     return (*kept, *_headers(settings, found, access))
 
 
-def headers_for(url: Url, settings: Settings) -> Settings:
+def find_headers(url: Url, settings: GitSettings) -> GitSettings:
     """The headers among the settings that are for the host of a URL."""
     if url.scheme not in _PORTS:
         return ()
@@ -48,7 +48,7 @@ def headers_for(url: Url, settings: Settings) -> Settings:
     return tuple((key, value) for key, value, header in found if header and _origin(header["url"]) == origin)
 
 
-def _headers(settings: list[tuple[str, str]], found: GitDirectory, access: Access) -> Iterator[tuple[str, str]]:
+def _headers(settings: list[tuple[str, str]], found: GitDirectory, access: GitAccess) -> Iterator[tuple[str, str]]:
     """Headers in the order in which git would read them: an included file stands where it is included."""
     for key, value in settings:
         if _HEADER.fullmatch(key) and value.isprintable():
@@ -80,7 +80,7 @@ def _outside(value: str, found: GitDirectory) -> Path | None:
     return file if stat.S_ISREG(facts.st_mode) else None
 
 
-def _listed(file: Path, access: Access) -> Iterator[tuple[str, str]]:
+def _listed(file: Path, access: GitAccess) -> Iterator[tuple[str, str]]:
     """What a file of settings says; git parses and prints it, and follows nothing in it."""
     try:
         if file.stat().st_size > _LARGEST:

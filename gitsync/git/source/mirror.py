@@ -14,16 +14,16 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from gitsync.errors import SourceError
-from gitsync.git.access import Settings
+from gitsync.git.access import GitSettings
 from gitsync.git.source.git_directory import GitDirectory
 
 _SHOWN = ("objects", "refs", "packed-refs", "reftable", "shallow")
-_ALWAYS: Settings = (("core.bare", "false"), ("receive.denyCurrentBranch", "refuse"))
+_ALWAYS: GitSettings = (("core.bare", "false"), ("receive.denyCurrentBranch", "refuse"))
 _KEY = re.compile(r"(?P<section>[A-Za-z0-9-]+)(?:\.(?P<name>.*))?\.(?P<key>[A-Za-z][A-Za-z0-9-]*)", re.DOTALL)
 _LONGEST_HEAD = 4096
 
 
-def make_mirror(found: GitDirectory, settings: Settings) -> Path:
+def make_mirror(found: GitDirectory, settings: GitSettings) -> Path:
     """Make one in a temporary folder, which is the caller's to remove. `settings` are all that it has.
 
     SourceError where the git directory cannot be read.
@@ -76,7 +76,7 @@ def _show_work_trees(found: GitDirectory, folder: Path) -> None:
         (main / "gitdir").write_text(f"{found.common}\n", encoding="utf-8", errors="surrogateescape")
 
 
-def _lines(settings: Settings) -> Iterator[str]:
+def _lines(settings: GitSettings) -> Iterator[str]:
     """The settings as git writes them."""
     for name, value in settings:
         if parts := _KEY.fullmatch(name):

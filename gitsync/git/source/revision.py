@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from gitsync.errors import SourceError
 from gitsync.git.command import GitFailedError, Repository
-from gitsync.git.source.listing import Entry, EntryKind, is_printable
+from gitsync.git.source.listing import EntryKind, SourceEntry, is_printable
 
 _LIST = ("ls-tree", "-z", "--long", "--full-tree")
 _LINK_MODE = b"120000"
@@ -33,20 +33,20 @@ class Revision:
     def name(self) -> str:
         return self.label or f"revision {self.commit[:12]}"
 
-    def entries(self, folder: str) -> tuple[Entry, ...]:
+    def entries(self, folder: str) -> tuple[SourceEntry, ...]:
         where = "/".join(filter(None, (self.root, folder)))
         listed = self._run(*_LIST, "-r", self.commit, *(["--", where + "/"] if where else []))
         if where and not listed:
             raise SourceError(f"There is no folder {where} in {self.name}.", hint="Check --path.")
         return tuple(sorted(self._parse(listed), key=lambda entry: entry.path))
 
-    def find(self, paths: Iterable[str]) -> tuple[Entry, ...]:
+    def find(self, paths: Iterable[str]) -> tuple[SourceEntry, ...]:
         prefix = self.root + "/" if self.root else ""
         names = [prefix + path for path in paths]
         found = self._parse(self._run(*_LIST, self.commit, "--", *names)) if names else ()
         return tuple(entry for entry in found if entry.kind is EntryKind.FILE)
 
-    def read(self, entries: Iterable[Entry]) -> Mapping[str, bytes]:
+    def read(self, entries: Iterable[SourceEntry]) -> Mapping[str, bytes]:
         wanted = tuple(entries)
         if not wanted:
             return {}
@@ -60,7 +60,7 @@ class Revision:
         except GitFailedError as error:
             raise SourceError(f"Cannot read {self.name}: {error.message}", hint=error.hint) from error
 
-    def _parse(self, listed: bytes) -> Iterator[Entry]:
+    def _parse(self, listed: bytes) -> Iterator[SourceEntry]:
         """Lines are `MODE TYPE ID SIZE<tab>PATH`, each ended by NUL."""
         prefix = len(self.root.encode()) + 1 if self.root else 0
         for line in listed.split(b"\0")[:-1]:
@@ -68,14 +68,14 @@ class Revision:
             mode, kind, blob, size = facts.split()
             path = name[prefix:].decode("utf-8", "surrogateescape")
             if not is_printable(path):
-                yield Entry(ascii(path)[1:-1], EntryKind.UNREADABLE)
+                yield SourceEntry(ascii(path)[1:-1], EntryKind.UNREADABLE)
             elif mode == _LINK_MODE:
-                yield Entry(path, EntryKind.LINK)
+                yield SourceEntry(path, EntryKind.LINK)
             elif mode == _REPOSITORY_MODE:
-                yield Entry(path, EntryKind.REPOSITORY)
+                yield SourceEntry(path, EntryKind.REPOSITORY)
             elif kind == b"blob":
                 # A blob that is not here has no size; reading it tells.
-                yield Entry(path, EntryKind.FILE, int(size) if size.isdigit() else 0, blob.decode())
+                yield SourceEntry(path, EntryKind.FILE, int(size) if size.isdigit() else 0, blob.decode())
 
 
 def _split_batch(output: bytes) -> Iterator[bytes]:

@@ -15,10 +15,10 @@ from pathlib import Path
 
 from gitsync.config.source_settings import SourceFile
 from gitsync.errors import SourceError
-from gitsync.git.access import Access, Remote, open_remote
+from gitsync.git.access import GitAccess, Remote, open_remote
 from gitsync.git.command import GitFailedError
-from gitsync.git.source.checkout import inside, remote_or_refusal
-from gitsync.git.source.clone import Clone, bring_commit, fetch_ref, open_clone
+from gitsync.git.source.checkout import find_excluded, find_remote
+from gitsync.git.source.clone import Clone, fetch_commit, fetch_ref, open_clone
 from gitsync.git.source.contents import Wanted, read_contents
 from gitsync.git.source.git_directory import refuse_look_alike
 from gitsync.git.source.location import Url, check_path, check_ref, parse_location
@@ -31,7 +31,7 @@ _DEEPENED = "refs/gitsync/deepened"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class RevisionManifests:
     """The manifests of one revision. `commit` is its id, None for a folder that has none; the rest as in a checkout."""
 
     commit: str | None
@@ -60,7 +60,9 @@ class _Name:
         return 1 + sum(int(count or 1) if sign == "~" else 1 for sign, count in steps)
 
 
-def read_revision(location: str, name: str, *, path: str, access: Access, status_dir: Path | None = None) -> Reading:
+def read_revision(
+    location: str, name: str, *, path: str, access: GitAccess, status_dir: Path | None = None
+) -> RevisionManifests:
     """Read one revision of SOURCE. A revision from before the folder `path` was there has no manifests.
 
     SourceError, which names the revision, where it is not to be had.
@@ -76,14 +78,16 @@ def read_revision(location: str, name: str, *, path: str, access: Access, status
             hint="Give a SOURCE that is a git repository.",
         )
     with tree:
-        return _read_from(tree, parsed, Wanted(path=wanted.path, without=inside(source.path, status_dir)), access)
+        return _read_from(
+            tree, parsed, Wanted(path=wanted.path, without=find_excluded(source.path, status_dir)), access
+        )
 
 
-def _read_from(tree: WorkTree, parsed: _Name, wanted: Wanted, access: Access) -> Reading:
+def _read_from(tree: WorkTree, parsed: _Name, wanted: Wanted, access: GitAccess) -> RevisionManifests:
     here = _commit_here(tree, parsed.text)
     if here is not None:
         return _read(Revision(repository=tree.repository, commit=here, root=tree.prefix), wanted)
-    remote, refusal = remote_or_refusal(tree, access)
+    remote, refusal = find_remote(tree, access)
     if remote is None:
         raise _missing(tree, parsed, refusal or "It has no remote to fetch it from.")
     return _fetch(remote, parsed, wanted, tree)
@@ -100,12 +104,12 @@ def _parse(name: str) -> _Name:
         ) from None
 
 
-def _read(revision: Revision, wanted: Wanted) -> Reading:
+def _read(revision: Revision, wanted: Wanted) -> RevisionManifests:
     where = "/".join(part for part in (revision.root, wanted.path) if part)
     if where and not revision.repository.succeeds("cat-file", "-e", f"{revision.commit}:{where}"):
-        return Reading(commit=revision.commit, files={}, root=revision.root)
+        return RevisionManifests(commit=revision.commit, files={}, root=revision.root)
     contents = read_contents(revision, wanted)
-    return Reading(
+    return RevisionManifests(
         commit=revision.commit,
         files=contents.files,
         problems=contents.problems,
@@ -122,7 +126,7 @@ def _commit_here(tree: WorkTree, name: str) -> str | None:
         return None
 
 
-def _fetch(remote: Remote, name: _Name, wanted: Wanted, tree: WorkTree | None) -> Reading:
+def _fetch(remote: Remote, name: _Name, wanted: Wanted, tree: WorkTree | None) -> RevisionManifests:
     """Read a revision from a temporary clone. `tree` is the repository at hand, which lacks it; None for a URL."""
     clone = open_clone(remote)
     try:
@@ -162,7 +166,7 @@ def _deepen(clone: Clone, start: str, depth: int) -> None:
     try:
         clone.fetch(f"+{start}:{_DEEPENED}", depth=(f"--depth={depth}",))
     except GitFailedError:  # a server that hands out nothing but branches and tags
-        if not bring_commit(clone, start):
+        if not fetch_commit(clone, start):
             raise
 
 

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 from gitsync.errors import SourceError
 from gitsync.git.source.ignore import IgnoreRules
-from gitsync.git.source.listing import Entry, EntryKind
+from gitsync.git.source.listing import EntryKind, SourceEntry
 from gitsync.model.problem import Level, Problem
 
 _SUFFIXES = (".yaml", ".yml", ".json")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Budget:
+class ReadLimits:
     """The most that is read of a source; bytes. A source is untrusted, and a run has one machine's memory."""
 
     file: int = 5_000_000
@@ -22,7 +22,9 @@ class Budget:
     files: int = 100_000
 
 
-def visible(entries: Iterable[Entry], rules: IgnoreRules, without: Sequence[str] = ()) -> tuple[Entry, ...]:
+def select_visible(
+    entries: Iterable[SourceEntry], rules: IgnoreRules, without: Sequence[str] = ()
+) -> tuple[SourceEntry, ...]:
     """Every entry that is neither hidden, nor ignored, nor below a folder in `without`."""
     folders = tuple(folder + "/" for folder in without)
     return tuple(
@@ -37,27 +39,29 @@ def _is_hidden(path: str) -> bool:
     return path.startswith(".") or "/." in path
 
 
-def in_dot_folder(path: str) -> bool:
+def is_in_dot_folder(path: str) -> bool:
     """Whether a path leads through a folder whose name begins with a dot."""
     return _is_hidden(path.rpartition("/")[0])
 
 
-def manifests_of(entries: Iterable[Entry]) -> tuple[Entry, ...]:
+def select_manifests(entries: Iterable[SourceEntry]) -> tuple[SourceEntry, ...]:
     """Files that may hold manifests, by their suffix."""
     return tuple(entry for entry in entries if entry.kind is EntryKind.FILE and entry.path.endswith(_SUFFIXES))
 
 
-def ignored(entries: Iterable[Entry], seen: Iterable[Entry], without: Sequence[str] = ()) -> tuple[str, ...]:
+def ignored(
+    entries: Iterable[SourceEntry], seen: Iterable[SourceEntry], without: Sequence[str] = ()
+) -> tuple[str, ...]:
     """Paths of manifest files that `visible` left out, but for those below dot folders and folders in `without`."""
     kept, folders = {entry.path for entry in seen}, tuple(folder + "/" for folder in without)
     return tuple(
         entry.path
-        for entry in manifests_of(entries)
-        if entry.path not in kept and not (in_dot_folder(entry.path) or entry.path.startswith(folders))
+        for entry in select_manifests(entries)
+        if entry.path not in kept and not (is_in_dot_folder(entry.path) or entry.path.startswith(folders))
     )
 
 
-def passed_over(entries: Iterable[Entry]) -> tuple[Problem, ...]:
+def warn_skipped(entries: Iterable[SourceEntry]) -> tuple[Problem, ...]:
     """A warning for every entry that could have led to manifests and is not read."""
     return tuple(
         Problem(
@@ -72,7 +76,7 @@ def passed_over(entries: Iterable[Entry]) -> tuple[Problem, ...]:
     )
 
 
-def check_budget(entries: Sequence[Entry], budget: Budget) -> None:
+def check_budget(entries: Sequence[SourceEntry], budget: ReadLimits) -> None:
     """SourceError where one file, all of them together, or their number is too much."""
     hint = "Give the folder of the manifests with --path, or name the rest in .gitsyncignore."
     if len(entries) > budget.files:

@@ -12,11 +12,11 @@ from types import TracebackType
 from typing import Self
 
 from gitsync.errors import SourceError
-from gitsync.git.access import Access, Settings, local_environment
+from gitsync.git.access import GitAccess, GitSettings, make_local_environment
 from gitsync.git.command import GitFailedError, Repository
 from gitsync.git.gitpython import read_branch
 from gitsync.git.source.git_directory import find_git_directory
-from gitsync.git.source.listing import Entry, EntryKind, is_printable
+from gitsync.git.source.listing import EntryKind, SourceEntry, is_printable
 from gitsync.git.source.local_config import read_local_config
 from gitsync.git.source.location import Url, parse_remote
 from gitsync.git.source.mirror import make_mirror
@@ -35,26 +35,26 @@ class FolderListing:
     def name(self) -> str:
         return str(self.root)
 
-    def entries(self, folder: str) -> tuple[Entry, ...]:
+    def entries(self, folder: str) -> tuple[SourceEntry, ...]:
         top = self.root / folder
         if not _real(top).is_relative_to(_real(self.root)) or not top.is_dir():
             raise SourceError(f"There is no folder {folder or '.'} in {self.root}.", hint="Check --path.")
         return tuple(sorted(self._walk(top, top.relative_to(self.root).as_posix()), key=lambda entry: entry.path))
 
-    def find(self, paths: Iterable[str]) -> tuple[Entry, ...]:
+    def find(self, paths: Iterable[str]) -> tuple[SourceEntry, ...]:
         files = ((path, self.root / path) for path in paths)
         there = (
             (path, file) for path, file in files if file.is_file() and (self.follow_links or not file.is_symlink())
         )
-        return tuple(Entry(path, EntryKind.FILE, file.stat().st_size) for path, file in there)
+        return tuple(SourceEntry(path, EntryKind.FILE, file.stat().st_size) for path, file in there)
 
-    def read(self, entries: Iterable[Entry]) -> Mapping[str, bytes]:
+    def read(self, entries: Iterable[SourceEntry]) -> Mapping[str, bytes]:
         try:
             return {entry.path: (self.root / entry.path).read_bytes() for entry in entries}
         except OSError as error:
             raise SourceError(f"Cannot read {error.filename}: {error.strerror}.") from error
 
-    def _walk(self, folder: str | Path, path: str) -> Iterator[Entry]:
+    def _walk(self, folder: str | Path, path: str) -> Iterator[SourceEntry]:
         """Dot folders are not even entered: `.git` alone may hold more than all the rest. `path` is the folder's."""
         try:
             found = sorted(os.scandir(folder), key=lambda each: each.name)
@@ -67,21 +67,21 @@ class FolderListing:
             else:
                 yield from self._file(each, its_path)
 
-    def _enter(self, folder: os.DirEntry[str], path: str) -> Iterator[Entry]:
+    def _enter(self, folder: os.DirEntry[str], path: str) -> Iterator[SourceEntry]:
         if folder.name.startswith("."):
             return
         if os.path.lexists(Path(folder.path, ".git")):
-            yield Entry(path, EntryKind.REPOSITORY)
+            yield SourceEntry(path, EntryKind.REPOSITORY)
             return
         yield from self._walk(folder.path, path)
 
-    def _file(self, file: os.DirEntry[str], path: str) -> Iterator[Entry]:
+    def _file(self, file: os.DirEntry[str], path: str) -> Iterator[SourceEntry]:
         if not is_printable(path):
-            yield Entry(ascii(path)[1:-1], EntryKind.UNREADABLE)
+            yield SourceEntry(ascii(path)[1:-1], EntryKind.UNREADABLE)
         elif file.is_symlink() and not self._leads_to_a_file_inside(file):
-            yield Entry(path, EntryKind.LINK)
+            yield SourceEntry(path, EntryKind.LINK)
         elif stat.S_ISREG((facts := file.stat()).st_mode):
-            yield Entry(path, EntryKind.FILE, facts.st_size)
+            yield SourceEntry(path, EntryKind.FILE, facts.st_size)
 
     def _leads_to_a_file_inside(self, link: os.DirEntry[str]) -> bool:
         target = _real(link.path)
@@ -103,7 +103,7 @@ class WorkTree:
     repository: Repository
     top: Path
     prefix: str
-    settings: Settings = field(repr=False)  # a token may be among them
+    settings: GitSettings = field(repr=False)  # a token may be among them
 
     def close(self) -> None:
         shutil.rmtree(self.repository.folder, ignore_errors=True)
@@ -115,19 +115,21 @@ class WorkTree:
         self.close()
 
 
-def find_work_tree(folder: Path, access: Access) -> WorkTree | None:
+def find_work_tree(folder: Path, access: GitAccess) -> WorkTree | None:
     """The work tree around `folder`, None where there is none. SourceError where its repository cannot be used."""
     found = find_git_directory(folder, access)
     if found is None:
         return None
     settings = read_local_config(found, access)
     mirror = make_mirror(found, settings)
-    repository = Repository(folder=mirror, environment=local_environment(), timeout=access.timeout, grace=access.grace)
+    repository = Repository(
+        folder=mirror, environment=make_local_environment(), timeout=access.timeout, grace=access.grace
+    )
     prefix = Path(os.path.realpath(folder)).relative_to(found.top).as_posix()
     return WorkTree(repository=repository, top=found.top, prefix="" if prefix == "." else prefix, settings=settings)
 
 
-def head_of(tree: WorkTree) -> str | None:
+def find_head(tree: WorkTree) -> str | None:
     """The commit that is checked out, None before the first commit."""
     try:
         return tree.repository.line("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
@@ -137,12 +139,12 @@ def head_of(tree: WorkTree) -> str | None:
         return None
 
 
-def branch_of(tree: WorkTree) -> str | None:
+def find_branch(tree: WorkTree) -> str | None:
     """The branch that is checked out, None for a detached HEAD."""
     return read_branch(tree.repository.folder)
 
 
-def remote_of(tree: WorkTree) -> Url | None:
+def find_remote_url(tree: WorkTree) -> Url | None:
     """The push URL of `origin`, or of the only remote; None where there is none.
 
     SourceError where there are several and none is origin, or where it may not be used.

@@ -16,12 +16,12 @@ from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_rand
 from gitsync.errors import GitsyncError, PublishError, StateError
 from gitsync.git.access import Remote
 from gitsync.git.command import GitFailedError
-from gitsync.git.source.clone import Clone, advertised, open_clone
+from gitsync.git.source.clone import Clone, list_advertised, open_clone
 from gitsync.git.source.location import Url, folder_of
 from gitsync.git.source.revision import Revision
-from gitsync.git.state.commit import Author, Commit, status_message, write_commit
-from gitsync.git.state.merging import Changes, changes_of, merge
-from gitsync.git.state.status_tree import Files, files_of, read_state
+from gitsync.git.state.commit import Author, Commit, format_status_message, write_commit
+from gitsync.git.state.merging import Changes, find_changes, merge
+from gitsync.git.state.status_tree import Files, build_files, read_state
 from gitsync.git.state.store import Update
 from gitsync.model.clock import Clock
 from gitsync.model.record import State
@@ -62,13 +62,13 @@ class StatusBranch:
         """Push a commit that is like the next one as far as the server lets go of it (`git push --dry-run`)."""
         try:
             self._check_folder()
-            probe = self._commit({}, status_message("May we push?", None))
+            probe = self._commit({}, format_status_message("May we push?", None))
             self._push(probe, "--dry-run", "--force")
         except GitFailedError as error:
             raise self._refusal(error) from error
 
     def save(self, update: Update) -> bool:
-        changes = changes_of(self._base, update)
+        changes = find_changes(self._base, update)
         if not changes:
             return False
         again = Retrying(
@@ -86,7 +86,9 @@ class StatusBranch:
     def _try_to_save(self, changes: Changes, update: Update) -> None:
         """Push our changes over what the branch said when it was read last."""
         after = merge(self._base, changes, update.revision)
-        commit = self._commit(files_of(changes, after, update), status_message(update.headline, update.revision))
+        commit = self._commit(
+            build_files(changes, after, update), format_status_message(update.headline, update.revision)
+        )
         try:
             self._push(commit, f"--force-with-lease=refs/heads/{self._branch}:{self._tip or ''}")
         except GitFailedError as error:
@@ -118,7 +120,7 @@ class StatusBranch:
         try:
             clone.fetch(f"+refs/heads/{self._branch}:{_TIP}")
         except GitFailedError:
-            if advertised(clone, f"refs/heads/{self._branch}"):
+            if list_advertised(clone, f"refs/heads/{self._branch}"):
                 raise
             return None
         return clone.repository.line("rev-parse", "--verify", f"{_TIP}^{{commit}}")

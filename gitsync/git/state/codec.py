@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gitsync.git.state.fields import Fields
-from gitsync.git.state.paths import place_of
-from gitsync.git.state.yaml_text import dump, ordered
-from gitsync.model.condition import Condition, Severity, Status
+from gitsync.git.state.fields import DocumentFields
+from gitsync.git.state.paths import make_record_path
+from gitsync.git.state.yaml_text import dump, sort_keys
+from gitsync.model.condition import Condition, ConditionStatus, Severity
 from gitsync.model.export import Address, Holder
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.policy import Policy
-from gitsync.model.record import Claim, Operation, Record, Row
+from gitsync.model.record import Claim, PendingOperation, Record, WriteStreak
 
 SCHEMA = 1
 RESOURCE_ID = "serviceoperator.azure.com/resource-id"
@@ -98,20 +98,20 @@ def _own(record: Record) -> Mapping[str, Any]:
     where_known = {"applied": record.applied, "baseline": record.baseline}
     own = always | {name: value for name, value in where_not_empty.items() if value}
     own |= {name: body for name, body in where_known.items() if body is not None}
-    sorted_own: Mapping[str, Any] = ordered(own)
+    sorted_own: Mapping[str, Any] = sort_keys(own)
     return sorted_own
 
 
 def decode(path: str, content: bytes) -> Record:
     """Read a file of the status tree. StateError (file, line, how to mend) for what `encode` did not write."""
-    document = Fields.read(path, content)
+    document = DocumentFields.read(path, content)
     own = document.within("gitsync")
     own.check_schema(SCHEMA)
     metadata = document.within("metadata")
     gvk = GVK.parse(document.text("apiVersion"), document.text("kind"))
     key = Key(gvk.group, gvk.kind, metadata.text("namespace"), metadata.text("name"))
-    if place_of(key) != path:
-        raise document.refusal("metadata", f"speaks of {key}, whose file is {place_of(key)}")
+    if make_record_path(key) != path:
+        raise document.refusal("metadata", f"speaks of {key}, whose file is {make_record_path(key)}")
     if metadata.count("generation") != own.count("generation"):
         raise own.refusal("generation", "is not that of metadata")
     return Record(
@@ -138,7 +138,7 @@ def decode(path: str, content: bytes) -> Record:
     )
 
 
-def _exports(own: Fields, key: Key) -> tuple[Address, ...]:
+def _exports(own: DocumentFields, key: Key) -> tuple[Address, ...]:
     """Objects in the resource's own namespace, each as Secret/name or ConfigMap/name."""
     found = []
     for text in own.texts("exports"):
@@ -149,31 +149,33 @@ def _exports(own: Fields, key: Key) -> tuple[Address, ...]:
     return tuple(found)
 
 
-def _operation(own: Fields) -> Operation | None:
+def _operation(own: DocumentFields) -> PendingOperation | None:
     if own.mapping("operation") is None:
         return None
     operation = own.within("operation")
-    return Operation(operation.text("kind"), operation.text("startedAt"))
+    return PendingOperation(operation.text("kind"), operation.text("startedAt"))
 
 
-def _row(row: Row) -> Mapping[str, Any]:
+def _row(row: WriteStreak) -> Mapping[str, Any]:
     return {"at": row.at, "count": row.count, "paths": list(row.paths), **({"held": row.held} if row.held else {})}
 
 
-def _row_of(own: Fields) -> Row | None:
+def _row_of(own: DocumentFields) -> WriteStreak | None:
     """Files of before there were rows have none."""
     if own.mapping("row") is None:
         return None
     row = own.within("row")
-    return Row(count=row.count("count"), paths=row.texts("paths"), at=row.moment("at"), held=row.text("held", ""))
+    return WriteStreak(
+        count=row.count("count"), paths=row.texts("paths"), at=row.moment("at"), held=row.text("held", "")
+    )
 
 
-def _ready(document: Fields, own: Fields) -> Condition | None:
+def _ready(document: DocumentFields, own: DocumentFields) -> Condition | None:
     """The condition Ready; others are not ours to keep."""
     for condition in document.within("status").each("conditions"):
         if condition.text("type") == Condition.type:
             return Condition(
-                status=condition.one_of("status", Status),
+                status=condition.one_of("status", ConditionStatus),
                 severity=condition.one_of("severity", Severity, Severity.NONE),
                 reason=condition.text("reason", ""),
                 message=condition.text("message", ""),

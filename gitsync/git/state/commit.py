@@ -46,7 +46,7 @@ def write_commit(repository: Repository, commit: Commit) -> str:
     return repository.line("rev-parse", "--verify", _REF)
 
 
-def status_message(headline: str, revision: str | None) -> str:
+def format_status_message(headline: str, revision: str | None) -> str:
     """The headline, kept from starting pipelines, and the revision that the status speaks of."""
     subject = " ".join(headline.split()) + " [skip ci]"
     return f"{subject}\n\nRevision: {revision}\n" if revision else f"{subject}\n"

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gitsync.git.state.fields import Fields
-from gitsync.git.state.paths import config_map_place
+from gitsync.git.state.fields import DocumentFields
+from gitsync.git.state.paths import make_config_map_path
 from gitsync.git.state.yaml_text import dump
 from gitsync.model.export import OWNER, Address, Export, Holder, Owner
 from gitsync.model.secret import Secret
@@ -29,11 +29,11 @@ def encode(export: Export) -> bytes:
 
 def decode(path: str, content: bytes) -> Export:
     """Read a config map of the status tree. StateError (file, line, how to mend) for what `encode` did not write."""
-    document = Fields.read(path, content)
+    document = DocumentFields.read(path, content)
     metadata = document.within("metadata")
     address = Address(Holder.CONFIG_MAP, metadata.text("namespace"), metadata.text("name"))
-    if config_map_place(address) != path:
-        raise document.refusal("metadata", f"speaks of {address}, whose file is {config_map_place(address)}")
+    if make_config_map_path(address) != path:
+        raise document.refusal("metadata", f"speaks of {address}, whose file is {make_config_map_path(address)}")
     annotations = metadata.within("annotations")
     owner = _owner(annotations)
     others = {name: text for name, text in _texts(annotations).items() if name != OWNER}
@@ -42,7 +42,7 @@ def decode(path: str, content: bytes) -> Export:
     return Export(address=address, owner=owner, data=data, annotations=others, labels=labels)
 
 
-def _owner(annotations: Fields) -> Owner:
+def _owner(annotations: DocumentFields) -> Owner:
     text = annotations.text(OWNER)
     try:
         return Owner.parse(text)
@@ -50,5 +50,5 @@ def _owner(annotations: Fields) -> Owner:
         raise annotations.refusal(OWNER, "must read Kind.group/namespace/name") from None
 
 
-def _texts(fields: Fields) -> Mapping[str, str]:
+def _texts(fields: DocumentFields) -> Mapping[str, str]:
     return {name: fields.text(name) for name in sorted(fields.values)}

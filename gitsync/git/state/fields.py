@@ -21,7 +21,7 @@ _MEND = (
 
 
 @dataclass(frozen=True, slots=True)
-class Fields:
+class DocumentFields:
     """A mapping somewhere in a document. `where` is its path in it, "" for the top."""
 
     document: Document
@@ -58,19 +58,19 @@ class Fields:
         if schema != ours:
             raise self.refusal("schema", f"is {schema}, not {ours}")
 
-    def within(self, name: str) -> Fields:
+    def within(self, name: str) -> DocumentFields:
         """The mapping under `name`."""
         values = self.mapping(name)
         if values is None:
             raise self.refusal(name, "is missing")
-        return Fields(self.document, values, self._path(name))
+        return DocumentFields(self.document, values, self._path(name))
 
-    def each(self, name: str) -> Iterator[Fields]:
+    def each(self, name: str) -> Iterator[DocumentFields]:
         """The mappings of a list; nothing where it is absent."""
         for number, value in enumerate(self._list(name)):
             if not isinstance(value, Mapping):
                 raise self.refusal(f"{name}[{number}]", "must be a mapping")
-            yield Fields(self.document, value, self._path(f"{name}[{number}]"))
+            yield DocumentFields(self.document, value, self._path(f"{name}[{number}]"))
 
     def mapping(self, name: str) -> Mapping[str, Any] | None:
         value = self.values.get(name)

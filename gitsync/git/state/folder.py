@@ -17,10 +17,10 @@ from typing import Self
 
 from gitsync.errors import PublishError, StateError
 from gitsync.git.source.worktree import FolderListing
-from gitsync.git.state.lock import Lock, lock
-from gitsync.git.state.merging import changes_of, merge
+from gitsync.git.state.lock import FolderLock, acquire_lock
+from gitsync.git.state.merging import find_changes, merge
 from gitsync.git.state.paths import INVENTORY
-from gitsync.git.state.status_tree import Files, files_of, inventory, read_state
+from gitsync.git.state.status_tree import Files, build_files, build_inventory, read_state
 from gitsync.git.state.store import Update
 from gitsync.model.record import State
 
@@ -34,7 +34,7 @@ class StatusFolder:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._lock: Lock | None = None
+        self._lock: FolderLock | None = None
         self._base = State({})
 
     @property
@@ -56,7 +56,7 @@ class StatusFolder:
             (self._folder / _HALF_WRITTEN).unlink()
 
     def save(self, update: Update) -> bool:
-        changes = changes_of(self._base, update)
+        changes = find_changes(self._base, update)
         if not changes and not (self._folder / _UNFINISHED).exists():
             return False
         with self._as_refusal():
@@ -64,9 +64,9 @@ class StatusFolder:
             now = self._read()
             after = merge(now, changes, update.revision)
             if not (self._folder / INVENTORY).exists():  # a tree that is cut short is still known as ours
-                self._replace({INVENTORY: inventory({}, None)})
+                self._replace({INVENTORY: build_inventory({}, None)})
             _write(self._folder / _UNFINISHED, b"")
-            self._replace(files_of(changes, after, update))
+            self._replace(build_files(changes, after, update))
             (self._folder / _UNFINISHED).unlink()
         self._base = after
         return True
@@ -83,7 +83,7 @@ class StatusFolder:
     def _hold(self) -> None:
         if self._lock is None:
             self._folder.mkdir(parents=True, exist_ok=True)
-            self._lock = lock(self._folder)
+            self._lock = acquire_lock(self._folder)
             for left in self._folder.rglob(_HALF_WRITTEN):
                 left.unlink()
 

@@ -17,7 +17,7 @@ LOCK = ".lock"
 
 
 @dataclass(frozen=True, slots=True)
-class Lock:
+class FolderLock:
     """A lock that is held."""
 
     descriptor: int
@@ -26,7 +26,7 @@ class Lock:
         os.close(self.descriptor)
 
 
-def lock(folder: Path) -> Lock:
+def acquire_lock(folder: Path) -> FolderLock:
     """Take the lock of a folder. StateError where another run holds it; OSError where it cannot be taken."""
     descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
     try:
@@ -42,4 +42,4 @@ def lock(folder: Path) -> Lock:
     except OSError:
         os.close(descriptor)
         raise
-    return Lock(descriptor)
+    return FolderLock(descriptor)

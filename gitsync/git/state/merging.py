@@ -31,23 +31,23 @@ class Changes:
         return bool(self.records or self.config_maps)
 
 
-def changes_of(base: State, update: Update) -> Changes:
+def find_changes(base: State, update: Update) -> Changes:
     """What of an update is a change."""
     config_maps = {
         address: export
         for address, export in sorted(update.config_maps.items())
         if base.config_maps.get(address) != export
     }
-    return Changes(records=changed_records(base.records, update.records), config_maps=config_maps)
+    return Changes(records=find_changed_records(base.records, update.records), config_maps=config_maps)
 
 
 def merge(theirs: State, ours: Changes, revision: str | None) -> State:
     """Their state, with ours in place of theirs wherever we changed something."""
-    records = overlaid(theirs.records, ours.records)
-    return State(records, revision, overlaid(theirs.config_maps, ours.config_maps))
+    records = overlay(theirs.records, ours.records)
+    return State(records, revision, overlay(theirs.config_maps, ours.config_maps))
 
 
-def changed_records(base: Records, records: Mapping[Key, Record | None]) -> Mapping[Key, Record | None]:
+def find_changed_records(base: Records, records: Mapping[Key, Record | None]) -> Mapping[Key, Record | None]:
     """The records that say something else than `base` did, and None for those to forget, sorted by key.
 
     A condition's time and request id alone say nothing. Where only other things changed, the condition keeps its time.
@@ -63,7 +63,7 @@ def changed_records(base: Records, records: Mapping[Key, Record | None]) -> Mapp
     return found
 
 
-def overlaid(theirs: Mapping[_Name, _Value], ours: Mapping[_Name, _Value | None]) -> dict[_Name, _Value]:
+def overlay(theirs: Mapping[_Name, _Value], ours: Mapping[_Name, _Value | None]) -> dict[_Name, _Value]:
     """Theirs, with ours in place of theirs wherever there are any; sorted."""
     both: dict[_Name, _Value | None] = {**theirs, **ours}
     return {name: value for name, value in sorted(both.items()) if value is not None}

@@ -22,24 +22,24 @@ _LONGEST = 200  # file systems take 255 bytes; Kubernetes allows names of 253
 _DEPTH = 4
 
 
-def place_of(key: Key) -> str:
+def make_record_path(key: Key) -> str:
     """The path of a key's record; another key has another path."""
     parts = (_namespace(key.namespace), _safe(key.group), _safe(key.kind), _safe(key.name))
     return "/".join(parts) + ".yaml"
 
 
-def is_place(path: str) -> bool:
+def is_record_path(path: str) -> bool:
     """Whether a path is where a record could stand: other files are none of our business."""
     parts = PurePosixPath(path).parts
     return len(parts) == _DEPTH and path.endswith(".yaml") and not any(part.startswith(".") for part in parts)
 
 
-def config_map_place(address: Address) -> str:
+def make_config_map_path(address: Address) -> str:
     """The path of an exported config map: `<namespace>/ConfigMap/<name>.yaml`."""
     return "/".join((_namespace(address.namespace), str(address.holder), _safe(address.name))) + ".yaml"
 
 
-def is_config_map_place(path: str) -> bool:
+def is_config_map_path(path: str) -> bool:
     """Whether a path is where an exported config map could stand."""
     parts = PurePosixPath(path).parts
     return len(parts) == _DEPTH - 1 and parts[1] == str(Holder.CONFIG_MAP) and path.endswith(".yaml")

@@ -12,20 +12,20 @@ from typing import Any
 
 from gitsync.errors import SourceError, StateError
 from gitsync.git.source.ignore import IgnoreRules
-from gitsync.git.source.listing import Entry, EntryKind, Listing
-from gitsync.git.source.selection import Budget, check_budget, visible
+from gitsync.git.source.listing import EntryKind, SourceEntry, SourceListing
+from gitsync.git.source.selection import ReadLimits, check_budget, select_visible
 from gitsync.git.state import config_maps
 from gitsync.git.state.codec import SCHEMA, decode, encode
-from gitsync.git.state.fields import Fields
+from gitsync.git.state.fields import DocumentFields
 from gitsync.git.state.merging import Changes, Records
 from gitsync.git.state.paths import (
     INVENTORY,
     REPORT,
     SUMMARY,
-    config_map_place,
-    is_config_map_place,
-    is_place,
-    place_of,
+    is_config_map_path,
+    is_record_path,
+    make_config_map_path,
+    make_record_path,
 )
 from gitsync.git.state.store import Update
 from gitsync.git.state.yaml_text import dump
@@ -45,23 +45,23 @@ _MEND = (
 )
 
 
-def read_state(listing: Listing, *, cut_short: bool = False) -> State:
+def read_state(listing: SourceListing, *, cut_short: bool = False) -> State:
     """Read a whole tree; empty where all files are hidden. StateError for one that is not ours, or not whole.
 
     `cut_short` says that the last write to it was: then the index may be older than some records.
     """
     try:
-        entries = visible(listing.entries(""), IgnoreRules({}))
+        entries = select_visible(listing.entries(""), IgnoreRules({}))
         if not entries:
             return State({})
         wanted = _wanted(listing, entries)
-        check_budget(wanted, Budget())
+        check_budget(wanted, ReadLimits())
         contents = listing.read(wanted)
     except SourceError as error:
         raise StateError(f"The status in {listing.name} cannot be read: {error.message}", hint=error.hint) from error
     revision = _revision(contents[INVENTORY])
-    found = (decode(path, content) for path, content in contents.items() if is_place(path))
-    maps = (config_maps.decode(path, content) for path, content in contents.items() if is_config_map_place(path))
+    found = (decode(path, content) for path, content in contents.items() if is_record_path(path))
+    maps = (config_maps.decode(path, content) for path, content in contents.items() if is_config_map_path(path))
     records = dict(sorted((record.key, record) for record in found))
     if not cut_short and not contents[INVENTORY].endswith(_index(records)):
         _check_index(contents[INVENTORY], records)
@@ -71,23 +71,25 @@ def read_state(listing: Listing, *, cut_short: bool = False) -> State:
 def _check_index(content: bytes, records: Records) -> None:
     """StateError where the index, which is not as we would write it, disagrees with the records."""
     named = {}
-    for entry in Fields.read(INVENTORY, content).each("resources"):
+    for entry in DocumentFields.read(INVENTORY, content).each("resources"):
         key = entry.key("key")
         if key is None:
             raise entry.refusal("key", "is missing")
         if key not in records:
-            raise StateError(f"{INVENTORY} names {key}, and there is no {place_of(key)}.", hint=_MEND)
+            raise StateError(f"{INVENTORY} names {key}, and there is no {make_record_path(key)}.", hint=_MEND)
         named[key] = entry
     for key, record in records.items():
         if key not in named:
-            raise StateError(f"{place_of(key)} is there, and {INVENTORY} does not name {key}.", hint=_MEND)
+            raise StateError(f"{make_record_path(key)} is there, and {INVENTORY} does not name {key}.", hint=_MEND)
         said = _entry(key, record)
         for name in _DECIDING:
             if named[key].text(name) != said[name]:
-                raise StateError(f"{place_of(key)} and {INVENTORY} say different things of its {name}.", hint=_MEND)
+                raise StateError(
+                    f"{make_record_path(key)} and {INVENTORY} say different things of its {name}.", hint=_MEND
+                )
 
 
-def _wanted(listing: Listing, entries: tuple[Entry, ...]) -> list[Entry]:
+def _wanted(listing: SourceListing, entries: tuple[SourceEntry, ...]) -> list[SourceEntry]:
     """The inventory, the records and the config maps. Other files are not ours, and links among ours lead somewhere
     that is not.
     """
@@ -104,16 +106,16 @@ def _wanted(listing: Listing, entries: tuple[Entry, ...]) -> list[Entry]:
 
 
 def _is_ours(path: str) -> bool:
-    return is_place(path) or is_config_map_place(path)
+    return is_record_path(path) or is_config_map_path(path)
 
 
 def _revision(inventory: bytes) -> str | None:
-    head = Fields.read(INVENTORY, inventory.partition(_RESOURCES)[0].rstrip(b"\n") + b"\n")
+    head = DocumentFields.read(INVENTORY, inventory.partition(_RESOURCES)[0].rstrip(b"\n") + b"\n")
     head.check_schema(SCHEMA)
     return head.text("revision", "") or None
 
 
-def inventory(records: Records, revision: str | None) -> bytes:
+def build_inventory(records: Records, revision: str | None) -> bytes:
     """The index of all records: one entry a resource, sorted."""
     head = dump({"schema": SCHEMA, **({"revision": revision} if revision else {})})
     return head + _index(records)
@@ -135,12 +137,12 @@ def _entry(key: Key, record: Record) -> Mapping[str, Any]:
     }
 
 
-def files_of(changes: Changes, after: State, update: Update) -> Files:
+def build_files(changes: Changes, after: State, update: Update) -> Files:
     """What to write so that the tree says `after`, of which only `changes` are new; the inventory comes last."""
     texts = {SUMMARY: update.summary, REPORT: update.report}
     return {
-        **{config_map_place(at): config_maps.encode(e) if e else None for at, e in changes.config_maps.items()},
-        **{place_of(key): encode(record) if record else None for key, record in changes.records.items()},
+        **{make_config_map_path(at): config_maps.encode(e) if e else None for at, e in changes.config_maps.items()},
+        **{make_record_path(key): encode(record) if record else None for key, record in changes.records.items()},
         **{name: text().encode() for name, text in texts.items() if text is not None},
-        INVENTORY: inventory(after.records, after.revision),
+        INVENTORY: build_inventory(after.records, after.revision),
     }

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from gitsync.errors import ConfigError, SourceError
-from gitsync.git.access import Access, Remote, open_remote
+from gitsync.git.access import GitAccess, Remote, open_remote
 from gitsync.git.source.checkout import Checkout
 from gitsync.git.source.location import Url, check_ref
 from gitsync.git.state.branch import StatusBranch
@@ -64,7 +64,7 @@ def _remote_of(source: Checkout) -> Remote:
         raise ConfigError(f"{source.name} is in no git repository, so it has no branches.", hint="Use --status-dir.")
     own = source.tree.repository  # the mirror: settings and hooks of the repository itself run no program
     return open_remote(
-        Url(str(own.folder), "file"), Access(timeout=own.timeout, grace=own.grace), label=str(source.tree.top)
+        Url(str(own.folder), "file"), GitAccess(timeout=own.timeout, grace=own.grace), label=str(source.tree.top)
     )
 
 

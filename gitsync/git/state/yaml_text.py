@@ -72,16 +72,16 @@ def _word(value: Any) -> str:
     return word.replace("e", ".0e") if isinstance(value, float) and "." not in word else word
 
 
-def ordered(value: Any) -> Any:
+def sort_keys(value: Any) -> Any:
     """Plain JSON with the keys of every mapping sorted, and numbers as Kubernetes writes them: 1, not 1.0.
 
     TypeError for what is not JSON: a secret, above all.
     """
     match value:
         case Mapping():
-            return {str(key): ordered(value[key]) for key in sorted(value)}
+            return {str(key): sort_keys(value[key]) for key in sorted(value)}
         case list() | tuple():
-            return [ordered(each) for each in value]
+            return [sort_keys(each) for each in value]
         case str():
             return str(value)
         case float() if value.is_integer() and abs(value) < WHOLE_BELOW:

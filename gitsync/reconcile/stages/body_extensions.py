@@ -12,15 +12,15 @@ from typing import Any
 
 from gitsync.arm.actor import Actor
 from gitsync.errors import ArmError
-from gitsync.extensions.api import Answer, Question, UnmendableError
+from gitsync.extensions.api import LookupRequest, LookupResult, UnmendableError
 from gitsync.model.template import Request
 from gitsync.model.verdict import Verdict
-from gitsync.planning.actions import mends_by_waiting
-from gitsync.reconcile.attempt import Turn
-from gitsync.status.conditions import error, unreadable
+from gitsync.planning.actions import may_recover
+from gitsync.reconcile.attempt import ReconcileAttempt
+from gitsync.status.conditions import make_error, make_unreadable
 
 
-async def shaped(turn: Turn, request: Request) -> Turn:
+async def extend_body(turn: ReconcileAttempt, request: Request) -> ReconcileAttempt:
     """Take a request on, as it is compared and remembered; stop where only another manifest can mend it.
 
     Raises ArmError where what must be looked up cannot be: unknown is not absent.
@@ -31,12 +31,12 @@ async def shaped(turn: Turn, request: Request) -> Turn:
     try:
         body = registry.compared(request.body, turn.subject())
     except UnmendableError as refusal:
-        return turn.stopped(error("Failed", str(refusal)), Verdict.BLOCKED, may_mend=False)
+        return turn.stopped(make_error("Failed", str(refusal)), Verdict.BLOCKED, may_mend=False)
     return turn if body is request.body else replace(turn, request=replace(request, body=body))
 
 
-async def _answer(turn: Turn, question: Question) -> Answer:
-    async def read() -> Answer:
+async def _answer(turn: ReconcileAttempt, question: LookupRequest) -> LookupResult:
+    async def read() -> LookupResult:
         if question.lists:
             return tuple(await turn.reader.list(question.path, question.api_version))
         return await turn.reader.get(question.path, question.api_version)
@@ -44,12 +44,12 @@ async def _answer(turn: Turn, question: Question) -> Answer:
     return await turn.run.memory.told(question, read) if question.for_the_run else await read()
 
 
-def sent(turn: Turn, body: Mapping[str, Any]) -> Mapping[str, Any]:
+def make_sent_body(turn: ReconcileAttempt, body: Mapping[str, Any]) -> Mapping[str, Any]:
     """The body as a PUT sends it."""
     return turn.run.registry.modified(body, turn.subject())
 
 
-async def made_way(turn: Turn) -> Turn:
+async def run_required_actions(turn: ReconcileAttempt) -> ReconcileAttempt:
     """Call what must have ended before the body is sent; stop where that fails. Whoever calls holds the lane.
 
     What Azure says to it is no refusal of the resource, so it is not classified
@@ -59,6 +59,6 @@ async def made_way(turn: Turn) -> Turn:
         for call in turn.run.registry.first_calls(turn.subject()):
             await Actor(turn.writer).call(call.path, call.api_version, call.body)
     except ArmError as failure:
-        waits = mends_by_waiting(failure, missed_is_ours=False, granted=turn.run.memory.granted)
-        return turn.stopped(unreadable(failure), waits=waits)
+        waits = may_recover(failure, missed_is_ours=False, granted=turn.run.memory.granted)
+        return turn.stopped(make_unreadable(failure), waits=waits)
     return turn

@@ -10,16 +10,16 @@ from dataclasses import dataclass, replace
 from gitsync.arm.actor import Actor
 from gitsync.errors import ArmError
 from gitsync.extensions.api import ActsOnAzure, Subject
-from gitsync.model.condition import Condition, Status
+from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.gvk import GVK
 from gitsync.model.record import Record
 from gitsync.model.result import Stage
 from gitsync.model.verdict import Action
-from gitsync.planning.actions import mends_by_waiting
-from gitsync.reconcile.attempt import Turn
-from gitsync.status.conditions import DELETING, not_deleted, unreadable
+from gitsync.planning.actions import may_recover
+from gitsync.reconcile.attempt import ReconcileAttempt
+from gitsync.status.conditions import DELETING, make_not_deleted, make_unreadable
 
-DELETED = Condition(status=Status.TRUE, reason="Deleted", message="It left git and is deleted in Azure.")
+DELETED = Condition(status=ConditionStatus.TRUE, reason="Deleted", message="It left git and is deleted in Azure.")
 
 
 @dataclass(slots=True)
@@ -30,7 +30,7 @@ class _Ending:
     is_unfinished: bool = False
 
 
-async def deleted(turn: Turn, record: Record) -> Turn:
+async def delete_resource(turn: ReconcileAttempt, record: Record) -> ReconcileAttempt:
     """Delete a resource and wait for the end. Whoever calls holds the lane.
 
     A refusal of the DELETE itself stands with Azure's code; what goes wrong before is the extension's to tell, and the
@@ -52,15 +52,15 @@ async def deleted(turn: Turn, record: Record) -> Turn:
         await turn.run.registry.delete(_subject_of(turn, record), actor, last)
     except ArmError as failure:
         return _refused(turn, failure, ending)
-    return replace(turn, unfinished=True).stopped(DELETING) if ending.is_unfinished else gone(turn)
+    return replace(turn, unfinished=True).stopped(DELETING) if ending.is_unfinished else record_deleted(turn)
 
 
-def gone(turn: Turn) -> Turn:
+def record_deleted(turn: ReconcileAttempt) -> ReconcileAttempt:
     """The turn of what is no longer there."""
     return replace(turn, done=Action.DELETE, exists=False).stopped(DELETED)
 
 
-def _subject_of(turn: Turn, record: Record) -> Subject:
+def _subject_of(turn: ReconcileAttempt, record: Record) -> Subject:
     """What deleters see: the resource as read, and nothing of its manifest, which has left git."""
     return Subject(
         key=turn.node.key,
@@ -73,9 +73,9 @@ def _subject_of(turn: Turn, record: Record) -> Subject:
     )
 
 
-def _refused(turn: Turn, failure: ArmError, ending: _Ending) -> Turn:
+def _refused(turn: ReconcileAttempt, failure: ArmError, ending: _Ending) -> ReconcileAttempt:
     if turn.is_outrun(failure) and failure is ending.failure:
-        return turn.overtaken(not_deleted(failure))
-    waits = mends_by_waiting(failure, missed_is_ours=False, granted=turn.run.memory.granted)
-    told = not_deleted(failure) if failure is ending.failure else unreadable(failure)
+        return turn.overtaken(make_not_deleted(failure))
+    waits = may_recover(failure, missed_is_ours=False, granted=turn.run.memory.granted)
+    told = make_not_deleted(failure) if failure is ending.failure else make_unreadable(failure)
     return turn.stopped(told, waits=waits)

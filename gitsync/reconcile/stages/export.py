@@ -11,19 +11,27 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from gitsync.arm.actor import Actor
-from gitsync.cel.budget import Budget
-from gitsync.cel.exported import Exported, exported, wanted_secrets
-from gitsync.cel.objects import Object, self_of
-from gitsync.cel.outcomes import entries
+from gitsync.cel.budget import EvaluationBudget
+from gitsync.cel.exported import Exported, compile_exports, find_needed_fields
+from gitsync.cel.objects import Object, make_self
+from gitsync.cel.outcomes import evaluate_exports
 from gitsync.errors import ArmError, GitsyncError
 from gitsync.model.condition import Condition
 from gitsync.model.export import Address, Holder, Owner
 from gitsync.model.secret import Secret
-from gitsync.reconcile.attempt import Turn
-from gitsync.request.exports import OPERATOR_SPEC, Destination, Entry, ExportError, destinations_of, entries_of, merged
+from gitsync.reconcile.attempt import ReconcileAttempt
+from gitsync.request.exports import (
+    OPERATOR_SPEC,
+    Destination,
+    ExportedValue,
+    ExportError,
+    collect_fields,
+    find_destinations,
+    merge_entries,
+)
 from gitsync.secrets.protocols import VaultError
-from gitsync.status.aso_status import config_map_values, to_status
-from gitsync.status.conditions import FAILED, error, unreadable, warning
+from gitsync.status.aso_status import build_aso_status, collect_config_map_values
+from gitsync.status.conditions import FAILED, make_error, make_unreadable, make_warning
 
 UNWRITABLE = "FailedWritingAdditionalKubernetesObjects"
 """ASO's reason. Here it stands for every place that exports go to."""
@@ -35,7 +43,7 @@ _UNANSWERED = (
 )
 
 
-async def export(turn: Turn) -> Turn:
+async def export(turn: ReconcileAttempt) -> ReconcileAttempt:
     """Work out every export, then write all of them, then let those that come after have them.
 
     Of what the run is not about, nothing is written.
@@ -43,7 +51,7 @@ async def export(turn: Turn) -> Turn:
     if not turn.exists or not turn.prepared.resource.spec.get(OPERATOR_SPEC):
         return turn
     try:
-        exports = merged(Owner(turn.node.key, turn.run.rules.agent), await _entries(turn))
+        exports = merge_entries(Owner(turn.node.key, turn.run.rules.agent), await _entries(turn))
     except GitsyncError as failure:
         return turn.stopped(_condition(failure))
     if not exports:
@@ -58,7 +66,7 @@ async def export(turn: Turn) -> Turn:
     except VaultError as failure:  # one sink may have it
         return written.stopped(_condition(failure))
     except TimeoutError:
-        return written.stopped(warning(FAILED, _UNANSWERED))
+        return written.stopped(make_warning(FAILED, _UNANSWERED))
     turn.run.values.export(exports)
     return written
 
@@ -66,37 +74,39 @@ async def export(turn: Turn) -> Turn:
 def _condition(failure: GitsyncError) -> Condition:
     match failure:
         case ArmError():
-            return unreadable(failure)
+            return make_unreadable(failure)
         case ExportError(is_fatal=True):
-            return error(UNWRITABLE, failure.message)
+            return make_error(UNWRITABLE, failure.message)
         case _:
-            return warning(FAILED, str(failure))
+            return make_warning(FAILED, str(failure))
 
 
-async def _entries(turn: Turn) -> list[Entry]:
+async def _entries(turn: ReconcileAttempt) -> list[ExportedValue]:
     """Every value with where it goes: fields first, then expressions, of config maps and then of Secrets."""
-    expressions = [one for one in exported(turn.prepared.resource, turn.kind) if _is_wanted(turn, one.address)]
+    expressions = [one for one in compile_exports(turn.prepared.resource, turn.kind) if _is_wanted(turn, one.address)]
     secrets = await _secrets(turn, expressions) if turn.run.rules.writes else {}
-    found = [*entries_of(_secret_destinations(turn), secrets), *await _config_maps(turn)]
+    found = [*collect_fields(_secret_destinations(turn), secrets), *await _config_maps(turn)]
     for holder in (Holder.CONFIG_MAP, Holder.SECRET) if turn.run.rules.writes else (Holder.CONFIG_MAP,):
         of_holder = [one for one in expressions if one.address.holder is holder]
         found += _worked_out(turn, of_holder, secrets) if of_holder else ()
     return found
 
 
-def _worked_out(turn: Turn, expressions: Iterable[Exported], secrets: Mapping[str, Secret]) -> Iterator[Entry]:
+def _worked_out(
+    turn: ReconcileAttempt, expressions: Iterable[Exported], secrets: Mapping[str, Secret]
+) -> Iterator[ExportedValue]:
     """What expressions give. What one makes of a secret is a secret too, which nothing else knows."""
-    subject, known, budget = _self(turn), _known(secrets), Budget()
+    subject, known, budget = _self(turn), _known(secrets), EvaluationBudget()
     for one in expressions:
-        for entry in entries([one], subject, known, budget):
+        for entry in evaluate_exports([one], subject, known, budget):
             if one.value.secrets or one.value.uses_secret_whole:
                 turn.run.redactions.add(entry.value)
             yield entry
 
 
-async def _secrets(turn: Turn, expressions: Iterable[Exported]) -> Mapping[str, Secret]:
+async def _secrets(turn: ReconcileAttempt, expressions: Iterable[Exported]) -> Mapping[str, Secret]:
     """The fields that have a destination, and those that expressions name."""
-    wanted = _secret_destinations(turn).keys() | wanted_secrets(expressions)
+    wanted = _secret_destinations(turn).keys() | find_needed_fields(expressions)
     if not wanted:
         return {}
     values = await turn.run.registry.export_secrets(turn.subject(), Actor(turn.writer), frozenset(wanted))
@@ -105,13 +115,13 @@ async def _secrets(turn: Turn, expressions: Iterable[Exported]) -> Mapping[str, 
     return values
 
 
-def _secret_destinations(turn: Turn) -> dict[str, Destination]:
+def _secret_destinations(turn: ReconcileAttempt) -> dict[str, Destination]:
     """The fields whose value somebody gets."""
-    found = destinations_of(turn.prepared.resource, Holder.SECRET)
+    found = find_destinations(turn.prepared.resource, Holder.SECRET)
     return {field: to for field, to in found.items() if _is_wanted(turn, to.address)}
 
 
-def _is_wanted(turn: Turn, address: Address) -> bool:
+def _is_wanted(turn: ReconcileAttempt, address: Address) -> bool:
     return turn.run.outlets.wants(address, is_watched=turn.prepared.is_watched)
 
 
@@ -120,19 +130,19 @@ def _known(secrets: Mapping[str, Secret]) -> dict[str, Secret]:
     return {name: value for name, value in secrets.items() if value.reveal()}
 
 
-async def _config_maps(turn: Turn) -> tuple[Entry, ...]:
+async def _config_maps(turn: ReconcileAttempt) -> tuple[ExportedValue, ...]:
     """From the status, and where that does not tell, from the extensions."""
-    wanted = destinations_of(turn.prepared.resource, Holder.CONFIG_MAP)
+    wanted = find_destinations(turn.prepared.resource, Holder.CONFIG_MAP)
     if not wanted:  # the status, which they come from, is the whole body made anew
         return ()
-    told = config_map_values(turn.kind, wanted, turn.live.body if turn.live else {})
+    told = collect_config_map_values(turn.kind, wanted, turn.live.body if turn.live else {})
     others = frozenset(wanted) - frozenset(told)
     found = await turn.run.registry.export_config_maps(turn.subject(), turn.reader, others) if others else {}
-    return entries_of(wanted, {name: Secret(value) for name, value in {**found, **told}.items()})
+    return collect_fields(wanted, {name: Secret(value) for name, value in {**found, **told}.items()})
 
 
-def _self(turn: Turn) -> Object:
+def _self(turn: ReconcileAttempt) -> Object:
     """What expressions call `self`: the manifest, and its status as just read."""
-    status = to_status(turn.kind, turn.live.body) if turn.live else {}
+    status = build_aso_status(turn.kind, turn.live.body) if turn.live else {}
     azure_name = turn.arm_id.rstrip("/").rpartition("/")[2]
-    return self_of(turn.prepared.resource, turn.kind, status, azure_name=azure_name)
+    return make_self(turn.prepared.resource, turn.kind, status, azure_name=azure_name)

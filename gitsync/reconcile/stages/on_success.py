@@ -11,30 +11,30 @@ from collections.abc import Mapping
 
 from gitsync.arm.actor import Actor
 from gitsync.errors import ArmError, GitsyncError
-from gitsync.reconcile.attempt import Turn
+from gitsync.reconcile.attempt import ReconcileAttempt
+from gitsync.status.conditions import make_unreadable, make_warning
 from gitsync.validation.annotations import OVERRIDE
-from gitsync.status.conditions import unreadable, warning
 
 
-def foresee(turn: Turn) -> None:
+def remember_promises(turn: ReconcileAttempt) -> None:
     """Keep for the run what follows from the resource as it was just read."""
     if turn.live is not None:
         _keep(turn, turn.run.registry.foreseen(turn.subject()))
 
 
-async def succeed(turn: Turn) -> Turn:
+async def handle_success(turn: ReconcileAttempt) -> ReconcileAttempt:
     """Tell the success handlers of the kind, each time and under every policy. A plan tells nobody."""
     if not turn.run.rules.writes:
         return turn
     try:
         _keep(turn, await turn.run.registry.succeeded(turn.subject(), Actor(turn.writer)))
     except ArmError as failure:
-        return turn.stopped(unreadable(failure))
+        return turn.stopped(make_unreadable(failure))
     except GitsyncError as failure:
-        return turn.stopped(warning("Failed", str(failure)))
+        return turn.stopped(make_warning("Failed", str(failure)))
     return turn
 
 
-def _keep(turn: Turn, annotations: Mapping[str, str]) -> None:
+def _keep(turn: ReconcileAttempt, annotations: Mapping[str, str]) -> None:
     if OVERRIDE in annotations:
         turn.run.values.rooted(turn.node.key, annotations[OVERRIDE])

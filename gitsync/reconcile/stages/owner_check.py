@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gitsync.formats.arm_path import same_id
+from gitsync.formats.arm_path import is_same_id
 from gitsync.model.condition import Condition
 from gitsync.model.gvk import GVK
 from gitsync.model.live import Live
@@ -12,29 +12,29 @@ from gitsync.model.problem import Problem
 from gitsync.model.record import Claim, Record
 from gitsync.model.result import Result
 from gitsync.model.verdict import Verdict
-from gitsync.reconcile.attempt import Turn
+from gitsync.reconcile.attempt import ReconcileAttempt
 from gitsync.request.owners import is_alias
-from gitsync.status.conditions import error, overlap, waiting_for_owner, warning
+from gitsync.status.conditions import make_error, make_other_agent, make_waiting_for_owner, make_warning
 
 
-async def check_policy(turn: Turn) -> Turn:
+async def check_policy(turn: ReconcileAttempt) -> ReconcileAttempt:
     """Stop what is invalid, another agent's, in another subscription, or no longer the resource that it was."""
     prepared, record, rules = turn.prepared, turn.node.record, turn.run.rules
     if not prepared.is_valid:
         return turn.stopped(_invalid(turn), Verdict.INVALID, may_mend=False)
     if record and record.agent and record.agent != rules.agent:
-        other = overlap(rules.agent, record.agent)
+        other = make_other_agent(rules.agent, record.agent)
         return replace(turn, exists=True).stopped(other, Verdict.SKIP, may_mend=False, is_fine=True)
     if prepared.arm_id is None:  # known once a config map is: see `observe`
         return turn
     if elsewhere := _out_of_reach(turn, prepared.arm_id):
         return turn.stopped(elsewhere, Verdict.BLOCKED, may_mend=False)
-    if record and record.claim is not Claim.NONE and not same_id(record.arm_id, prepared.arm_id):
+    if record and record.claim is not Claim.NONE and not is_same_id(record.arm_id, prepared.arm_id):
         return await _check_identity(turn)
     return turn
 
 
-def _out_of_reach(turn: Turn, arm_id: str) -> Condition | None:
+def _out_of_reach(turn: ReconcileAttempt, arm_id: str) -> Condition | None:
     """Why the credential does not go with the id, or with that of what is there
     (docs/reference/reconciliation.md#subscription-check).
 
@@ -47,16 +47,18 @@ def _out_of_reach(turn: Turn, arm_id: str) -> Condition | None:
     return turn.out_of_reach(arm_id) or turn.out_of_reach(stored)
 
 
-def _invalid(turn: Turn) -> Condition:
+def _invalid(turn: ReconcileAttempt) -> Condition:
     errors: list[Problem] = sorted((p for p in turn.prepared.problems if p.is_error), key=lambda p: p.order)
     missing = next((p for p in errors if p.code in _MISSING), None)
     owner = turn.prepared.owner
     if missing and missing.code == "OwnerNotFound" and owner and owner.key:
-        return waiting_for_owner(owner.key)
+        return make_waiting_for_owner(owner.key)
     if missing:
-        return warning(_MISSING[missing.code], missing.message)
+        return make_warning(_MISSING[missing.code], missing.message)
     more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
-    return error("Failed", f"The manifest is invalid: {errors[0].message}{more}" if errors else "It cannot be built.")
+    return make_error(
+        "Failed", f"The manifest is invalid: {errors[0].message}{more}" if errors else "It cannot be built."
+    )
 
 
 _MISSING = {
@@ -67,7 +69,7 @@ _MISSING = {
 """Problems of manifests that ASO would only meet at run time, by the reason that it gives then."""
 
 
-async def _check_identity(turn: Turn) -> Turn:
+async def _check_identity(turn: ReconcileAttempt) -> ReconcileAttempt:
     """A name and an owner are frozen once Azure has the resource (docs/reference/reconciliation.md#immutable-names)."""
     record, prepared = turn.node.record, turn.prepared
     if record is None:
@@ -78,16 +80,16 @@ async def _check_identity(turn: Turn) -> Turn:
     owner = prepared.owner.key if prepared.owner else None
     field = "spec.azureName" if owner == record.owner else "spec.owner.name" if owner else "spec.owner.armId"
     text = f"updating '{field}' is not allowed for '{prepared.resource.gvk} : {prepared.key.name}"
-    return turn.stopped(error("Failed", text), Verdict.BLOCKED, may_mend=False)
+    return turn.stopped(make_error("Failed", text), Verdict.BLOCKED, may_mend=False)
 
 
-async def _is_there(turn: Turn, record: Record) -> bool:
+async def _is_there(turn: ReconcileAttempt, record: Record) -> bool:
     if not turn.kind.can_get:
         return await turn.reader.exists(record.arm_id, record.arm_api_version)
     return await turn.reader.get(record.arm_id, record.arm_api_version) is not None
 
 
-async def check_owner(turn: Turn) -> Turn:
+async def check_owner(turn: ReconcileAttempt) -> ReconcileAttempt:
     """Stop what waits for another resource.
 
     A resource that is recorded as ours needs only that the others exist; one that was never ours needs them Ready.
@@ -101,15 +103,15 @@ async def check_owner(turn: Turn) -> Turn:
     return await _ask_about_owner(turn)
 
 
-def _waits_for(turn: Turn, result: Result) -> Condition:
+def _waits_for(turn: ReconcileAttempt, result: Result) -> Condition:
     owner = turn.prepared.owner
     if owner and owner.key == result.key:
-        return waiting_for_owner(result.key)
+        return make_waiting_for_owner(result.key)
     text = f"{result.key} is not ready ({result.condition.reason}), and this resource refers to it."
-    return warning("ReferenceNotFound", text)
+    return make_warning("ReferenceNotFound", text)
 
 
-async def _ask_about_owner(turn: Turn) -> Turn:
+async def _ask_about_owner(turn: ReconcileAttempt) -> ReconcileAttempt:
     address = _owner_address(turn)
     if address is None:
         return turn
@@ -121,12 +123,12 @@ async def _ask_about_owner(turn: Turn) -> Turn:
     turn = replace(turn, owner=await turn.run.memory.fresh(arm_id, read))
     if turn.owner is None and turn.run.rules.writes:
         text = f"The owner {arm_id} does not exist in Azure, so it cannot be checked."
-        return turn.stopped(warning("Failed", text), Verdict.BLOCKED, waits=True)
+        return turn.stopped(make_warning("Failed", text), Verdict.BLOCKED, waits=True)
     answer = await turn.run.registry.owner_check(turn.subject(), turn.reader)
-    return turn if answer.agrees else blocked(turn, answer.reason)
+    return turn if answer.agrees else block_attempt(turn, answer.reason)
 
 
-def _owner_address(turn: Turn) -> tuple[str, str] | None:
+def _owner_address(turn: ReconcileAttempt) -> tuple[str, str] | None:
     """ARM id and api-version to read the owner with; None where there is none.
 
     An owner given by id is read at the newest api-version of its kind (docs/reference/kinds.md#owner-reads).
@@ -142,6 +144,6 @@ def _owner_address(turn: Turn) -> tuple[str, str] | None:
     return (result.arm_id, kind.api_version) if result and result.arm_id and kind else None
 
 
-def blocked(turn: Turn, reason: str) -> Turn:
+def block_attempt(turn: ReconcileAttempt, reason: str) -> ReconcileAttempt:
     """The answer of a check that says "not now"."""
-    return turn.stopped(warning("ReconciliationBlocked", reason), Verdict.BLOCKED, waits=True)
+    return turn.stopped(make_warning("ReconciliationBlocked", reason), Verdict.BLOCKED, waits=True)

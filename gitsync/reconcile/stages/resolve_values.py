@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from gitsync.reconcile.attempt import Turn
-from gitsync.request.holes import holes
+from gitsync.reconcile.attempt import ReconcileAttempt
+from gitsync.request.holes import find_holes
 from gitsync.secrets.protocols import VaultError
 
 
-async def gather(turn: Turn) -> Turn:
+async def resolve_values(turn: ReconcileAttempt) -> ReconcileAttempt:
     """Ask for what the request needs; of what is skipped, only for what its id needs.
 
     A source that cannot tell ends the turn, and so does one that has not told when the node's time is up or the run is
@@ -16,7 +16,7 @@ async def gather(turn: Turn) -> Turn:
     template = turn.prepared.template
     if template is None:
         raise AssertionError("a valid manifest has a template")
-    needed = [*holes(template.arm_id), *(holes(template.body) if turn.policy.allows_modify else ())]
+    needed = [*find_holes(template.arm_id), *(find_holes(template.body) if turn.policy.allows_modify else ())]
     try:
         async with turn.conversation.in_time(turn.run.clock):
             await turn.run.values.gather(turn.node.key.namespace, needed)

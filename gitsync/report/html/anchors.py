@@ -7,6 +7,6 @@ import hashlib
 from gitsync.model.gvk import Key
 
 
-def anchor(key: Key) -> str:
+def make_anchor(key: Key) -> str:
     """The id of the element that shows a resource."""
     return f"r-{hashlib.sha256(str(key).encode('utf-8', 'backslashreplace')).hexdigest()[:12]}"

@@ -13,9 +13,9 @@ from itertools import takewhile
 from typing import Any
 
 from gitsync.model.verdict import Difference
-from gitsync.redaction import cut
-from gitsync.report.escape import value as one_line
-from gitsync.report.headline import plural
+from gitsync.redaction import truncate
+from gitsync.report.escape import format_value as one_line
+from gitsync.report.headline import format_plural
 from gitsync.report.html.markup import BREAK, NOTHING, Markup, code, element, joined, table, text
 
 _MOST_ROWS = 200  # differences of one resource
@@ -24,15 +24,15 @@ _LONGEST_LINE = 500  # characters
 _AROUND = 3  # lines that are the same, around those that are not
 
 
-def differences(found: Sequence[Difference], before: str) -> Markup:
+def render_differences(found: Sequence[Difference], before: str) -> Markup:
     """A table of what differs, by path; "" where nothing does. `before` heads the side that git's is compared with."""
     ordered = sorted(found, key=lambda d: d.path)
     if not ordered:
         return NOTHING
-    caption, head = text(plural(len(ordered), "difference")), ("Path", before, "git asks for", "Why")
+    caption, head = text(format_plural(len(ordered), "difference")), ("Path", before, "git asks for", "Why")
     shown = table(caption, head, (_row(one, before) for one in ordered[:_MOST_ROWS]), class_="diff")
     hidden = len(ordered) - _MOST_ROWS
-    left_out = f"… and {plural(hidden, 'more difference')}, left out to keep this page small."
+    left_out = f"… and {format_plural(hidden, 'more difference')}, left out to keep this page small."
     return joined([shown, element("p", text(left_out), class_="note")] if hidden > 0 else [shown])
 
 
@@ -66,7 +66,7 @@ def _block(live: Sequence[str], desired: Sequence[str], before: str) -> Markup:
 
 
 def _line(line: str) -> Markup:
-    shown = text(cut(line, _LONGEST_LINE))
+    shown = text(truncate(line, _LONGEST_LINE))
     name = {"-": "del", "+": "ins", "@": "i"}.get(line[:1])
     return element(name, shown) if name else shown
 

@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from gitsync.logging import visible
+from gitsync.logging import escape_controls
 from gitsync.model.gvk import Key
 from gitsync.model.result import Result
 
 _PLACE = re.compile(r"^/subscriptions/([^/]+)/resourceGroups/([^/]+)", re.IGNORECASE)
 
 
-class Place(NamedTuple):
+class GroupName(NamedTuple):
     """A resource group: its subscription and its name, letter case folded; both "" for what lies in none."""
 
     subscription: str
@@ -21,29 +21,29 @@ class Place(NamedTuple):
 
     @property
     def label(self) -> str:
-        return visible(self.name) or "in no resource group"
+        return escape_controls(self.name) or "in no resource group"
 
     @property
     def id(self) -> str:
         return f"{self.subscription}/{self.name}" if self.name else ""
 
 
-NOWHERE = Place("", "")
+NOWHERE = GroupName("", "")
 
 
-def places(results: Iterable[Result]) -> Mapping[Key, Place]:
+def group_results(results: Iterable[Result]) -> Mapping[Key, GroupName]:
     """The resource group of each result by its ARM id, and where it has none by its nearest owner that has one."""
     known = {result.key: result for result in results}
     return {key: _place(key, known) for key in known}
 
 
-def _place(key: Key, known: Mapping[Key, Result]) -> Place:
+def _place(key: Key, known: Mapping[Key, Result]) -> GroupName:
     seen: set[Key] = set()
     result = known.get(key)
     while result and result.key not in seen:
         seen.add(result.key)
         found = _PLACE.match(result.arm_id or "")
         if found:
-            return Place(found[1].casefold(), found[2].casefold())
+            return GroupName(found[1].casefold(), found[2].casefold())
         result = known.get(result.owner) if result.owner else None
     return NOWHERE

@@ -11,14 +11,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from gitsync.model.gvk import Key
 from gitsync.model.report import Report
 from gitsync.model.result import Result
-from gitsync.report.headline import plural, short_revision
-from gitsync.report.html.grouping import Place, places
-from gitsync.report.html.looks import LOOKS, order, tone
+from gitsync.report.headline import format_plural, shorten_revision
+from gitsync.report.html.grouping import GroupName, group_results
+from gitsync.report.html.looks import LOOKS, find_order, find_tone
 from gitsync.report.html.markup import BREAK, NOTHING, Markup, element, joined, table, text
-from gitsync.report.html.resource import Around, card, inside, row
-from gitsync.report.html.summary import badge
-from gitsync.report.names import reading_order, short_names
-from gitsync.report.quiet import in_sync, is_quiet
+from gitsync.report.html.resource import Around, render_card, render_details, render_row
+from gitsync.report.html.summary import render_badge
+from gitsync.report.names import reading_order, shorten_names
+from gitsync.report.quiet import format_in_sync, is_quiet
 
 _FEW = 12  # cards; as many are unfolded from the start
 _FEW_ROWS = 60  # in sync; as many are shown from the start
@@ -28,7 +28,7 @@ _ROOM = 3_000_000  # characters of what is inside cards; a browser opens that in
 _QUIET_HEAD = ("Resource", "Namespace", "Manifest", "ARM id", "Not compared")
 
 
-def listing(report: Report) -> Markup:
+def render_listing(report: Report) -> Markup:
     """The section with all resources; "" where there is none."""
     results = report.results
     if not results:
@@ -36,10 +36,10 @@ def listing(report: Report) -> Markup:
     loud = sorted((r for r in results if not _is_row(r)), key=_urgency)
     quiet = sorted((r for r in results if _is_row(r)), key=lambda r: reading_order(r.key))
     around = Around(
-        names=short_names(r.key for r in results),
-        places=places(results),
+        names=shorten_names(r.key for r in results),
+        places=group_results(results),
         listed=frozenset(r.key for r in (*loud[:_MOST_CARDS], *quiet[:_MOST_ROWS])),
-        before="Azure has" if report.base is None else f"{short_revision(report.base)} asks for",
+        before="Azure has" if report.base is None else f"{shorten_revision(report.base)} asks for",
     )
     return element(
         "section",
@@ -60,7 +60,7 @@ def _is_row(result: Result) -> bool:
 
 
 def _urgency(result: Result) -> tuple[int, int, tuple[str, Key]]:
-    return (tone(result), order(result.verdict), reading_order(result.key))
+    return (find_tone(result), find_order(result.verdict), reading_order(result.key))
 
 
 def _loud(results: Sequence[Result], around: Around) -> Markup:
@@ -69,8 +69,8 @@ def _loud(results: Sequence[Result], around: Around) -> Markup:
     shown = results[:_MOST_CARDS]
     opened = len(results) <= _FEW
     bodies = zip(shown, _bodies(shown, around), strict=True)
-    cards = (card(result, around, opened=opened, body=body) for result, body in bodies)
-    title = text(f"{plural(len(results), 'resource')} to look at")
+    cards = (render_card(result, around, opened=opened, body=body) for result, body in bodies)
+    title = text(f"{format_plural(len(results), 'resource')} to look at")
     return element(
         "div", element("h3", title), joined(cards, BREAK), _left_out(len(results) - len(shown)), class_="part-of-list"
     )
@@ -81,7 +81,7 @@ def _bodies(results: Iterable[Result], around: Around) -> Iterator[Markup]:
     room = _ROOM
     missing = element("p", text("Left out to keep this page small; report.json has it."), class_="inside note")
     for result in results:
-        body = inside(result, around) if room > 0 else missing
+        body = render_details(result, around) if room > 0 else missing
         room -= len(body)
         yield body
 
@@ -90,8 +90,8 @@ def _quiet(results: Sequence[Result], around: Around) -> Markup:
     if not results:
         return NOTHING
     shown = results[:_MOST_ROWS]
-    title = text(in_sync(results))
-    rows = table(title, _QUIET_HEAD, (row(result, around) for result in shown), class_="quiet")
+    title = text(format_in_sync(results))
+    rows = table(title, _QUIET_HEAD, (render_row(result, around) for result in shown), class_="quiet")
     left_out = _left_out(len(results) - len(shown))
     opened = len(results) <= _FEW_ROWS
     return element(
@@ -106,18 +106,18 @@ def _quiet(results: Sequence[Result], around: Around) -> Markup:
 
 
 def _left_out(count: int) -> Markup:
-    note = f"… and {plural(count, 'more resource')}, left out to keep this page small; report.json has all."
+    note = f"… and {format_plural(count, 'more resource')}, left out to keep this page small; report.json has all."
     return element("p", text(note), class_="note") if count else NOTHING
 
 
-def _form(results: Sequence[Result], where: Mapping[Key, Place]) -> Markup:
+def _form(results: Sequence[Result], where: Mapping[Key, GroupName]) -> Markup:
     """Search and filters; hidden until the script shows them."""
     verdicts = Counter(r.verdict for r in results)
     boxes = [
         element(
             "label",
             element("input", type="checkbox", name="verdict", value=verdict.value),
-            badge(f"{verdict.value} {verdicts[verdict]:,}", look.sign, look.tone),
+            render_badge(f"{verdict.value} {verdicts[verdict]:,}", look.sign, look.tone),
         )
         for verdict, look in LOOKS.items()
         if verdicts[verdict]

@@ -56,11 +56,11 @@ LOOKS: Final[Mapping[Verdict, Look]] = {
 _ORDER = {verdict: number for number, verdict in enumerate(LOOKS)}
 
 
-def order(verdict: Verdict) -> int:
+def find_order(verdict: Verdict) -> int:
     """Where a verdict stands in lists."""
     return _ORDER[verdict]
 
 
-def tone(result: Result) -> Tone:
+def find_tone(result: Result) -> Tone:
     """The tone of a resource: that of its verdict, unless it failed."""
     return LOOKS[result.verdict].tone if result.is_fine else Tone.STOP

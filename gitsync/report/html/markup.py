@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from html import escape
 from typing import NewType
 
-from gitsync.logging import visible
+from gitsync.logging import escape_controls
 
 Markup = NewType("Markup", str)
 Attribute = str | int | None
@@ -25,7 +25,7 @@ _SPAN = re.compile(r"`([^`]+)`")
 
 def text(value: str) -> Markup:
     """Foreign text: escaped, and control and direction characters spelled out."""
-    return Markup(escape(visible(value)))
+    return Markup(escape(escape_controls(value)))
 
 
 def element(tag: str, /, *content: Markup, **attributes: Attribute) -> Markup:

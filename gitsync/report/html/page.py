@@ -12,11 +12,11 @@ from base64 import b64encode
 from functools import cache
 
 from gitsync.model.report import Report
-from gitsync.report.headline import found, short_revision
-from gitsync.report.html.listing import listing
+from gitsync.report.headline import format_found, shorten_revision
+from gitsync.report.html.listing import render_listing
 from gitsync.report.html.markup import BREAK, Markup, element, joined, raw, text
-from gitsync.report.html.picture import picture
-from gitsync.report.html.summary import header, problems, summary
+from gitsync.report.html.picture import render_picture
+from gitsync.report.html.summary import render_header, render_problems, render_summary
 
 _ICON = (
     "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath fill='none' "
@@ -29,7 +29,7 @@ def render(report: Report) -> str:
     """The report as one HTML file. Equal reports are equal bytes."""
     parts = (
         element("a", text("Skip to the resources"), href="#resources", class_="skip"),
-        header(report),
+        render_header(report),
         element("main", *_sections(report)),
         element("script", _own("page.js")),
     )
@@ -38,11 +38,19 @@ def render(report: Report) -> str:
 
 
 def _sections(report: Report) -> tuple[Markup, ...]:
-    return (summary(report), BREAK, problems(report.problems), BREAK, picture(report.results), BREAK, listing(report))
+    return (
+        render_summary(report),
+        BREAK,
+        render_problems(report.problems),
+        BREAK,
+        render_picture(report.results),
+        BREAK,
+        render_listing(report),
+    )
 
 
 def _head(report: Report) -> Markup:
-    title = f"gitsync {report.command} of {short_revision(report.revision)}: {found(report)}"
+    title = f"gitsync {report.command} of {shorten_revision(report.revision)}: {format_found(report)}"
     parts = (
         element("meta", charset="utf-8"),
         element("meta", http_equiv="Content-Security-Policy", content=_policy()),

@@ -8,16 +8,16 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from gitsync.logging import visible
+from gitsync.logging import escape_controls
 from gitsync.model.gvk import Key
 from gitsync.model.result import Result
-from gitsync.report.escape import shortened
-from gitsync.report.headline import plural
-from gitsync.report.html.anchors import anchor
-from gitsync.report.html.grouping import Place, places
-from gitsync.report.html.looks import LOOKS, Tone, tone
+from gitsync.report.escape import shorten
+from gitsync.report.headline import format_plural
+from gitsync.report.html.anchors import make_anchor
+from gitsync.report.html.grouping import GroupName, group_results
+from gitsync.report.html.looks import LOOKS, Tone, find_tone
 from gitsync.report.html.markup import BREAK, NOTHING, Markup, element, joined, text
-from gitsync.report.html.placement import Placed, Size, forest, layers
+from gitsync.report.html.placement import Placed, Size, place_forest, place_layers
 from gitsync.report.names import reading_order
 
 _MOST_BOXES = 300  # resources; above that groups are drawn
@@ -35,7 +35,7 @@ _BOXES_LEGEND = (
 _TILES_LEGEND = "One box a resource group, below those that it needs something from; the bar has its verdicts."
 
 
-def picture(results: Sequence[Result]) -> Markup:
+def render_picture(results: Sequence[Result]) -> Markup:
     """The section with the picture; "" where there is nothing to draw."""
     if not results:
         return NOTHING
@@ -60,14 +60,16 @@ def _of_resources(results: Sequence[Result]) -> Markup:
     children: dict[Key, list[Key]] = defaultdict(list)
     for key, owner in owners.items():
         children[owner].append(key)
-    placed = forest(children, [key for key in known if key not in owners], _BOX)
+    placed = place_forest(children, [key for key in known if key not in owners], _BOX)
     needs = ((key, target) for key in known for target in known[key].depends_on if target in known and target != key)
     parts = (
         *(_elbow(placed, owner, key) for key, owner in owners.items()),
         *(_arc(placed, key, target) for key, target in needs if not _is_above(target, key, owners)),
         *(_box(result, placed.corners[key]) for key, result in known.items()),
     )
-    return _drawing(placed, parts, f"{plural(len(known), 'resource')} and their owners; the list below has them all.")
+    return _drawing(
+        placed, parts, f"{format_plural(len(known), 'resource')} and their owners; the list below has them all."
+    )
 
 
 def _owners(known: Mapping[Key, Result]) -> dict[Key, Key]:
@@ -94,7 +96,7 @@ def _elbow(placed: Placed[Key], owner: Key, key: Key) -> Markup:
     (x, y), (to_x, to_y) = placed.corners[owner], placed.corners[key]
     middle, half = to_x - (_BOX.step_x - _BOX.width) // 2, _BOX.height // 2
     path = f"M{x + _BOX.width} {y + half}H{middle}V{to_y + half}H{to_x}"
-    return element("path", d=path, class_="owns", data_from=anchor(owner), data_to=anchor(key))
+    return element("path", d=path, class_="owns", data_from=make_anchor(owner), data_to=make_anchor(key))
 
 
 def _arc(placed: Placed[Key], key: Key, target: Key) -> Markup:
@@ -106,21 +108,25 @@ def _arc(placed: Placed[Key], key: Key, target: Key) -> Markup:
     else:
         far = max(x, to_x) + right + bow
         path = f"M{x + right} {y + half}C{far} {y + half} {far} {to_y + half} {to_x + right} {to_y + half}"
-    return element("path", d=path, class_="needs", data_from=anchor(key), data_to=anchor(target))
+    return element("path", d=path, class_="needs", data_from=make_anchor(key), data_to=make_anchor(target))
 
 
 def _box(result: Result, corner: tuple[int, int]) -> Markup:
-    name, kind = visible(result.key.name), visible(result.key.kind)
+    name, kind = escape_controls(result.key.name), escape_controls(result.key.kind)
     look = LOOKS[result.verdict]
     frame = element("rect", width=_BOX.width - 2, height=_BOX.height - 2, x=1, y=1, rx=5)
     lines = (
         element("text", text(look.sign), x=14, y=21, class_="sign"),
-        element("text", text(shortened(name, _CHARACTERS)), x=28, y=14, class_="name"),
-        element("text", text(shortened(kind, _CHARACTERS)), x=28, y=26, class_="kind"),
+        element("text", text(shorten(name, _CHARACTERS)), x=28, y=14, class_="name"),
+        element("text", text(shorten(kind, _CHARACTERS)), x=28, y=26, class_="kind"),
     )
     title = element("title", text(f"{kind}/{name} in {result.key.namespace}: {result.verdict.value}, {look.means}"))
     inside = element("svg", title, frame, *lines, **_at(corner, _BOX))
-    link = {"class_": f"box {tone(result).css}", "href": f"#{anchor(result.key)}", "data_node": anchor(result.key)}
+    link = {
+        "class_": f"box {find_tone(result).css}",
+        "href": f"#{make_anchor(result.key)}",
+        "data_node": make_anchor(result.key),
+    }
     return element("a", inside, tabindex=-1, **link)
 
 
@@ -129,29 +135,30 @@ def _at(corner: tuple[int, int], size: Size) -> dict[str, int]:
 
 
 def _of_groups(results: Sequence[Result]) -> Markup:
-    where = places(results)
-    content: dict[Place, list[Result]] = defaultdict(list)
+    where = group_results(results)
+    content: dict[GroupName, list[Result]] = defaultdict(list)
     for result in results:
         content[where[result.key]].append(result)
-    urgent = sorted(content, key=lambda place: (min(map(tone, content[place])), place.label, place))
+    urgent = sorted(content, key=lambda place: (min(map(find_tone, content[place])), place.label, place))
     shown = sorted(urgent[:_MOST_BOXES], key=lambda place: (place.label, place))
     needs = _needs(results, where, frozenset(shown))
-    placed = layers(needs, shown, _TILE, _TILES_ACROSS)
+    placed = place_layers(needs, shown, _TILE, _TILES_ACROSS)
     parts = (
         *(_curve(placed, place, target) for place in shown for target in sorted(needs[place])),
         *(_tile(place, content[place], placed.corners[place]) for place in shown),
     )
     hidden = len(content) - len(shown)
-    words = (
-        f"{plural(len(shown), 'resource group')} and what they need of each other; the list below has the resources."
-    )
-    note = f"… and {plural(hidden, 'more resource group')}, not drawn to keep this small."
+    groups = format_plural(len(shown), "resource group")
+    words = f"{groups} and what they need of each other; the list below has the resources."
+    note = f"… and {format_plural(hidden, 'more resource group')}, not drawn to keep this small."
     return joined([_drawing(placed, parts, words), element("p", text(note), class_="note") if hidden else NOTHING])
 
 
-def _needs(results: Iterable[Result], where: Mapping[Key, Place], shown: frozenset[Place]) -> dict[Place, set[Place]]:
+def _needs(
+    results: Iterable[Result], where: Mapping[Key, GroupName], shown: frozenset[GroupName]
+) -> dict[GroupName, set[GroupName]]:
     """Which groups each group needs something from."""
-    found: dict[Place, set[Place]] = defaultdict(set)
+    found: dict[GroupName, set[GroupName]] = defaultdict(set)
     for result in results:
         here = where[result.key]
         named = {where[key] for key in (result.owner, *result.depends_on) if key and key in where}
@@ -159,7 +166,7 @@ def _needs(results: Iterable[Result], where: Mapping[Key, Place], shown: frozens
     return found
 
 
-def _curve(placed: Placed[Place], place: Place, target: Place) -> Markup:
+def _curve(placed: Placed[GroupName], place: GroupName, target: GroupName) -> Markup:
     """From the top of a group to the bottom of one that it needs."""
     (x, y), (to_x, to_y) = placed.corners[place], placed.corners[target]
     half, bow = _TILE.width // 2, 26
@@ -168,18 +175,18 @@ def _curve(placed: Placed[Place], place: Place, target: Place) -> Markup:
     return element("path", d=path, class_="needs", data_from=place.id, data_to=target.id)
 
 
-def _tile(place: Place, content: Sequence[Result], corner: tuple[int, int]) -> Markup:
-    tones = Counter(tone(result) for result in content)
+def _tile(place: GroupName, content: Sequence[Result], corner: tuple[int, int]) -> Markup:
+    tones = Counter(find_tone(result) for result in content)
     verdicts = Counter(result.verdict for result in content)
     told = ", ".join(f"{verdicts[verdict]} {verdict.value}" for verdict in LOOKS if verdicts[verdict])
-    worst = min(content, key=lambda r: (tone(r), list(LOOKS).index(r.verdict)))
+    worst = min(content, key=lambda r: (find_tone(r), list(LOOKS).index(r.verdict)))
     inside = element(
         "svg",
         element("title", text(f"{place.label}: {told}")),
         element("rect", width=_TILE.width - 2, height=_TILE.height - 2, x=1, y=1, rx=5),
         element("text", text(LOOKS[worst.verdict].sign), x=14, y=22, class_="sign"),
-        element("text", text(shortened(place.label, _CHARACTERS)), x=28, y=17, class_="name"),
-        element("text", text(shortened(told, _CHARACTERS + 8)), x=28, y=31, class_="kind"),
+        element("text", text(shorten(place.label, _CHARACTERS)), x=28, y=17, class_="name"),
+        element("text", text(shorten(told, _CHARACTERS + 8)), x=28, y=31, class_="kind"),
         *_bar(tones, len(content)),
         **_at(corner, _TILE),
     )
@@ -196,7 +203,7 @@ def _bar(tones: Mapping[Tone, int], count: int) -> Iterator[Markup]:
         left += part
 
 
-def _drawing(placed: Placed[Key] | Placed[Place], parts: Iterable[Markup], words: str) -> Markup:
+def _drawing(placed: Placed[Key] | Placed[GroupName], parts: Iterable[Markup], words: str) -> Markup:
     width, height = placed.width + 2 * _MARGIN, placed.height + 2 * _MARGIN
     box = f"{-_MARGIN} {-_MARGIN} {width} {height}"
     inside = (element("title", text(words)), BREAK, joined(parts, BREAK))

@@ -12,7 +12,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-Name = TypeVar("Name")
+NameT = TypeVar("NameT")
 
 _ROWS_A_COLUMN = 36  # of the newspaper; above that there are two, and three at most
 _MOST_COLUMNS = 3
@@ -30,15 +30,15 @@ class Size:
 
 
 @dataclass(frozen=True, slots=True)
-class Placed(Generic[Name]):
+class Placed(Generic[NameT]):
     """The left upper corner of each box, and the size of the picture."""
 
-    corners: Mapping[Name, tuple[int, int]]
+    corners: Mapping[NameT, tuple[int, int]]
     width: int
     height: int
 
 
-def forest(children: Mapping[Name, Sequence[Name]], roots: Sequence[Name], size: Size) -> Placed[Name]:
+def place_forest(children: Mapping[NameT, Sequence[NameT]], roots: Sequence[NameT], size: Size) -> Placed[NameT]:
     """Place trees; `children` names those of every box in their order, and nothing in a circle."""
     trees = [_tree(children, root) for root in roots]
     wanted = min(_MOST_COLUMNS, -(-sum(map(_rows, trees)) // _ROWS_A_COLUMN))
@@ -49,10 +49,10 @@ def forest(children: Mapping[Name, Sequence[Name]], roots: Sequence[Name], size:
     return _newspaper(trees, 1, size)
 
 
-def _newspaper(trees: Sequence[Mapping[Name, tuple[int, int]]], columns: int, size: Size) -> Placed[Name]:
+def _newspaper(trees: Sequence[Mapping[NameT, tuple[int, int]]], columns: int, size: Size) -> Placed[NameT]:
     """Trees below each other, and on beside them where about as much as its share stands in a column."""
     share = sum(map(_rows, trees)) / columns
-    corners: dict[Name, tuple[int, int]] = {}
+    corners: dict[NameT, tuple[int, int]] = {}
     left = row = tallest = deepest = 0
     for tree in trees:
         if row and row + _rows(tree) / 2 > share:
@@ -63,13 +63,13 @@ def _newspaper(trees: Sequence[Mapping[Name, tuple[int, int]]], columns: int, si
     return Placed(corners, left + deepest * size.step_x, tallest * size.step_y)
 
 
-def _rows(tree: Mapping[Name, tuple[int, int]]) -> int:
+def _rows(tree: Mapping[NameT, tuple[int, int]]) -> int:
     return max(row for _, row in tree.values()) + 1
 
 
-def _tree(children: Mapping[Name, Sequence[Name]], root: Name) -> dict[Name, tuple[int, int]]:
+def _tree(children: Mapping[NameT, Sequence[NameT]], root: NameT) -> dict[NameT, tuple[int, int]]:
     """Depth and row of each box; an owner stands beside the first of what it owns."""
-    cells: dict[Name, tuple[int, int]] = {}
+    cells: dict[NameT, tuple[int, int]] = {}
     row, waiting = -1, [(root, 0, True)]
     while waiting:
         name, depth, opens = waiting.pop()
@@ -80,9 +80,11 @@ def _tree(children: Mapping[Name, Sequence[Name]], root: Name) -> dict[Name, tup
     return cells
 
 
-def layers(targets: Mapping[Name, AbstractSet[Name]], names: Iterable[Name], size: Size, across: int) -> Placed[Name]:
+def place_layers(
+    targets: Mapping[NameT, AbstractSet[NameT]], names: Iterable[NameT], size: Size, across: int
+) -> Placed[NameT]:
     """Place groups below what they depend on, at most `across` in a line; the names come in the order of a line."""
-    corners: dict[Name, tuple[int, int]] = {}
+    corners: dict[NameT, tuple[int, int]] = {}
     line = 0
     for layer in _layers(targets, list(names)):
         for number, name in enumerate(layer):
@@ -93,10 +95,10 @@ def layers(targets: Mapping[Name, AbstractSet[Name]], names: Iterable[Name], siz
     return Placed(corners, wide, line * size.step_y)
 
 
-def _layers(targets: Mapping[Name, AbstractSet[Name]], names: list[Name]) -> list[list[Name]]:
+def _layers(targets: Mapping[NameT, AbstractSet[NameT]], names: list[NameT]) -> list[list[NameT]]:
     """Each as high as it can stand; where all wait for each other, the first goes before the others."""
-    placed: set[Name] = set()
-    found: list[list[Name]] = []
+    placed: set[NameT] = set()
+    found: list[list[NameT]] = []
     while names:
         ready = [name for name in names if targets.get(name, frozenset()) <= placed | {name}] or names[:1]
         placed.update(ready)

@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from gitsync.model.gvk import Key
 from gitsync.model.result import Attempt, Result
 from gitsync.model.verdict import Action
-from gitsync.report.escape import shortened
-from gitsync.report.headline import plural
-from gitsync.report.html.anchors import anchor
-from gitsync.report.html.changes import differences
-from gitsync.report.html.grouping import Place
-from gitsync.report.html.looks import LOOKS, tone
+from gitsync.report.escape import shorten
+from gitsync.report.headline import format_plural
+from gitsync.report.html.anchors import make_anchor
+from gitsync.report.html.changes import render_differences
+from gitsync.report.html.grouping import GroupName
+from gitsync.report.html.looks import LOOKS, find_tone
 from gitsync.report.html.markup import NOTHING, Markup, code, element, facts, joined, prose, table, text
-from gitsync.report.html.summary import badge
-from gitsync.status.advice import advice_on
+from gitsync.report.html.summary import render_badge
+from gitsync.status.advice import find_condition_advice
 
 _LONGEST_MESSAGE = 4000  # characters
 _MOST = 200  # attempts, or paths that were not compared, or resources that are needed
@@ -30,18 +30,18 @@ class Around:
     """
 
     names: Mapping[Key, str]
-    places: Mapping[Key, Place]
+    places: Mapping[Key, GroupName]
     listed: AbstractSet[Key]
     before: str
 
 
-def card(result: Result, around: Around, *, opened: bool, body: Markup) -> Markup:
+def render_card(result: Result, around: Around, *, opened: bool, body: Markup) -> Markup:
     """A resource that folds: what one sees at once, and the rest."""
     look = LOOKS[result.verdict]
     told = (result.key.namespace, str(result.source or ""), *_counts(result))
     head = element(
         "summary",
-        badge(result.verdict.value, look.sign, tone(result)),
+        render_badge(result.verdict.value, look.sign, find_tone(result)),
         element("span", text(around.names[result.key]), class_="title"),
         element("span", text(" · ".join(part for part in told if part)), class_="more"),
     )
@@ -49,13 +49,13 @@ def card(result: Result, around: Around, *, opened: bool, body: Markup) -> Marku
         "details",
         head,
         body,
-        class_=f"resource card {tone(result).css}",
+        class_=f"resource card {find_tone(result).css}",
         open=opened,
         **_marks(result, around.places[result.key]),
     )
 
 
-def row(result: Result, around: Around) -> Markup:
+def render_row(result: Result, around: Around) -> Markup:
     """A resource of which there is nothing to tell but that it is in sync."""
     return element(
         "tr",
@@ -69,10 +69,10 @@ def row(result: Result, around: Around) -> Markup:
     )
 
 
-def _marks(result: Result, place: Place) -> dict[str, str]:
+def _marks(result: Result, place: GroupName) -> dict[str, str]:
     """What filters go by."""
     return {
-        "id": anchor(result.key),
+        "id": make_anchor(result.key),
         "data_verdict": result.verdict.value,
         "data_kind": result.key.kind,
         "data_namespace": result.key.namespace,
@@ -84,19 +84,19 @@ def _counts(result: Result) -> Iterator[str]:
     if result.action is not Action.NONE:
         yield result.action.value
     if result.differences:
-        yield plural(len(result.differences), "difference")
+        yield format_plural(len(result.differences), "difference")
     if result.attempts:
-        yield plural(len(result.attempts), "failed try").replace("trys", "tries")
+        yield format_plural(len(result.attempts), "failed try").replace("trys", "tries")
     if result.condition.reason not in {"Succeeded", "Planned"}:
         yield result.condition.reason
 
 
-def inside(result: Result, around: Around) -> Markup:
+def render_details(result: Result, around: Around) -> Markup:
     """What a resource shows when it is unfolded."""
     parts = (
         _message(result),
         _advice(result),
-        differences(result.differences, around.before),
+        render_differences(result.differences, around.before),
         _unverified(result),
         _attempts(result.attempts),
         _facts(result, around),
@@ -108,13 +108,13 @@ def _message(result: Result) -> Markup:
     condition = result.condition
     if not condition.message:
         return NOTHING
-    said = element("p", text(shortened(condition.message, _LONGEST_MESSAGE)), class_="message")
+    said = element("p", text(shorten(condition.message, _LONGEST_MESSAGE)), class_="message")
     request = f"Request id {condition.request_id}" if condition.request_id else ""
     return joined([said, element("p", text(request), class_="note") if request else NOTHING])
 
 
 def _advice(result: Result) -> Markup:
-    told = advice_on(result.condition, result.key)
+    told = find_condition_advice(result.condition, result.key)
     return element("p", element("strong", text("What to do: ")), prose(told)) if told else NOTHING
 
 
@@ -139,7 +139,7 @@ def _facts(result: Result, around: Around) -> Markup:
 
 def _links(keys: Sequence[Key], around: Around) -> Markup:
     links = [
-        element("a", text(around.names[key]), href=f"#{anchor(key)}") if key in around.listed else text(str(key))
+        element("a", text(around.names[key]), href=f"#{make_anchor(key)}") if key in around.listed else text(str(key))
         for key in keys[:_MOST]
     ]
     more = len(keys) - _MOST
@@ -153,7 +153,7 @@ def _unverified(result: Result) -> Markup:
         return NOTHING
     left_out = [element("li", text(f"… and {len(paths) - _MOST} more"))] if len(paths) > _MOST else []
     items = (element("li", code(path), _reason(result.because.get(path, ""))) for path in paths[:_MOST])
-    head = f"{plural(len(paths), 'path')} not compared: Azure does not return what git asks for"
+    head = f"{format_plural(len(paths), 'path')} not compared: Azure does not return what git asks for"
     return element("details", element("summary", text(head)), element("ul", *items, *left_out), class_="unverified")
 
 
@@ -170,7 +170,7 @@ def _attempts(attempts: Sequence[Attempt]) -> Markup:
             element("th", element("time", text(attempt.at), datetime=attempt.at), scope="row"),
             element("td", text(attempt.stage.value), data_title="Stage"),
             element("td", text(f"{attempt.status or ''} {attempt.code}".strip()), data_title="Answer"),
-            element("td", text(shortened(attempt.message, _LONGEST_MESSAGE)), data_title="Message"),
+            element("td", text(shorten(attempt.message, _LONGEST_MESSAGE)), data_title="Message"),
             element("td", code(attempt.request_id), data_title="Request id"),
         )
         for attempt in attempts[:_MOST]

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report
-from gitsync.report.coverage import sentence
-from gitsync.report.headline import against, cost, done, plural
-from gitsync.report.html.looks import LOOKS, Tone, tone
+from gitsync.report.coverage import format_coverage
+from gitsync.report.headline import format_baseline_note, format_cost, format_done, format_plural
+from gitsync.report.html.looks import LOOKS, Tone, find_tone
 from gitsync.report.html.markup import NOTHING, Markup, code, element, facts, joined, prose, table, text
-from gitsync.report.nextsteps import next_steps
+from gitsync.report.nextsteps import list_next_steps
 
 _MOST_PROBLEMS = 500
 
@@ -24,21 +24,21 @@ _EXITS = {
 }
 
 
-def header(report: Report) -> Markup:
+def render_header(report: Report) -> Markup:
     """The title and a sentence."""
-    counts = plural(len(report.results), "resource")
+    counts = format_plural(len(report.results), "resource")
     ready = f", {sum(r.condition.is_ready for r in report.results)} Ready" if report.command == "sync" else ""
     stopped = "Interrupted: what was not reached is left to the next run."
     return element(
         "header",
         element("h1", text(f"gitsync {report.command}")),
-        element("p", text(f"{counts}{ready}; {done(report)}."), class_="lead"),
-        element("p", text(against(report))) if report.base else NOTHING,
+        element("p", text(f"{counts}{ready}; {format_done(report)}."), class_="lead"),
+        element("p", text(format_baseline_note(report))) if report.base else NOTHING,
         element("p", text(stopped), class_="alert tone-stop") if report.interrupted else NOTHING,
     )
 
 
-def summary(report: Report) -> Markup:
+def render_summary(report: Report) -> Markup:
     """The facts of the run, verdicts by number, and advice."""
     return element(
         "section",
@@ -58,8 +58,8 @@ def _facts(report: Report) -> Markup:
             ("Compared with", code(report.base) if report.base else NOTHING),
             ("Started", element("time", text(report.started), datetime=report.started)),
             ("Finished", element("time", text(report.finished), datetime=report.finished)),
-            ("Read", text(sentence(report.coverage))),
-            ("Requests", text(cost(report))),
+            ("Read", text(format_coverage(report.coverage))),
+            ("Requests", text(format_cost(report))),
             ("Exit code", Markup(exit_code)),
         )
     )
@@ -72,7 +72,7 @@ def _verdicts(report: Report) -> Markup:
     rows = [
         element(
             "tr",
-            element("th", badge(verdict.value, look.sign, look.tone), scope="row"),
+            element("th", render_badge(verdict.value, look.sign, look.tone), scope="row"),
             element("td", text(f"{times[verdict]:,}"), class_="number"),
             element("td", text(look.meaning(rehearsed=report.base is not None))),
         )
@@ -85,7 +85,7 @@ def _verdicts(report: Report) -> Markup:
 
 def _bar(report: Report) -> Markup:
     """Each tone as a share of all; what it shows is in the table below it."""
-    tones = Counter(map(tone, report.results))
+    tones = Counter(map(find_tone, report.results))
     return element("svg", *_parts(tones, len(report.results)), class_="bar", aria_hidden="true")
 
 
@@ -97,7 +97,7 @@ def _parts(tones: Counter[Tone], count: int) -> Iterator[Markup]:
         left += share
 
 
-def badge(word: str, sign: str, look: Tone) -> Markup:
+def render_badge(word: str, sign: str, look: Tone) -> Markup:
     """A verdict with its sign, which is not read aloud."""
     return element(
         "span", element("span", text(sign), aria_hidden="true"), text(f" {word}"), class_=f"badge {look.css}"
@@ -105,19 +105,21 @@ def badge(word: str, sign: str, look: Tone) -> Markup:
 
 
 def _advice(report: Report) -> Markup:
-    steps = [element("li", prose(step)) for step in next_steps(report)]
+    steps = [element("li", prose(step)) for step in list_next_steps(report)]
     return element("ul", *steps, class_="advice") if steps else NOTHING
 
 
-def problems(found: Sequence[Problem]) -> Markup:
+def render_problems(found: Sequence[Problem]) -> Markup:
     """The problems of the input as a table, as a reader goes through the files; "" where there is none."""
     if not found:
         return NOTHING
     ordered = sorted(found, key=lambda problem: problem.order)
     hidden = len(ordered) - _MOST_PROBLEMS
-    caption = text(f"{plural(len(ordered), 'problem')} of the manifests")
+    caption = text(f"{format_plural(len(ordered), 'problem')} of the manifests")
     rows = table(caption, ("Where", "Level", "What"), _rows(ordered[:_MOST_PROBLEMS]), class_="problems")
-    note = f"… and {plural(hidden, 'more problem')}, left out to keep this page small; `gitsync validate` has all."
+    note = (
+        f"… and {format_plural(hidden, 'more problem')}, left out to keep this page small; `gitsync validate` has all."
+    )
     return element(
         "section",
         element("h2", text("Problems"), id="problems-title"),
@@ -136,7 +138,7 @@ def _rows(found: Iterable[Problem]) -> Iterator[Markup]:
         yield element(
             "tr",
             element("th", code(place), scope="row"),
-            element("td", badge(problem.level.value, sign, look), element("div", code(problem.code))),
+            element("td", render_badge(problem.level.value, sign, look), element("div", code(problem.code))),
             element("td", *(element("div", one) for one in said if one)),
         )
 

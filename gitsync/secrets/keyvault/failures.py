@@ -11,9 +11,9 @@ from enum import StrEnum
 from typing import Any
 
 from gitsync.model.secret import Secret
-from gitsync.secrets.complaint import complaint
+from gitsync.secrets.complaint import format_complaint
 from gitsync.secrets.protocols import VaultError
-from gitsync.secrets.retry import PassingError, retry_after
+from gitsync.secrets.retry import PassingError, read_retry_after
 
 DELETED = "ObjectIsDeletedButRecoverable"
 
@@ -22,7 +22,7 @@ _IN_BETWEEN = frozenset({"ObjectIsBeingRecovered", "ObjectIsBeingDeleted"})
 _ATTEMPTS = 7  # 1, 2, 4, 8 and twice 16 seconds between them: to recover a secret takes Key Vault as long
 
 
-class Access(StrEnum):
+class VaultPermission(StrEnum):
     """What the identity must be allowed to do, and how to allow it."""
 
     READ = "Grant the identity the role `Key Vault Secrets User`, or get and list in the vault's access policy."
@@ -39,7 +39,7 @@ class Ask:
     method: str
     path: str
     doing: str
-    needs: Access = Access.READ
+    needs: VaultPermission = VaultPermission.READ
     body: Mapping[str, Any] | None = field(default=None, repr=False)
     hides: Secret | None = None
 
@@ -77,13 +77,13 @@ _BY_STATUS: dict[int, tuple[str, str]] = {
 }
 
 
-def failure(ask: Ask, vault: str, status: int, headers: Mapping[str, str], body: Any) -> VaultError:
+def make_failure(ask: Ask, vault: str, status: int, headers: Mapping[str, str], body: Any) -> VaultError:
     """The error that an answer stands for."""
     code, said = _said(body, ask.hides)
     why, hint = _BY_CODE.get(code) or _BY_STATUS.get(status) or ("", ask.needs.value if status == 403 else "")
     message = " ".join(filter(None, (f"{vault} refused to {ask.doing} ({status} {code}).", why, said)))
     if status in _PASSING or code in _IN_BETWEEN:
-        return PassingError(message, attempts=_ATTEMPTS, retry_after=retry_after(headers), hint=hint)
+        return PassingError(message, attempts=_ATTEMPTS, retry_after=read_retry_after(headers), hint=hint)
     return RefusalError(message, code=code, hint=hint)
 
 
@@ -94,5 +94,5 @@ def _said(body: Any, hidden: Secret | None) -> tuple[str, str]:
         return "without a reason", ""
     inner = error.get("innererror") or error.get("innerError")
     code = (inner.get("code") if isinstance(inner, dict) else None) or error.get("code") or "without a code"
-    said = complaint(error.get("message"), [hidden] if hidden else [])
+    said = format_complaint(error.get("message"), [hidden] if hidden else [])
     return str(code), f"{said}." if said else ""

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 from gitsync.model.export import Address
 from gitsync.model.secret import Secret
-from gitsync.secrets.keyvault.names import OWNER, Place, place_of
+from gitsync.secrets.keyvault.names import OWNER, VaultKey, find_vault_key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stored:
+class VaultSecret:
     """One secret as Key Vault shows it; without its value in a list. Times are in seconds since 1970."""
 
     name: str
@@ -25,8 +25,8 @@ class Stored:
     value: Secret | None = None
 
     @property
-    def place(self) -> Place | None:
-        return place_of(self.name, self.tags)
+    def place(self) -> VaultKey | None:
+        return find_vault_key(self.name, self.tags)
 
     @property
     def owner(self) -> str:
@@ -34,26 +34,26 @@ class Stored:
         return self.tags.get(OWNER, "")
 
 
-class Index:
+class VaultIndex:
     """The secrets of a vault. Their names are alike in either case."""
 
-    def __init__(self, stored: Iterable[Stored]) -> None:
+    def __init__(self, stored: Iterable[VaultSecret]) -> None:
         self._stored = {each.name.casefold(): each for each in stored}
 
-    def at(self, address: Address) -> tuple[Stored, ...]:
+    def at(self, address: Address) -> tuple[VaultSecret, ...]:
         """Every secret that holds a key of an object, by name."""
         found = (each for each in self._stored.values() if each.place is not None and each.place.is_in(address))
         return tuple(sorted(found, key=lambda each: each.name))
 
-    def holding(self, place: Place) -> tuple[Stored, ...]:
+    def holding(self, place: VaultKey) -> tuple[VaultSecret, ...]:
         """Every secret that holds one key: one, or none, where nobody tagged two alike."""
         found = (each for each in self._stored.values() if each.place == place)
         return tuple(sorted(found, key=lambda each: each.name))
 
-    def named(self, name: str) -> Stored | None:
+    def named(self, name: str) -> VaultSecret | None:
         return self._stored.get(name.casefold())
 
-    def add(self, stored: Stored) -> None:
+    def add(self, stored: VaultSecret) -> None:
         self._stored[stored.name.casefold()] = stored
 
     def drop(self, name: str) -> None:

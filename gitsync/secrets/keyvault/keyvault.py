@@ -18,10 +18,17 @@ from gitsync.errors import ConfigError
 from gitsync.model.clock import Clock
 from gitsync.model.export import Address, Export, Holder, Owner
 from gitsync.model.secret import Secret
-from gitsync.secrets.connection import Way
-from gitsync.secrets.content import check_export, expect_own
-from gitsync.secrets.keyvault.index import Index, Stored
-from gitsync.secrets.keyvault.names import LONGEST_TAG, Place, name_of, place_in, place_of, tags_of
+from gitsync.secrets.connection import VaultConnection
+from gitsync.secrets.content import check_export, check_owner
+from gitsync.secrets.keyvault.index import VaultIndex, VaultSecret
+from gitsync.secrets.keyvault.names import (
+    LONGEST_TAG,
+    VaultKey,
+    find_vault_key,
+    make_secret_name,
+    make_tags,
+    make_vault_key,
+)
 from gitsync.secrets.naming import check_names
 from gitsync.secrets.protocols import VaultError
 
@@ -32,7 +39,7 @@ _INSTALL = "pip install 'gitsync[keyvault]'"
 
 
 @asynccontextmanager
-async def open_key_vault(url: str, credential: Any, way: Way, clock: Clock) -> AsyncIterator[KeyVault]:
+async def open_key_vault(url: str, credential: Any, way: VaultConnection, clock: Clock) -> AsyncIterator[KeyVault]:
     """The vault at an https address; `credential` is azure.core's, None for nobody (an emulator on this machine).
 
     Raises ConfigError for an address that is none, for nobody in particular, and where the extra is not installed.
@@ -61,7 +68,7 @@ class KeyVault:
     def __init__(self, requests: KeyVaultRequests, clock: Clock) -> None:
         self._requests = requests
         self._clock = clock
-        self._index: Index | None = None
+        self._index: VaultIndex | None = None
         self._listing = asyncio.Lock()
 
     async def check(self) -> None:
@@ -81,7 +88,7 @@ class KeyVault:
         if address.holder is not Holder.SECRET:
             return None
         check_names(address, keys)
-        places = [place_in(address, key) for key in keys] or await self._places(address)
+        places = [make_vault_key(address, key) for key in keys] or await self._places(address)
         values = {place.key: await self._value(place) for place in sorted(set(places))}
         found = {key: value for key, value in values.items() if value is not None}
         return found if found or (keys and await self._places(address)) else None
@@ -99,7 +106,7 @@ class KeyVault:
         for export in (one for one in exports if one.address.holder is Holder.SECRET):
             check_export(export)
             for key in export.data:
-                _tags(place_in(export.address, key), export)
+                _tags(make_vault_key(export.address, key), export)
 
     async def write(self, export: Export) -> None:
         """Write what differs, then delete the keys that went. Config maps, annotations and labels have no place here.
@@ -110,14 +117,14 @@ class KeyVault:
             return
         self.examine((export,))
         known = await self._known()
-        wanted = {place_in(export.address, key): value for key, value in sorted(export.data.items())}
+        wanted = {make_vault_key(export.address, key): value for key, value in sorted(export.data.items())}
         tags = {place: _tags(place, export) for place in wanted}
         stored = {place: await self._own(place, export) for place in wanted}
         for place, value in wanted.items():
             there = stored[place]
             if there is None or not _is_same(there, value, tags[place]):
-                await self._put(name_of(place), value, tags[place])
-                known.add(Stored(name=name_of(place), tags=tags[place]))
+                await self._put(make_secret_name(place), value, tags[place])
+                known.add(VaultSecret(name=make_secret_name(place), tags=tags[place]))
         for gone in known.at(export.address):
             if gone.place not in wanted and gone.owner == str(export.owner):
                 await self._requests.delete(gone.name)
@@ -135,17 +142,17 @@ class KeyVault:
                 await self._requests.delete(listed.name)
                 known.drop(listed.name)
 
-    async def _known(self) -> Index:
+    async def _known(self) -> VaultIndex:
         async with self._listing:
             if self._index is None:
-                self._index = Index(await self._requests.every())
+                self._index = VaultIndex(await self._requests.every())
             return self._index
 
-    async def _places(self, address: Address) -> list[Place]:
+    async def _places(self, address: Address) -> list[VaultKey]:
         return [stored.place for stored in (await self._known()).at(address) if stored.place is not None]
 
-    async def _value(self, place: Place) -> Secret | None:
-        stored = await self._requests.get(name_of(place))
+    async def _value(self, place: VaultKey) -> Secret | None:
+        stored = await self._requests.get(make_secret_name(place))
         if stored is None:
             alike = (await self._known()).holding(place)
             if len(alike) > 1:
@@ -157,7 +164,7 @@ class KeyVault:
             stored = await self._requests.get(alike[0].name) if alike else None
         return None if stored is None else self._usable(stored, place)
 
-    def _usable(self, stored: Stored, place: Place) -> Secret | None:
+    def _usable(self, stored: VaultSecret, place: VaultKey) -> Secret | None:
         self._expect(stored, place)
         now = self._clock.now().timestamp()
         if stored.expires is not None and stored.expires <= now:
@@ -170,7 +177,7 @@ class KeyVault:
             )
         return stored.value
 
-    def _expect(self, stored: Stored, place: Place) -> None:
+    def _expect(self, stored: VaultSecret, place: VaultKey) -> None:
         if stored.place not in {None, place}:
             raise VaultError(
                 f"Secret {stored.name} of {self._requests.vault} stands where {place} would, but is tagged for "
@@ -178,16 +185,16 @@ class KeyVault:
                 hint="Mend its tags, or give it another name.",
             )
 
-    async def _own(self, place: Place, export: Export) -> Stored | None:
+    async def _own(self, place: VaultKey, export: Export) -> VaultSecret | None:
         """What an export would write over; VaultError where that is not the exporting resource's own."""
-        stored = await self._newest(name_of(place))
+        stored = await self._newest(make_secret_name(place))
         if stored is None:
             return None
         self._expect(stored, place)
-        expect_own(export, stored.owner, f"Secret {stored.name} of {self._requests.vault}")
+        check_owner(export, stored.owner, f"Secret {stored.name} of {self._requests.vault}")
         return stored
 
-    async def _newest(self, name: str) -> Stored | None:
+    async def _newest(self, name: str) -> VaultSecret | None:
         """A secret as it is now; a disabled one as it was in the list, since Key Vault does not show it."""
         listed = (await self._known()).named(name)
         is_disabled = listed is not None and not listed.enabled
@@ -201,7 +208,7 @@ class KeyVault:
         if await self._requests.put(name, value, tags):
             return
         deleted = await self._requests.get_deleted(name)
-        if deleted is None or not deleted.owner or deleted.place != place_of(name, tags):
+        if deleted is None or not deleted.owner or deleted.place != find_vault_key(name, tags):
             raise VaultError(
                 f"{self._requests.vault} keeps the name {name} for a deleted secret that was not exported from here.",
                 hint="Recover or purge it: `az keyvault secret recover` or `az keyvault secret purge`.",
@@ -211,8 +218,8 @@ class KeyVault:
             raise VaultError(f"{self._requests.vault} has not recovered secret {name} yet.", hint="Run again later.")
 
 
-def _tags(place: Place, export: Export) -> dict[str, str]:
-    tags = tags_of(place, export.owner)
+def _tags(place: VaultKey, export: Export) -> dict[str, str]:
+    tags = make_tags(place, export.owner)
     if long := sorted(name for name, value in tags.items() if len(value) > LONGEST_TAG):
         raise VaultError(
             f"Key Vault takes tags of {LONGEST_TAG} characters; {', '.join(long)} of {place} is longer.",
@@ -221,7 +228,7 @@ def _tags(place: Place, export: Export) -> dict[str, str]:
     return tags
 
 
-def _is_same(stored: Stored, value: Secret, tags: Mapping[str, str]) -> bool:
+def _is_same(stored: VaultSecret, value: Secret, tags: Mapping[str, str]) -> bool:
     is_plain = stored.enabled and stored.expires is None and stored.not_before is None
     return is_plain and stored.value == value and dict(stored.tags) == dict(tags)
 

@@ -29,7 +29,7 @@ _STRANGE = re.compile(r"[^0-9A-Za-z]+")
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Place:
+class VaultKey:
     """One key of one Secret."""
 
     namespace: str
@@ -43,11 +43,11 @@ class Place:
         return (self.namespace, self.name) == (address.namespace, address.name)
 
 
-def place_in(address: Address, key: str) -> Place:
-    return Place(address.namespace, address.name, key)
+def make_vault_key(address: Address, key: str) -> VaultKey:
+    return VaultKey(address.namespace, address.name, key)
 
 
-def name_of(place: Place) -> str:
+def make_secret_name(place: VaultKey) -> str:
     """The name of a secret in Key Vault, another one for every place (but for a collision of the digest)."""
     parts = (place.namespace, place.name, place.key)
     plain = _BETWEEN.join(parts)
@@ -58,13 +58,13 @@ def name_of(place: Place) -> str:
     return f"{readable[: _LONGEST - len(_BETWEEN) - _DIGITS]}{_BETWEEN}{digest}"
 
 
-def place_of(name: str, tags: Mapping[str, str]) -> Place | None:
+def find_vault_key(name: str, tags: Mapping[str, str]) -> VaultKey | None:
     """What a secret holds: its tags say so, or a name that a person worked out; None where neither does."""
     if tags.keys() >= {NAMESPACE, NAME, KEY}:
-        return Place(tags[NAMESPACE], tags[NAME], tags[KEY])
+        return VaultKey(tags[NAMESPACE], tags[NAME], tags[KEY])
     parts = name.casefold().split(_BETWEEN)
-    return Place(*parts) if len(parts) == 3 and all(_PLAIN.fullmatch(part) for part in parts) else None
+    return VaultKey(*parts) if len(parts) == 3 and all(_PLAIN.fullmatch(part) for part in parts) else None
 
 
-def tags_of(place: Place, owner: Owner) -> dict[str, str]:
+def make_tags(place: VaultKey, owner: Owner) -> dict[str, str]:
     return {NAMESPACE: place.namespace, NAME: place.name, KEY: place.key, OWNER: str(owner)}

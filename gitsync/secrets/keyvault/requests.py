@@ -25,11 +25,11 @@ from gitsync.errors import ArmError
 from gitsync.formats.strict_json import read_json
 from gitsync.model.clock import Clock
 from gitsync.model.secret import Secret
-from gitsync.secrets.connection import Way
-from gitsync.secrets.keyvault.failures import DELETED, Access, Ask, RefusalError, failure
-from gitsync.secrets.keyvault.index import Stored
+from gitsync.secrets.connection import VaultConnection
+from gitsync.secrets.keyvault.failures import DELETED, Ask, RefusalError, VaultPermission, make_failure
+from gitsync.secrets.keyvault.index import VaultSecret
 from gitsync.secrets.protocols import VaultError
-from gitsync.secrets.retry import PassingError, answered, patiently
+from gitsync.secrets.retry import PassingError, answered, retry_passing
 
 _NAME = re.compile(r"/secrets/([0-9A-Za-z-]+)")  # in an id: https://vault/secrets/NAME, or with a version
 _STRANGER = "Check the address of the vault, and what stands in between."
@@ -41,7 +41,7 @@ _MOST_PAGES = 4000  # of 25 secrets each; a list that goes on for longer goes in
 
 @asynccontextmanager
 async def open_requests(
-    url: str, credential: Any, way: Way, clock: Clock, *, is_here: bool
+    url: str, credential: Any, way: VaultConnection, clock: Clock, *, is_here: bool
 ) -> AsyncIterator[KeyVaultRequests]:
     """`is_here`: the vault is an emulator on this machine, which has no domain to check an audience against."""
     client = SecretClient(
@@ -73,14 +73,16 @@ class KeyVaultRequests:
         self._clock = clock
         self.vault = client.vault_url
 
-    async def get(self, name: str) -> Stored | None:
+    async def get(self, name: str) -> VaultSecret | None:
         """A secret with its value; None where there is none."""
         return await self._show(Ask(method="GET", path=f"/secrets/{name}", doing=f"show secret {name}"))
 
-    async def get_deleted(self, name: str) -> Stored | None:
+    async def get_deleted(self, name: str) -> VaultSecret | None:
         """What is known of a deleted secret that can be recovered."""
         doing = f"show deleted secret {name}"
-        return await self._show(Ask(method="GET", path=f"/deletedsecrets/{name}", doing=doing, needs=Access.WRITE))
+        return await self._show(
+            Ask(method="GET", path=f"/deletedsecrets/{name}", doing=doing, needs=VaultPermission.WRITE)
+        )
 
     async def put(self, name: str, value: Secret, tags: Mapping[str, str]) -> bool:
         """Make a new version of a secret, or a new secret. False where a deleted one keeps the name."""
@@ -101,7 +103,7 @@ class KeyVaultRequests:
         """Bring back a deleted secret, and wait until it is there."""
         if await self._write("POST", f"/deletedsecrets/{name}/recover", f"recover secret {name}") is None:
             raise VaultError(f"{self.vault} has no deleted secret {name} any more.", hint="Run again.")
-        await patiently(lambda: self._expect_back(name), self._clock)
+        await retry_passing(lambda: self._expect_back(name), self._clock)
 
     async def _expect_back(self, name: str) -> None:
         if await self.get(name) is None:
@@ -113,9 +115,9 @@ class KeyVaultRequests:
         """List one secret, to see whether the vault answers."""
         await self._send(Ask(method="GET", path="/secrets?maxresults=1", doing="list its secrets"))
 
-    async def every(self) -> list[Stored]:
+    async def every(self) -> list[VaultSecret]:
         """All secrets, without values."""
-        found: list[Stored] = []
+        found: list[VaultSecret] = []
         path = "/secrets"
         for _ in range(_MOST_PAGES):
             page = await self._send(Ask(method="GET", path=path, doing="list its secrets"))
@@ -134,18 +136,18 @@ class KeyVaultRequests:
             return listed
         raise VaultError(f"{self.vault} showed something else than a list of its secrets.", hint=_STRANGER)
 
-    async def _show(self, ask: Ask) -> Stored | None:
+    async def _show(self, ask: Ask) -> VaultSecret | None:
         body = await self._send(ask)
         return None if body is None else self._stored(body)
 
-    def _stored(self, body: Any) -> Stored:
+    def _stored(self, body: Any) -> VaultSecret:
         named = _NAME.search(str(body.get("id"))) if isinstance(body, dict) else None
         if named is None:
             raise VaultError(f"{self.vault} showed something else than a secret.", hint=_STRANGER)
         attributes, tags = body.get("attributes") or {}, body.get("tags") or {}
         if not isinstance(attributes, dict) or not _are_texts(tags) or not _are_times(attributes):
             raise VaultError(f"{self.vault} showed secret {named[1]} in a shape that is not its own.", hint=_STRANGER)
-        return Stored(
+        return VaultSecret(
             name=named[1],
             tags=tags,
             enabled=attributes.get("enabled", True) is not False,
@@ -167,12 +169,12 @@ class KeyVaultRequests:
     async def _write(
         self, method: str, path: str, doing: str, *, body: Mapping[str, Any] | None = None, hides: Secret | None = None
     ) -> Any:
-        ask = Ask(method=method, path=path, doing=doing, needs=Access.WRITE, body=body, hides=hides)
+        ask = Ask(method=method, path=path, doing=doing, needs=VaultPermission.WRITE, body=body, hides=hides)
         return await self._send(ask)
 
     async def _send(self, ask: Ask) -> Any:
         """The body of the answer; None for 404."""
-        return await patiently(lambda: self._send_once(ask), self._clock)
+        return await retry_passing(lambda: self._send_once(ask), self._clock)
 
     async def _send_once(self, ask: Ask) -> Any:
         content = None if ask.body is None else json.dumps(ask.body)
@@ -198,7 +200,7 @@ class KeyVaultRequests:
             return None
         body = _read(response.content)
         if response.status_code not in {200, 202}:
-            raise failure(ask, self.vault, response.status_code, response.headers, body)
+            raise make_failure(ask, self.vault, response.status_code, response.headers, body)
         if not isinstance(body, dict):
             said = f"{self.vault} answered with something else than JSON when asked to {ask.doing}."
             raise VaultError(said, hint=_STRANGER)

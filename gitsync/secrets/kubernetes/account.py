@@ -20,7 +20,7 @@ _OUTSIDE = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Account:
+class ServiceAccount:
     """The token is a file, since the kubelet writes it anew before it expires."""
 
     server: str
@@ -29,7 +29,7 @@ class Account:
     certificates: Path
 
 
-def account_in(environment: Mapping[str, str], folder: Path = FOLDER) -> Account:
+def find_service_account(environment: Mapping[str, str], folder: Path = FOLDER) -> ServiceAccount:
     """The service account of the pod; ConfigError outside of a cluster."""
     host, port = environment.get("KUBERNETES_SERVICE_HOST", ""), environment.get("KUBERNETES_SERVICE_PORT", "")
     if not (host and port.isdigit()):
@@ -45,4 +45,4 @@ def account_in(environment: Mapping[str, str], folder: Path = FOLDER) -> Account
     except OSError as error:
         raise ConfigError(f"The service account of this pod cannot be read: {error}.", hint=_OUTSIDE) from error
     where = f"[{host}]" if ":" in host else host
-    return Account(server=f"https://{where}:{port}", namespace=namespace, token=token, certificates=certificates)
+    return ServiceAccount(server=f"https://{where}:{port}", namespace=namespace, token=token, certificates=certificates)

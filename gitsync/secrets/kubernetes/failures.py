@@ -11,9 +11,9 @@ from typing import Any
 
 from gitsync.model.export import Address, Holder
 from gitsync.model.secret import Secret
-from gitsync.secrets.complaint import complaint
+from gitsync.secrets.complaint import format_complaint
 from gitsync.secrets.protocols import VaultError
-from gitsync.secrets.retry import PassingError, retry_after
+from gitsync.secrets.retry import PassingError, read_retry_after
 
 RESOURCES = {Holder.SECRET: "secrets", Holder.CONFIG_MAP: "configmaps"}
 """As a Role names them."""
@@ -40,18 +40,18 @@ class AbsentError(VaultError):
     """There is no such object; or, where one was to be created, no such namespace."""
 
 
-def refusal(doing: Doing, status: int, headers: Mapping[str, str], body: Any) -> VaultError:
+def make_failure(doing: Doing, status: int, headers: Mapping[str, str], body: Any) -> VaultError:
     """The error that an answer stands for."""
     said = _said(body, doing.hides)
     message = f"The API server refused to {doing} ({status}){f': {said}' if said else ''}."
     if status in _PASSING:
         hint = "Something else writes this object all the time." if status == 409 else "Run again later."
-        return PassingError(message, attempts=_ATTEMPTS, retry_after=retry_after(headers), hint=hint)
+        return PassingError(message, attempts=_ATTEMPTS, retry_after=read_retry_after(headers), hint=hint)
     kind = AbsentError if status == 404 else VaultError
     return kind(message, hint=_hint(doing, status))
 
 
-def unreachable(doing: object, error: Exception) -> VaultError:
+def make_unreachable(doing: object, error: Exception) -> VaultError:
     return PassingError(
         f"The API server could not be reached to {doing}: {str(error) or type(error).__name__}",
         attempts=_CONNECTIONS,
@@ -73,4 +73,4 @@ def _hint(doing: Doing, status: int) -> str:
 
 def _said(body: Any, hidden: Iterable[Secret]) -> str:
     """The message of a Status object."""
-    return complaint(body.get("message") if isinstance(body, dict) else None, hidden)
+    return format_complaint(body.get("message") if isinstance(body, dict) else None, hidden)

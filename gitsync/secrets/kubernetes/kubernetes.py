@@ -15,12 +15,12 @@ from gitsync.errors import ConfigError
 from gitsync.model.clock import Clock
 from gitsync.model.export import Address, Export, Owner
 from gitsync.model.secret import Secret
-from gitsync.secrets.content import check_export, expect_own
-from gitsync.secrets.kubernetes.account import FOLDER, account_in
-from gitsync.secrets.kubernetes.object import Held, wanted
+from gitsync.secrets.content import check_export, check_owner
+from gitsync.secrets.kubernetes.account import FOLDER, find_service_account
+from gitsync.secrets.kubernetes.object import Held, make_object
 from gitsync.secrets.naming import check_names
 from gitsync.secrets.protocols import VaultError
-from gitsync.secrets.retry import patiently
+from gitsync.secrets.retry import retry_passing
 
 if TYPE_CHECKING:
     from gitsync.secrets.kubernetes.requests import KubernetesRequests
@@ -40,7 +40,7 @@ async def open_kubernetes(
         from gitsync.secrets.kubernetes.requests import open_requests  # noqa: PLC0415 - an extra, and slow to import
     except ImportError as error:
         raise ConfigError(f"Kubernetes needs a package that is not installed ({error.name}).", hint=_INSTALL) from error
-    account = account_in(environment, folder)
+    account = find_service_account(environment, folder)
     async with open_requests(account) as requests:
         yield Kubernetes(requests, account.namespace, clock)
 
@@ -59,7 +59,7 @@ class Kubernetes:
     async def check(self) -> None:
         """See whether the API server answers and takes our token. Which namespaces we may write in, it tells later."""
         try:
-            await patiently(lambda: self._requests.look(self._namespace), self._clock)
+            await retry_passing(lambda: self._requests.look(self._namespace), self._clock)
         except VaultError as error:
             raise ConfigError(error.message, hint=error.hint) from error
 
@@ -81,15 +81,15 @@ class Kubernetes:
     async def write(self, export: Export) -> None:
         """Create or replace an object. Where somebody else writes it meanwhile, all of this is done again."""
         self.examine((export,))
-        await patiently(lambda: self._write_once(export), self._clock)
+        await retry_passing(lambda: self._write_once(export), self._clock)
 
     async def _write_once(self, export: Export) -> None:
         there = await self._requests.get(export.address)
-        wants = wanted(export, there)
+        wants = make_object(export, there)
         if there is None:
             await self._requests.create(wants)
             return
-        expect_own(export, there.owner, f"{export.address} of the cluster")
+        check_owner(export, there.owner, f"{export.address} of the cluster")
         if there.is_as(wants):
             return
         if there.is_immutable:
@@ -102,7 +102,7 @@ class Kubernetes:
     async def remove(self, address: Address, owner: Owner) -> None:
         """Delete an object as it was seen. Where somebody else writes it meanwhile, it is looked at again."""
         check_names(address)
-        await patiently(lambda: self._remove_once(address, owner), self._clock)
+        await retry_passing(lambda: self._remove_once(address, owner), self._clock)
 
     async def _remove_once(self, address: Address, owner: Owner) -> None:
         there = await self._requests.get(address)
@@ -111,7 +111,7 @@ class Kubernetes:
 
     async def _get(self, address: Address) -> Held | None:
         check_names(address)
-        return await patiently(lambda: self._requests.get(address), self._clock)
+        return await retry_passing(lambda: self._requests.get(address), self._clock)
 
 
 def _text(address: Address, key: str, value: bytes) -> Secret:

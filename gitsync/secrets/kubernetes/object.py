@@ -47,7 +47,7 @@ class Held:
         )
 
 
-def wanted(export: Export, there: Held | None) -> Held:
+def make_object(export: Export, there: Held | None) -> Held:
     """The object that an export asks for, in the place of what is there.
 
     It has no owner reference: its owner is no object of the cluster, and Kubernetes collects what refers to none. What

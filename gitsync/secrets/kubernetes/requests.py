@@ -25,8 +25,8 @@ from gitsync.errors import ConfigError
 from gitsync.formats.strict_json import read_json
 from gitsync.model.export import Address, Holder
 from gitsync.model.secret import Secret as Value
-from gitsync.secrets.kubernetes.account import Account
-from gitsync.secrets.kubernetes.failures import AbsentError, Doing, refusal, unreachable
+from gitsync.secrets.kubernetes.account import ServiceAccount
+from gitsync.secrets.kubernetes.failures import AbsentError, Doing, make_failure, make_unreachable
 from gitsync.secrets.kubernetes.object import Held
 from gitsync.secrets.protocols import VaultError
 from gitsync.secrets.retry import answered
@@ -37,7 +37,7 @@ _UNREADABLE = (KeyError, msgspec.MsgspecError, ValueError, RecursionError)
 
 
 @asynccontextmanager
-async def open_requests(account: Account) -> AsyncIterator[KubernetesRequests]:
+async def open_requests(account: ServiceAccount) -> AsyncIterator[KubernetesRequests]:
     """Raises ConfigError for certificates that cannot be read."""
     config = KubeConfig.from_one(
         cluster=Cluster(server=account.server, certificate_auth=str(account.certificates)),
@@ -120,10 +120,10 @@ async def _answer(asking: Any, doing: Doing) -> Any:
             return await asking
     except httpx2.HTTPStatusError as error:
         response = error.response
-        told = refusal(doing, response.status_code, response.headers, _read(response.content))
+        told = make_failure(doing, response.status_code, response.headers, _read(response.content))
         raise told from None  # lightkube's error holds the answer
     except httpx2.TransportError as error:
-        raise unreachable(doing, error) from error
+        raise make_unreachable(doing, error) from error
     except AccountError as error:
         raise VaultError(f"The token of the service account is gone: {error}.", hint="Run again.") from error
     except _UNREADABLE as error:

@@ -15,9 +15,9 @@ from pathlib import Path
 
 from gitsync.errors import ConfigError
 from gitsync.model.export import Address, Export, Holder, Owner
-from gitsync.secrets.content import check_export, expect_own
-from gitsync.secrets.naming import check_names, variable
-from gitsync.secrets.private_files import UnfitError, judge_file, locked, replace
+from gitsync.secrets.content import check_export, check_owner
+from gitsync.secrets.naming import check_names, make_variable
+from gitsync.secrets.private_files import UnfitError, judge_file, lock_folder, replace
 from gitsync.secrets.protocols import VaultError
 
 _HEADER = re.compile(r"# gitsync: (Secret|ConfigMap) ([^/ ]+)/([^/ ]+), exported by (\S+)")
@@ -35,7 +35,7 @@ class Block:
 
 
 @dataclass(slots=True)
-class Contents:
+class DotenvContent:
     """What the file holds: lines of others as they stand, and the blocks of objects."""
 
     others: list[str] = field(default_factory=list)
@@ -55,7 +55,7 @@ class DotenvSink:
         try:
             judge_file(self._file)
             self._file.parent.mkdir(parents=True, exist_ok=True)
-            with locked(self._file.parent):
+            with lock_folder(self._file.parent):
                 self._read()
         except UnfitError as error:
             raise ConfigError(f"Secrets cannot be exported: {error.message}", hint=error.hint) from error
@@ -95,10 +95,10 @@ class DotenvSink:
     async def write(self, export: Export) -> None:
         self.examine((export,))
         block = Block(str(export.owner), _lines(export))
-        with self._as_vault_error(), locked(self._file.parent):
+        with self._as_vault_error(), lock_folder(self._file.parent):
             contents = self._read()
             there = contents.blocks.get(export.address)
-            expect_own(export, there.owner if there else None, f"{export.address} in {self._file}")
+            check_owner(export, there.owner if there else None, f"{export.address} in {self._file}")
             if there != block:
                 self._refuse_collisions(contents, export)
                 contents.blocks[export.address] = block
@@ -106,19 +106,19 @@ class DotenvSink:
 
     async def remove(self, address: Address, owner: Owner) -> None:
         check_names(address)
-        with self._as_vault_error(), locked(self._file.parent):
+        with self._as_vault_error(), lock_folder(self._file.parent):
             contents = self._read()
             block = contents.blocks.pop(address, None)
             if block and block.owner == str(owner):
                 replace(self._file, _text(contents).encode())
 
-    def _refuse_collisions(self, contents: Contents, export: Export) -> None:
+    def _refuse_collisions(self, contents: DotenvContent, export: Export) -> None:
         taken = dict.fromkeys(_names(contents.others), "a line that is not gitsync's")
         for address, block in contents.blocks.items():
             if address != export.address:
                 taken |= dict.fromkeys(_names(block.lines), str(address))
         for key in sorted(export.data):
-            name = variable(export.address, key)
+            name = make_variable(export.address, key)
             if name in taken:
                 raise VaultError(
                     f"{key} of {export.address} would be {name} in {self._file}, which {taken[name]} sets already.",
@@ -126,12 +126,12 @@ class DotenvSink:
                 )
             taken[name] = f"its key {key}"
 
-    def _read(self) -> Contents:
+    def _read(self) -> DotenvContent:
         judge_file(self._file)
         try:
             text = self._file.read_bytes().decode()
         except FileNotFoundError:
-            return Contents()
+            return DotenvContent()
         except UnicodeDecodeError:
             raise VaultError(f"{self._file} is not text in UTF-8.", hint="Name another file.") from None
         return _parse(text)
@@ -148,7 +148,7 @@ class DotenvSink:
             ) from error
 
 
-def quoted(value: str) -> str:
+def quote_value(value: str) -> str:
     """A value of one line as a POSIX shell reads it, and python-dotenv too wherever there is such a spelling.
 
     There is none for a single quote or a backslash beside a dollar or a backtick: then the shell is followed.
@@ -163,22 +163,24 @@ def quoted(value: str) -> str:
 
 
 def _lines(export: Export) -> list[str]:
-    return [f"{variable(export.address, key)}={quoted(export.data[key].reveal())}" for key in sorted(export.data)]
+    return [
+        f"{make_variable(export.address, key)}={quote_value(export.data[key].reveal())}" for key in sorted(export.data)
+    ]
 
 
 def _names(lines: Sequence[str]) -> list[str]:
     return [found[1] for line in lines if (found := _ASSIGNMENT.match(line))]
 
 
-def _parse(text: str) -> Contents:
+def _parse(text: str) -> DotenvContent:
     """A block is its header and the assignments of its object right under it."""
-    contents = Contents()
+    contents = DotenvContent()
     block: Block | None = None
     prefix = ""
     for line in text.removesuffix("\n").split("\n") if text else []:
         if header := _HEADER.fullmatch(line):
             address = Address(Holder(header[1]), header[2], header[3])
-            prefix = variable(address, "")
+            prefix = make_variable(address, "")
             block = contents.blocks[address] = Block(header[4])
         elif block is not None and line.startswith(prefix) and _ASSIGNMENT.match(line):
             block.lines.append(line)
@@ -188,7 +190,7 @@ def _parse(text: str) -> Contents:
     return contents
 
 
-def _text(contents: Contents) -> str:
+def _text(contents: DotenvContent) -> str:
     lines = list(contents.others)
     for address, block in sorted(contents.blocks.items(), key=lambda item: item[0]):
         lines += [f"# gitsync: {address}, exported by {block.owner}", *block.lines]

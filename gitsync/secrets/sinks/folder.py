@@ -21,15 +21,15 @@ from typing import Any
 
 from gitsync.errors import ConfigError
 from gitsync.model.export import Address, Export, Holder, Owner
-from gitsync.secrets.content import as_bytes, check_export, expect_own
+from gitsync.secrets.content import check_export, check_owner, encode_value
 from gitsync.secrets.naming import check_names
 from gitsync.secrets.private_files import (
     FILE_MODE,
     UnfitError,
+    ensure_private_folder,
     judge_folder,
-    locked,
-    private_folder,
-    settle,
+    lock_folder,
+    sync_folder,
     write_new,
 )
 from gitsync.secrets.protocols import VaultError
@@ -55,8 +55,8 @@ class FolderSink:
         """Make the folder, and clear what a killed run left. ConfigError where others may read it."""
         try:
             for folder in (self._top, *(self._top / part for part in PARTS.values())):
-                private_folder(folder)
-            with locked(self._top):
+                ensure_private_folder(folder)
+            with lock_folder(self._top):
                 self._clear()
                 self._hide()
         except (UnfitError, VaultError) as error:
@@ -81,21 +81,21 @@ class FolderSink:
     async def write(self, export: Export) -> None:
         self.examine((export,))
         files = _files(export)
-        with _as_vault_error(self._top), locked(self._top):
+        with _as_vault_error(self._top), lock_folder(self._top):
             folder = self._place(export.address)
-            expect_own(export, _owner(_note(folder)), f"{export.address} in {self._top}")
+            check_owner(export, _owner(_note(folder)), f"{export.address} in {self._top}")
             if _present(folder) != files:
-                private_folder(folder.parent)
+                ensure_private_folder(folder.parent)
                 _swap(folder, files)
 
     async def remove(self, address: Address, owner: Owner) -> None:
         """The folder goes aside first, so that no reader finds half of it."""
         check_names(address)
-        with _as_vault_error(self._top), locked(self._top):
+        with _as_vault_error(self._top), lock_folder(self._top):
             folder = self._place(address)
             if (_note(folder) or {}).get("owner") == str(owner):
                 aside = _aside(folder, _GONE)
-                settle(folder.parent)
+                sync_folder(folder.parent)
                 shutil.rmtree(aside)
 
     def _place(self, address: Address) -> Path:
@@ -144,7 +144,7 @@ def _files(export: Export) -> Mapping[str, bytes]:
         "annotations": dict(export.annotations),
         "labels": dict(export.labels),
     }
-    values = {key: as_bytes(value, export.address, key) for key, value in export.data.items()}
+    values = {key: encode_value(value, export.address, key) for key, value in export.data.items()}
     return values | {NOTE: json.dumps(note, indent=2, sort_keys=True).encode() + b"\n"}
 
 
@@ -193,7 +193,7 @@ def _swap(folder: Path, files: Mapping[str, bytes]) -> None:
     try:
         for name, content in sorted(files.items()):
             write_new(new / name, content)
-        settle(new)
+        sync_folder(new)
         aside = _aside(folder, _OLD) if os.path.lexists(folder) else None
         try:
             new.rename(folder)
@@ -204,7 +204,7 @@ def _swap(folder: Path, files: Mapping[str, bytes]) -> None:
     except BaseException:
         shutil.rmtree(new, ignore_errors=True)
         raise
-    settle(folder.parent)
+    sync_folder(folder.parent)
     if aside:
         shutil.rmtree(aside)
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from gitsync.errors import ConfigError
 from gitsync.model.export import Address, Export, Holder, Owner
 from gitsync.secrets.content import check_export
-from gitsync.secrets.naming import check_names, variable
+from gitsync.secrets.naming import check_names, make_variable
 from gitsync.secrets.protocols import VaultError
 
 Tell = Callable[[str], None]
@@ -70,9 +70,9 @@ class PipelineSink:
 
     def _reason_against(self, export: Export, written: Mapping[Address, Export]) -> str:
         others = [one for one in written.values() if one.address != export.address]
-        taken = {variable(one.address, key): f"{key} of {one.address}" for one in others for key in one.data}
+        taken = {make_variable(one.address, key): f"{key} of {one.address}" for one in others for key in one.data}
         for key in sorted(export.data):
-            name = variable(export.address, key)
+            name = make_variable(export.address, key)
             if name in taken:
                 return f"its key {key} would be the output {name}, which is {taken[name]}"
             taken[name] = f"its key {key}"
@@ -86,7 +86,7 @@ class PipelineSink:
         self.examine((export,))
         if self._write_all is None or self._written.get(export.address) == export:
             return
-        values = {variable(export.address, key): export.data[key].reveal() for key in sorted(export.data)}
+        values = {make_variable(export.address, key): export.data[key].reveal() for key in sorted(export.data)}
         self._write_all(self._tell, self._variables, values, export.address.holder is Holder.SECRET)
         self._written[export.address] = export
 

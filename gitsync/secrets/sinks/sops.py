@@ -15,9 +15,9 @@ from typing import Any
 from gitsync.errors import ConfigError
 from gitsync.manifests.yaml_documents import Document, read_documents
 from gitsync.model.export import Address, Export, Holder, Owner
-from gitsync.secrets.content import check_export, expect_own
+from gitsync.secrets.content import check_export, check_owner
 from gitsync.secrets.naming import check_names
-from gitsync.secrets.private_files import locked, replace, settle
+from gitsync.secrets.private_files import lock_folder, replace, sync_folder
 from gitsync.secrets.protocols import VaultError
 from gitsync.secrets.sops import Sops
 
@@ -66,8 +66,8 @@ class SopsSink:
         _make(file.parent)
         encrypted = await self._encrypt(manifest, file, file.parent)
         try:
-            with locked(file.parent):
-                expect_own(export, await self.owner(export.address), f"{export.address} in {self._top}")
+            with lock_folder(file.parent):
+                check_owner(export, await self.owner(export.address), f"{export.address} in {self._top}")
                 replace(file, encrypted, _FILE_MODE)
         except OSError as error:
             raise _unwritable(file, error) from error
@@ -79,11 +79,11 @@ class SopsSink:
         if self._read(address) is None:
             return
         try:
-            with locked(file.parent):
+            with lock_folder(file.parent):
                 found = self._read(address)
                 if found is not None and _owner(found.value) == str(owner):
                     file.unlink()
-                    settle(file.parent)
+                    sync_folder(file.parent)
         except OSError as error:
             raise _unwritable(file, error) from error
 

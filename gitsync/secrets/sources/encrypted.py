@@ -14,7 +14,7 @@ from gitsync.manifests.reader import read_manifests
 from gitsync.model.export import Address, Holder
 from gitsync.model.manifests import Encrypted, Manifests
 from gitsync.model.secret import Secret
-from gitsync.secrets.protocols import Source, VaultError
+from gitsync.secrets.protocols import SecretSource, VaultError
 from gitsync.secrets.sops import Sops
 
 
@@ -24,7 +24,9 @@ class EncryptedSource:
     name = "manifests"
     is_remote = False
 
-    def __init__(self, plain: Source, encrypted: Mapping[Address, Encrypted], sops: Sops, *, namespace: str) -> None:
+    def __init__(
+        self, plain: SecretSource, encrypted: Mapping[Address, Encrypted], sops: Sops, *, namespace: str
+    ) -> None:
         self._plain = plain
         self._encrypted = encrypted
         self._sops = sops

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from gitsync.model.export import Address, Holder
 from gitsync.model.secret import Secret
-from gitsync.secrets.naming import check_names, variable
+from gitsync.secrets.naming import check_names, make_variable
 from gitsync.secrets.protocols import VaultError
 
 PREFIX = "GITSYNC_SECRET_"
@@ -30,7 +30,7 @@ class EnvironmentSource:
         if address.holder is not Holder.SECRET:
             return None
         check_names(address, keys)
-        names = {key: variable_of(address, key) for key in keys}
+        names = {key: make_secret_variable(address, key) for key in keys}
         found = {key: self._value(name, address, key) for key, name in names.items() if self._variables.get(name)}
         return found or None  # a pipeline sets what it has no value for to nothing: that is not there
 
@@ -44,6 +44,6 @@ class EnvironmentSource:
         return Secret(self._variables[name])
 
 
-def variable_of(address: Address, key: str) -> str:
+def make_secret_variable(address: Address, key: str) -> str:
     """The variable that one key of a Secret is read from."""
-    return PREFIX + variable(address, key).removeprefix("_")
+    return PREFIX + make_variable(address, key).removeprefix("_")

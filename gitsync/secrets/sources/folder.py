@@ -14,7 +14,7 @@ from pathlib import Path
 
 from gitsync.model.export import Address, Holder
 from gitsync.model.secret import Secret
-from gitsync.secrets.content import MOST_BYTES, as_secret
+from gitsync.secrets.content import MOST_BYTES, decode_secret
 from gitsync.secrets.naming import check_names
 from gitsync.secrets.protocols import VaultError
 
@@ -65,7 +65,9 @@ class FolderSource:
 
     def _values(self, top: Path, folder: Path, keys: Iterable[str]) -> Mapping[str, Secret]:
         contents = {key: _content(top, folder / key) for key in keys if key != NOTE}
-        return {key: as_secret(content, str(folder / key)) for key, content in contents.items() if content is not None}
+        return {
+            key: decode_secret(content, str(folder / key)) for key, content in contents.items() if content is not None
+        }
 
 
 def _is_folder(path: Path) -> bool:
