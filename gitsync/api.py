@@ -9,6 +9,7 @@ import asyncio
 import os
 from typing import Any
 
+from gitsync.config.checks import make_config
 from gitsync.config.config import Config
 from gitsync.model.report import Report
 from gitsync.processes.grace_period import Grace
@@ -20,16 +21,18 @@ from gitsync.run.run import sync_revision
 
 
 def sync(**settings: Any) -> Report:
-    """Bring Azure to what git says and write the status back. `settings` are fields of `Config`.
+    """Bring Azure to what git says and write the status back. `settings` are fields of `Config`, checked as the command
+    checks them (docs/python-api.md).
 
-    Raises GitsyncError where the run is refused; what fails for single resources is in the report.
+    Raises ConfigError for a wrong setting, another GitsyncError if the run is refused. What fails for single resources
+    is in the report.
     """
-    return asyncio.run(execute(Config(**settings), writes=True))
+    return asyncio.run(execute(make_config(settings), writes=True))
 
 
 def plan(**settings: Any) -> Report:
     """Tell what `sync` would do, and write nothing. `settings` and errors as there."""
-    return asyncio.run(execute(Config(**settings), writes=False))
+    return asyncio.run(execute(make_config(settings), writes=False))
 
 
 async def execute(

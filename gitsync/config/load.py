@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
+from gitsync.config.checks import find_contradictions
 from gitsync.config.config import SETTINGS, Config
 from gitsync.config.config_file import FILE_NAME, check_source_file, is_in_repository, read_config_file
 from gitsync.config.setting import Setting, SettingForm
-from gitsync.config.values import OFF, is_loopback, parse_value
+from gitsync.config.values import OFF, parse_value
 from gitsync.errors import ConfigError
 
 EVERYWHERE = ("log_level", "log_format", "color")
@@ -177,14 +177,4 @@ def _contradictions(
     config = Config(**values)
     if given["output"] and outputs and config.output not in outputs:
         yield f"{given['output'].where}: expected {' or '.join(outputs)}, not {config.output!r}."
-    is_local = config.emulator is not None or is_loopback(urlsplit(config.endpoint).hostname)
-    if config.credential == "anonymous" and not is_local:
-        yield (
-            f"The credential anonymous goes only to this machine, not to {config.endpoint}. "
-            "Give --emulator, an --endpoint on 127.0.0.1, or another --credential."
-        )
-    if config.emulator and ("://" in config.emulator or Path(config.emulator).is_dir()):
-        yield (
-            f"--emulator takes a file for its state, and {config.emulator} is none. "
-            "Write SOURCE before --emulator, or the file as --emulator=FILE."
-        )
+    yield from find_contradictions(config)

@@ -1,0 +1,84 @@
+"""Settings that a Python program gives, checked as the command checks flags, variables and files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from gitsync.config.config import SETTINGS, Config
+from gitsync.config.setting import Setting, SettingForm
+from gitsync.config.values import is_loopback, parse_value
+from gitsync.errors import ConfigError
+from gitsync.model.secret import Secret
+
+
+def make_config(settings: Mapping[str, Any]) -> Config:
+    """Check settings by the names of `Config` and return them. `None` means "not given".
+
+    A value is what `Config` has (a duration in seconds, a tuple, a bool, a Secret), or the text that a flag would have.
+
+    Raises ConfigError, which lists everything that is wrong.
+    """
+    values: dict[str, Any] = {}
+    wrong: list[str] = []
+    for name, value in settings.items():
+        if name not in SETTINGS:
+            wrong.append(_explain_unknown(name))
+        elif value is not None:
+            try:
+                values[name] = parse_value(SETTINGS[name], _format_texts(SETTINGS[name], value))
+            except ValueError as error:
+                wrong.append(f"{name}: {error}.")
+    if values.get("status_branch") and values.get("status_dir"):
+        wrong.append("status_branch and status_dir exclude each other. Give one of them.")
+    if not wrong:
+        wrong = list(find_contradictions(Config(**values)))
+    if wrong:
+        raise ConfigError("\n".join(wrong))
+    return Config(**values)
+
+
+def find_contradictions(config: Config) -> Iterator[str]:
+    """Sentences on settings that are right one by one and do not fit each other."""
+    is_local = config.emulator is not None or is_loopback(urlsplit(config.endpoint).hostname)
+    if config.credential == "anonymous" and not is_local:
+        yield (
+            f"The credential anonymous goes only to this machine, not to {config.endpoint}. "
+            "Give --emulator, an --endpoint on 127.0.0.1, or another --credential."
+        )
+    if config.emulator and ("://" in config.emulator or Path(config.emulator).is_dir()):
+        yield (
+            f"--emulator takes a file for its state, and {config.emulator} is none. "
+            "Write SOURCE before --emulator, or the file as --emulator=FILE."
+        )
+
+
+def _explain_unknown(name: str) -> str:
+    near = next(iter(get_close_matches(name, SETTINGS, n=1)), None)
+    return f"There is no setting {name!r}." + (f" Did you mean {near}?" if near else "")
+
+
+def _format_texts(setting: Setting, value: Any) -> tuple[str, ...]:
+    """A value as a flag would have it, so that one parser serves both. ValueError if it is of another type."""
+    if isinstance(value, Secret) and setting.form is SettingForm.SECRET:
+        return (value.reveal(),)
+    if isinstance(value, list | tuple) and setting.form is SettingForm.LIST:
+        return tuple(map(_format_text, value))
+    if isinstance(value, bool) and setting.form in {SettingForm.SWITCH, SettingForm.FILE_OR_ON}:
+        return (str(value),)
+    if value == "" and setting.form is SettingForm.FILE_OR_ON:
+        return ("true",)  # what Config has for "in memory"
+    if isinstance(value, int | float) and not isinstance(value, bool) and setting.form is SettingForm.DURATION:
+        return (f"{value:f}s",)
+    if isinstance(value, int) and setting.form in {SettingForm.COUNT, SettingForm.POSITIVE}:
+        return (str(value),)
+    return (_format_text(value),)
+
+
+def _format_text(value: Any) -> str:
+    if not isinstance(value, str | Path):
+        raise ValueError(f"expected a text, not a value of type {type(value).__name__}")  # noqa: TRY004 - a wrong setting
+    return str(value)
