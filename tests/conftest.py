@@ -5,6 +5,7 @@ import os
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis_profile import choose_profile
+from recordings import REASON
 
 from gitsync.catalog.catalog import open_catalog
 from gitsync.model.gvk import GVK
@@ -24,3 +25,10 @@ def catalog():
 def catalog_kind(catalog):
     """A kind with enumerations: a storage account."""
     return catalog.kind(GVK("storage.azure.com", "v20230101", "StorageAccount"))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Count the tests that had no recordings."""
+    skipped = [report for report in terminalreporter.stats.get("skipped", []) if REASON in str(report.longrepr)]
+    if skipped:
+        terminalreporter.write_line(f"{len(skipped)} tests need recordings that are not beside this checkout")

@@ -5,15 +5,17 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from recordings import FOLDER as RECORDINGS
+from recordings import needs_recordings
 from rig import Rig, run
 from scripted_server import Say
 
 from gitsync.errors import ArmError
 
-RECORDED = Path(__file__).parents[3] / "shared" / "arm-traffic" / "long-running"
+RECORDED = RECORDINGS / "arm-traffic" / "long-running"
 HEADERS = {"location", "azure-asyncoperation", "operation-location", "retry-after"}
 
-pytestmark = pytest.mark.skipif(not RECORDED.exists(), reason="no recordings here")
+pytestmark = needs_recordings(RECORDED)
 
 
 def played(answer: dict) -> Say:

@@ -1,16 +1,18 @@
 """The recorded expressions with their values, where they are at hand: compiled, checked and evaluated."""
 
 import json
-from pathlib import Path
 
 import pytest
+from recordings import FOLDER as RECORDINGS
+from recordings import needs_recordings
 
 from gitsync.cel.evaluate import evaluate
 from gitsync.cel.expressions import UNTYPED, compile_expression
 from gitsync.cel.values import EvaluationError
 from gitsync.errors import ExpressionError
 
-RECORDED = Path(__file__).resolve().parents[3] / "shared" / "conformance" / "cel.json"
+RECORDED = RECORDINGS / "conformance" / "cel.json"
+pytestmark = needs_recordings(RECORDED)
 CORPUS = json.loads(RECORDED.read_text(encoding="utf-8")) if RECORDED.exists() else {"cases": []}
 
 

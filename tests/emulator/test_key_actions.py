@@ -3,12 +3,13 @@
 import base64
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from asked import GROUP, OPEN, at, play
+from recordings import FOLDER as RECORDINGS
+from recordings import needs_recordings
 
-RECORDED = Path(__file__).resolve().parents[3] / "shared" / "arm-traffic" / "actions"
+RECORDED = RECORDINGS / "arm-traffic" / "actions"
 STD = {"primaryKey", "secondaryKey", "primaryConnectionString", "secondaryConnectionString"}
 PAIR = {"primaryKey", "secondaryKey"}
 RULE = STD | {"keyName"}
@@ -217,7 +218,7 @@ def shape(value):
     return type(value).__name__
 
 
-@pytest.mark.skipif(not RECORDED.is_dir(), reason="the recordings are not here")
+@needs_recordings(RECORDED)
 @pytest.mark.parametrize("path", recorded())
 def test_an_answer_has_the_shape_that_was_recorded(path):
     row = recorded()[path] if RECORDED.is_dir() else {}

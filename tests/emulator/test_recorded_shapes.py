@@ -1,17 +1,18 @@
 """Azure's recorded answers, where they are at hand: the emulator answers in the same shapes."""
 
 import json
-from pathlib import Path
 
 import pytest
 from asked import OPEN, play
+from recordings import FOLDER as RECORDINGS
+from recordings import needs_recordings
 
 from gitsync.emulator.http.target import PathShape, parse
 from gitsync.emulator.types.recorded import spell, ways_of
 
-RECORDED = Path(__file__).resolve().parents[3] / "shared" / "arm-traffic"
+RECORDED = RECORDINGS / "arm-traffic"
 
-pytestmark = pytest.mark.skipif(not RECORDED.is_dir(), reason="the recordings are not here")
+pytestmark = needs_recordings(RECORDED)
 
 
 def lines(folder):

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from exporting import exporters
+from recordings import FOLDER as RECORDINGS
+from recordings import needs_recordings
 
 from gitsync.catalog.catalog import open_catalog
 from gitsync.extensions.factories.private_address import FIELD
 from gitsync.extensions.registry import BUILT_IN
 from gitsync.model.gvk import GVK
 
-SPEC = Path(__file__).resolve().parents[3] / "shared" / "spec" / "extensions.yaml"
+SPEC = RECORDINGS / "spec" / "extensions.yaml"
 TOLD: dict[str, Any] = yaml.safe_load(SPEC.read_text(encoding="utf-8")) if SPEC.exists() else {}
 NOT_EXPORTED_BY_ASO = {("containerservice.azure.com", "Fleet")}
 """ASO lets a manifest ask, and writes nothing; docs/extensions.md says so."""
@@ -65,7 +66,7 @@ def test_every_config_map_that_the_status_does_not_tell_has_an_exporter():
     } == {FIELD}
 
 
-@pytest.mark.skipif(not SPEC.exists(), reason="ASO's list is not at hand")
+@needs_recordings(SPEC)
 def test_the_exporters_are_asos_and_one_more():
     theirs = {(row["group"], row["kind"]): frozenset(row["map"]) for row in TOLD["secrets"]}
     ours = {kind: keys.fields for kind, keys in exporters().items()}
@@ -73,7 +74,7 @@ def test_the_exporters_are_asos_and_one_more():
     assert {kind: fields for kind, fields in ours.items() if kind in theirs} == theirs
 
 
-@pytest.mark.skipif(not SPEC.exists(), reason="ASO's list is not at hand")
+@needs_recordings(SPEC)
 def test_the_actions_are_asos():
     theirs = {
         (row["group"], row["kind"], call["suffix"], str(call["apiVersion"]), bool(call.get("paged")))

@@ -6,21 +6,22 @@ import asyncio
 import base64
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from asking import subject
 from exporting import exporters
+from recordings import FOLDER as RECORDINGS
+from recordings import needs_recordings
 
 from gitsync.catalog.catalog import open_catalog
 from gitsync.validation.references import parse_arm_type
 
-FOLDER = Path(__file__).resolve().parents[3] / "shared" / "arm-traffic" / "actions"
+FOLDER = RECORDINGS / "arm-traffic" / "actions"
 NOT_OURS = {"microsoft.subscription.jsonl"}
 """Actions that give no keys."""
 
 FILES = sorted(path for path in FOLDER.glob("*.jsonl") if path.name not in NOT_OURS)
-recorded = pytest.mark.skipif(not FILES, reason="no recorded answers are at hand")
+recorded = needs_recordings(FOLDER)
 
 
 class Replay:

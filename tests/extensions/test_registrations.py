@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 import yaml
 from asking import REGISTRY, Nobody, subject, with_
+from recordings import FOLDER as RECORDINGS
+from recordings import needs_recordings
 
 from gitsync.catalog.catalog import open_catalog
 from gitsync.extensions.builtin.registrations import BUILT_IN
@@ -14,7 +16,7 @@ from gitsync.extensions.factories.error_rules import Class, Refusals
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENT = (ROOT / "docs" / "extensions.md").read_text(encoding="utf-8")
-SPEC = ROOT.parent / "shared" / "spec" / "extensions.yaml"
+SPEC = RECORDINGS / "spec" / "extensions.yaml"
 TOLD = yaml.safe_load(SPEC.read_text(encoding="utf-8")) if SPEC.exists() else {}
 
 POINTS = {
@@ -32,7 +34,7 @@ POINTS = {
 NOT_BUILT_IN = {("network.azure.com", "VirtualNetworksSubnet")}
 """Post-checks of ASO's that mean nothing here; docs/extensions.md says why."""
 
-both = pytest.mark.skipif(not SPEC.exists(), reason="ASO's list is not at hand")
+both = needs_recordings(SPEC)
 
 
 def rows(title):

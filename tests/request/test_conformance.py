@@ -4,18 +4,19 @@ The cases lie outside the project; where they are not at hand, there is nothing 
 """
 
 import json
-from pathlib import Path
 
 import pytest
+from recordings import FOLDER as RECORDINGS
+from recordings import needs_recordings
 
 from gitsync.manifests.reader import read_manifests
 from gitsync.request.build import prepare
 from gitsync.request.placeholders import show
 
-CASES = Path(__file__).resolve().parents[3] / "shared" / "conformance" / "cases"
+CASES = RECORDINGS / "conformance" / "cases"
 SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
 
-pytestmark = pytest.mark.skipif(not CASES.is_dir(), reason="the cases are not at hand")
+pytestmark = needs_recordings(CASES)
 
 
 def bare(value):

@@ -2,9 +2,10 @@
 
 import json
 import re
-from pathlib import Path
 
 import pytest
+from recordings import FOLDER as RECORDINGS
+from recordings import needs_recordings
 
 from gitsync.catalog.catalog import open_catalog
 from gitsync.emulator.codes import CODES
@@ -19,7 +20,7 @@ from gitsync.status.error_classes import classify
 OF_CLIENTS = {"InvalidFilterInQueryString", "MissingApiVersionParameter", "OperationNotFound"}
 """Mistakes in a request itself, which gitsync does not make and nobody who writes manifests can mend."""
 
-TRAFFIC = Path(__file__).resolve().parents[3] / "shared" / "arm-traffic" / "errors"
+TRAFFIC = RECORDINGS / "arm-traffic" / "errors"
 VAULT = ("keyvault.azure.com", "Vault")
 ROLE = ("authorization.azure.com", "RoleAssignment")
 
@@ -122,7 +123,7 @@ def test_something_is_said_of_what_the_emulator_refuses(code):
     assert bool(find_advice(code, *VAULT)) is (code not in OF_CLIENTS)
 
 
-@pytest.mark.skipif(not TRAFFIC.is_dir(), reason="the recorded errors are not at hand")
+@needs_recordings(TRAFFIC)
 def test_something_is_said_of_most_that_azure_was_recorded_to_refuse():
     lines = [json.loads(line) for path in sorted(TRAFFIC.glob("*.jsonl")) for line in path.read_text().splitlines()]
     errors = [line["body"].get("error", line["body"]) for line in lines if isinstance(line.get("body"), dict)]

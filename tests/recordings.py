@@ -1,0 +1,19 @@
+"""Recordings beside the checkout: cases and answers that are too large for the repository. Tests that need them are
+skipped where they are not, and counted at the end of a run. GITSYNC_REQUIRE_RECORDINGS=1 makes a missing one an error.
+"""
+
+import os
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).resolve().parents[2] / "shared"
+REASON = "needs recordings that are not here"
+ARE_REQUIRED = os.environ.get("GITSYNC_REQUIRE_RECORDINGS") == "1"
+
+
+def needs_recordings(path: Path) -> pytest.MarkDecorator:
+    """Skip a test that needs a file or folder of recordings. Raises UsageError if it is missing and required."""
+    if ARE_REQUIRED and not path.exists():
+        raise pytest.UsageError(f"{path} is missing, and GITSYNC_REQUIRE_RECORDINGS is set")
+    return pytest.mark.skipif(not path.exists(), reason=REASON)
