@@ -1,0 +1,40 @@
+"""What version 0.1.0 wrote before records named their unit is read as it was: status, plan file and report."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from gitsync.git.source.worktree import FolderListing
+from gitsync.git.state import codec, plan_file
+from gitsync.git.state.status_tree import read_state
+from gitsync.model.record import Claim
+
+FOLDER = Path(__file__).with_name("written_before")
+STATUS = FOLDER / "status"
+SCHEMA = Path(__file__).parents[2] / "docs" / "report.schema.json"
+RECORDS = sorted(p for p in STATUS.rglob("*.yaml") if p.name != "inventory.yaml" and p.parent.name != "ConfigMap")
+
+
+def test_a_status_is_read_whole():
+    state = read_state(FolderListing(root=STATUS))
+    assert len(state.records) == len(RECORDS) > 15
+    assert {record.claim for record in state.records.values()} == {Claim.CREATED}
+    assert {record.unit for record in state.records.values()} == {""}, "unknown, so it is held while anything is unread"
+
+
+@pytest.mark.parametrize("path", RECORDS, ids=lambda path: path.stem)
+def test_a_record_is_written_as_it_was_read(path):
+    content = path.read_bytes()
+    assert codec.encode(codec.decode(path.relative_to(STATUS).as_posix(), content)) == content
+
+
+def test_a_plan_file_is_read_and_written_as_it_was():
+    content = (FOLDER / "plan.json").read_bytes()
+    assert plan_file.encode(plan_file.decode(content)).encode() == content
+
+
+@pytest.mark.parametrize("path", [FOLDER / "report.json", STATUS / "report.json"], ids=["report", "status"])
+def test_a_report_fits_the_schema(path):
+    jsonschema.validate(json.loads(path.read_text()), json.loads(SCHEMA.read_text()))
