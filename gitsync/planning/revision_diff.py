@@ -183,7 +183,7 @@ def _stopped(blank: Result, verdict: Verdict, condition: Condition) -> Result:
 
 def _what_is_wrong(prepared: Prepared) -> str:
     first = next((p for p in sorted(prepared.problems, key=lambda p: p.order) if p.is_error), None)
-    return f"The manifest is invalid: {first.message}" if first else "No request can be made of this manifest."
+    return f"The manifest is invalid: {first.message}" if first else "No request can be built from this manifest."
 
 
 def _moved(blank: Result, before: Record, request: Request) -> Result:

@@ -34,7 +34,7 @@ def test_good_annotations(annotations, why):
     ("key", "value", "code", "hint"),
     [
         (POLICY, "Skip", "ReconcilePolicy", "Did you mean skip?"),
-        (POLICY, "detach", "ReconcilePolicy", "Nothing is done for a resource whose policy is not known."),
+        (POLICY, "detach", "ReconcilePolicy", "A resource with an unknown policy is not reconciled."),
         (POLICY, "dettach-on-delete", "ReconcilePolicy", "Did you mean detach-on-delete?"),
         (f"{ASO}/reconcile-polcy", "skip", "UnknownAnnotation", f"Did you mean {POLICY}?"),
         (f"{ASO}/Reconcile-Policy", "skip", "UnknownAnnotation", f"Did you mean {POLICY}?"),
@@ -44,7 +44,7 @@ def test_good_annotations(annotations, why):
         ("gitsync/prune", "no", "UnknownAnnotation", "Known are gitsync/ignore or gitsync/update-method."),
         ("gitsync/update-method", "PATCH", "UpdateMethod", "Did you mean patch?"),
         ("gitsync/update-method", "merge", "UpdateMethod", "`put` sends the whole resource, `patch` only what differs."),
-        (f"{ASO}/credential-from", "other/cred", "CredentialFrom", "Name a Secret of the resource's own namespace."),
+        (f"{ASO}/credential-from", "other/cred", "CredentialFrom", "Name a Secret in the namespace of the resource."),
     ],
 )  # fmt: skip
 def test_bad_annotations(key, value, code, hint):

@@ -75,8 +75,8 @@ def test_what_is_there_is_fine():
             [member("x", "missing"), member("y", "x"), member("z", "y")],
             [
                 ("x", "OwnerNotFound", "Add its manifest, or give its full id in spec.owner.armId."),
-                ("y", "OwnerUnresolved", "Mend that first."),
-                ("z", "OwnerUnresolved", "Mend that first."),
+                ("y", "OwnerUnresolved", "Fix that first."),
+                ("z", "OwnerUnresolved", "Fix that first."),
             ],
             "what hangs below has no place",
         ),
@@ -84,7 +84,7 @@ def test_what_is_there_is_fine():
             [member("x", "missing"), member("y", spec=ref("x"))],
             [
                 ("x", "OwnerNotFound", "Add its manifest, or give its full id in spec.owner.armId."),
-                ("y", "ReferenceUnresolved", "Mend that first."),
+                ("y", "ReferenceUnresolved", "Fix that first."),
             ],
             "nor has what refers to it an id to send",
         ),
