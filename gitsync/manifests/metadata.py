@@ -52,7 +52,7 @@ def read_header(document: Document, namespace: str) -> Header | Problem:
     gvk = GVK.parse(value["apiVersion"], value["kind"])
     metadata = value.get("metadata")
     if not _is_gvk(gvk):
-        message = f"{quote_scalar(value['apiVersion'])} and {quote_scalar(value['kind'])} are not valid as apiVersion and kind."
+        message = f"{quote_scalar(value['apiVersion'])} and {quote_scalar(value['kind'])} are no apiVersion and kind."
         return _problem(document, "InvalidKind", "apiVersion", message, "Write apiVersion as group/version.")
     if not isinstance(metadata, dict):
         return _problem(document, "InvalidMetadata", "metadata", f"{gvk.kind} has no metadata.", "Add metadata.name.")

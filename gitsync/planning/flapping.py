@@ -106,4 +106,4 @@ def _short(value: Any) -> str:
     if value is None:
         return "has nothing"
     text = json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
-    return f"says {text if len(text) <= _LONGEST_VALUE else text[:_LONGEST_VALUE] + '…'}"
+    return f"has {text if len(text) <= _LONGEST_VALUE else text[:_LONGEST_VALUE] + '…'}"

@@ -34,8 +34,8 @@ def make_plan(
     undeletable: Collection[Key] = (),
     around: Surroundings = ALONE,
 ) -> Plan:
-    """Plan one run. `problems` are those of files; `departures` say how resources were removed from git, and `around` is what else
-    the source holds.
+    """Plan one run. `problems` are those of files; `departures` say how resources were removed from git, and `around`
+    is what else the source holds.
 
     `undeletable` are records of kinds that Azure cannot delete: they go with their parents.
 

@@ -36,7 +36,7 @@ class _Trace(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """A resource that was removed from git. `path` is the file that declared it last, "" if history does not show it."""
+    """A resource that was removed from git. `path` is the file that declared it last, "" if unknown."""
 
     record: Record
     path: str = ""

@@ -13,8 +13,8 @@ _NAMED = 3
 
 _HINTS: Final[Mapping[str, str]] = {
     NO_KEY: "Set GITSYNC_DIGEST_KEY to 32 random characters or more, the same for every run.",
-    MADE_WITHOUT_KEY: "The next write of each resource creates its digests; `gitsync sync --always-put` writes all.",
-    MADE_WITH_ANOTHER_KEY: "The next write of each resource replaces its digests; `gitsync sync --always-put` writes all.",
+    MADE_WITHOUT_KEY: "The next write of a resource creates its digests; `gitsync sync --always-put` writes all.",
+    MADE_WITH_ANOTHER_KEY: "The next write of a resource replaces its digests; `gitsync sync --always-put` writes all.",
 }
 
 

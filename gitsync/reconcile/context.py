@@ -20,7 +20,7 @@ from gitsync.secrets.values import RunValues
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRules:
-    """What the run may do. Timeouts are in seconds, the deadline in monotonic seconds of the clock. `review` is the plan
+    """What the run may do. Timeouts are in seconds, the deadline in the clock's monotonic seconds. `review` is the plan
     that a sync is held to, and `is_reviewed` says that this plan will be one.
     """
 

@@ -58,7 +58,7 @@ ACTING = frozenset({Stage.ACT, Stage.POLL, Stage.POST_CHECK})
 
 
 async def reconcile(node: Node, before: Mapping[Key, Result], run: RunContext) -> Result:
-    """Bring one resource to its desired state (or delete it, if it was removed from git); in a plan, report the changes.
+    """Bring one resource to its desired state (or delete it, if removed from git); in a plan, report the changes.
 
     Retries from the first stage as long as the cause of the stop may go away by itself and there is time.
     """

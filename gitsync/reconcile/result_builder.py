@@ -148,8 +148,8 @@ def _condition(turn: ReconcileAttempt, generation: int) -> Condition:
 
 
 def _last_said(record: Record | None, note: str) -> Condition:
-    """A plan sets no condition: it shows the one of the last run, and says so, unless it would make calls in addition to
-    the write, which are more important.
+    """A plan sets no condition: it shows the one of the last run, and says so, unless it would make calls in addition
+    to the write, which are more important.
     """
     if note:
         return replace(PLANNED, message=note)

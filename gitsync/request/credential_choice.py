@@ -47,8 +47,8 @@ CredentialLookup = Mapping[str, Secret] | Unknown | None
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Credential:
-    """The credential of a resource. `name` is the Secret in the resource's own namespace, and `identity` its content; ""
-    and None for the global one. `is_sure` is False if the subscription is a guess (offline).
+    """The credential of a resource. `name` is the Secret in the resource's own namespace, and `identity` its content;
+    "" and None for the global one. `is_sure` is False if the subscription is a guess (offline).
     """
 
     name: str = GLOBAL
@@ -140,7 +140,7 @@ class Credentials:
                 level=Level.WARNING,
                 message=f"A plan reads no remote secret source, so whether the Secret {OF_NAMESPACE} exists is not "
                 f"known; the global credential is assumed for {', '.join(unsure)}.",
-                hint="Move the Secret to a source that a plan reads, or read this plan as one with the global credential.",
+                hint="Move the Secret to a source that a plan reads, or read the plan as one of the global credential.",
             )
 
 

@@ -18,7 +18,7 @@ from gitsync.request.exports import find_addresses
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Needs:
-    """What one manifest depends on: its owner, the placeholders of its request, and the ARM ids that it gives itself."""
+    """What one manifest depends on: its owner, the placeholders of its request, and the ARM ids that it gives."""
 
     key: Key
     owner: OwnerRef | None

@@ -101,7 +101,7 @@ class _Filling:
             message = f"resolved azureNameFromConfig {hole.name}/{hole.key} is empty"
             raise MissingValueError("ConfigMapNotFound", message)
         if not isinstance(value, Secret) and not is_one_segment(text):
-            message = f"resolved azureNameFromConfig {hole.name}/{hole.key} is not a valid name: it contains a character of a path"
+            message = f"resolved azureNameFromConfig {hole.name}/{hole.key} is not a name: it has a character of a path"
             raise MissingValueError("Failed", message)
         return text
 

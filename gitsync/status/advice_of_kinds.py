@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 _MAY_NOT_ASSIGN: Final = (
-    "Contributor may not assign roles. Grant gitsync's identity the role Role Based Access Control Administrator on the "
+    "Contributor may not assign roles. Grant gitsync's identity Role Based Access Control Administrator on the "
     "scope, with a condition on the roles that it may assign; this takes some minutes to take effect."
 )
 _HIGH_DEMAND: Final = (
@@ -27,7 +27,7 @@ _BY_KIND: Final = {
         "assignableScopes; this takes some minutes to take effect."
     ),
     ("ConflictError", "keyvault.azure.com", "Vault"): (
-        "Usually a soft-deleted vault still reserves the name. Set spec.properties.createMode to createOrRecover, or to "
+        "Usually a deleted vault still reserves the name. Set spec.properties.createMode to createOrRecover, or to "
         "purgeThenCreate if its content may be lost, or set another name in spec.azureName."
     ),
     ("CustomKubeletIdentityMissingPermissionError", "containerservice.azure.com", "ManagedCluster"): (

@@ -62,7 +62,7 @@ _ROLES: Final = {
         "owner, so it stays the same when an identity is deleted and recreated. Set spec.azureName for another name."
     ),
     "RoleAssignmentExists": (
-        "The principal already has this role here, through an assignment with another name. Delete that one, or set its "
+        "The principal already has this role here, through an assignment of another name. Delete it, or set its "
         "name (the UUID at the end of its id) as spec.azureName to adopt it."
     ),
     "RoleDefinitionWithSameNameExists": (
@@ -164,10 +164,10 @@ _REFERENCES: Final = {
         "is in git too by name, group and kind, so that gitsync creates it first."
     ),
     "ParentResourceNotFound": (
-        "The parent resource does not exist in Azure. Add its manifest and name it as the owner, or find who deleted it."
+        "The parent resource does not exist in Azure. Add its manifest and name it as the owner, or restore it."
     ),
     "ResourceGroupNotFound": (
-        "The resource group does not exist in this subscription. Add a ResourceGroup and name it as the owner, or check the "
+        "The resource group does not exist in this subscription. Add a ResourceGroup as its owner, or check the "
         "subscription."
     ),
     "ReferencedResourceNotProvisioned": (
@@ -182,7 +182,7 @@ _USES: Final = {
     "InUseSubnetCannotBeDeleted InUseSubnetCannotBeUpdated InUsePrefixCannotBeDeleted "
     "InUseNetworkSecurityGroupCannotBeDeleted InUseRouteTableCannotBeDeleted NicInUse PublicIPAddressCannotBeDeleted "
     "PublicIPAddressInUse": (
-        "The resource is still in use by the one that the message names. Remove that one from git or Azure, then run again."
+        "The resource that the message names still uses it. Remove that one from git or Azure, then run again."
     ),
     "CannotDeleteResource": (
         "It is not empty. gitsync deletes what it manages first; delete the rest in Azure, or set the "

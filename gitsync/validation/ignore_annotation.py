@@ -113,7 +113,7 @@ def _path_broken(path: Any, where: str) -> Iterator[Finding]:
         yield _error(f"{where} has {quote_scalar(path)}, which is not a JSON pointer.", hint)
     elif not all(_steps(path)):
         hint = "To ignore a whole resource, set serviceoperator.azure.com/reconcile-policy: skip."
-        yield _error(f"{where} has {quote_scalar(path)}, which has an empty step.", hint)
+        yield _error(f"{where} has {quote_scalar(path)}, which does not name a member in each step.", hint)
 
 
 def _rest_broken(entry: Mapping[str, Any], where: str) -> Iterator[Finding]:

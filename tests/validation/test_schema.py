@@ -117,14 +117,14 @@ def test_bad_shapes(spec, expected, why):
         ({"zones": "1"}, "Write it as a list, with a dash before each item.", "a list of one"),
         ({"zones": [None]}, "Remove the empty item, or give it a value.", "an item that was left empty"),
         ({"tags": ["a"]}, "Write it as lines of `key: value`.", "a list for a map"),
-        ({"sku": "Standard"}, "Its fields are capacity or name.", "a scalar for a mapping"),
+        ({"sku": "Standard"}, "Known fields: capacity or name.", "a scalar for a mapping"),
         ({"locaton": "x"}, "Did you mean location?", "nearest"),
         ({"Location": "x"}, "Did you mean location? Case counts.", "only case is wrong"),
         ({"subnet": {"subnet": {}}}, "What Azure calls subnet is subnetReference here.", "copied from Azure"),
         ({"properties": {}}, "What Azure keeps in properties stands directly in spec.", "copied from Azure"),
-        ({"sku": {"name": "a", "qqq": 1}}, "Fields here are capacity or name.", "nothing is near"),
+        ({"sku": {"name": "a", "qqq": 1}}, "Known fields: capacity or name.", "nothing is near"),
         ({"sku": {}}, "Add name to spec.sku.", "what to add and where"),
-        ({"actions": [{}]}, "Members are cache or redirect.", "which members there are"),
+        ({"actions": [{}]}, "Members: cache or redirect.", "which members there are"),
     ],
 )
 def test_hints(spec, hint, why):
