@@ -159,7 +159,7 @@ def test_another_name_in_azure_is_refused(world):
     moved = of(report, "VirtualNetwork")
     assert (moved.verdict, report.exit_code) == (Verdict.BLOCKED, 1)
     assert sides(moved)[0][:3] == ("/id", VNET_ID, VNET_ID.replace("hub", "spoke"))
-    assert "spec.azureName, which is refused once Azure has the resource" in moved.condition.message
+    assert "spec.azureName would change its ARM id, which is refused once the resource exists" in moved.condition.message
 
 
 def test_another_owner_is_refused(world):
