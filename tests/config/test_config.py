@@ -247,7 +247,7 @@ WRONG_FILES = [
     ("a: 1\nprune: true\n", ":1: there is no setting 'a'", "unknown keys are errors"),
     ("prune: true\n\nstatusBranch: x\n", ":3: there is no setting 'statusBranch'. Did you mean status-branch?", "case"),
     ("max_deletes: 1\n", "Did you mean max-deletes?", "the field's name is near, too"),
-    ("git-token: abc\n", ":1: git-token is a secret, which no file holds", "files are committed"),
+    ("git-token: abc\n", ":1: git-token is a secret, which a file must not contain", "files are committed"),
     ("prune: true\nprune: false\n", ":2: prune is given twice", "which one was meant?"),
     ("ref: {a: b}\n", ":1: ref takes one value, or a list of them", "settings are flat"),
     ("- prune\n", "settings are keys with values", "a list is none"),
