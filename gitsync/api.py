@@ -1,6 +1,6 @@
 """The Python API: the two runs as functions, for those who build on gitsync.
 
-Not in the package itself, where a function `sync` and the module of that name would stand in each other's way.
+Not in the package itself, where a function `sync` and the module of that name would conflict.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from gitsync.run.run import sync_revision
 
 
 def sync(**settings: Any) -> Report:
-    """Bring Azure to what git says and write the status back. `settings` are fields of `Config`, checked as the command
-    checks them (docs/python-api.md).
+    """Bring Azure to the desired state in git and write the status back. `settings` are fields of `Config`, checked as
+    the command checks them (docs/python-api.md).
 
-    Raises ConfigError for a wrong setting, another GitsyncError if the run is refused. What fails for single resources
-    is in the report.
+    Raises ConfigError for a wrong setting, another GitsyncError if the run is refused. Failures of single resources are
+    in the report.
     """
     return asyncio.run(execute(make_config(settings), writes=True))
 
 
 def plan(**settings: Any) -> Report:
-    """Tell what `sync` would do, and write nothing. `settings` and errors as there."""
+    """Report what `sync` would do, and write nothing. `settings` and errors as there."""
     return asyncio.run(execute(make_config(settings), writes=False))
 
 
@@ -47,7 +47,7 @@ async def execute(
     """Open the edges, run once, and close them.
 
     Once `stop` is set the run begins nothing more and ends in order. `redactions` learns every secret value that the
-    run meets, for whoever writes logs; neither the report nor what is raised shows one. Once `grace` begins, programs
+    run meets, for use in logs; neither the report nor an exception shows one. Once `grace` begins, programs
     that the run started end with it.
     """
     known = redactions or Redactions()

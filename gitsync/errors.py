@@ -1,6 +1,6 @@
 """The exceptions of gitsync. An expected "no" is a value; an exception means that the caller cannot go on.
 
-GitsyncError            what, where, how to mend it
+GitsyncError            what, where, how to fix it
 ├── ConfigError         a setting is wrong; nothing was touched                      exit 2
 ├── SourceError         the source cannot be fetched or read; nothing was touched    exit 2
 ├── StateError          the state cannot be read, or not be written before the run   exit 2
@@ -8,8 +8,8 @@ GitsyncError            what, where, how to mend it
 ├── PublishError        what came of the run could not be written back               exit 1
 ├── ArmError            Azure refused, or did not answer; becomes a condition
 ├── ExpressionError     an expression of an export does not compile
-├── ExtensionError      an extension of another package broke off; becomes a condition
-└── CatalogError        the packed facts are damaged: a fault of ours                exit 70
+├── ExtensionError      an extension of another package failed; becomes a condition
+└── CatalogError        the packed facts are damaged: an internal error              exit 70
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 
 
 class GitsyncError(Exception):
-    """A failure that a person can act on: one sentence on what is wrong and where, and one on how to mend it."""
+    """A failure that a person can act on: one sentence on what is wrong and where, and one on how to fix it."""
 
     exit_code = 1
 

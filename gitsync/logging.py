@@ -148,8 +148,8 @@ class _Interceptor(logging.Handler):
 
 
 def _intercept() -> None:
-    """Take over the standard library's logging, at WARNING: what azure says below that has headers in it. Python's own
-    warnings come the same way.
+    """Take over the standard library's logging, at WARNING: lower levels of the azure packages log headers.
+    Python's own warnings come the same way.
     """
     root = logging.getLogger()
     for handler in [h for h in root.handlers if isinstance(h, _Interceptor)]:

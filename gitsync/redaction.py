@@ -1,6 +1,6 @@
-"""The register of secret values: made once at the start, handed to everybody, and asked before any text leaves.
+"""The register of secret values: made once at the start, shared by all, and applied before any text leaves.
 
-The second net. The first is that a `Secret` shows itself nowhere; this one catches what came back some other way, as in
+The second line of defence. The first is that a `Secret` is never shown; this one catches values that came back, as in
 the message of a service that quotes what it was sent. Found are values of six characters or more, as they are and as
 JSON, Python, YAML, HTML, URLs and base64 spell them. Looking is a table of beginnings, one look for each character of a
 text, so that a thousand secrets cost no more than one.
@@ -33,7 +33,7 @@ _OURS: Final = frozenset(
     {"default", "Failed", "Reconciling", "Succeeded"}
     | {word.value for words in (Action, Claim, Policy, Severity, Stage, ConditionStatus, Verdict) for word in words}
 )
-"""Words of every report. Whoever keeps one of them as a secret would otherwise have a report that tells nothing."""
+"""Words of every report. If one of them were used as a secret, masking it would make the report useless."""
 
 _CUT: Final = "…"
 """Where a long text was cut, it may be in the middle of a value."""
@@ -185,7 +185,7 @@ _HIGH: Final = re.compile("[\x80-\xff]")
 
 _LOWER: Final = re.compile(r"%[0-9A-F]{2}")
 _CAREFUL: Final = re.compile(r"\\\"|[\"&'+<>`]")
-"""What .NET's serialiser, and so many of Azure's services, writes as a code besides."""
+"""What .NET's serialiser, and so many of Azure's services, also writes as a code."""
 
 
 def _escaped(found: re.Match[str]) -> str:
@@ -208,7 +208,7 @@ _URL_SAFE: Final = str.maketrans("+/", "-_")
 
 
 _VARIABLES: Final = ("ACTIONS_ID_TOKEN_REQUEST_TOKEN", "IDENTITY_HEADER", "SOPS_AGE_KEY", "SYSTEM_ACCESSTOKEN")
-"""What libraries and tools read from the environment by themselves, with no setting of ours for it."""
+"""What libraries and tools read from the environment by themselves, without a setting of gitsync."""
 
 _IS_A_SECRET: Final = re.compile(r"GITSYNC_SECRET_[^_]+_[^_]+_.+")
 """Variables of the source `environment`: namespace, name and key. `GITSYNC_SECRET_SOURCES` is a setting."""

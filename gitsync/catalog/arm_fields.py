@@ -1,4 +1,4 @@
-"""Which paths the body of a kind can have: where a manifest's fields stand in ARM, as one tree.
+"""Which paths the body of a kind can have: the places of a manifest's fields in ARM, as one tree.
 
 Apart from the conversion, which goes from a manifest to its body: this asks of a path whether anything leads to it.
 """
@@ -17,9 +17,9 @@ _Place = tuple[tuple[str, ...], Field]
 
 @dataclass(frozen=True, slots=True)
 class Misfit:
-    """The first step of a path that leads nowhere: its number, and the members that stand there instead.
+    """The first step of a path that does not exist: its number, and the members that exist instead.
 
-    `is_list`: it stands in a list, where steps choose entries.
+    `is_list`: the parent is a list, where steps choose entries.
     """
 
     step: int
@@ -67,7 +67,7 @@ def _inner(field: Field, shape: str) -> list[Field]:
 
 
 def _is_free(field: Field) -> bool:
-    """Anything may stand below: free JSON, and maps whose keys a reference or a secret gives."""
+    """Anything is allowed below: free JSON, and maps whose keys a reference or a secret gives."""
     return field.get("mode") in {"identityMap", "secretMap"} or _plain(field["type"]) == "any"
 
 

@@ -36,4 +36,4 @@ ASO_TYPES: Final[Mapping[str, TypeFacts]] = {
 }
 
 SECRET_TYPES: Final = frozenset({"secretReference", "secretMapReference"})
-"""Where a value that stands in the manifest itself is most likely a secret: it is never repeated in a message."""
+"""Places where a value in the manifest itself is most likely a secret: it is never repeated in a message."""

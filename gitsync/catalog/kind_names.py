@@ -1,6 +1,6 @@
 """Which kind is meant by a name that a person typed: `Kind`, `Kind.group`, `group/version/Kind`, each with `.fields`.
 
-Apart from what is told of the kind: every command that takes a kind may ask here.
+Separate from `explain`: every command that takes a kind uses this.
 """
 
 from __future__ import annotations
@@ -57,12 +57,12 @@ def _home(group: str, word: str, catalog: Catalog) -> tuple[str, str]:
     groups = [g for g in catalog.groups() if group in {"", g}]
     if not groups:
         close = suggest(group, catalog.groups())
-        hint = f"Did you mean {close}?" if close else f"Groups are {join_with_or(catalog.groups(), 100)}."
+        hint = f"Did you mean {close}?" if close else f"Known groups: {join_with_or(catalog.groups(), 100)}."
         raise ConfigError(f"There is no group {group}.", hint=hint)
     homes = [(g, k) for g in groups for k in catalog.kinds(g) if k.casefold() == word.casefold()]
     if len(homes) > 1:
         choices = join_with_or(f"{kind}.{home}" for home, kind in homes)
-        raise ConfigError(f"{homes[0][1]} is a kind of several groups.", hint=f"Say {choices}.")
+        raise ConfigError(f"{homes[0][1]} is a kind of several groups.", hint=f"Use {choices}.")
     if homes:
         return homes[0]
     if any(kind == word and group in {"", home} for home, kind in NOT_ARM):
@@ -74,7 +74,7 @@ def _unknown(group: str, word: str, groups: list[str], catalog: Catalog) -> Conf
     known = [kind for g in groups for kind in catalog.kinds(g)]
     close = suggest(word, known)
     where = f" in {group}" if group else ""
-    hint = f"Did you mean {close}?" if close else f"Kinds{where} are {join_with_or(known)}."
+    hint = f"Did you mean {close}?" if close else f"Known kinds{where}: {join_with_or(known)}."
     return ConfigError(f"There is no kind {word or '(none)'}{where}.", hint=hint)
 
 
@@ -87,4 +87,4 @@ def _version(group: str, kind: str, asked: str | None, catalog: Catalog) -> str:
 
 
 def _known_versions(group: str, kind: str, catalog: Catalog) -> str:
-    return f"Known are {join_with_or(reversed(catalog.versions(group, kind)), 100)}."
+    return f"Known versions: {join_with_or(reversed(catalog.versions(group, kind)), 100)}."

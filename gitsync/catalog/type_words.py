@@ -41,7 +41,7 @@ _MOST_CHOICES = 12
 
 
 def describe_expected(visit: Visit) -> str:
-    """What a place asks for: "an integer", "a mapping of name or armId"."""
+    """What a field expects: "an integer", "a mapping of name or armId"."""
     return _NAMED.get(visit.name) or _SHAPES[visit.shape]
 
 
@@ -58,7 +58,7 @@ def describe_type(type_: FieldType) -> str:
 
 
 def describe_actual(visit: Visit) -> str:
-    """What stands there instead: a short scalar is repeated, unless a secret was to be referred to."""
+    """The actual value: a short scalar is repeated, unless a reference to a secret was expected."""
     value = visit.value
     if isinstance(value, Mapping):
         return "a mapping"

@@ -10,13 +10,13 @@ from gitsync.problems.suggest import suggest
 
 
 def explain_unknown_kind(gvk: GVK, catalog: Catalog) -> Finding:
-    """What is to be said of a manifest whose kind or version the catalog does not have."""
+    """The finding for a manifest whose kind or version the catalog does not have."""
     if (gvk.group, gvk.kind) in NOT_ARM:
         return Finding(
             code="NotArm",
             path=("kind",),
             message=f"{gvk.kind} of {gvk.group} is not a resource of Azure Resource Manager: gitsync does not sync it.",
-            hint="Keep it with ASO, or remove it from the source.",
+            hint="Leave it to ASO, or remove it from the source.",
         )
     if catalog.is_arm_kind(gvk.group, gvk.kind):
         return _unknown_version(gvk, catalog)
@@ -27,12 +27,12 @@ def explain_unknown_kind(gvk: GVK, catalog: Catalog) -> Finding:
             code="UnknownKind",
             path=("kind",),
             message=f"{gvk.kind} is not a kind of {gvk.group}.",
-            hint=f"Did you mean {close}?" if close else f"Kinds there are {join_with_or(known)}.",
+            hint=f"Did you mean {close}?" if close else f"Known kinds: {join_with_or(known)}.",
         )
     return Finding(
         code="UnknownKind",
         path=("apiVersion",),
-        message=f"{gvk.group} is not a group of ASO's kinds.",
+        message=f"{gvk.group} is not a group of ASO.",
         hint=suggest_group(gvk.group, gvk.kind, catalog),
     )
 
@@ -40,7 +40,7 @@ def explain_unknown_kind(gvk: GVK, catalog: Catalog) -> Finding:
 def _unknown_version(gvk: GVK, catalog: Catalog) -> Finding:
     versions = catalog.versions(gvk.group, gvk.kind)
     close = suggest(gvk.version, versions)
-    known = f"Known are {join_with_or(reversed(versions))}."
+    known = f"Known versions: {join_with_or(reversed(versions))}."
     return Finding(
         code="UnknownVersion",
         path=("apiVersion",),
@@ -50,11 +50,9 @@ def _unknown_version(gvk: GVK, catalog: Catalog) -> Finding:
 
 
 def suggest_group(group: str, kind: str, catalog: Catalog) -> str:
-    """A hint for a group that there is not: the nearest, or where the kind is at home."""
+    """A hint for an unknown group: the nearest one, or the group of the kind."""
     close = suggest(group, catalog.groups())
     if close:
         return f"Did you mean {close}?"
     homes = [home for home in catalog.groups() if catalog.is_arm_kind(home, kind)]
-    return (
-        f"{kind} is a kind of {join_with_or(homes)}." if homes else "`gitsync explain` lists the kinds that there are."
-    )
+    return f"{kind} is a kind of {join_with_or(homes)}." if homes else "`gitsync explain` lists all kinds."

@@ -47,7 +47,7 @@ def find_contradictions(config: Config) -> Iterator[str]:
     if config.credential == "anonymous" and not is_local:
         yield (
             f"The credential anonymous goes only to this machine, not to {config.endpoint}. "
-            "Give --emulator, an --endpoint on 127.0.0.1, or another --credential."
+            "Set --emulator, an --endpoint on 127.0.0.1, or another --credential."
         )
     if config.emulator and ("://" in config.emulator or Path(config.emulator).is_dir()):
         yield (

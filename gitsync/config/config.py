@@ -1,4 +1,4 @@
-"""Every setting of gitsync: one field of `Config` each, with all that is to be known of it beside it.
+"""Every setting of gitsync: one field of `Config` each, with its declaration.
 
 A setting is given by a flag, a variable, a key in gitsync.yaml, or not at all; the nearest wins. The flag is the name
 with dashes, the key is the flag without the leading ones, and the variable is `GITSYNC_` and the same word, unless
@@ -27,48 +27,44 @@ class Config:
 
     # what is read
     source: str = declare_setting(".", "A folder, or the URL of a git repository.", metavar="SOURCE", flag="")
-    ref: str | None = declare_setting(None, "Branch, tag or commit to read. The default branch where it is absent.")
+    ref: str | None = declare_setting(None, "Branch, tag or commit to read. Default: the default branch.")
     from_revision: str | None = declare_setting(
         None,
-        "Plan without asking Azure: compare with this revision (a branch, tag or commit, or one like main~2).",
+        "Plan without reading Azure: compare with this revision (a branch, tag or commit, or one like main~2).",
         flag="--from",
         metavar="REV",
     )
     to_revision: str | None = declare_setting(
         None,
-        "With --from: the revision to plan. What a plan would read where it is absent.",
+        "With --from: the revision to plan. Default: what a plan would read.",
         flag="--to",
         metavar="REV",
     )
     path: str = declare_setting(".", "Folder of the manifests inside SOURCE.", metavar="FOLDER")
     only: tuple[str, ...] = declare_setting(
         (),
-        "Only these resources, and nothing else: Kind.group/namespace/name, Kind/name, or a pattern with * and ?.",
+        "Only these resources: Kind.group/namespace/name, Kind/name, or a pattern with * and ?.",
         form=SettingForm.LIST,
         metavar="KEY-OR-GLOB",
     )
     namespace: str | None = declare_setting(
         "default",
-        "Namespace of manifests that name none. It is part of names made from UUIDs.",
+        "Namespace of manifests without one. It is part of generated UUID names.",
         authority=Authority.SOURCE,
     )
     target_namespaces: tuple[str, ...] = declare_setting(
         (),
-        "Only resources of these namespaces. All where it is absent.",
+        "Only resources of these namespaces. Default: all.",
         form=SettingForm.LIST,
         variables=("AZURE_TARGET_NAMESPACES",),
     )
-    allow_dirty: bool = declare_setting(
-        False, "Let sync read a git work tree with uncommitted changes, as it lies.", form=SettingForm.SWITCH
-    )
-    git_timeout: float = declare_setting(
-        300.0, "Longest time that one git command may take.", form=SettingForm.DURATION
-    )
-    git_username: str = declare_setting("x-access-token", "User name that goes with the token for git over HTTPS.")
+    allow_dirty: bool = declare_setting(False, "Allow sync from a dirty working tree.", form=SettingForm.SWITCH)
+    git_timeout: float = declare_setting(300.0, "Timeout of one git command.", form=SettingForm.DURATION)
+    git_username: str = declare_setting("x-access-token", "User name for git over HTTPS, used with the token.")
     git_token: Secret | None = declare_setting(None, "Token for git over HTTPS.", form=SettingForm.SECRET, flag="")  # noqa: RUF009 - a row of the table
     digest_key: Secret | None = declare_setting(  # noqa: RUF009 - a row of the table
         None,
-        "Key of the digests that stand for secrets in records and plans: 32 characters at least, made at random.",
+        "Key of the digests that replace secrets in records and plans: 32 random characters or more.",
         form=SettingForm.SECRET,
         pattern=".{32,}",
         flag="",
@@ -77,32 +73,32 @@ class Config:
     # how it is read
     unknown_fields: str | None = declare_setting(
         "error",
-        "A field that the kind does not have: an error, or a warning (it is dropped, as an API server would do).",
+        "Unknown fields: an error, or a warning (the field is dropped, as by an API server).",
         authority=Authority.SOURCE,
         choices=("error", "warn"),
     )
     default_policy: str = declare_setting(
         "manage",
-        "Reconcile policy of resources that state none, nor their Namespace.",
+        "Reconcile policy of resources that have none, nor their Namespace.",
         choices=("manage", "skip", "detach-on-delete"),
         variables=("DEFAULT_RECONCILE_POLICY",),
         flag="--default-reconcile-policy",
     )
     strict: bool = declare_setting(
-        False, "Refuse the whole run when one manifest is invalid, before anything is touched.", form=SettingForm.SWITCH
+        False, "Refuse the whole run if a manifest is invalid, before anything is touched.", form=SettingForm.SWITCH
     )
 
     # where Secrets and config maps come from, and go to
     secret_sources: tuple[str, ...] = declare_setting(
         ("manifests", "environment"),
-        "Where the Secrets and config maps that manifests refer to are looked for, in this order, after what the run "
+        "Sources of the Secrets and config maps that manifests reference, in this order, after what the run "
         "itself exports.",
         form=SettingForm.LIST,
         choices=("manifests", "folder", "environment", "key-vault", "kubernetes"),
         metavar="SOURCE",
     )
     secrets_folder: str | None = declare_setting(
-        None, "Folder of the source `folder`: one folder a Secret, one file a key.", metavar="FOLDER"
+        None, "Folder of the source `folder`: one folder per Secret, one file per key.", metavar="FOLDER"
     )
     config_maps_folder: str | None = declare_setting(None, "The same for config maps.", metavar="FOLDER")
     key_vault: str | None = declare_setting(
@@ -110,24 +106,24 @@ class Config:
     )
     export_to: tuple[str, ...] = declare_setting(
         ("status",),
-        "Where the Secrets and config maps that resources export are written to, besides the memory of the run. "
-        "status takes config maps alone, and writes them beside the status.",
+        "Sinks of the Secrets and config maps that resources export, in addition to the memory of the run. "
+        "status takes config maps only, and writes them next to the status.",
         form=SettingForm.LIST,
         choices=("status", "folder", "key-vault", "kubernetes", "sops", "dotenv", "ci"),
         metavar="SINK",
     )
     export_folder: str | None = declare_setting(
-        None, "Folder of the sink `folder`; nobody else may read it.", metavar="FOLDER"
+        None, "Folder of the sink `folder`; no other user may have access to it.", metavar="FOLDER"
     )
     export_sops_folder: str | None = declare_setting(
-        None, "Folder of the sink `sops`: one encrypted manifest a Secret.", metavar="FOLDER"
+        None, "Folder of the sink `sops`: one encrypted manifest per Secret.", metavar="FOLDER"
     )
     export_dotenv: str | None = declare_setting(None, "File of the sink `dotenv`.", metavar="FILE")
 
     # which Azure, and as whom
     subscription: str | None = declare_setting(
         None,
-        "Subscription of resources that are not below another id.",
+        "Subscription of resources without an ARM id of their own.",
         variables=("AZURE_SUBSCRIPTION_ID",),
         pattern=_ID,
     )
@@ -168,7 +164,7 @@ class Config:
         metavar="FILE",
     )
     identity_folder: str | None = declare_setting(
-        None, "The only folder whose files the Secrets of credentials may name.", metavar="FOLDER"
+        None, "The only folder whose files credential Secrets may name.", metavar="FOLDER"
     )
     federated_token_file: str | None = declare_setting(
         None,
@@ -177,7 +173,7 @@ class Config:
         metavar="FILE",
     )
     additional_tenants: tuple[str, ...] = declare_setting(
-        (), "Further tenants to get tokens for.", form=SettingForm.LIST, variables=("AZURE_ADDITIONAL_TENANTS",)
+        (), "Additional tenants to get tokens for.", form=SettingForm.LIST, variables=("AZURE_ADDITIONAL_TENANTS",)
     )
     credential: str = declare_setting(
         "default",
@@ -195,24 +191,24 @@ class Config:
     )
     endpoint: str = declare_setting(
         "https://management.azure.com",
-        "Where Azure Resource Manager is. Plain http only to this machine.",
+        "Endpoint of Azure Resource Manager. Plain http only to this machine.",
         form=SettingForm.URL,
         variables=("AZURE_RESOURCE_MANAGER_ENDPOINT",),
     )
     audience: str | None = declare_setting(
         None,
-        "What tokens are asked for. Where it is absent, the endpoint tells, if it is one of a known cloud.",
+        "Audience of tokens. Default: that of the endpoint, if it is one of a known cloud.",
         variables=("AZURE_RESOURCE_MANAGER_AUDIENCE",),
     )
     authority: str | None = declare_setting(
         None,
-        "Who issues tokens. Where it is absent, the endpoint tells, if it is one of a known cloud.",
+        "Host that issues tokens. Default: that of the endpoint, if it is one of a known cloud.",
         form=SettingForm.URL,
         variables=("AZURE_AUTHORITY_HOST",),
     )
     allow_multi_env_management: bool = declare_setting(
         False,
-        "Let the Secrets of credentials name another Azure: then tokens are sent there.",
+        "Allow credential Secrets to name another Azure cloud: then tokens are sent there.",
         form=SettingForm.SWITCH,
         variables=("ALLOW_MULTI_ENV_MANAGEMENT",),
     )
@@ -231,85 +227,85 @@ class Config:
         form=SettingForm.FILE_OR_ON,
         metavar="FILE",
     )
-    emulator_script: str | None = declare_setting(None, "Faults that the emulator plays.", metavar="FILE")
+    emulator_script: str | None = declare_setting(None, "Faults that the emulator injects.", metavar="FILE")
 
     # what the run may do
     prune: bool = declare_setting(
-        False, "Delete what git no longer names. The plan shows it in any case.", form=SettingForm.SWITCH
+        False, "Delete resources that were removed from git. A plan always shows them.", form=SettingForm.SWITCH
     )
     plan_file: str | None = declare_setting(
         None,
-        "Do no more than this plan says, which `gitsync plan --out` wrote and somebody reviewed.",
+        "Apply only this reviewed plan, which `gitsync plan --out` wrote.",
         flag="--plan",
         metavar="FILE",
     )
     max_deletes: int | None = declare_setting(
         None,
-        "Most resources that a run may delete; more refuses the run. "
-        "The smaller of 10 and a fifth of the inventory where it is absent, at least 1.",
+        "Limit of deletes in one run; more refuses the run. "
+        "Default: the smaller of 10 and a fifth of the inventory, at least 1.",
         form=SettingForm.COUNT,
     )
     adopt: str = declare_setting(
         "write",
-        "A resource that exists and is not recorded as ours: write git's values, or report the differences only.",
+        "Resources that exist without a record: write the values in git, or report the differences only.",
         choices=("write", "report"),
     )
     always_put: bool = declare_setting(
-        False, "Send a PUT for every resource, as Azure Service Operator does, equal or not.", form=SettingForm.SWITCH
+        False, "Send a PUT for every resource, changed or not, as Azure Service Operator does.", form=SettingForm.SWITCH
     )
     flap_limit: int = declare_setting(
         3,
-        "Writes in a row, with no change in git, that something may set back before a resource is reported as "
-        "flapping and no longer written. 0 writes for ever.",
+        "Writes in a row, with no change in git, that something may reset before a resource is reported as "
+        "flapping and paused. 0 writes without limit.",
         form=SettingForm.COUNT,
     )
     register_providers: bool = declare_setting(
         True, "Register a resource provider that the subscription lacks.", form=SettingForm.SWITCH
     )
-    resource_timeout: float = declare_setting(1800.0, "Longest time for one resource.", form=SettingForm.DURATION)
-    run_timeout: float = declare_setting(3000.0, "Longest time for the whole run.", form=SettingForm.DURATION)
-    concurrency: int = declare_setting(20, "Most requests in flight at once.", form=SettingForm.POSITIVE)
+    resource_timeout: float = declare_setting(1800.0, "Timeout of one resource.", form=SettingForm.DURATION)
+    run_timeout: float = declare_setting(3000.0, "Timeout of the whole run.", form=SettingForm.DURATION)
+    concurrency: int = declare_setting(20, "Maximum number of concurrent requests.", form=SettingForm.POSITIVE)
     agent: str = declare_setting(
         "gitsync",
-        "Name of this agent. Resources that another agent's name is recorded for are left alone.",
+        "Name of this agent. Resources recorded for another agent are left alone.",
         variables=("GITSYNC_AGENT", "POD_NAMESPACE"),
     )
 
     # what it leaves behind
     status_branch: str | None = declare_setting(
         None,
-        "Branch that status and state are committed to. gitsync/status where SOURCE has a remote.",
+        "Branch for status and state. Default: gitsync/status if SOURCE has a remote.",
         metavar="BRANCH",
     )
     status_dir: str | None = declare_setting(
-        None, "The same tree in a folder instead. .gitsync in a folder without a remote.", metavar="FOLDER"
+        None, "Folder for status and state instead. Default: .gitsync in a folder without a remote.", metavar="FOLDER"
     )
     report_dir: str | None = declare_setting(
-        None, "Write the report into this folder in every form besides.", flag="--report", metavar="FOLDER"
+        None, "Also write the report to this folder, in every format.", flag="--report", metavar="FOLDER"
     )
     plan_out: str | None = declare_setting(
-        None, "Write the plan into this file, for review and for `gitsync sync --plan`.", flag="--out", metavar="FILE"
+        None, "Write the plan to this file, for review and for `gitsync sync --plan`.", flag="--out", metavar="FILE"
     )
-    output: str = declare_setting("text", "What is printed on stdout.", metavar="FORMAT")
+    output: str = declare_setting("text", "Format of the output on stdout.", metavar="FORMAT")
     detailed_exitcode: bool = declare_setting(
-        False, "Exit 4 where plan finds drift, and 3 where it finds changes to make.", form=SettingForm.SWITCH
+        False, "Exit with 4 if a plan finds drift, and with 3 if it finds pending changes.", form=SettingForm.SWITCH
     )
     fail_on: tuple[str, ...] = declare_setting(
         (),
-        "Exit 1 where a resource has one of these verdicts; drift stands for drifted, missing and conflict.",
+        "Exit with 1 if a resource has one of these verdicts; drift means drifted, missing and conflict.",
         form=SettingForm.LIST,
         choices=(DRIFT_WORD, *(verdict.value for verdict in Verdict)),
         metavar="VERDICT",
     )
     log_level: str = declare_setting(
-        "info", "Least severity that is logged.", choices=("debug", "info", "warning", "error")
+        "info", "Minimum level of log lines.", choices=("debug", "info", "warning", "error")
     )
     log_format: str = declare_setting(
-        "auto", "auto is text on a terminal, and JSON lines elsewhere.", choices=("auto", "text", "json")
+        "auto", "auto: text on a terminal, JSON lines otherwise.", choices=("auto", "text", "json")
     )
     color: str = declare_setting(
         "auto",
-        "auto colours what goes to a terminal.",
+        "auto: colours on a terminal only.",
         choices=("auto", "always", "never"),
         switches={"NO_COLOR": "never"},
     )

@@ -1,7 +1,7 @@
 """gitsync.yaml: settings in a file.
 
 A file that the operator chose (named by --config, or in a working folder outside of git) may give every setting. A file
-that git tracks comes from whoever can write to the repository: it may give source settings alone, or it could decide
+that git tracks comes from anyone who can write to the repository: it may give source settings only, or it could decide
 where tokens are sent and what is deleted.
 
 The file is flat, so it needs no more than YAML's composer: every key is a setting, every value one text or a list of
@@ -83,7 +83,7 @@ def _compose(path: str, content: bytes) -> Any:
     import yaml  # noqa: PLC0415 - only those who have such a file pay for it
 
     if len(content) > MOST_BYTES:
-        raise ConfigError(f"{path} has more than {MOST_BYTES} bytes.", hint="Keep nothing but settings in it.")
+        raise ConfigError(f"{path} has more than {MOST_BYTES} bytes.", hint="Remove everything but settings from it.")
     try:
         return yaml.compose(content.decode("utf-8"), Loader=yaml.SafeLoader)
     except UnicodeDecodeError as error:
@@ -93,14 +93,14 @@ def _compose(path: str, content: bytes) -> Any:
         place = f"{path}:{mark.line + 1}" if mark else path
         raise ConfigError(f"{place}: this is not YAML: {getattr(error, 'problem', None) or error}.") from error
     except RecursionError:
-        raise ConfigError(f"{path} nests values too deeply.", hint="Write one `key: value` a line.") from None
+        raise ConfigError(f"{path} nests values too deeply.", hint="Write one `key: value` per line.") from None
 
 
 def _entries(path: str, root: Any) -> dict[str, FileValue]:
     if root is None:
         return {}
     if root.id != "mapping":
-        raise ConfigError(f"{path}: settings are keys with values.", hint="Write one `key: value` a line.")
+        raise ConfigError(f"{path}: settings are keys with values.", hint="Write one `key: value` per line.")
     found: dict[str, FileValue] = {}
     wrong: list[str] = []
     for key, value in root.value:
@@ -120,12 +120,12 @@ def _name(node: Any, found: Mapping[str, FileValue]) -> tuple[str, str]:
     """The setting that a key stands for, or what is wrong with it."""
     key = str(node.value)
     if key in _SECRETS:
-        return "", f"{key} is a secret, which no file holds. Give it by the variable {_SECRETS[key].variables[0]}."
+        return "", f"{key} is a secret, which a file must not contain. Set the variable {_SECRETS[key].variables[0]}."
     if key not in _BY_KEY:
         near = next(iter(get_close_matches(_dashed(key), _BY_KEY, n=1)), None)
         return "", f"there is no setting {key!r}." + (f" Did you mean {near}?" if near else "")
     name = _BY_KEY[key].name
-    return name, f"{key} stands twice. Keep one of them." if name in found else ""
+    return name, f"{key} is given twice. Remove one of them." if name in found else ""
 
 
 def _dashed(key: str) -> str:

@@ -117,7 +117,7 @@ def resolve(
 
 
 def find_misspelt_variables(variables: Mapping[str, str]) -> list[str]:
-    """Sentences on variables that look like settings of ours and are none."""
+    """Messages on variables that look like settings of gitsync and are none."""
     known = {v.removeprefix(_PREFIX) for s in SETTINGS.values() for v in s.variables if v.startswith(_PREFIX)}
     ours = [name for name in sorted(variables) if name.startswith(_PREFIX) and not name.startswith(_OTHERS)]
     words = [word for word in (name.removeprefix(_PREFIX) for name in ours) if word not in known]
@@ -172,7 +172,7 @@ def _contradictions(
     branch, folder = given["status_branch"], given["status_dir"]
     if branch and folder:
         if branch.distance == folder.distance:
-            yield f"{branch.where} and {folder.where} exclude each other. Give one of them."
+            yield f"{branch.where} and {folder.where} exclude each other. Remove one of them."
         del values["status_dir" if branch.distance < folder.distance else "status_branch"]
     config = Config(**values)
     if given["output"] and outputs and config.output not in outputs:

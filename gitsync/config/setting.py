@@ -1,4 +1,4 @@
-"""What is to be known of a setting, and how one is declared: the form of each row of the table in `gitsync.config`."""
+"""The declaration of a setting: the form of each row of the table in `gitsync.config`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Authority(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """What is to be known of one setting. `switches` are variables whose truth stands for a value of the setting."""
+    """The declaration of one setting. `switches` are variables that select a value of the setting if they are true."""
 
     name: str
     form: SettingForm

@@ -28,7 +28,7 @@ def parse_value(setting: Setting, texts: tuple[str, ...]) -> Any:
         return _list(texts, setting.choices)
     text = texts[-1] if setting.form is SettingForm.SECRET else _text(texts[-1])
     if not text:
-        raise ValueError("expected a value, and there is none")
+        raise ValueError("expected a value")
     if setting.form is SettingForm.CHOICE:
         return _choice(text, setting.choices)
     if setting.form is SettingForm.SECRET:
@@ -39,7 +39,7 @@ def parse_value(setting: Setting, texts: tuple[str, ...]) -> Any:
 
 
 def is_loopback(host: str | None) -> bool:
-    """Whether a host is this machine, told by its name alone."""
+    """Whether a host is this machine, judged by its name only."""
     if host is None:
         return False
     try:
@@ -52,7 +52,7 @@ def _list(texts: tuple[str, ...], choices: tuple[str, ...]) -> tuple[str, ...]:
     """The members; an empty list would mean everything, where somebody meant to name something."""
     members = tuple(part for text in texts for part in map(_text, text.split(",")) if part)
     if not members:
-        raise ValueError("expected a name at least")
+        raise ValueError("expected at least one name")
     unknown = next((member for member in members if choices and member not in choices), None)
     if unknown is not None:
         near = get_close_matches(unknown, choices, n=1)
@@ -131,7 +131,7 @@ def _secret(text: str, pattern: str) -> Secret:
     """The value shows in no message, so the pattern of a secret says no more than how long it is."""
     value = text.strip("\r\n")
     if pattern and not re.fullmatch(pattern, value, re.DOTALL):
-        raise ValueError("expected a longer value: 32 characters at least, as `openssl rand -base64 32` makes them")
+        raise ValueError("expected at least 32 characters, for example from `openssl rand -base64 32`")
     return Secret(value)
 
 

@@ -18,13 +18,13 @@ from gitsync.model.secret import MASKED, Secret
 from gitsync.model.verdict import Difference
 
 RULE: Final = "differs from git"
-ABSENT: Final = "asked for, and not there"
-FURTHER: Final = "not asked for"
+ABSENT: Final = "set in git, absent in Azure"
+FURTHER: Final = "not set in git"
 
 
 @dataclass(frozen=True, slots=True)
 class Unverified:
-    """A place where nothing can be told: Azure does not return it, or says what it says whatever is asked."""
+    """A path that cannot be compared: Azure does not return it, or sets it regardless of the request."""
 
     path: JsonPath
 

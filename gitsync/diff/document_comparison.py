@@ -84,13 +84,13 @@ def read_question(line: bytes, number: int) -> DocumentComparison:
     try:
         said = json.loads(line.decode().rstrip(), parse_constant=_no_number)
     except ValueError as error:
-        raise SourceError(f"{where} is no JSON: {_reason(error)}.", hint="Write one JSON object a line.") from error
+        raise SourceError(f"{where} is not JSON: {_reason(error)}.", hint="Write one JSON object per line.") from error
     except RecursionError as error:
         raise _too_deep(where) from error
     if _is_deep(said):
         raise _too_deep(where)
     if not isinstance(said, dict):
-        raise SourceError(f"{where} is no JSON object.", hint="Write one JSON object a line.")
+        raise SourceError(f"{where} is not a JSON object.", hint="Write one JSON object per line.")
     return DocumentComparison(
         desired=read_body(said.get("desired"), f"{where}: desired"),
         live=read_body(said.get("live"), f"{where}: live"),
@@ -110,15 +110,15 @@ def read_body(value: Any, what: str) -> ArmBody:
     """A value that must be the body of a resource. SourceError, which names it by `what`, where it is none."""
     if isinstance(value, Mapping):
         return value
-    said = "is absent" if value is None else "is no object"
-    raise SourceError(f"{what} {said}.", hint="Give the body of an ARM resource: a JSON object.")
+    said = "is absent" if value is None else "is not an object"
+    raise SourceError(f"{what} {said}.", hint="Set it to the body of an ARM resource: a JSON object.")
 
 
 def _text(said: Mapping[str, Any], name: str, where: str) -> str:
     value = said.get(name)
     if value is None or isinstance(value, str):
         return value or ""
-    raise SourceError(f"{where}: {name} is no text.", hint="Give it in quotes, or leave it out.")
+    raise SourceError(f"{where}: {name} is not text.", hint="Quote it, or remove it.")
 
 
 def _is_deep(value: Any) -> bool:
@@ -143,7 +143,7 @@ def _too_deep(where: str) -> SourceError:
 
 
 def _no_number(spelled: str) -> NoReturn:
-    raise ValueError(f"{spelled} is no number of JSON")
+    raise ValueError(f"{spelled} is not a JSON number")
 
 
 def _reason(error: Exception) -> str:

@@ -1,7 +1,7 @@
 """When two leaves mean the same to ARM, though they are spelled otherwise: the rules, in the order they are asked.
 
-The first rule that says "the same", or that nothing can be told, decides. Where none does, the first that was the right
-one for the leaf gives the difference its name.
+The first rule that returns "the same" or "unknown" decides. Otherwise the first rule that applies to the leaf names the
+difference.
 """
 
 from __future__ import annotations

@@ -23,14 +23,14 @@ _SECRET_MODES: Final = frozenset({"secret", "secretMap"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hints:
-    """`arm_type` is the resource's; `own_id` its ARM id; `leaves` a tree of steps, with what is told at its leaves."""
+    """`arm_type` is the resource's; `own_id` its ARM id; `leaves` a tree of steps, with the hints at its leaves."""
 
     arm_type: str = ""
     own_id: str = ""
     leaves: Mapping[str, Any] = field(default_factory=dict)
 
     def told(self, path: JsonPath) -> Told | None:
-        """What the facts say of the leaf at a path; whatever lies below a secret is one."""
+        """The hint of the leaf at a path; everything below a secret is one."""
         node: Any = self.leaves
         for step in path:
             if isinstance(node, str):

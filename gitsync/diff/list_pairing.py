@@ -63,7 +63,7 @@ OPEN_LISTS: Final = frozenset(
         "virtualNetworkPeerings",
     }
 )
-"""Lists that also hold resources of their own kind: compared by the entries that git asks for."""
+"""Lists that also hold resources of their own kind: compared by the entries that git sets."""
 
 
 def find_key_field(*lists: Sequence[Any]) -> str | None:

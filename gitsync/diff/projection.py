@@ -1,4 +1,4 @@
-"""Cut a body down to what git asks for: the part of Azure's answer that a record keeps and later reads are held to."""
+"""Cut a body down to the fields that git sets: the part of the response that a record keeps as baseline."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def project(asked: Any, live: Any, name: str = "") -> Any:
     """Return the leaves of `live` that `asked` has; None where there are none. Secrets are never taken over.
 
     An entry of a list that git does not ask for is kept as its key alone, so that a further one is noticed, except in
-    lists that hold resources of their own kind. `name` is the member that the values stand under.
+    lists that hold resources of their own kind. `name` is the member that has the values.
     """
     if isinstance(asked, Secret) or asked == MASKED:
         return None

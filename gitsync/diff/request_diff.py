@@ -1,4 +1,4 @@
-"""How the bodies of two requests differ, leaf by leaf, with no value of a secret in what is told.
+"""How the bodies of two requests differ, leaf by leaf, without showing a secret value.
 
 Apart from the comparison with Azure: both sides are ours, so that every difference is one that would be sent.
 """
@@ -21,7 +21,7 @@ CHANGED_SECRET = "the secret changed"  # noqa: S105 - says that there is one
 
 class Bodies:
     """Compares bodies. Each secret value has a stand-in, the same wherever the value is the same, that lives no longer
-    than this object; what is told shows none of them.
+    than this object; the output shows none of them.
     """
 
     def __init__(self) -> None:

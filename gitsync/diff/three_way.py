@@ -1,8 +1,9 @@
-"""Compare what git asks, what we last sent, what Azure said then, and what it says now
+"""Compare the desired state, what gitsync last sent, the baseline, and the live state
 (docs/reference/design.md#drift).
 
-Only leaves that git asks for count. With a record, Azure is held to what it said itself after our last write, so that
-its own spelling of a value is no drift; without one, git is compared with Azure by the rules of `equality`.
+Only leaves that git sets count. With a record, the live state is compared with what Azure returned after our last
+write, so that its own spelling of a value is no drift; without one, git is compared with Azure by the rules of
+`equality`.
 """
 
 from __future__ import annotations
@@ -46,8 +47,8 @@ def compare(
 ) -> Comparison:
     """Judge one resource that exists. `desired` and `live` are ARM bodies; secrets in `desired` are never compared.
 
-    Without `remembered` the verdict is ADOPT, with or without differences. What Azure does not return stands in
-    `unverified` and justifies no write.
+    Without `remembered` the verdict is ADOPT, with or without differences. Leaves that Azure does not return are in
+    `unverified` and justify no write.
     """
     desired, hints = select_asked(desired), _placed(hints or Hints(), live)
     seen = list(compare_first_sight(desired, live, hints))
@@ -68,7 +69,7 @@ def compare(
 
 
 def make_baseline(desired: Mapping[str, Any], live: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the asked-for leaves as Azure says them now: what later reads are held to."""
+    """Return the live values of the leaves that git sets: the baseline of later reads."""
     return dict(project(select_asked(desired), live))
 
 
@@ -92,21 +93,21 @@ def _pending(
 def _moved(
     desired: Mapping[str, Any], remembered: Remembered, live: Mapping[str, Any], hints: Hints
 ) -> Iterator[Difference]:
-    """Asked-for leaves that Azure answers otherwise than when we last looked, unless they became what git asks for."""
+    """Leaves that git sets and that changed in Azure since the last read, unless they now have the desired value."""
     applied = select_asked(remembered.applied)
     now = project(applied, live)
     for path, seen, before in find_changes(now, remembered.baseline):
         reference = now if before is None else remembered.baseline
         asked = find(desired, path, reference)
         if asked is None and seen is None and find(applied, path, reference) is not None:
-            continue  # it left git, and Azure has lost it: both say the same
+            continue  # removed from git and deleted in Azure: both agree
         if seen is None or not any(is_equal(path, same, seen, hints) for same in _fine(path, asked, before, hints)):
             yield Difference(format_pointer(path), format_value(asked), seen, MOVED)
 
 
 def _fine(path: JsonPath, asked: Any, before: Any, hints: Hints) -> Iterator[Any]:
-    """The values that a leaf may have now: what it had, and what git asks for, but where Azure sets it whatever is
-    asked: a leaf that only Azure moves has moved, wherever to.
+    """The values that a leaf may have now: its old one and the desired one, except if Azure sets it regardless of the
+    request: any change of a leaf that only Azure sets counts.
     """
     if before is not None:
         yield before
@@ -120,7 +121,7 @@ def _is_held(path: JsonPath, desired: Mapping[str, Any], remembered: Remembered,
 
 
 def _placed(hints: Hints, live: Mapping[str, Any]) -> Hints:
-    """Hints that know the resource's own id: given, else as Azure says it."""
+    """Hints that know the resource's own id: given, else from the live state."""
     own_id = hints.own_id or live.get("id")
     return replace(hints, own_id=own_id) if isinstance(own_id, str) else hints
 

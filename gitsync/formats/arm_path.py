@@ -1,4 +1,4 @@
-"""ARM ids as paths: which lies below which, and what they are about. Ids compare without case."""
+"""ARM ids as paths: which is below which, and their parts. Ids compare without case."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ def is_same_id(left: str, right: str) -> bool:
 
 
 def is_below(child: str, parent: str) -> bool:
-    """Tell whether an id lies below another: a child, a grandchild, or an extension of either."""
+    """Tell whether an id is below another: a child, a grandchild, or an extension of either."""
     return child.casefold().startswith(parent.rstrip("/").casefold() + "/")
 
 
 def iterate_ancestors(arm_id: str) -> Iterator[str]:
-    """Yield an id and then all that it lies in, the nearest first; in lower case, to be looked up by."""
+    """Yield an id and then its parents, the nearest first; in lower case, for look-ups."""
     path = arm_id.rstrip("/").casefold()
     while path:
         yield path
@@ -23,13 +23,13 @@ def iterate_ancestors(arm_id: str) -> Iterator[str]:
 
 
 def find_subscription(arm_id: str) -> str | None:
-    """Return the subscription that an id lies in; None for tenant scope."""
+    """Return the subscription of an id; None for tenant scope."""
     steps = arm_id.split("/")
     return steps[2] if len(steps) > 2 and steps[1].casefold() == "subscriptions" else None
 
 
 def find_resource_group(arm_id: str) -> str | None:
-    """Return the name of the resource group that an id lies in; None where it lies in none."""
+    """Return the name of the resource group of an id; None if it has none."""
     steps = arm_id.split("/")
     return steps[4] if len(steps) > 4 and steps[3].casefold() == "resourcegroups" else None
 

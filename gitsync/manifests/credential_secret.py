@@ -50,7 +50,7 @@ _ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]{0,99}")
 
 @dataclass(frozen=True, slots=True)
 class CredentialRefusal:
-    """Why there is no credential, and how to mend it: full sentences, but for the words of ASO."""
+    """Why there is no credential, and how to fix it: full sentences, except for texts of ASO."""
 
     message: str
     hint: str
@@ -64,7 +64,7 @@ def read_identity(name: str, values: Mapping[str, Secret], *, other_clouds: bool
     missing = [key for key in REQUIRED if not _plain(values, key)]
     if missing:
         said = "; ".join(f'credential Secret "{name}" does not contain key "{key}"' for key in missing)
-        return CredentialRefusal(said, "Add what is missing: no other credential takes its place.")
+        return CredentialRefusal(said, "Add the missing keys; no other credential is used instead.")
     wrong = next(_broken(name, values, other_clouds=other_clouds), None)
     if wrong:
         return wrong
@@ -72,7 +72,7 @@ def read_identity(name: str, values: Mapping[str, Secret], *, other_clouds: bool
 
 
 def iterate_secrets(values: Mapping[str, Secret]) -> Iterator[Secret]:
-    """The values of a Secret that must show nowhere: all but what every report has to show."""
+    """The values of a Secret that must never be shown: all except the ids and addresses of reports."""
     return (value for key, value in values.items() if key not in PUBLIC_KEYS)
 
 
@@ -93,23 +93,22 @@ def _broken(name: str, values: Mapping[str, Secret], *, other_clouds: bool) -> I
         )
     mode = _plain(values, AUTH_MODE)
     if mode.casefold() not in _MODES and not any(_plain(values, key) for key, _ in _PROOFS):
-        hint = "Write podidentity or workloadidentity, or leave AUTH_MODE out."
+        hint = "Set podidentity or workloadidentity, or remove AUTH_MODE."
         yield CredentialRefusal(f'authorization mode "{_short(mode)}" not valid', hint)
     named = [key for key in CLOUD if _plain(values, key)]
     if named and not other_clouds:
-        hint = (
-            "Remove it, or set ALLOW_MULTI_ENV_MANAGEMENT=true where whoever writes the Secret is to be trusted so far."
-        )
-        yield CredentialRefusal(f'Credential Secret "{name}" names another Azure ({", ".join(named)}).', hint)
+        hint = "Remove it, or set ALLOW_MULTI_ENV_MANAGEMENT=true if you trust everyone who can write the Secret."
+        yield CredentialRefusal(f'Credential Secret "{name}" names another Azure cloud ({", ".join(named)}).', hint)
     if any(not _plain(values, key).startswith("https://") for key in named if key != CLOUD[1]):
         yield CredentialRefusal(
-            f'Credential Secret "{name}" names another Azure that is not https.', "Tokens go to https only."
+            f'Credential Secret "{name}" names an address of an Azure cloud that is not https.',
+            "Use https: tokens are never sent over plain http.",
         )
     if named and len(named) < len(CLOUD):
         missing = ", ".join(key for key in CLOUD if key not in named)
         yield CredentialRefusal(
-            f'Credential Secret "{name}" names half of another Azure: {missing} is missing.',
-            "Give all three keys, or none.",
+            f'Credential Secret "{name}" names another Azure cloud incompletely: {missing} is missing.',
+            "Set all three keys, or none.",
         )
 
 

@@ -53,7 +53,7 @@ def _distance(one: str, other: str) -> int | None:
 
 @lru_cache(maxsize=4096)
 def _compared(one: str, other: str) -> int | None:
-    """Kept, since the same keys stand in thousands of documents."""
+    """Cached, since the same keys occur in thousands of documents."""
     return measure_distance(one.casefold(), other.casefold(), LETTERS)
 
 

@@ -1,7 +1,8 @@
 """Names of Secrets and config maps, of namespaces and of keys, as Kubernetes allows them (RFC 1123).
 
 What a manifest names becomes a path, a variable or part of an address, so every place of secrets refuses other names.
-Apart from the places, so that a manifest is told offline, before anything is made that could not be exported then.
+Separate from the sinks, so that offline validation finds a wrong name before a resource is created whose values could
+not be exported.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ def check_object_names(visit: Visit) -> Iterator[Finding]:
                 code="ObjectName",
                 path=path,
                 message=f"{format_field(path)} {wrong}.",
-                hint="Name it as Kubernetes allows.",
+                hint="Use a name that Kubernetes allows.",
             )
 
 

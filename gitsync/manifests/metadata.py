@@ -1,4 +1,4 @@
-"""What `apiVersion`, `kind` and `metadata` of a document say, by the rules of the Kubernetes API server.
+"""Read `apiVersion`, `kind` and `metadata` of a document, by the rules of the Kubernetes API server.
 
 Apart from sorting the documents, because every kind of document has them, and because a document whose identity is not
 valid is no resource at all: its key would be neither unique nor safe as a path.
@@ -55,9 +55,7 @@ def read_header(document: Document, namespace: str) -> Header | Problem:
         message = f"{quote_scalar(value['apiVersion'])} and {quote_scalar(value['kind'])} are no apiVersion and kind."
         return _problem(document, "InvalidKind", "apiVersion", message, "Write apiVersion as group/version.")
     if not isinstance(metadata, dict):
-        return _problem(
-            document, "InvalidMetadata", "metadata", f"{gvk.kind} has no metadata.", "Give it a name there."
-        )
+        return _problem(document, "InvalidMetadata", "metadata", f"{gvk.kind} has no metadata.", "Add metadata.name.")
     name, space = metadata.get("name"), metadata.get("namespace") or namespace
     if name in (None, ""):
         return _no_name(document, gvk.kind)
@@ -78,7 +76,7 @@ def _no_name(document: Document, kind: str) -> Problem:
         return _problem(
             document, "MisspeltField", where, f"{where} is not a field of a manifest.", "Did you mean name?"
         )
-    hint = "generateName does not do: git needs a name."
+    hint = "generateName is not supported. Set metadata.name."
     return _problem(document, "MissingName", "metadata.name", f"{kind} has no metadata.name.", hint)
 
 
@@ -92,20 +90,20 @@ def _matches(pattern: re.Pattern[str], text: Any, most: int) -> bool:
 
 
 def _strings(document: Document, member: str, problems: list[Problem]) -> dict[str, str]:
-    """Annotations or labels; what is not text is told and left out."""
+    """Annotations or labels; a value that is not text is reported and left out."""
     found = document.value["metadata"].get(member)
     where = f"metadata.{member}"
     if found is None:
         return {}
     if not isinstance(found, dict):
         message = f"{where} is not a mapping."
-        problems.append(_problem(document, "InvalidMetadata", where, message, "Write one key: value a line."))
+        problems.append(_problem(document, "InvalidMetadata", where, message, "Write one `key: value` per line."))
         return {}
     for key, value in found.items():
         if not isinstance(value, str):
             message = f"The value of {key} under {where} is not text."
             path = format_field(("metadata", member, key))
-            problems.append(_problem(document, "InvalidMetadata", path, message, "Put it in quotes."))
+            problems.append(_problem(document, "InvalidMetadata", path, message, "Quote it."))
     return {key: value for key, value in found.items() if isinstance(value, str)}
 
 

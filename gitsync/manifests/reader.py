@@ -28,9 +28,9 @@ from gitsync.model.secret import Secret
 from gitsync.problems.field_path import format_field
 
 SUFFIXES = (".yaml", ".yml", ".json")
-MAPPING = "Write one key: value a line."
-REFER = "Put them into a Secret, encrypt that one, and refer to it."
-KEEP_ONE = "Keep one of them; until then the first counts."
+MAPPING = "Write one `key: value` per line."
+REFER = "Move them to a Secret, encrypt it, and reference it."
+KEEP_ONE = "Remove one of them; until then the first is used."
 
 
 def read_manifests(files: Mapping[str, bytes], *, namespace: str = "default") -> Manifests:
@@ -130,7 +130,7 @@ class _Sorter:
     def namespace_(self, document: Document, header: Header) -> None:
         name = header.name
         if name in self.namespaces:
-            message = f"Namespace {name} stands twice."
+            message = f"Namespace {name} is declared twice."
             self.account_for(
                 reject(document, _problem(document, "DuplicateManifest", "metadata.name", message, KEEP_ONE))
             )
@@ -143,7 +143,7 @@ class _Sorter:
         header: Header,
         data: Mapping[str, Any],
     ) -> None:
-        """Of two with one name the first is kept, and the second told."""
+        """Of two with one name the first is kept, and the second reported."""
         if self.is_first(document, header):
             kept[header.namespace, header.name] = data
 
@@ -156,7 +156,7 @@ class _Sorter:
         plain = self.secrets if holder is Holder.SECRET else self.config_maps
         if place not in plain and Address(holder, *place) not in self.encrypted:
             return True
-        message = f"{header.gvk.kind} {header.namespace}/{header.name} stands twice."
+        message = f"{header.gvk.kind} {header.namespace}/{header.name} is declared twice."
         self.account_for(reject(document, _problem(document, "DuplicateManifest", "metadata.name", message, KEEP_ONE)))
         return False
 
@@ -180,7 +180,7 @@ TAKERS: Mapping[tuple[str, str], Callable[[_Sorter, Document, Header], None]] = 
 
 
 def _texts(sorter: _Sorter, document: Document, member: str) -> dict[str, str]:
-    """A mapping of text, as the data of a ConfigMap must be. What is not text is told, without showing it."""
+    """A mapping of text, as the data of a ConfigMap must be. A value that is not text is reported, but not shown."""
     found = document.value.get(member)
     if found is None:
         return {}
@@ -189,9 +189,7 @@ def _texts(sorter: _Sorter, document: Document, member: str) -> dict[str, str]:
         return {}
     for key in [key for key, value in found.items() if not isinstance(value, str)]:
         message = f"The value of {key} under {member} is not text."
-        sorter.problems.append(
-            _problem(document, "InvalidData", format_field((member, key)), message, "Put it in quotes.")
-        )
+        sorter.problems.append(_problem(document, "InvalidData", format_field((member, key)), message, "Quote it."))
     return {key: value for key, value in found.items() if isinstance(value, str)}
 
 
@@ -202,15 +200,15 @@ def _decoded(sorter: _Sorter, document: Document) -> dict[str, Secret]:
         try:
             made[key] = Secret(base64.b64decode("".join(text.split()), validate=True).decode())
         except binascii.Error:
-            hint = "Encode it, or write it under stringData as it is."
+            hint = "Encode it, or move it to stringData unencoded."
             message = f"The value of {key} under data is not base64."
             sorter.problems.append(_problem(document, "InvalidData", format_field(("data", key)), message, hint))
         except UnicodeDecodeError:
             if key == CERTIFICATE:  # of a credential, in PKCS#12, which is taken in base64
                 made[key] = Secret("".join(text.split()))
                 continue
-            message = f"The value of {key} under data is not text in UTF-8; no resource can take it."
-            hint = "Nothing is wrong as long as no manifest refers to it."
+            message = f"The value of {key} under data is not UTF-8 text; no resource can use it."
+            hint = "Ignore this if no manifest references it."
             problem = _problem(document, "BinarySecret", format_field(("data", key)), message, hint)
             sorter.problems.append(replace(problem, level=Level.WARNING))
     return made

@@ -1,4 +1,4 @@
-"""Documents that are no manifest of ours by their header, but were meant as one: what gives them away, what is wrong.
+"""Documents whose header is not that of an ASO manifest, but which were meant as one: the signs, and what is wrong.
 
 Silence about such a document would be taken for its removal. What belongs to other tools looks alike in places
 (Crossplane's kinds have our names, OpenShift's have no group), so each sign is one that those do not have.
@@ -51,7 +51,7 @@ ELSEWHERE = frozenset(
         "User",
     }
 )
-"""Kinds of ours whose names Kubernetes, OpenShift and others use without a group, so that the name alone is no sign."""
+"""Kinds of ASO whose names Kubernetes, OpenShift and others use without a group, so that the name alone is no sign."""
 
 ASO_VERSION = re.compile(r"v(1api|1beta)?\d{8}(preview|storage)?")
 """Versions that only ASO has: Kubernetes counts, ASO gives dates."""
@@ -109,7 +109,7 @@ def _near_group(text: str) -> str | None:
 
 
 def _named_group(seen: Likeness) -> str | None:
-    """The group of ours that an apiVersion names, misspelt or not."""
+    """The ASO group that an apiVersion names, misspelt or not."""
     for group in (seen.group, seen.api_version.partition("/")[0]):
         text = group.strip().casefold()
         near = _near_group(text)
@@ -181,7 +181,7 @@ def _encrypted_header(seen: Likeness) -> Finding | None:
         code="EncryptedManifest",
         path=("apiVersion",),
         message="apiVersion and kind are encrypted with SOPS, so the document cannot be recognised.",
-        hint="Encrypt the values alone: `sops encrypt --encrypted-regex '^(data|stringData)$'`.",
+        hint="Encrypt only the values: `sops encrypt --encrypted-regex '^(data|stringData)$'`.",
     )
 
 
@@ -190,7 +190,7 @@ def _no_kind(seen: Likeness) -> Finding | None:
         return None
     message = f"The document has the apiVersion {seen.api_version}, but no kind." if seen.api_version else NAMELESS
     kinds = _catalog().kinds(_named_group(seen) or "")
-    hint = f"Write kind. Kinds there are {join_with_or(kinds)}." if kinds else "Write apiVersion and kind."
+    hint = f"Add kind. Known kinds: {join_with_or(kinds)}." if kinds else "Add apiVersion and kind."
     return Finding(code="MissingKind", path=("kind",), message=message, hint=hint)
 
 
@@ -214,7 +214,7 @@ def _spelled(seen: Likeness) -> str:
         return f"Did you mean apiVersion: v1 and kind: {fed}?"
     homes = _homes().get(seen.kind, ())
     if not homes:
-        return "Write apiVersion as group/version. `gitsync explain` lists the kinds that there are."
+        return "Write apiVersion as group/version. `gitsync explain` lists all kinds."
     newest = [f"{home}/{_catalog().versions(home, seen.kind)[-1]}" for home in homes]
     return f"Write the group and the version, for example apiVersion: {join_with_or(newest)}."
 
@@ -222,7 +222,7 @@ def _spelled(seen: Likeness) -> str:
 def _unknown_group(seen: Likeness) -> Finding:
     near = _named_group(seen)
     hint = f"Did you mean {near}?" if near in _catalog().groups() else suggest_group(seen.group, seen.kind, _catalog())
-    message = f"{quote_scalar(seen.group)} is not a group of ASO's kinds."
+    message = f"{quote_scalar(seen.group)} is not a group of ASO."
     return Finding(code="UnknownGroup", path=("apiVersion",), message=message, hint=hint)
 
 

@@ -23,15 +23,15 @@ def find_unit(path: str) -> str:
 
 
 def is_inside(unit: str, folder: str) -> bool:
-    """Tell whether a unit is a folder, or lies below it. "" is the root too."""
+    """Tell whether a unit is a folder, or is below it. "" is the root too."""
     return folder in {"", ROOT} or unit == folder or unit.startswith(folder + "/")
 
 
 def may_hide(problem: Problem, unit: str) -> bool:
     """Tell whether a problem of a source may hide a manifest of a unit.
 
-    An error without a path may hide any. What is wrong with a kustomization concerns all that lies below it, and what
-    is wrong with a folder does so too. An entry that is not read hides what stood in its place: a file or a folder.
+    An error without a path may hide any. An error of a kustomization or a folder concerns everything below it. An entry
+    that is not read hides what was in its place: a file or a folder.
     """
     if not (problem.is_error or problem.code == "PassedOver"):
         return False

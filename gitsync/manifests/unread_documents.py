@@ -1,6 +1,6 @@
-"""What becomes of a document that is neither a resource nor feeds one: passed over, or rejected with its problems.
+"""Handle a document that is neither a resource nor feeds one: ignore it, or reject it with its problems.
 
-Every document is accounted for: one that is silently left out would be taken for one that was removed.
+Every document is accounted for: a silently ignored one would look like a removal.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def reject(document: Document, *problems: Problem) -> Leftover:
 
 
 def find_hidden(document: Document) -> tuple[UnreadDocument, ...]:
-    """The document before this one, where no `---` divides them: its header stands in the same mapping, and is lost."""
+    """The document before this one, if no `---` divides them: its header is in the same mapping, and is lost."""
     if not any(_hides(problem, _IDENTITY) for problem in document.problems):
         return ()
     return (UnreadDocument(source=_source(document), is_rejected=True),)
@@ -79,22 +79,22 @@ def _fault(document: Document) -> Finding | None:
 
 def _fault_of_list(value: Any) -> Finding | None:
     if is_list(value):  # all others were taken apart
-        message = "Lists stand in lists, more than ten deep."
+        message = "Lists are nested more than ten deep."
         return Finding(code="InvalidList", path=("items",), message=message, hint=DIVIDE)
     if not any(_is_meant(item) for item in _items(value)):
         return None
     if isinstance(value, list):
-        message = "The document is a list of manifests, which Kubernetes does not read."
+        message = "The document is a YAML list of manifests, which Kubernetes does not accept."
         return Finding(code="InvalidList", path=(), message=message, hint=DIVIDE)
-    message = "The document holds manifests, but is not a list as Kubernetes reads it."
+    message = "The document contains manifests, but is not a Kubernetes List."
     return Finding(code="InvalidList", path=(), message=message, hint="Write apiVersion: v1, kind: List and items.")
 
 
-DIVIDE = "Put a line of --- between the manifests instead."
+DIVIDE = "Separate the manifests with lines of --- instead."
 
 
 def _items_of_ours(document: Document) -> Iterator[UnreadDocument]:
-    """The manifests of ours among the items of a list that is not one for Kubernetes."""
+    """The ASO manifests among the items of a list that is not a Kubernetes List."""
     for index, item in enumerate(_items(document.value)):
         if _is_meant(item):
             line = document.lines.get(f"[{index}]") or document.lines.get(f"items[{index}]", document.line("items"))

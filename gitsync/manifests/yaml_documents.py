@@ -71,7 +71,7 @@ def read_documents(path: str, content: bytes) -> FileDocuments:
     found = FileDocuments()
     if len(content) > MAX_BYTES:
         message = f"The file has {len(content)} bytes; more than {MAX_BYTES} are not read."
-        hint = "Split it, or name it in .gitsyncignore."
+        hint = "Split it, or add it to .gitsyncignore."
         found.problems.append(Problem(code="FileTooLarge", message=message, hint=hint, path=path, line=1))
         return found
     text = SURROGATES.sub(_character, content) if path.endswith(".json") else content
@@ -122,17 +122,17 @@ def _syntax(error: yaml.MarkedYAMLError, before: int) -> Unreadable:
     mark = error.problem_mark or error.context_mark
     line = before + 1 + (mark.line if mark else 0)
     said = ", ".join(part for part in (error.context, error.problem) if part)
-    hint = "Files that are not manifests can be named in .gitsyncignore."
+    hint = "If the file is not a manifest, add it to .gitsyncignore."
     return Unreadable("InvalidYaml", f"This is not YAML: {said}.", line, hint)
 
 
 def _too_deep(line: int) -> Unreadable:
     message = f"The document is nested more than {MAX_DEPTH} levels deep."
-    return Unreadable("TooDeep", message, line, "Look for brackets that are never closed; no kind is as deep.")
+    return Unreadable("TooDeep", message, line, "Check for unclosed brackets; no kind is nested that deep.")
 
 
 def _duplicate(path: str, key: str, where: str, line: int) -> Problem:
-    message = f"The key {key!r} stands twice in one mapping."
+    message = f"The key {key!r} is duplicated in one mapping."
     hint = "Keep one of them; Kubernetes refuses both."
     return Problem(code="DuplicateKey", message=message, hint=hint, path=path, line=line, field=where)
 
@@ -178,13 +178,13 @@ class _Builder:
 
     def alias(self, event: Any, line: int) -> Any:
         if event.anchor not in self.anchors:
-            hint = "Put its anchor before it, or quote it if the * belongs to a text."
-            raise Unreadable("UnknownAlias", "An alias has no anchor before it.", line, hint)
+            hint = "Define its anchor before it, or quote it if the * is part of a text."
+            raise Unreadable("UnknownAlias", "The alias has no anchor before it.", line, hint)
         value, size = self.anchors[event.anchor]
         self.aliased += size
         self.nodes += size
         if self.aliased > MAX_ALIASED:
-            message = f"Aliases stand for more than {MAX_ALIASED} values."
+            message = f"Aliases expand to more than {MAX_ALIASED} values."
             raise Unreadable("TooManyAliases", message, line, "Write the values out, or split the file.")
         return value
 
@@ -195,9 +195,7 @@ class _Builder:
             return event.value
         value = resolve(event.value)
         if isinstance(value, float) and not math.isfinite(value):
-            self.add(
-                "NotANumber", f"{event.value} is no number that JSON can say.", where, line, "Quote it if it is text."
-            )
+            self.add("NotANumber", f"{event.value} is not a number in JSON.", where, line, "Quote it if it is text.")
         return value
 
     def tagged(self, event: Any, where: str, line: int) -> Any:
@@ -207,7 +205,7 @@ class _Builder:
             self.unknown_tag(where, line)
         except ValueError:
             message = f"The value is not of its tag !!{event.tag.removeprefix(TAG)}."
-            self.add("InvalidTag", message, where, line, "Leave the tag out.")
+            self.add("InvalidTag", message, where, line, "Remove the tag.")
         return event.value
 
     def check_tag(self, event: Any, expected: str, where: str, line: int) -> None:
@@ -216,8 +214,8 @@ class _Builder:
 
     def unknown_tag(self, where: str, line: int) -> None:
         """The tag is not shown: it may be a password that begins with an exclamation mark."""
-        message = "The value has a tag that Kubernetes does not read."
-        self.add("UnknownTag", message, where, line, "Leave it out, or quote the value if the ! belongs to it.")
+        message = "The value has a tag that Kubernetes does not support."
+        self.add("UnknownTag", message, where, line, "Remove it, or quote the value if the ! is part of it.")
 
     def mapping(self, where: str, depth: int) -> dict[str, Any]:
         made: dict[str, Any] = {}
@@ -255,7 +253,7 @@ class _Builder:
             if isinstance(part, dict):
                 made = part | made
             else:
-                self.add("InvalidMerge", "What << merges is not a mapping.", where, line, "Give it an alias of one.")
+                self.add("InvalidMerge", "The value of << is not a mapping.", where, line, "Use an alias of a mapping.")
         return made
 
     def sequence(self, where: str, depth: int) -> list[Any]:

@@ -15,7 +15,7 @@ stands for the owner reference that ASO would set.
 """
 
 NAMELESS = "gitsync"
-"""The agent that nobody gave a name."""
+"""The agent without a name."""
 
 _OF = " of "
 

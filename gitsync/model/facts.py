@@ -54,7 +54,7 @@ class Scope(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Kind:
-    """One kind at one version: where it stands in ARM and what it may say.
+    """One kind at one version: its place in ARM and its fields.
 
     The catalog makes one of each, so a kind equals itself alone, and what follows from it may be looked up by it.
     """

@@ -1,4 +1,4 @@
-"""What Azure says of a resource."""
+"""The live state of a resource."""
 
 from __future__ import annotations
 

@@ -13,10 +13,10 @@ from gitsync.model.secret import Secret
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Encrypted:
-    """A Secret or a ConfigMap that is encrypted with SOPS, as it stands in its file.
+    """A Secret or a ConfigMap that is encrypted with SOPS, as written in its file.
 
     `text` is what was encrypted at once, and so is decrypted at once: all documents of the file that share the member
-    `sops`. `values` are those of the object by key, encrypted as they stand there.
+    `sops`. `values` are those of the object by key, still encrypted.
     """
 
     source: SourceLocation
@@ -29,7 +29,7 @@ class UnreadDocument:
     """A document that did not become a resource: of a kind that is not for gitsync, or rejected with a problem.
 
     Texts are as written, "" where the document has none. `is_rejected` says that a problem was reported of it, so that
-    it may have been meant as a resource of ours; a file or document that does not parse is one without any text. `form`
+    it may have been meant as an ASO resource; a file or document that does not parse is one without any text. `form`
     is what it is instead, where it has no kind but can be recognised.
     """
 

@@ -16,8 +16,8 @@ from gitsync.model.resource import Prepared, Resource
 
 class Intent(StrEnum):
     APPLY = "apply"
-    PRUNE = "prune"  # delete what left git
-    DETACH = "detach"  # forget what left git, leave it in Azure
+    PRUNE = "prune"  # delete what was removed from git
+    DETACH = "detach"  # forget what was removed from git, leave it in Azure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,9 +25,9 @@ class Node:
     """One resource of the walk. `prepared` is set for an apply, `record` for whatever is remembered.
 
     `depends_on` are nodes of the same walk: for an apply what must come first, for a prune its dependents. `held` says
-    why a resource that left git is not deleted; "" where nothing stands against it. `within` is the group (or the
+    why a resource that was removed from git is not deleted; "" if nothing holds it. `within` is the group (or the
     parent) whose deletion takes a prune along, and `carries` the records that a group's deletion takes along. `reason`
-    is a sentence that says how the resource left git.
+    is a sentence that says how the resource was removed from git.
     """
 
     key: Key
@@ -43,7 +43,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Departure:
-    """How a resource left git: the policy that its last manifest states and the file that has it, as far as history
+    """How a resource was removed from git: the policy and file of its last manifest, as far as history
     can be read (None, ""), and a sentence for people.
     """
 
@@ -54,7 +54,7 @@ class Departure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
-    """What a source holds besides the manifests of a run: `others` are manifests that the run is not about (or all),
+    """What a source holds in addition to the manifests of a run: `others` are those outside of the run (or all),
     `unread` the documents that became no resource, `elsewhere` the resources of other namespaces. Nothing that they may
     stand for is deleted.
     """

@@ -1,4 +1,4 @@
-"""A problem of the input: what is wrong, where, and how to mend it. Problems are collected, not thrown."""
+"""A problem of the input: what is wrong, where, and how to fix it. Problems are collected, not thrown."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from gitsync.model.policy import Policy
 
 
 class Claim(StrEnum):
-    """By which right a resource is ours. Only what was created or adopted may be deleted."""
+    """The claim of gitsync on a resource. Only what was created or adopted may be deleted."""
 
     NONE = "none"  # watched only (policy skip), or never reached
     EXPECTED = "expected"  # a create may have been sent: written before the first write
@@ -55,7 +55,7 @@ class Record:
     """State of one resource.
 
     `applied` is the body that we last sent, `baseline` the asked-for leaves as last seen when the resource was written
-    or judged in sync; secrets never stand in either. `depends_on` orders a later prune. `generation` counts changes of
+    or judged in sync; neither contains secrets. `depends_on` orders a later prune. `generation` counts changes of
     the spec, whose digest is `spec_digest`. `writes` counts the runs that wrote it, `row` those of them that
     something undid (None: none yet). `agent` names the agent that keeps it. `credential` is the Secret
     that it was last reconciled with, by its name; "" for the global credential. `exports` are the Secrets and config

@@ -1,4 +1,4 @@
-"""What a run tells: one value, from which the terminal, JSON and Markdown are made
+"""The report of a run: one value, from which the terminal, JSON and Markdown are made
 (docs/reference/design.md#report).
 """
 
@@ -16,7 +16,7 @@ from gitsync.model.review import Review
 
 @dataclass(frozen=True, slots=True)
 class RequestCounts:
-    """How many requests ARM was sent, by the bucket that they count against; polls are reads told apart."""
+    """How many requests were sent to ARM, by the bucket that they count against; polls are counted apart from reads."""
 
     reads: int = 0
     writes: int = 0

@@ -49,8 +49,8 @@ class Result:
     resource, which is enough for a dependent that is ours already. `may_mend` tells that another try, in this run or
     the next, may go better without a change of the manifest. `fault` is what a mistake in gitsync raised, where that
     ended the turn. `owner` and `depends_on` are what the manifest names, or the last one that was recorded: the edges
-    of the picture. `because` says of some paths of `unverified` what else is not known, and `reviewed` what a plan that
-    is to be reviewed says of the resource.
+    of the graph. `because` gives for some paths of `unverified` what else is not known, and `reviewed` is what a plan
+    for review contains of the resource.
     """
 
     key: Key

@@ -1,4 +1,4 @@
-"""A secret value. It shows itself nowhere: only the serialiser of a request body and the sinks reveal it."""
+"""A secret value. It is never shown: only the serialiser of a request body and the sinks reveal it."""
 
 from __future__ import annotations
 

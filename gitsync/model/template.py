@@ -1,8 +1,8 @@
-"""A request with holes: what a manifest asks of ARM before the values that it refers to are known.
+"""A request with placeholders: what a manifest requests from ARM before the values that it references are known.
 
-Apart from the filled request, because `render` fills holes with placeholders and a run with values
-(docs/reference/design.md#prepare-and-fill). A hole may stand anywhere in a body; in an ARM id only a config-map value
-can be unknown, and where it begins.
+Separate from the filled request, because `render` fills placeholders with descriptions and a run with values
+(docs/reference/design.md#prepare-and-fill). A placeholder may be anywhere in a body; in an ARM id only a config-map
+value can be unknown, and the beginning of the id.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class ConfigMapHole:
 @dataclass(frozen=True, slots=True)
 class RootHole:
     """What the ids of another manifest's extension resources begin with, where only Azure knows it: the subscription
-    that an alias made. It stands in ids alone, and the manifest is the owner, which comes first in any case.
+    that an alias made. It occurs in ids only, and the manifest is the owner, which comes first in any case.
     """
 
     key: Key
@@ -58,14 +58,14 @@ Hole = ReferenceHole | SecretHole | SecretMapHole | ConfigMapHole
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A string with holes in it, in order."""
+    """A string with placeholders in it, in order."""
 
     parts: tuple[str | ConfigMapHole | RootHole, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Template:
-    """ARM id, api-version and PUT body with holes. `body` is plain JSON except for `Hole` and `Text` leaves, and
+    """ARM id, api-version and PUT body with placeholders. `body` is plain JSON except for `Hole` and `Text` leaves, and
     `ReferenceKeys` where references are the keys of a map.
     """
 

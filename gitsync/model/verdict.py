@@ -1,4 +1,4 @@
-"""What a comparison of git with Azure says, and what is done about it (docs/reference/design.md#drift)."""
+"""The result of comparing git with Azure, and the action that follows (docs/reference/design.md#drift)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Verdict(StrEnum):
 
 
 DRIFTED = frozenset({Verdict.DRIFTED, Verdict.MISSING, Verdict.CONFLICT})
-"""Azure moved, whether or not git did besides."""
+"""Azure changed, whether or not git changed too."""
 
 DRIFT_WORD = "drift"
 """Stands for all of DRIFTED, where a person names verdicts."""

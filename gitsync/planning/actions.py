@@ -1,4 +1,4 @@
-"""What follows from what was seen: the verdict, the action, and whether waiting may mend a refusal."""
+"""Decide from the observed state: the verdict, the action, and whether a refusal is worth a retry."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def decide_present(
 
 
 def decide_unreadable(desired: Mapping[str, Any], remembered: Remembered | None) -> tuple[Comparison, Action]:
-    """The resource is there, and its kind can only be asked whether it is: what git changed is all that can differ."""
+    """The resource exists and its kind supports HEAD only: nothing but changes in git can differ."""
     if remembered is None:
         return Comparison(verdict=Verdict.ADOPT), Action.NONE
     if remembered.applied == desired:
@@ -71,10 +71,10 @@ def decide_unreadable(desired: Mapping[str, Any], remembered: Remembered | None)
 
 
 def decide_claim(record: Record | None, *, sent: bool, existed: bool, differed: bool) -> Claim:
-    """By which right a resource is ours, now that it is.
+    """With which claim gitsync owns a resource that exists.
 
-    Where a run was cut off after its first write, the record only says that a create was expected: a resource that is
-    just what git asks for is then taken to be its work.
+    If a run was interrupted after its first write, the record only says that a create was expected: a resource equal to
+    the desired state then counts as created by it.
     """
     if record is not None and record.claim.is_ours:
         return record.claim

@@ -1,6 +1,6 @@
-"""Hold a run to a plan that was reviewed: the digests of a plan, and what has moved since it was made.
+"""Hold a run to a plan that was reviewed: the digests of a plan, and what has changed since it was made.
 
-A reviewed plan only ever narrows what a run would do. Everything here says "no further"; nothing says what to write.
+A reviewed plan only narrows what a run would do. Everything here stops a write; nothing decides what to write.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ NOT_REVIEWED = "NotReviewed"
 SECRETS_NOT_REVIEWED = "SecretsNotReviewed"
 
 ID = "id"
-"""Stands in `Reviewed.later` for a request whose ARM id only a run knows."""
+"""The entry in `Reviewed.later` for a request whose ARM id only a run knows."""
 
-_PLAN_AGAIN = "Make a new plan, and have it reviewed."
+_PLAN_AGAIN = "Create a new plan and have it reviewed."
 
 EXISTS = "exists"
-"""The digest of a resource that can only be asked whether it is there."""
+"""The digest of a resource that supports HEAD only."""
 
 
 def find_runtime_values(request: Request) -> tuple[str, ...]:
-    """What of a plan's request only a run will know, sorted."""
+    """The parts of a plan's request that only a run knows, sorted."""
     in_body = [format_pointer(path) for path, value in _leaves(request.body, ()) if isinstance(value, Placeholder)]
     return tuple(sorted([*in_body, *([ID] if "<" in request.arm_id else [])]))
 
 
 def digest_desired(request: Request, body: Mapping[str, Any], later: tuple[str, ...]) -> str:
-    """The digest of what git asks for: where, in which api-version, and a sealed body (see `without_later`)."""
+    """The digest of the desired state: ARM id, api-version and a sealed body (see `without_later`)."""
     known = {format_pointer(path): value for path, value in _leaves(body, ())}
     arm_id = "" if ID in later else request.arm_id.casefold()
     return _digest([arm_id, request.api_version, known])
@@ -59,8 +59,8 @@ def remove_runtime_values(body: Any, later: tuple[str, ...], path: JsonPath = ()
 
 
 def digest_live(live: Live, asked: Mapping[str, Any], sent: Mapping[str, Any]) -> str:
-    """The digest of what Azure says of a resource that is there: the leaves that git asks for and those that were sent,
-    and whether its last operation failed. The rest of the answer (counters, times) moves by itself.
+    """The digest of the live state of a resource that exists: the leaves that git sets and those that were sent, and
+    whether its last operation failed. The rest of the response (counters, times) changes by itself.
 
     `asked` and `sent` are sealed bodies.
     """
@@ -71,13 +71,13 @@ def digest_live(live: Live, asked: Mapping[str, Any], sent: Mapping[str, Any]) -
 def find_objection(
     review: Review, then: Reviewed | None, now: Reviewed, digest_key: str, *, quiet: bool
 ) -> Condition | None:
-    """Say why a resource that the run would write is not to be; None where it is as it was when it was reviewed.
+    """Say why a resource that the run would write must not be written; None if it is unchanged since the review.
 
     `digest_key` names the run's own, and `quiet` says that this run has written nothing near the resource, so that its
     ETag can only have been moved by others.
     """
     if then is None:
-        return make_warning(NOT_REVIEWED, "The reviewed plan does not have this resource, so it is not written.")
+        return make_warning(NOT_REVIEWED, "The reviewed plan does not contain this resource, so it is not written.")
     writes = then.action is not Action.NONE
     if writes and then.secrets and (not review.digest_key or review.digest_key != digest_key):
         return make_warning(SECRETS_NOT_REVIEWED, _of_keys(review.digest_key, digest_key))
@@ -86,19 +86,19 @@ def find_objection(
         return make_warning(OUTDATED, f"{moved} {_PLAN_AGAIN}")
     if writes:
         return None
-    return make_warning(NOT_REVIEWED, "The reviewed plan leaves this resource as it is, so it is not written.")
+    return make_warning(NOT_REVIEWED, "The reviewed plan does not change this resource, so it is not written.")
 
 
 def _moved(then: Reviewed, now: Reviewed, *, quiet: bool) -> Iterator[str]:
-    """Everything that is not as it was, the most telling first."""
+    """Everything that changed since the review, the most significant first."""
     if then.desired != now.desired:
-        yield "What git asks for is not what was reviewed: a value that comes from elsewhere, or a setting, is another."
+        yield "The desired state is not the reviewed one: a referenced value or a setting changed."
     if then.live != now.live:
         yield f"In Azure it {_CHANGES[bool(then.live), bool(now.live)]} since the plan was reviewed."
     if quiet and then.etag and now.etag and then.etag != now.etag:
         yield f"In Azure it was changed since the plan was reviewed: its ETag is {now.etag}, not {then.etag}."
     if Action.NONE is not then.action is not now.action:
-        yield f"The reviewed plan was to {then.action} it, and now it is to {now.action}."
+        yield f"The reviewed plan would {then.action} it; this run would {now.action} it."
 
 
 _CHANGES = {(False, True): "appeared", (True, False): "is gone", (True, True): "was changed", (False, False): ""}
@@ -107,11 +107,13 @@ _CHANGES = {(False, True): "appeared", (True, False): "is gone", (True, True): "
 def _of_keys(then: str, now: str) -> str:
     if not then:
         return (
-            "It has secrets, and the plan was made without a digest key, so what was reviewed cannot be told. "
-            "Set GITSYNC_DIGEST_KEY for plan and for sync, and make a new plan."
+            "It has secrets, and the plan was made without a digest key, so it cannot be compared with the plan. "
+            "Set GITSYNC_DIGEST_KEY for plan and sync, and create a new plan."
         )
     which = "another one" if now else "none"
-    return f"It has secrets, and the plan was made with a digest key where this run has {which}. Give both the same."
+    return (
+        f"It has secrets, and the plan was made with a digest key, but this run has {which}. Set the same key for both."
+    )
 
 
 def _leaves(value: Any, path: JsonPath) -> Iterator[tuple[JsonPath, Any]]:

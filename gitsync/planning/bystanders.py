@@ -1,7 +1,7 @@
-"""What a run leaves alone but a delete would take along: it holds back the delete of whatever it lies in.
+"""Hold back the delete of a resource if it would also delete something that the run does not manage.
 
-A run does not look at everything that is on record: --only and the target namespaces choose, and other agents keep
-records of their own. No list of Azure's decides about those.
+A run does not cover every record: --only and the target namespaces select some, and other agents have records of
+their own. No list response of Azure decides about those.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from gitsync.planning.group_deletes import is_group
 
 
 def spare_bystanders(plan: Plan, records: Mapping[Key, Record], prepared: Iterable[Prepared]) -> Plan:
-    """The plan with every prune held back that would take along what this run leaves alone.
+    """The plan, with every prune held that would also delete something outside of this run.
 
-    `records` are all that are remembered, `prepared` all that git says, chosen or not.
+    `records` are all records, `prepared` all manifests, selected or not.
     """
     beside = sorted((*_recorded(plan, records), *_named(plan, prepared)))
     moved = sorted(_moved(plan))
@@ -33,11 +33,13 @@ def _spared(node: Node, staying: list[str]) -> Node:
         return node
     going = node.record.arm_id
     taken = next((arm_id for arm_id in staying if is_same_id(arm_id, going) or is_below(arm_id, going)), None)
-    return replace(node, held=f"This run leaves {taken} alone, and the delete would take it along.") if taken else node
+    return (
+        replace(node, held=f"The delete would also delete {taken}, which this run does not manage.") if taken else node
+    )
 
 
 def _recorded(plan: Plan, records: Mapping[Key, Record]) -> Iterable[str]:
-    """Records that this run has no node for, as far as there may be something in Azure."""
+    """Records without a node in this run whose resource may exist in Azure."""
     return (
         record.arm_id
         for key, record in records.items()
@@ -47,7 +49,7 @@ def _recorded(plan: Plan, records: Mapping[Key, Record]) -> Iterable[str]:
 
 
 def _named(plan: Plan, prepared: Iterable[Prepared]) -> Iterable[str]:
-    """Manifests that this run has no node for, and resources whose manifest does not tell the id yet."""
+    """Manifests without a node in this run, and resources whose ARM id is not known yet."""
     yield from (one.arm_id for one in prepared if one.key not in plan.applies and one.arm_id)
     for node in plan.applies.values():
         if node.record and node.prepared and node.prepared.arm_id is None:
@@ -55,7 +57,7 @@ def _named(plan: Plan, prepared: Iterable[Prepared]) -> Iterable[str]:
 
 
 def _moved(plan: Plan) -> Iterable[str]:
-    """Where resources are on record that git has elsewhere by now: they stay there until that is sorted out."""
+    """The recorded ids of resources whose manifests give another id now: they remain until that is resolved."""
     for node in plan.applies.values():
         there = node.record.arm_id if node.record and node.record.claim.is_ours else ""
         here = node.prepared.arm_id if node.prepared else None

@@ -1,4 +1,4 @@
-"""What is on record before the first write: everything that this run may create
+"""The records that are written before the first request: everything that this run may create
 (docs/reference/design.md#status-branch).
 """
 
@@ -13,7 +13,7 @@ from gitsync.model.record import Claim, Record
 
 
 def expect_records(nodes: Iterable[Node], agent: str) -> dict[Key, Record]:
-    """Return a record for every resource that the run may write and that nobody was to create so far."""
+    """Return a record for every resource that the run may write and that has no expected create yet."""
     return {node.key: _expected(node, agent) for node in nodes if is_expected(node)}
 
 

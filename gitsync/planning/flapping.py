@@ -1,9 +1,8 @@
-"""When to stop writing what something else sets back after every write, and what to remember to know it.
+"""When to stop writing a resource that something else resets after every write, and what to record for that.
 
-Apart from the comparison, which sees one run: this sees the writes of several. A row is what a record keeps of them:
-how many answered a move in Azure, with nothing changed in git, and which fields moved each time. Runs that find nothing
-to do leave no trace to count, so a row is told by time instead: it ends where the last of its writes is longer ago than
-`LONGEST_GAP`.
+Separate from the comparison, which sees one run: this sees the writes of several. A record keeps them as a row: how
+many writes reverted a change in Azure, with no change in git, and which fields changed each time. Runs that find
+nothing to do leave nothing to count, so time ends a row: when its last write is older than `LONGEST_GAP`.
 """
 
 from __future__ import annotations
@@ -21,20 +20,20 @@ from gitsync.model.verdict import Comparison, Difference, Verdict
 from gitsync.status.conditions import make_warning
 
 FLAPPING: Final = "Flapping"
-"""Reason of a resource that is no longer written, since something sets it back each time."""
+"""Reason of a resource that is no longer written, since something resets it each time."""
 
 LONGEST_GAP: Final = timedelta(days=2)
-"""A nightly run finds its last write a day old; somebody who comes back after a week is not what sets a field back."""
+"""The last write of a nightly run is a day old; a person who returns after a week is not what resets a field."""
 
 WHOLE: Final = ""
-"""The JSON pointer of the resource itself (RFC 6901): what moved where it was deleted."""
+"""The JSON pointer of the resource itself (RFC 6901): what changed if it was deleted."""
 
 _LONGEST_VALUE: Final = 60
 _MOST_FIELDS: Final = 5
 
 
 def find_hold(row: WriteStreak | None, comparison: Comparison, limit: int, now: datetime) -> WriteStreak | None:
-    """The row to remember where the resource is not to be written; None where it may be.
+    """The row to record if the resource must not be written; None if it may be written.
 
     `limit` is the number of writes in a row that are made before, 0 for no end of them. Once held, a resource stays so
     as long as git and what differs in Azure are as they were.
@@ -51,7 +50,7 @@ def find_hold(row: WriteStreak | None, comparison: Comparison, limit: int, now: 
 
 
 def extend_streak(row: WriteStreak | None, comparison: Comparison, now: datetime) -> WriteStreak | None:
-    """The row after a write that answered this comparison: one longer, a new one, or none where git had moved."""
+    """The row after a write for this comparison: one longer, a new one, or none if git changed."""
     paths = _moved(comparison)
     if not paths:
         return None
@@ -62,20 +61,20 @@ def extend_streak(row: WriteStreak | None, comparison: Comparison, now: datetime
 
 
 def build_flapping_condition(row: WriteStreak, comparison: Comparison) -> Condition:
-    """What is told of a resource that is held: which fields, who says what, and how to mend it."""
+    """The message for a paused resource: which fields, both values, and how to fix it."""
     told = [_told(difference) for difference in comparison.differences if difference.path in row.paths]
     more = [f"and {len(told) - _MOST_FIELDS} more"] if len(told) > _MOST_FIELDS else []
     fields = "; ".join([*told[:_MOST_FIELDS], *more]) or "something deletes it"
     text = (
-        f"It was written {row.count} times in a row with no change in git, and each time something set it back: "
-        f"{fields}. It is not written again until git or Azure changes. Find out what sets it; then leave the field to "
-        "it with the annotation gitsync/ignore, or take its value into the manifest."
+        f"It was written {row.count} times in a row with no change in git, and each time something reset it: "
+        f"{fields}. It is paused until git or Azure changes. Find what keeps resetting the field, then ignore it with "
+        "the annotation gitsync/ignore, or set its value in git."
     )
     return make_warning(FLAPPING, text)
 
 
 def _moved(comparison: Comparison) -> tuple[str, ...]:
-    """The fields that Azure moved; none where git moved too, since that is a change to be made."""
+    """The fields that changed in Azure; none if git changed too, since that is a change to apply."""
     if comparison.verdict is Verdict.MISSING:
         return (WHOLE,)
     if comparison.verdict is not Verdict.DRIFTED:
@@ -84,7 +83,7 @@ def _moved(comparison: Comparison) -> tuple[str, ...]:
 
 
 def _common(row: WriteStreak | None, comparison: Comparison) -> tuple[str, ...]:
-    """The fields that moved in every turn of the row and in this one."""
+    """The fields that changed before every write of the row and before this one."""
     return tuple(path for path in _moved(comparison) if row is not None and path in row.paths)
 
 
@@ -93,7 +92,7 @@ def _is_recent(row: WriteStreak, now: datetime) -> bool:
 
 
 def _seen(comparison: Comparison) -> str:
-    """A short name for how Azure differs: what it says, and where."""
+    """A short name for how Azure differs: its values, and their paths."""
     said: Iterable[Any] = [(difference.path, difference.live) for difference in comparison.differences]
     text = json.dumps([comparison.verdict, sorted(said, key=str)], sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
@@ -107,4 +106,4 @@ def _short(value: Any) -> str:
     if value is None:
         return "has nothing"
     text = json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
-    return f"says {text if len(text) <= _LONGEST_VALUE else text[:_LONGEST_VALUE] + '…'}"
+    return f"has {text if len(text) <= _LONGEST_VALUE else text[:_LONGEST_VALUE] + '…'}"

@@ -1,4 +1,4 @@
-"""A resource group that is deleted takes all it holds along: when that may be, and what then needs no request."""
+"""Deleting a resource group deletes its content: when that is allowed, and which deletes then need no request."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def is_group(key: Key) -> bool:
 
 
 def find_deleted_groups(prunes: Mapping[Key, Node]) -> list[Node]:
-    """Return the groups that are to be deleted and hold other prunes: those worth a list of what they hold."""
+    """Return the groups that the plan deletes and that contain other prunes: their content is worth listing."""
     return [
         node
         for node in prunes.values()
@@ -49,7 +49,7 @@ def absorb_content(prunes: Mapping[Key, Node], listings: Mapping[Key, Sequence[s
 
 
 def find_strangers(listed: Iterable[str], ours: Iterable[str]) -> list[str]:
-    """Return the listed ids that are not ours, sorted."""
+    """Return the listed ids that gitsync does not manage, sorted."""
     known = {arm_id.casefold() for arm_id in ours}
     return sorted(arm_id for arm_id in listed if arm_id.casefold() not in known)
 

@@ -1,7 +1,7 @@
-"""How little two keys may differ for one to be the other, mistyped.
+"""When two keys are so similar that one may be a typo of the other.
 
-Apart from the rules that hold a delete (core/holds), since this is about words alone. Names are indexed by their
-variants, so that thousands of new manifests are not compared with everything that left git.
+Separate from the rules that hold a delete (core/holds), since this compares words only. Names are indexed by their
+variants, so that thousands of new manifests are not compared with everything that was removed from git.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ FURTHEST_NAME = 1
 
 
 def describe_typo(new: Key, gone: Key) -> str:
-    """Return how little a new key differs from one that left git; "" where they are not alike.
+    """Return how a new key differs from one that was removed from git; "" if they are not alike.
 
     Namespace and group are not compared: a slip in the line before can take either from a manifest.
     """
     if new.kind == gone.kind and new.name == gone.name:
-        return "differs in its namespace or group alone"
+        return "differs only in its namespace or group"
     if new.kind == gone.kind and measure_distance(new.name, gone.name, FURTHEST_NAME) is not None:
         return "its name differs by one letter"
     alike = (

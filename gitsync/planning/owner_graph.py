@@ -1,7 +1,7 @@
 """Owners and references of a set of manifests, as a value that can be drawn.
 
-Apart from the graph of a run, which knows only what must come first: here it counts why, and what is named and is not
-there is shown as well.
+Separate from the graph of a run, which has only the order: this one has the reason of each edge, and shows missing
+targets too.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ class Presence(StrEnum):
 class Relation(StrEnum):
     OWNER = "owner"
     REFERENCE = "reference"
-    ORDER = "order"  # waits for a value, or lies below by its ARM id
+    ORDER = "order"  # waits for a value, or is below it by ARM id
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Vertex:
-    """One resource. `id` is its key, or its ARM id where it is known by nothing else."""
+    """One resource. `id` is its key, or its ARM id if it has no key."""
 
     id: str
     label: str
@@ -58,9 +58,9 @@ class Graph:
 
 
 def build_owner_graph(prepared: Sequence[Prepared], catalog: Catalog, among: Sequence[Prepared] = ()) -> Graph:
-    """The graph of these manifests and what they depend on. A key that stands twice is one vertex.
+    """The graph of these manifests and what they depend on. A duplicate key is one vertex.
 
-    `among` are all manifests, where not all of them are to be drawn: what is named and is among them is not missing.
+    `among` are all manifests, if only some are drawn: a target that is among them is not missing.
     """
     known = {str(p.key): _vertex(p) for p in (*among, *prepared)}
     vertices = {str(p.key): known[str(p.key)] for p in prepared}

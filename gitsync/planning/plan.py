@@ -1,8 +1,8 @@
-"""Join what git says with what is remembered into one plan: what to apply, and what left git.
+"""Join the manifests and the records into one plan: what to apply, and what was removed from git.
 
-Nothing here asks Azure. What a prune may touch is decided by the records: never what we did not create or adopt, what
-a manifest still names, or what holds something that is not to be deleted; and nothing that may have left git by a slip
-(core/holds).
+Nothing here reads from Azure. The records decide what a prune may delete: never a resource that gitsync did not create
+or adopt, that a manifest still names, or that contains something that must stay; and none that may have been removed
+from git by mistake (core/holds).
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ def make_plan(
     undeletable: Collection[Key] = (),
     around: Surroundings = ALONE,
 ) -> Plan:
-    """Plan one run. `problems` are those of files; `departures` say how resources left git, and `around` is what else
-    the source holds.
+    """Plan one run. `problems` are those of files; `departures` say how resources were removed from git, and `around`
+    is what else the source holds.
 
-    `undeletable` are records of kinds that Azure cannot delete: they go with what they lie below.
+    `undeletable` are records of kinds that Azure cannot delete: they go with their parents.
 
-    Raises StateError where the records depend on each other in a circle.
+    Raises StateError if the records have a dependency cycle.
     """
     prepared = tuple(prepared)
     declared = _distinct((*prepared, *around.others))
@@ -65,7 +65,7 @@ def _distinct(declared: Iterable[Prepared]) -> tuple[Prepared, ...]:
 
 def _named(declared: Iterable[Prepared], records: Mapping[Key, Record]) -> Mapping[str, str]:
     """Every ARM id that a manifest names, now or by its record (an id may be unknown while a manifest is invalid), by
-    itself and by all that it lies in; itself goes before what lies below it.
+    itself and by all its parents; itself goes before its children.
     """
     ids = {
         arm_id
@@ -121,11 +121,11 @@ def _intent(record: Record, policy: Policy, still: str) -> Intent:
 
 
 def _below(still: str) -> str:
-    return f"A manifest still names {still}, which lies below it." if still else ""
+    return f"A manifest still names {still}, which is below it." if still else ""
 
 
 def hold_parents(nodes: Mapping[Key, Node]) -> dict[Key, Node]:
-    """Hold back what has something below it that is to stay in Azure: its deletion would take that along.
+    """Hold back a resource with a child that must stay in Azure: the delete would include the child.
 
     What stays is kept on record as long as something above it is, or the next run would know of nothing that stays.
     """
@@ -137,9 +137,11 @@ def hold_parents(nodes: Mapping[Key, Node]) -> dict[Key, Node]:
             if not is_below(_id(below), _id(above)):
                 continue
             if not above.held:
-                held[above.key] = replace(above, held=f"{_id(below)} lies below it and is to stay in Azure.")
+                held[above.key] = replace(above, held=f"{_id(below)} is below it and must stay in Azure.")
             if below.intent is Intent.DETACH:
-                held[below.key] = replace(below, held=f"It stays in Azure, and on record while {above.key} is.")
+                held[below.key] = replace(
+                    below, held=f"It stays in Azure, and its record is kept as long as that of {above.key}."
+                )
     return {**nodes, **held}
 
 
@@ -154,7 +156,7 @@ def _id(node: Node) -> str:
 
 
 def _ordered(nodes: Mapping[Key, Node], undeletable: Collection[Key]) -> dict[Key, Node]:
-    """Children and dependents go first, but for those that only go with what they lie below."""
+    """Children and dependents go first, except those that only go with their parents."""
     pruned = {key: node.record for key, node in nodes.items() if node.record and node.intent is Intent.PRUNE}
     taken = {key: above for key in undeletable if key in pruned and (above := _nearest_above(key, pruned))}
     going = {key: record for key, record in pruned.items() if key not in taken}
@@ -168,8 +170,8 @@ def _ordered(nodes: Mapping[Key, Node], undeletable: Collection[Key]) -> dict[Ke
     except CycleError as error:
         circle = " → ".join(str(key) for key in error.args[1])
         raise StateError(
-            f"The recorded resources depend on each other in a circle: {circle}.",
-            hint="Mend gitsync.dependsOn in one of their status files.",
+            f"Dependency cycle in the records: {circle}.",
+            hint="Remove one of these keys from gitsync.dependsOn in its status file.",
         ) from error
     return ordered
 
@@ -197,7 +199,7 @@ def hold_back(prunes: Mapping[Key, Node], applies: Mapping[Key, Node], results: 
         for key in record.depends_on
     }
     held = {
-        key: replace(node, held=f"{needed_by[key]} depended on it, and is not Ready.")
+        key: replace(node, held=f"{needed_by[key]} depended on it and is not Ready.")
         for key, node in prunes.items()
         if key in needed_by and node.intent is Intent.PRUNE and not node.held
     }
@@ -207,7 +209,7 @@ def hold_back(prunes: Mapping[Key, Node], applies: Mapping[Key, Node], results: 
 def refuse_unsafe(plan: Plan, inventory: int, most: int | None) -> None:
     """Refuse a plan that deletes too much: more than `most`, or by default the smaller of 10 and 20 % (at least 1).
 
-    Raises UnsafePlanError, which names what would go. `inventory` counts the records that are ours.
+    Raises UnsafePlanError, which names the resources. `inventory` counts the records that gitsync owns.
     """
     deletes = [node for node in plan.prunes.values() if node.intent is Intent.PRUNE and not node.held]
     limit = most if most is not None else max(1, min(MOST_DELETES, int(inventory * SHARE_OF_DELETES)))
@@ -216,5 +218,5 @@ def refuse_unsafe(plan: Plan, inventory: int, most: int | None) -> None:
         more = f" and {len(deletes) - MOST_DELETES} more" if len(deletes) > MOST_DELETES else ""
         raise UnsafePlanError(
             f"This run would delete {len(deletes)} of {inventory} resources, and the limit is {limit}: {named}{more}.",
-            hint=f"If that is meant, run again with --max-deletes {len(deletes)}.",
+            hint=f"If this is intended, run again with --max-deletes {len(deletes)}.",
         )

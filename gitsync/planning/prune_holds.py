@@ -1,7 +1,7 @@
-"""Why a resource that left git is held: not deleted in this run, since it may not have been meant to leave.
+"""Why a resource that was removed from git is held: not deleted in this run, since the removal may be a mistake.
 
-A manifest that is mistyped leaves git as surely as one that is removed. So a resource goes only where all of its unit
-can be read, where no document that gitsync does not understand names it, and where no new manifest is all but equal.
+A typo in a manifest looks like its removal. So a resource is deleted only if all of its unit can be read, no document
+that gitsync does not understand names it, and no new manifest is nearly equal.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ ALONE: Final = Surroundings()
 
 
 class _Trace(NamedTuple):
-    """What a document that is not understood says of itself. Names are in lower case; an empty kind may be any."""
+    """What identifies a document that is not understood. Names are in lower case; an empty kind may be any."""
 
     source: SourceLocation
     kind: str
@@ -36,7 +36,7 @@ class _Trace(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """A resource that left git. `path` is the file that declared it last, "" where history does not say."""
+    """A resource that was removed from git. `path` is the file that declared it last, "" if unknown."""
 
     record: Record
     path: str = ""
@@ -44,7 +44,7 @@ class Gap:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Holds:
-    """What was read of git, as far as it speaks for or against a delete. Made by `holds_of`.
+    """What in git decides about deletes. Made by `holds_of`.
 
     `faults` may hide manifests of their units; `traces` are of documents that are not understood, by each name they
     say; `new` are manifests without a record, or that stand twice, by the variants of their names (core/slips);
@@ -75,7 +75,7 @@ def find_holds(
     problems: Iterable[Problem] = (),
     around: Surroundings = ALONE,
 ) -> Holds:
-    """Read what stands against deletes out of one revision.
+    """Find what holds deletes back in one revision.
 
     `declared` are all manifests of the source, also those that the run is not about; `records` are those of their keys
     at least. `problems` are those of the source's files, and `around` is what else they hold.
@@ -102,7 +102,7 @@ def _sorted(problems: Iterable[Problem]) -> tuple[Problem, ...]:
 
 
 def _rejections(unread: Iterable[UnreadDocument], problems: Iterable[Problem]) -> Iterator[Problem]:
-    """A problem for each rejected document of a file that no other problem is of."""
+    """A problem for each rejected document of a file without another problem."""
     told = {problem.path for problem in problems if problem.is_error}
     for document in unread:
         if document.is_rejected and document.source.path not in told:
@@ -111,7 +111,7 @@ def _rejections(unread: Iterable[UnreadDocument], problems: Iterable[Problem]) -
 
 
 def _of_unknown_kinds(declared: Iterable[Prepared]) -> Iterator[Problem]:
-    """A resource of a kind that nobody knows may be one of a known kind, misspelt."""
+    """A resource of an unknown kind may be one of a known kind, misspelt."""
     for one in declared:
         if one.api_version is None:
             yield from (problem for problem in one.problems if problem.is_error)
@@ -190,7 +190,7 @@ def _by_unit(holds: Holds, gap: Gap) -> str:
     if fault is None:
         return ""
     return (
-        f"Held: {_place(fault)} cannot be read, and may declare this resource: {fault.message} Fix it; if it is no "
+        f"Held: {_place(fault)} cannot be read, and may declare this resource: {fault.message} Fix it; if it is not a "
         "manifest, name it in .gitsyncignore."
     )
 
@@ -202,7 +202,7 @@ def _by_trace(holds: Holds, gap: Gap) -> str:
         if not trace.kind or measure_distance(trace.kind, kind, FURTHEST_KIND) is not None:
             return (
                 f"Held: {trace.source} has a document named {min(trace.names & names)}, {trace.why}, and which "
-                f"may be this {key.kind}. Fix it there; if it is something else, give it another name."
+                f"may be this {key.kind}. Fix the document; if it is another resource, rename it."
             )
     return ""
 
@@ -214,8 +214,8 @@ def _by_config(holds: Holds, gap: Gap) -> str:
     if one is None:
         return ""
     return (
-        f"Held: {one.resource.source} takes the name in Azure of {one.key} from a config map, and it may be this "
-        "resource. Fix that manifest if it is invalid; the run that knows its name decides."
+        f"Held: {one.resource.source} reads the Azure name of {one.key} from a config map, and it may be this "
+        "resource. Fix that manifest if it is invalid; the next run that knows the name decides."
     )
 
 
@@ -224,7 +224,7 @@ def _by_typo(holds: Holds, gap: Gap) -> str:
         member = describe_typo(one.key, gap.record.key)
         if member and one.key in holds.twice:
             return (
-                f"Held: {one.resource.source} declares {one.key} once more, and it {member}. Keep one manifest of each "
+                f"Held: {one.resource.source} declares {one.key} again, and it {member}. Keep one manifest of each "
                 "resource."
             )
         if member:
@@ -240,8 +240,8 @@ def _by_stray(holds: Holds, gap: Gap) -> str:
             is_written and measure_distance(one.key.namespace, gap.record.key.namespace, FURTHEST_NAME) is None
         ):
             return (
-                f"Held: {one.source} declares {one.key}, alone in a namespace that this run is not about. Fix its "
-                "metadata.namespace; if it is meant, name that namespace in --target-namespaces too."
+                f"Held: {one.source} declares {one.key}, alone in a namespace outside of this run. Fix its "
+                "metadata.namespace; if it is correct, add that namespace to --target-namespaces."
             )
     return ""
 

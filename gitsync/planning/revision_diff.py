@@ -1,4 +1,4 @@
-"""What a change of the manifests means in requests to ARM, worked out from two revisions with nobody asked.
+"""What a change of the manifests means in requests to ARM, computed from two revisions without any request.
 
 The old revision takes the place of what Azure has and of what is remembered: all that it could ask for is taken to be
 there, and ours. What then goes and what stays is decided by the same plan as in a run.
@@ -115,7 +115,7 @@ class _Rehearsal:
         if before is None and waits_for:
             other = next(iter(waits_for))
             return _stopped(
-                blank, Verdict.BLOCKED, make_warning("WaitingForOwner", f"{other.key} comes first, and fails.")
+                blank, Verdict.BLOCKED, make_warning("WaitingForOwner", f"It depends on {other.key}, which fails.")
             )
         if not prepared.policy.allows_modify:
             return _told(blank, Verdict.SKIP, _policy_note(before, prepared.policy))
@@ -128,7 +128,7 @@ class _Rehearsal:
         """One that the old revision does not ask for, or in a way that nothing could be made of."""
         asked = _line(method, request)
         if blank.key in self._named_before:
-            note = f"In {self._old.name} its manifest is invalid, so what changes cannot be told."
+            note = f"Its manifest is invalid in {self._old.name}, so its changes are unknown."
             return replace(_told(blank, Verdict.PENDING, asked, note), action=Action.UPDATE)
         return replace(_told(blank, Verdict.CREATE, asked), action=Action.CREATE)
 
@@ -183,15 +183,15 @@ def _stopped(blank: Result, verdict: Verdict, condition: Condition) -> Result:
 
 def _what_is_wrong(prepared: Prepared) -> str:
     first = next((p for p in sorted(prepared.problems, key=lambda p: p.order) if p.is_error), None)
-    return f"The manifest is invalid: {first.message}" if first else "No request can be made of this manifest."
+    return f"The manifest is invalid: {first.message}" if first else "No request can be built from this manifest."
 
 
 def _moved(blank: Result, before: Record, request: Request) -> Result:
     """A name and an owner are frozen once Azure has the resource (docs/reference/reconciliation.md#immutable-names)."""
     field = "spec.owner" if before.owner != blank.owner else "spec.azureName"
     text = (
-        f"Its ARM id would change by {field}, which is refused once Azure has the resource. "
-        "To have another one, give the manifest another metadata.name."
+        f"{field} would change its ARM id, which is refused once the resource exists. "
+        "To create another resource, change metadata.name of the manifest."
     )
     difference = Difference("/id", request.arm_id, before.arm_id, _ID_RULE)
     return replace(_stopped(blank, Verdict.BLOCKED, make_error("Failed", text)), differences=(difference,))
@@ -228,7 +228,7 @@ def _region_note(differences: tuple[Difference, ...]) -> str:
     )
     if moved is None or _squeezed(moved.desired) == _squeezed(moved.live):
         return ""
-    return "Azure moves no resource to another region, and will refuse this."
+    return "Azure cannot move a resource to another region, and will refuse this."
 
 
 def _squeezed(region: object) -> str:
@@ -239,7 +239,7 @@ def _left(node: Node, *, prune: bool) -> Result:
     """A resource that the new revision no longer names."""
     record = node.record
     if record is None:
-        raise AssertionError("what left git is known by its record")
+        raise AssertionError("a resource that was removed from git has a record")
     result = Result(
         key=node.key,
         manifest_api_version=record.manifest_api_version,

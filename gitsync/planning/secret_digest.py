@@ -1,9 +1,9 @@
-"""What stands for a secret in everything that is written down: a keyed digest, `{"$secret": "hmac-sha256:…"}`.
+"""The replacement of a secret in everything that is written: a keyed digest, `{"$secret": "hmac-sha256:…"}`.
 
-A record must tell whether a secret changed and must not let anybody guess it, so the digest is an HMAC (RFC 2104) with
+A record must show whether a secret changed without letting anyone guess it, so the digest is an HMAC (RFC 2104) with
 a key that only the runs have. It is bound to the resource and to the place in its body: equal secrets have unequal
 digests, and none can be moved elsewhere. The digest names its key, so that a changed key is not taken for a changed
-secret. Without a key it is empty, and whether the secret changed cannot be told.
+secret. Without a key it is empty, and whether the secret changed is unknown.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from gitsync.model.secret import MASKED, Placeholder, Secret
 from gitsync.model.verdict import Comparison, Difference, Verdict
 
 CHANGED = "secret changed in git"
-TO_COME = "whether this secret changed cannot be told in a plan: only a sync asks for it"
-NO_KEY = "whether this secret changed cannot be told: no digest key is set"
-MADE_WITHOUT_KEY = "whether this secret changed cannot be told: it was last written without a digest key"
-MADE_WITH_ANOTHER_KEY = "whether this secret changed cannot be told: it was last written with another digest key"
+TO_COME = "unknown whether this secret changed: only a sync reads its value"
+NO_KEY = "unknown whether this secret changed: no digest key is set"
+MADE_WITHOUT_KEY = "unknown whether this secret changed: it was last written without a digest key"
+MADE_WITH_ANOTHER_KEY = "unknown whether this secret changed: it was last written with another digest key"
 
 _MEMBER = "$secret"
 _SCHEME = "hmac-sha256"
-_NOT_KNOWN_YET = "to-come"  # in place of a digest; in a plan alone, so it is written nowhere
+_NOT_KNOWN_YET = "to-come"  # in place of a digest; in plans only, so it is never written
 
 _AND_PENDING = {Verdict.IN_SYNC: Verdict.PENDING, Verdict.DRIFTED: Verdict.CONFLICT}
 
 SecretPath = tuple[str, ...]
-"""Where a secret stands, however the entries of the lists above it are ordered: an entry that has a name goes by it.
+"""The place of a secret, independent of the order of lists above it: an entry with a name is identified by it.
 Part of what is digested, so it must not depend on rules that change.
 """
 
@@ -46,7 +46,7 @@ class Digests:
 
     @property
     def key_name(self) -> str:
-        """Tells one key from another and nothing of either; "" without a key."""
+        """Identifies the key without revealing it; "" without a key."""
         return self._hmac(["the key itself"])[:8] if self.key else ""
 
     def of(self, resource: Key, place: SecretPath, value: Secret) -> str:

@@ -1,4 +1,4 @@
-"""Say once for a whole run which secrets it could not compare, and how to mend that."""
+"""Report once for a whole run which secrets it could not compare, and how to fix that."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _NAMED = 3
 
 _HINTS: Final[Mapping[str, str]] = {
     NO_KEY: "Set GITSYNC_DIGEST_KEY to 32 random characters or more, the same for every run.",
-    MADE_WITHOUT_KEY: "The next write of each makes its digests; `gitsync sync --always-put` writes all.",
-    MADE_WITH_ANOTHER_KEY: "The next write of each makes its digests anew; `gitsync sync --always-put` writes all.",
+    MADE_WITHOUT_KEY: "The next write of a resource creates its digests; `gitsync sync --always-put` writes all.",
+    MADE_WITH_ANOTHER_KEY: "The next write of a resource replaces its digests; `gitsync sync --always-put` writes all.",
 }
 
 
 def warn_uncompared_secrets(results: Iterable[Result]) -> tuple[Problem, ...]:
-    """Return a warning for each reason that a secret of these results could not be compared for."""
+    """Return a warning for each reason why a secret of these results could not be compared."""
     everything = tuple(results)
     return tuple(_problem(reason, named) for reason in _HINTS if (named := list(_of(everything, reason))))
 

@@ -1,6 +1,6 @@
-"""Secrets that would be exported to no place at all: they are not asked for, and the run says so.
+"""Secrets that would be exported to no sink: they are not read, and the run reports it.
 
-A key that nobody gets is best left where it is. Config maps are always kept beside the status, or asked for to no harm.
+A key without a consumer is best not read. Config maps are always kept next to the status, or harmless to read.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ def warn_unused_exports(prepared: Sequence[Prepared], choice: Selection = EVERYT
     told = Problem(
         code="ExportedNowhere",
         level=Level.WARNING,
-        message=f"Secrets are exported to no place, so their values are not asked for: {named}.",
-        hint="Name a place with --export-to, such as folder or key-vault.",
+        message=f"No sink takes these exported Secrets, so their values are not read: {named}.",
+        hint="Set a sink with --export-to, such as folder or key-vault.",
     )
     return (told,)
 

@@ -47,9 +47,9 @@ PRECONDITION_FAILED = 412
 class Stop:
     """Why a turn ended before its last stage.
 
-    `waits`: it may mend by itself, so look again in this run. `may_mend`: another run may go better without a change
-    of the manifest. `is_fine`: all is as it should be, though the condition is not True. `fault`: what a mistake in
-    gitsync raised.
+    `waits`: the cause may go away by itself, so retry in this run. `may_mend`: another run may succeed without a
+    change of the manifest. `is_fine`: the resource is in sync, though the condition is not True. `fault`: the exception
+    of a bug in gitsync.
     """
 
     condition: Condition
@@ -71,7 +71,7 @@ class ReconcileAttempt:
     this run's writes near the resource before it was read; `if_match` is the ETag that its own write demands, and
     `outrun` the one that a write was refused for. `reviewed` is what a plan says of it to who reviews that; `exported`
     are the Secrets and config maps that it exported. `answers` are those to what its extensions ask; `note` says what
-    sending the body does besides, and `called` holds the actions that were called for a check.
+    sending the body does in addition, and `called` holds the actions that were called for a check.
     """
 
     node: Node
@@ -104,7 +104,7 @@ class ReconcileAttempt:
 
     @property
     def account(self) -> ResourceIdentity:
-        """As whom the node is reconciled."""
+        """The identity of the node."""
         return self.run.accounts[self.node.key]
 
     def out_of_reach(self, arm_id: str) -> Condition | None:
@@ -218,7 +218,7 @@ class ReconcileAttempt:
         return replace(RECONCILING, message=f"{RECONCILING.message}. {cause}") if cause else RECONCILING
 
     def again(self) -> ReconcileAttempt:
-        """The same turn, to be taken from its first stage; what was sent and told is kept."""
+        """The same turn, restarted at its first stage; the request sent and the comparison are kept."""
         return replace(self, stop=None, live=None, owner=None, comparison=None, action=Action.NONE, unfinished=False)
 
     def subject(self) -> Subject:

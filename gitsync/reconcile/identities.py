@@ -1,7 +1,7 @@
-"""As whom each node of a run is reconciled: its subscription, and the `Arm` of its credential.
+"""The identity of each node of a run: its subscription, and the `Arm` of its credential.
 
-Apart from the choice of a credential, which is pure, and from the client, which knows one principal. A credential that
-cannot be opened stops those that have it and nobody else.
+Separate from the choice of a credential, which is pure, and from the client, which knows one principal. A credential
+that cannot be opened stops only the nodes that use it.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ async def open_accounts(
     nodes: Iterable[Node], credentials: Credentials, everybodys: Arm, open_as: OpenAs | None
 ) -> Identities:
     """The account of every node. `everybodys` is the Arm of the global credential, and of all where `open_as` is None
-    (nobody signs in at an emulator); their subscriptions are their own all the same.
+    (an emulator needs no sign-in); their subscriptions are still their own.
 
-    No token is asked for yet.
+    No token is requested yet.
     """
     accounts = {}
     for node in nodes:

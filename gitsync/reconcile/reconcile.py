@@ -58,9 +58,9 @@ ACTING = frozenset({Stage.ACT, Stage.POLL, Stage.POST_CHECK})
 
 
 async def reconcile(node: Node, before: Mapping[Key, Result], run: RunContext) -> Result:
-    """Bring one resource to what git says (or out of Azure, where it left git); in a plan, tell what that would take.
+    """Bring one resource to its desired state (or delete it, if removed from git); in a plan, report the changes.
 
-    Looks again, from the first stage, as long as what stopped the turn may mend by itself and there is time.
+    Retries from the first stage as long as the cause of the stop may go away by itself and there is time.
     """
     stages = _stages(node, run)
     turn, tries = begin_attempt(node, before, run), 0

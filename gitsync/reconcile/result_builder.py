@@ -1,6 +1,6 @@
-"""What comes of a turn: the result that is reported, and the record that is kept.
+"""The outcome of a turn: the result that is reported, and the record that is kept.
 
-Apart from the stages, because a turn ends in one of many of them, and what is remembered must not depend on where.
+Separate from the stages, because a turn can end in any of them, and the record must not depend on which.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _HINDERED = frozenset({Verdict.BLOCKED, Verdict.INVALID, Verdict.UNKNOWN})
 
 PLANNED = Condition(status=ConditionStatus.UNKNOWN, reason="Planned")
 NO_TURN = Condition(
-    status=ConditionStatus.UNKNOWN, reason="NotReached", message="The run ended before this resource's turn."
+    status=ConditionStatus.UNKNOWN, reason="NotReached", message="The run ended before it reached this resource."
 )
 
 
@@ -148,15 +148,15 @@ def _condition(turn: ReconcileAttempt, generation: int) -> Condition:
 
 
 def _last_said(record: Record | None, note: str) -> Condition:
-    """A plan sets no condition: it shows the one that the last run left, and says so. What it would do besides writing
-    the resource is more telling.
+    """A plan sets no condition: it shows the one of the last run, and says so, unless it would make calls in addition
+    to the write, which are more important.
     """
     if note:
         return replace(PLANNED, message=note)
     if record is None or record.condition is None:
         return PLANNED
     message = record.condition.message
-    return replace(record.condition, message=f"The last run said: {message}") if message else record.condition
+    return replace(record.condition, message=f"Last run: {message}") if message else record.condition
 
 
 def _record(turn: ReconcileAttempt, condition: Condition, spec: _Spec) -> Record:

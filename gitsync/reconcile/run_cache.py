@@ -1,6 +1,7 @@
-"""What one run did so far, for the nodes that come after: all that nodes share besides the client.
+"""What one run did so far, for later nodes: all that nodes share except the client.
 
-Mutable, and made once a run. Everything here can be lost without harm: it saves requests and tells waits from failures.
+Mutable, and made once a run. Everything here can be lost without harm: it saves requests and distinguishes waits from
+failures.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ class RunCache:
             conversation.end(now)
 
     def wrote(self, arm_id: str) -> None:
-        """Forget what a write may have changed: the resource, and all that it lies in."""
+        """Forget what a write may have changed: the resource and its parents."""
         self._writes[find_lock_name(arm_id)] += 1
         for stale in iterate_ancestors(arm_id):
             self._fresh.pop(stale, None)

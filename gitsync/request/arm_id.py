@@ -1,8 +1,8 @@
-"""Where a resource stands in Azure: its ARM id, made of the names along its owners
+"""The ARM id of a resource, made of the names along its owners
 (docs/reference/reconciliation.md#arm-ids).
 
-An id may have a hole: a name that is read from a ConfigMap, or the subscription that an alias makes. Ids as paths are
-core/armpath; here they are built.
+An id may have a placeholder: a name that is read from a ConfigMap, or the subscription that an alias makes. Ids as
+paths are core/armpath; here they are built.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class ArmIds:
         return None
 
     def _parent(self, owner: OwnerRef | None, depth: int) -> ArmId | None:
-        """What an extension resource stands below."""
+        """The parent of an extension resource."""
         if owner is None:
             return None
         if owner.arm_id is not None:

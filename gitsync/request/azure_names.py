@@ -32,8 +32,8 @@ _UUID: Final = re.compile(
 def derive_azure_name(
     resource: Resource, kind: Kind, owner: OwnerRef | None, config_maps: ConfigMaps
 ) -> AzureName | None:
-    """The name in Azure; a hole where only a ConfigMap that no manifest declares tells it; None where there is none (a
-    derived name without an owner, or one that is asked to be random).
+    """The name in Azure; a placeholder if only a ConfigMap that no manifest declares has it; None if there is none (a
+    derived name without an owner, or a random one).
     """
     if kind.fixed_azure_name is not None:
         return kind.fixed_azure_name
@@ -49,7 +49,7 @@ def derive_azure_name(
 
 
 def is_named_at_random(resource: Resource, kind: Kind) -> bool:
-    """Whether the manifest asks for a name that is rolled anew wherever it is not remembered."""
+    """Whether the manifest sets a random name, which is generated again wherever it is not recorded."""
     convention = _naming_convention(resource)
     wanted = isinstance(convention, str) and convention.casefold() == "random"
     return wanted and is_uuid_named(kind) and not resource.spec.get("azureName")

@@ -1,8 +1,7 @@
-"""A manifest's spec as the body of a PUT, with holes (docs/reference/reconciliation.md#request-bodies).
+"""A manifest's spec as the body of a PUT, with placeholders (docs/reference/reconciliation.md#request-bodies).
 
-The facts say of every field where it stands in ARM's body; the rest is five ways of making a value. What the facts do
-not know is left out, and a value of the wrong type is passed on: telling so is validation's work, and what is told is
-clearer where the rest of the body shows.
+The facts give the place of every field in the ARM body; the rest is five ways of making a value. Fields that the facts
+do not know are left out, and a value of the wrong type is passed on: validation reports both.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ class UnusableReferenceError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Converted:
-    """A body with holes, and the ARM ids that the manifest itself gives in it."""
+    """A body with placeholders, and the ARM ids that the manifest itself gives in it."""
 
     body: Mapping[str, Any]
     arm_ids: tuple[str, ...]
@@ -90,7 +89,7 @@ class _Conversion:
         return {key: self.value(type_["map"], v) for key, v in value.items() if v is not None}
 
     def reference(self, type_: FieldType, value: Any) -> Any:
-        """An ARM id as it stands, or a hole for that of another manifest; a list or map of such, by its type."""
+        """An ARM id as written, or a placeholder for that of another manifest; a list or map of such, by its type."""
         if isinstance(type_, Mapping) and "list" in type_ and isinstance(value, list):
             return [self.reference(type_["list"], v) for v in value] or None
         if isinstance(type_, Mapping) and "map" in type_ and isinstance(value, Mapping):
@@ -148,7 +147,7 @@ def _put(body: dict[str, Any], path: Iterable[str], value: Any) -> None:
 
 
 def _when_empty(body: dict[str, Any], field: Field) -> None:
-    """Say that a collection is empty, where ASO does: never where what it would stand in is not there."""
+    """Send an empty collection where ASO does: never if its parent is absent."""
     said = field.get("whenEmpty")
     collection = _collection(field["type"]) if said else None
     if collection is None:

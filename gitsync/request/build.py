@@ -1,4 +1,4 @@
-"""From manifests to requests with holes: names, owners, ids, bodies, edges, policies and every problem. All offline.
+"""From manifests to requests with placeholders: names, owners, ids, bodies, edges, policies and problems. All offline.
 
 The first of the two steps of conversion. It takes a whole set through the steps of core/draft and lets validation judge
 it; it decides nothing itself but the policy.
@@ -47,9 +47,9 @@ def prepare(
 ) -> tuple[Prepared, ...]:
     """Every resource of the manifests made ready for ARM, sorted by key and then by version.
 
-    A key that stands twice comes twice. `subscription` is that of resources which no ARM id places elsewhere, or tells
-    the credential of each, which has the subscription; one without a credential has no place in Azure. `today` tells
-    which entries of `gitsync/ignore` have expired; without it, none has.
+    A duplicate key comes twice. `subscription` is that of resources without an ARM id of their own, or gives the
+    credential of each, which has the subscription; one without a credential has no ARM id. `today` decides which
+    entries of `gitsync/ignore` have expired; without it, none has.
     """
     credential_of = _one_for_all(subscription) if isinstance(subscription, str) else subscription
     drafts = _drafts(manifests, catalog, credential_of)
@@ -57,7 +57,7 @@ def prepare(
     prepared = []
     for draft, of_the_set in zip(drafts, among_others, strict=True):
         alone = validate_resource(draft.resource, draft.kind, catalog=catalog, unknown_fields=unknown_fields)
-        # A policy that nobody knows is told by validation; nothing is done with an invalid resource.
+        # Validation reports an unknown policy; an invalid resource is not reconciled.
         policy = find_policy(draft.resource, manifests.namespaces, default_policy) or default_policy
         ignored = _of_ignored(draft, today)
         problems = (*draft.resource.problems, *alone, *of_the_set, *ignored)
@@ -109,15 +109,15 @@ def _prepared(draft: Draft, policy: Policy, problems: Iterable[Problem], ignored
 _UNSAYABLE: Final = Finding(
     code="NoRequest",
     path=("spec",),
-    message="No request can be made of this manifest.",
-    hint="Look at its owners and references: one of them has no place in Azure.",
+    message="No request can be built from this manifest.",
+    hint="Check its owners and references: one of them has no ARM id.",
 )
-"""The last resort: nothing that validation tells of, and still no request."""
+"""The last resort: validation found no problem, and there is still no request."""
 
 
 def _no_request(draft: Draft) -> Iterable[Problem]:
     if draft.kind is not None and is_named_at_random(draft.resource, draft.kind):
-        message = "A random name would be another one in every run, and leave a resource behind in each."
+        message = "A random name would change in every run, and leave a resource behind each time."
         hint = "Set spec.azureName to a UUID of your own, or namingConvention to stable."
         path = ("spec", "operatorSpec", "namingConvention")
         yield locate_finding(Finding(code="RandomName", path=path, message=message, hint=hint), draft.resource)

@@ -29,26 +29,26 @@ CredentialName = tuple[str, str]
 
 _NOBODY: Final = CredentialRefusal(
     "global credential not configured, you must use either namespaced or per-resource credentials",
-    f"Set AZURE_SUBSCRIPTION_ID, or give the namespace a Secret {OF_NAMESPACE}.",
+    f"Set AZURE_SUBSCRIPTION_ID, or add a Secret {OF_NAMESPACE} to the namespace.",
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """It cannot be told whether a Secret is there. `unasked`: a plan does not ask where it may be."""
+    """It is unknown whether a Secret exists. `unasked`: a plan does not read the source where it may be."""
 
     why: str
     unasked: bool = False
 
 
 CredentialLookup = Mapping[str, Secret] | Unknown | None
-"""What is known of a Secret: its values, that nothing can be told, or that it is not there."""
+"""What is known of a Secret: its values, that its existence is unknown, or that it does not exist."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Credential:
-    """As whom a resource is reconciled. `name` is the Secret in the resource's own namespace, and `identity` what it
-    says; "" and None for the global one. `is_sure` is False where the subscription is a guess (offline).
+    """The credential of a resource. `name` is the Secret in the resource's own namespace, and `identity` its content;
+    "" and None for the global one. `is_sure` is False if the subscription is a guess (offline).
     """
 
     name: str = GLOBAL
@@ -94,7 +94,7 @@ class Credentials:
         return Finding(code="CredentialNotUsable", path=path, message=chosen.message, hint=chosen.hint)
 
     def of_record(self, record: Record) -> Credential | CredentialRefusal:
-        """The credential of what left git: chosen anew, as for a manifest that asks for what it was applied with."""
+        """The credential of a removed resource: chosen again, as for a manifest that names the recorded one."""
         asked = record.credential if record.credential != OF_NAMESPACE else ""
         return self._choose(record.key.namespace, asked)
 
@@ -107,9 +107,9 @@ class Credentials:
         name = asked or OF_NAMESPACE
         found = self._found.get((namespace, name))
         if isinstance(found, Unknown) and (asked or not found.unasked):
-            hint = "Make it readable: whether it is there decides as whom the resource is reconciled."
+            hint = "Make it readable: whether it exists decides which credential reconciles the resource."
             return CredentialRefusal(
-                f'Whether there is a credential Secret "{namespace}/{name}" is unknown: {found.why}', hint
+                f'Could not determine whether the credential Secret "{namespace}/{name}" exists: {found.why}', hint
             )
         if isinstance(found, Mapping):
             identity = self._read[namespace, name]
@@ -117,9 +117,7 @@ class Credentials:
                 return identity
             return Credential(name=name, subscription=identity.subscription, identity=identity)
         if asked:
-            hint = (
-                "Add it to a source of secrets, in the resource's own namespace: no other credential takes its place."
-            )
+            hint = "Add it to a secret source, in the namespace of the resource; no other credential is used instead."
             return CredentialRefusal(f'credential Secret "{namespace}/{name}" does not exist', hint)
         return Credential(subscription=self._subscription) if self._subscription else _NOBODY
 
@@ -140,9 +138,9 @@ class Credentials:
             yield Problem(
                 code="CredentialNotLookedUp",
                 level=Level.WARNING,
-                message=f"A plan asks no remote source of secrets, so whether there is a Secret {OF_NAMESPACE} is not "
-                f"known; the global credential is taken for {', '.join(unsure)}.",
-                hint="Keep the Secret where a plan may look, or read its plan as one of the global credential.",
+                message=f"A plan reads no remote secret source, so whether the Secret {OF_NAMESPACE} exists is not "
+                f"known; the global credential is assumed for {', '.join(unsure)}.",
+                hint="Move the Secret to a source that a plan reads, or read the plan as one of the global credential.",
             )
 
 

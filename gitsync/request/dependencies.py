@@ -18,7 +18,7 @@ from gitsync.request.exports import find_addresses
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Needs:
-    """What one manifest draws on: its owner, the holes of its request, and the ARM ids that it gives itself."""
+    """What one manifest depends on: its owner, the placeholders of its request, and the ARM ids that it gives."""
 
     key: Key
     owner: OwnerRef | None
@@ -50,7 +50,7 @@ class Dependencies:
             yield from self._behind(hole, needs.key.namespace)
 
     def _above(self, arm_id: str) -> Iterator[Key]:
-        """The manifest that an ARM id names or lies below: the nearest, which itself waits for those above it."""
+        """The manifest that an ARM id names or is below: the nearest, which itself waits for those above it."""
         path = arm_id.rstrip("/").casefold()
         while path:
             if path in self._at:

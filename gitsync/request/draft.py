@@ -93,17 +93,17 @@ def add_credential(draft: Draft, credential_of: CredentialOf, ids: ArmIds) -> Dr
 
 
 def _below(group: Resource, above: Credential | Finding, own: Credential) -> Finding | None:
-    """Why a resource cannot stand in a group: nobody writes below one of another subscription
+    """Why a resource cannot be in a group: a write below a group of another subscription is not possible
     (docs/reference/reconciliation.md#arm-ids).
     """
     path = ("spec", "owner")
     if isinstance(above, Finding):
-        message = f"There is no credential for the resource group {group.key.name}, so its subscription is not known."
+        message = f"The resource group {group.key.name} has no credential, so its subscription is unknown."
         return replace(above, path=path, message=message)
     if _agree(own, above):
         return None
     message = f'resource subscription "{own.subscription}" does not match parent subscription "{above.subscription}"'
-    hint = "A resource has the subscription of its credential: give it one of its resource group's."
+    hint = "Use a credential with the subscription of the resource group."
     return Finding(code="ParentSubscription", path=path, message=message, hint=hint)
 
 

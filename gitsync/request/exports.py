@@ -30,8 +30,8 @@ MOST_CHARACTERS: Final = 1024 * 1024
 
 
 class ExportError(GitsyncError):
-    """What a resource exports cannot be written as it asks. `is_fatal`: only a change, of a manifest or of what stands
-    at the destination, can mend it.
+    """An export cannot be written as declared. `is_fatal`: only a change of a manifest, or of the object at the
+    destination, can fix it.
     """
 
     def __init__(self, message: str, *, is_fatal: bool) -> None:
@@ -41,7 +41,7 @@ class ExportError(GitsyncError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Destination:
-    """Where one value goes: a key of an object, and what is written on the object besides."""
+    """Where one value goes: a key of an object, and the annotations and labels of the object."""
 
     address: Address
     key: str

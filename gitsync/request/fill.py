@@ -1,4 +1,4 @@
-"""A template with its holes filled: the request that is sent, or shown.
+"""A template with its placeholders filled: the request that is sent, or shown.
 
 The second of the two steps of conversion. Where values come from is the caller's: a run has them from Azure and from
 sources of secrets, `render` has placeholders.
@@ -39,7 +39,7 @@ class MissingValueError(GitsyncError):
 
 
 class Values(Protocol):
-    """What fills holes. Each raises MissingValueError for what is not there.
+    """The values of placeholders. Each method raises MissingValueError for a missing value.
 
     A config-map value, or a secret map as a whole, may be a `Secret`: a placeholder that must not be compared or taken
     for a value.
@@ -57,7 +57,7 @@ class Values(Protocol):
 
 
 def fill(template: Template, namespace: str, values: Values) -> Request:
-    """The request that a template stands for. `namespace` is the manifest's own: all that it names lies there.
+    """The request of a template. `namespace` is the manifest's own: all that it names is in it.
 
     MissingValueError where `values` has no answer; from a config map an empty name is none, and neither is a path.
     """
@@ -101,7 +101,7 @@ class _Filling:
             message = f"resolved azureNameFromConfig {hole.name}/{hole.key} is empty"
             raise MissingValueError("ConfigMapNotFound", message)
         if not isinstance(value, Secret) and not is_one_segment(text):
-            message = f"resolved azureNameFromConfig {hole.name}/{hole.key} is no name: it has a character of a path"
+            message = f"resolved azureNameFromConfig {hole.name}/{hole.key} is not a name: it has a character of a path"
             raise MissingValueError("Failed", message)
         return text
 

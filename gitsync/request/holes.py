@@ -1,4 +1,4 @@
-"""The holes of a body or of an id: what a manifest needs from others.
+"""The placeholders of a body or of an id: what a manifest needs from others.
 
 That an id begins where only Azure knows is no need of its own: it waits for its owner anyway.
 """
@@ -17,7 +17,7 @@ from gitsync.model.template import (
 
 
 def find_holes(value: Any) -> Iterator[Hole]:
-    """Every hole of a body or of an ARM id, in order."""
+    """Every placeholder of a body or of an ARM id, in order."""
     if isinstance(value, dict):
         for member in value.values():
             yield from find_holes(member)

@@ -1,5 +1,5 @@
-"""Whom a manifest names as its owner (docs/reference/reconciliation.md#owner-forms). What is wrong with a form is told
-by references.
+"""The owner that a manifest names (docs/reference/reconciliation.md#owner-forms). `references` reports invalid
+forms.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ ALIAS: Final = ("subscription.azure.com", "Alias")
 
 
 def is_alias(owner: Key | None) -> bool:
-    """Tell whether an owner stands for a subscription that it made: what it owns lies there, and not in the run's."""
+    """Tell whether an owner created a subscription: its children are in that one, not in the run's."""
     return owner is not None and (owner.group, owner.kind) == ALIAS
 
 

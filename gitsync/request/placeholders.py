@@ -40,8 +40,8 @@ def _shown(one: Prepared, values: Placeholders) -> Shown:
 
 
 class Placeholders:
-    """Fills holes with where their values come from. Of secrets it has those that it is given: none where a body is to
-    be shown.
+    """Fills placeholders with the origin of their values. Of secrets it has those that it is given: none for a body
+    that is shown.
     """
 
     def __init__(

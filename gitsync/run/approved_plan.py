@@ -1,6 +1,6 @@
-"""A plan that is reviewed: from a run to what is written down of it, and from that to a narrower run.
+"""A plan for review: from a run to the plan file, and from that file to a narrower run.
 
-Apart from planning, which knows git and the records alone: this holds one run to what another one found.
+Separate from planning, which knows git and the records only: this holds one run to the findings of another.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _HINDERED = frozenset({Verdict.BLOCKED, Verdict.INVALID, Verdict.UNKNOWN})
 def load_approved_plan(config: Config, edges: Connections) -> Review | None:
     """The plan that --plan holds the run to; None without one.
 
-    Raises ConfigError where it cannot be read, or was made of something else: nothing was touched then.
+    Raises ConfigError if it cannot be read, or was made from other input: nothing was touched.
     """
     if config.plan_file is None:
         return None
@@ -46,7 +46,7 @@ def load_approved_plan(config: Config, edges: Connections) -> Review | None:
             raise ConfigError(
                 f"The plan {config.plan_file} was made with another {name}: {_shown(then)}, and this run has "
                 f"{_shown(now)}.",
-                hint=f"Run with the same {name}, or make a new plan and have it reviewed.",
+                hint=f"Run with the same {name}, or create a new plan and have it reviewed.",
             )
     return review
 
@@ -56,7 +56,7 @@ def _shown(value: object) -> str:
 
 
 def narrow_plan(plan: Plan, review: Review | None) -> Plan:
-    """Hold back every prune that the reviewed plan does not have, and what lies above it."""
+    """Hold back every prune that the reviewed plan does not contain, and those of its parents."""
     if review is None:
         return plan
     held = {key: _narrowed(node, review.nodes.get(key)) for key, node in plan.prunes.items()}
@@ -71,7 +71,7 @@ def _narrowed(node: Node, then: Reviewed | None) -> Node:
 
 
 def make_review(config: Config, edges: Connections, results: Iterable[Result]) -> Review:
-    """What a plan says to who reviews it."""
+    """The content of a plan for review."""
     nodes: Mapping[Key, Reviewed] = {result.key: _of(result) for result in results}
     return Review(
         repository=find_repository(edges.source),
@@ -83,7 +83,7 @@ def make_review(config: Config, edges: Connections, results: Iterable[Result]) -
 
 
 def _of(result: Result) -> Reviewed:
-    """What could not be planned is not done, whatever it was to be."""
+    """What could not be planned is not applied."""
     if result.verdict in _HINDERED:
         return Reviewed(action=Action.NONE)
     return result.reviewed or Reviewed(action=result.action)

@@ -1,6 +1,6 @@
 """The edges of a run, opened from the settings: git, the recorded state, Azure (or the emulator), the clock.
 
-Apart from the run, which is handed them: a test hands it others.
+Separate from the run, which receives them: a test passes others.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Connections:
 
 
 class StoppableClock(SystemClock):
-    """The real clock, whose sleeps end when the run is told to stop."""
+    """The real clock, whose sleeps end when the run is stopped."""
 
     def __init__(self, stop: asyncio.Event) -> None:
         self._stop = stop
@@ -132,7 +132,7 @@ def find_global_subscription(config: Config) -> str:
 def make_opener(config: Config, access: ArmAccess, arms: Arms) -> OpenAs | None:
     """How to sign in as a Secret says: tokens go to the run's Azure, unless a setting allows Secrets to name others.
 
-    Where nobody signs in, nobody does by a Secret either: it is not shown to anybody.
+    If the run does not sign in, Secrets do not sign in either: their values are sent to no one.
     """
     if access.sign_in.method is Method.ANONYMOUS:
         return None
@@ -170,7 +170,7 @@ def _store(config: Config, source: Checkout, clock: Clock) -> StateStore:
 
 @asynccontextmanager
 async def _azure(config: Config, redactions: Redactions) -> AsyncIterator[ArmAccess]:
-    """How to reach Azure; with --emulator, one of our own that lives as long as the run."""
+    """How to reach Azure; with --emulator, an emulator that runs as long as the run."""
     if config.emulator is None:
         yield _access(config, make_cloud(config.endpoint, config.audience, config.authority), redactions)
         return
@@ -199,7 +199,7 @@ def _access(config: Config, cloud: Cloud, redactions: Redactions) -> ArmAccess:
 
 
 def _sign_in(config: Config) -> SignIn:
-    """As whom the settings say; where there is no global credential, as whoever is there, whom nobody asks."""
+    """The identity of the settings; without a global credential, an anonymous one that is never used."""
     machine = SignIn(token_file=config.federated_token_file or "", environment=os.environ)
     if not config.subscription and config.emulator is None and config.credential != Method.ANONYMOUS:
         return machine

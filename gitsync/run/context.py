@@ -1,4 +1,4 @@
-"""Makes what all nodes of a run share, once: from the settings, the edges and what the manifests say."""
+"""Makes the context that all nodes of a run share, once: from the settings, the edges and the manifests."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from gitsync.secrets.values import RunValues
 
 
 def make_rules(config: Config, edges: Connections, review: Review | None, *, writes: bool) -> RunRules:
-    """What the settings let the run do; its time runs from now."""
+    """What the settings allow the run to do; its deadline counts from now."""
     return RunRules(
         writes=writes,
         is_reviewed=config.plan_out is not None and not writes,
@@ -43,7 +43,7 @@ def make_rules(config: Config, edges: Connections, review: Review | None, *, wri
 def make_context(
     config: Config, edges: Connections, given: RunInput, state: State, rules: RunRules, accounts: Identities
 ) -> RunContext:
-    """All that a node needs besides its own turn."""
+    """All that a node needs in addition to its own turn."""
     resources = [one.resource for one in given.prepared]
     values = RunValues(
         given.lookup,

@@ -1,8 +1,7 @@
-"""How resources left git: where and with which policy their last manifests stood, and why they are not read any more.
+"""How resources were removed from git: path and policy of their last manifests, and why they are no longer read.
 
-Somebody who sets detach-on-delete in one commit and removes the manifest in the next, before a run in between, means
-the resource to stay (docs/reference/design.md#prune). So the last manifest counts, which may have changed since the
-last run.
+If one commit sets detach-on-delete and the next removes the manifest, with no run in between, the resource must stay
+(docs/reference/design.md#prune). So the last manifest counts, which may have changed since the last run.
 """
 
 from __future__ import annotations
@@ -21,11 +20,11 @@ from gitsync.model.policy import Policy
 from gitsync.model.record import Record
 
 FURTHEST = 50
-"""Revisions that are looked at, newest first; beyond them the recorded policy counts."""
+"""Number of revisions that are read, newest first; beyond them the recorded policy counts."""
 
 
 class _Last(NamedTuple):
-    """The last manifest of a resource: its policy (None for one that nobody knows), and its file."""
+    """The last manifest of a resource: its policy (None for an unknown one), and its file."""
 
     policy: Policy | None
     path: str
@@ -34,7 +33,7 @@ class _Last(NamedTuple):
 def find_departures(
     source: Checkout, gone: Mapping[Key, Record], since: str | None, config: Config, namespace: str
 ) -> dict[Key, Departure]:
-    """Return how each of these resources left git, as far as that can be known.
+    """Return how each of these resources was removed from git, as far as that is known.
 
     `since` is the revision that the records speak of, None where that is not known; `namespace` is that of manifests
     which name none.
@@ -85,7 +84,7 @@ def _reason(source: Checkout, record: Record, path: str) -> str:
     if path and path not in source.files:
         return f"Removed from git: its file {path} is gone."
     if path:
-        return f"Removed from git: {path} does not declare it any more."
+        return f"Removed from git: {path} no longer declares it."
     if unit and _all_ignored(source, unit):
         return f"Removed from git: the files of its folder {unit} are now ignored."
     return Departure().reason

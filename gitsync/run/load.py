@@ -1,7 +1,7 @@
-"""What a run begins with: what git says, made ready for ARM, and as whom each resource is reconciled.
+"""The input of a run: the manifests, made ready for ARM, and the credential of each resource.
 
-Apart from the plan, which is made of it: credentials are looked up among the sources of secrets before there is a plan,
-since a resource has the subscription of its credential.
+Separate from the plan, which is made of it: credentials are looked up in the secret sources before planning, since a
+resource has the subscription of its credential.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class RunInput:
 async def load_run_input(config: Config, edges: Connections, state: State, *, writes: bool) -> RunInput:
     """Parse, look up credentials, and prepare.
 
-    Raises ConfigError where there is neither a global credential nor any other.
+    Raises ConfigError if there is neither a global credential nor any other.
     """
     manifests = read_selected_manifests(config, edges.settings, edges.source.files)
     for secret in (value for values in manifests.secrets.values() for value in iterate_secrets(values)):
@@ -54,8 +54,8 @@ async def load_run_input(config: Config, edges: Connections, state: State, *, wr
     credentials = Credentials(found, edges.subscription, other_clouds=config.allow_multi_env_management)
     if not edges.subscription and not credentials.any_of_secrets:
         raise ConfigError(
-            "No subscription is given, so ARM ids cannot be built.",
-            hint="Set AZURE_SUBSCRIPTION_ID, or give --subscription.",
+            "No subscription is set, so ARM ids cannot be built.",
+            hint="Set AZURE_SUBSCRIPTION_ID or --subscription.",
         )
     today = edges.clock.now().date()
     prepared = prepare_resources(config, edges.settings, manifests, edges.catalog, credentials.of, today)

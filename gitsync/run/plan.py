@@ -1,6 +1,6 @@
-"""From the files of one revision and what is remembered to a plan that may be run, or a refusal.
+"""From the files of one revision and the records to a plan that may be run, or a refusal.
 
-Nothing here asks Azure. The decisions are in `core`; this joins them with the settings.
+Nothing here reads from Azure. The decisions are in `core`; this joins them with the settings.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def make_selection(config: Config) -> Selection:
 
 
 def plan_run(config: Config, edges: Connections, given: RunInput, state: State) -> Plan:
-    """What the settings choose of git and of the records, as one plan.
+    """The manifests and records that the settings select, as one plan.
 
     Raises SourceError where --only names nothing, StateError where the records contradict each other.
     """
@@ -47,13 +47,13 @@ def plan_run(config: Config, edges: Connections, given: RunInput, state: State) 
 
 
 def _uncommitted(edges: Connections) -> tuple[Problem, ...]:
-    """A report names a revision, so it says where what was read is not that."""
+    """A report names a revision, so it warns if the files read differ from that revision."""
     if not edges.source.dirty:
         return ()
     commit = edges.source.revision
-    said = f"what {commit[:12]} says" if commit else "in any commit"
-    message = f"What was read is not {said}: there are uncommitted changes."
-    hint = "Commit them, so that the revision tells what this report is about."
+    said = f"commit {commit[:12]}" if commit else "a commit"
+    message = f"The files read are not {said}: the working tree has uncommitted changes."
+    hint = "Commit them, so that the revision identifies what this report shows."
     return (Problem(code="Uncommitted", level=Level.WARNING, message=message, hint=hint),)
 
 
@@ -63,13 +63,13 @@ def _can_delete(edges: Connections, record: Record) -> bool:
 
 
 def refuse(config: Config, edges: Connections, plan: Plan, state: State, *, writes: bool) -> None:
-    """Stop before anything is touched: a dirty work tree, an invalid manifest under --strict, too many deletes.
+    """Stop before anything is touched: a dirty working tree, an invalid manifest with --strict, too many deletes.
 
     Raises SourceError or UnsafePlanError.
     """
     if writes and edges.source.dirty and not config.allow_dirty:
         raise SourceError(
-            f"{edges.source.name} has uncommitted changes, so what was applied could not be told later.",
+            f"{edges.source.name} has uncommitted changes, so no revision would identify what was applied.",
             hint="Commit them, or run again with --allow-dirty.",
         )
     refuse_invalid(config, plan)
@@ -79,7 +79,7 @@ def refuse(config: Config, edges: Connections, plan: Plan, state: State, *, writ
 
 
 def refuse_invalid(config: Config, plan: Plan) -> None:
-    """Under --strict, raise SourceError with the first thing that is wrong in the manifests."""
+    """With --strict, raise SourceError with the first error of the manifests."""
     if config.strict and not plan.complete:
         first = next(problem for problem in list_problems(plan) if problem.is_error)
         raise SourceError(

@@ -1,6 +1,6 @@
 """A plan of two revisions: what a change of the manifests means in requests to ARM, with no access to Azure.
 
-Reads both revisions, prepares both, and tells the difference as the report of a plan, in which the old revision takes
+Reads both revisions, prepares both, and reports the difference as a plan, in which the old revision takes
 the place of Azure. It needs no login, no subscription and no recorded state, and so runs where a change is reviewed.
 """
 
@@ -43,9 +43,11 @@ def plan_revisions(config: Config, clock: Clock, redactions: Redactions) -> Repo
     Raises ConfigError where there is no revision to begin with, SourceError where one cannot be read.
     """
     if config.from_revision is None:
-        raise ConfigError("--to is given, and --from is not.", hint="Name the revision to compare with: --from main.")
+        raise ConfigError("--to requires --from.", hint="Set the revision to compare with: --from main.")
     if config.plan_out:
-        raise ConfigError("A plan of two revisions is not one that a sync can be held to.", hint="Leave --out out.")
+        raise ConfigError(
+            "--out cannot be used with a plan of two revisions, which a sync cannot apply.", hint="Remove --out."
+        )
     started = format_rfc3339(clock.now())
     before, after = _read_both(config)
     old, _ = _revised(config, clock, before, config.from_revision, redactions)
@@ -112,8 +114,8 @@ def _revised(
 
 
 def _sealed(manifests: Manifests) -> Secrets:
-    """The encrypted Secrets, with what stands there for values: nobody is asked for a key, and one that was encrypted
-    anew counts as changed.
+    """The encrypted Secrets, with their encrypted values: no key is requested, and a value that was encrypted again
+    counts as changed.
     """
     return {
         (address.namespace, address.name): {key: Secret(value) for key, value in one.values.items()}

@@ -1,7 +1,7 @@
 """THE RUN: checkout → parse → prepare → plan → refuse → walk → record.
 
-The edges (git, Azure, the clock) are handed in, open; what is decided on the way is in `core`. A plan is the same run
-with a walk that does not act, and nothing to record.
+The edges (git, Azure, the clock) are passed in, open; the decisions are in `core`. A plan is the same run with a walk
+that does not act, and nothing to record.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ T = TypeVar("T")
 
 
 async def sync_revision(config: Config, edges: Connections, *, writes: bool) -> Report:
-    """Bring Azure to what one revision says, and write back what came of it; a plan tells what that would take.
+    """Bring Azure to the desired state of one revision, and write back the results; a plan reports the changes only.
 
-    Raises GitsyncError where the run is refused before anything was touched (exit code 2).
+    Raises GitsyncError if the run is refused before anything was touched (exit code 2).
     """
     started = format_rfc3339(edges.clock.now())
     state = edges.store.load()
     deadline = edges.clock.monotonic() + config.run_timeout
-    given = await _in_time(load_run_input(config, edges, state, writes=writes), deadline, edges, "read what git says")
+    given = await _in_time(load_run_input(config, edges, state, writes=writes), deadline, edges, "read the manifests")
     review = load_approved_plan(config, edges) if writes else None
     plan = narrow_plan(plan_run(config, edges, given, state), review)
     refuse(config, edges, plan, state, writes=writes)
@@ -69,7 +69,7 @@ async def sync_revision(config: Config, edges: Connections, *, writes: bool) -> 
         await edges.arm.reach(rules.deadline)
         await edges.arm.sign_in(rules.deadline)
     if writes:
-        await _in_time(shared.outlets.check(), rules.deadline, edges, "check the places that exports go to")
+        await _in_time(shared.outlets.check(), rules.deadline, edges, "check the sinks of exports")
         write_expected(edges, state, expect_records(plan.applies.values(), config.agent))
     results, left = await _walked(edges, shared, plan, state.records)
 
@@ -84,19 +84,19 @@ async def sync_revision(config: Config, edges: Connections, *, writes: bool) -> 
 
 
 async def _in_time(work: Awaitable[T], deadline: float, edges: Connections, doing: str) -> T:
-    """Do something before the walk. ConfigError where the time of the run is up first: nothing was touched."""
+    """Do something before the walk. ConfigError if the run times out first: nothing was touched."""
     try:
         async with Conversation(deadline=deadline).in_time(edges.clock):
             return await work
     except TimeoutError as error:
-        hint = "Check whether the places of secrets can be reached, or set a longer --run-timeout."
-        raise ConfigError(f"The time of the run was up before it could {doing}.", hint=hint) from error
+        hint = "Check that the secret sources and sinks are reachable, or set a longer --run-timeout."
+        raise ConfigError(f"The run timed out before it could {doing}.", hint=hint) from error
 
 
 async def _walked(
     edges: Connections, run: RunContext, plan: Plan, records: Mapping[Key, Record]
 ) -> tuple[dict[Key, Result], tuple[Problem, ...]]:
-    """Applies first, then prunes and the exports of what they forget, then once more what may have room now.
+    """Applies first, then prunes and the exports of what they forget, then a retry of what the deletes may unblock.
 
     The problems are those of exports that could not be cleared away.
     """
@@ -153,7 +153,7 @@ async def _with_groups(prunes: Mapping[Key, Node], run: RunContext) -> Mapping[K
 
 
 def _second_tries(plan: Plan, applied: Mapping[Key, Result], pruned: Mapping[Key, Result]) -> dict[Key, Node]:
-    """What failed for a reason that may mend, where something was deleted meanwhile
+    """Nodes that failed with a retryable error, if something was deleted since
     (docs/reference/design.md#prune).
     """
     if not any(result.record is None for result in pruned.values()):
@@ -171,7 +171,7 @@ def _report(
     *,
     writes: bool,
 ) -> Report:
-    """`left` tells what could not be cleared away behind what was deleted."""
+    """`left` are the exports of deleted resources that could not be removed."""
     choice = make_selection(config)
     told = tuple(results[key] for key in sorted(results) if choice.has(key))
     problems = (*warn_uncompared_secrets(told), *list_problems(plan), *left)

@@ -1,7 +1,7 @@
-"""The places of secrets and config maps, opened from the settings and closed at the end of the run.
+"""The sources and sinks of secrets and config maps, opened from the settings and closed at the end of the run.
 
-Apart from the edges, which a run always has: most runs open none of these. A plan opens nothing that is elsewhere, and
-nothing that is written to.
+Separate from the edges, which a run always has: most runs open none of these. A plan opens no remote source and no
+sink.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from gitsync.secrets.stores import MANIFESTS, Places
 async def open_places(
     config: Config, access: ArmAccess, clock: Clock, grace: Grace | None = None, *, writes: bool
 ) -> AsyncIterator[Places]:
-    """The sources and sinks that the settings name. ConfigError where one of them cannot be opened, or lacks a setting:
-    whoever reviews a plan is told before the sync. Programs that they start end with `grace`.
+    """The sources and sinks that the settings name. ConfigError if one cannot be opened or lacks a setting: a plan
+    reports it before the sync. Programs that they start end with `grace`.
     """
     grace = grace or Grace()
     sinks = [word for word in config.export_to if word != KeptConfigMaps.name]
@@ -86,7 +86,7 @@ def _local_sink(word: str, config: Config, grace: Grace) -> Sink:
 
 
 def _tell_on(config: Config) -> Callable[[str], None]:
-    """Hosts of pipelines read both streams; what is parsed by others is kept clean."""
+    """CI hosts read both streams; output that other programs parse is kept clean."""
 
     def tell(line: str) -> None:
         print(line, file=sys.stdout if config.output == "text" else sys.stderr, flush=True)

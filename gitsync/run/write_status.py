@@ -1,4 +1,4 @@
-"""Write-back: what may be created before the first write, and what came of the run after the last."""
+"""Write-back: the expected creates before the first write, and the results of the run after the last."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from gitsync.status.exit_code import NOT_READY
 def write_expected(edges: Connections, before: State, records: Mapping[Key, Record]) -> None:
     """Put on record what the run may create.
 
-    Raises StateError where the state cannot be written: nothing was sent to Azure then, so the run is refused.
+    Raises StateError if the state cannot be written: nothing was sent to Azure, so the run is refused.
     """
     try:
         edges.store.check_writable()
@@ -43,7 +43,7 @@ def write_expected(edges: Connections, before: State, records: Mapping[Key, Reco
 def write_status(
     edges: Connections, before: State, report: Report, config_maps: Mapping[Address, Export | None], *, whole: bool
 ) -> Report:
-    """Record what the run came to. Where that fails, the report says so: Azure is as it is.
+    """Record the results of the run. If that fails, the report says so: the changes in Azure remain.
 
     `config_maps` are those that were exported, None for one that went. `whole` says that the run was about everything
     that was recorded before.
@@ -68,7 +68,7 @@ def write_status(
 
 
 def _spoken_of(before: State, revision: str | None) -> str | None:
-    """The revision that all records speak of while only some are new: moved on too early, a later run would not look
-    between the two for the last manifest of what left git, and miss that it was to stay.
+    """The revision of all records while only some are new: if it advanced too early, a later run would not search
+    between the two for the last manifest of a removed resource, and miss that it must stay.
     """
     return before.revision if before.records else revision

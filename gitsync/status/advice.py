@@ -1,6 +1,6 @@
-"""What to do about an error, by its code, and by kind where it means something of its own there.
+"""What to do about an error, by its code, and by kind if the code has a special meaning there.
 
-Apart from conditions, whose messages stay what Azure said, word for word: health checks compare them.
+Separate from conditions, whose messages quote Azure word for word: health checks compare them.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from gitsync.status.conditions import find_code
 
 
 def find_advice(code: str, group: str, kind: str) -> str:
-    """What a code means for a kind, and what to do: a few sentences on one line, "" where nothing is known of it.
+    """What a code means for a kind, and what to do: a few sentences on one line, "" for an unknown code.
 
-    Providers spell codes in more than one way, so case means nothing.
+    Providers spell codes in more than one way, so case is ignored.
     """
     of_kind = BY_KIND.get((code.casefold(), group, kind))
     return of_kind or BY_CODE.get(code.casefold(), "")
 
 
 def find_condition_advice(condition: Condition | None, key: Key) -> str:
-    """The same for a resource's condition; "" where that is Ready, or is not there."""
+    """The advice for the condition of a resource; "" if the condition is Ready or absent."""
     if condition is None or condition.is_ready:
         return ""
     return find_advice(find_code(condition), key.group, key.kind)

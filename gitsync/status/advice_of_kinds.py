@@ -6,32 +6,32 @@ from collections.abc import Mapping
 from typing import Final
 
 _MAY_NOT_ASSIGN: Final = (
-    "Contributor may not assign roles. Give gitsync's identity the role Role Based Access Control Administrator on the "
-    "scope, with a condition on the roles that it may hand out; it takes some minutes to count."
+    "Contributor may not assign roles. Grant gitsync's identity Role Based Access Control Administrator on the "
+    "scope, with a condition on the roles that it may assign; this takes some minutes to take effect."
 )
 _HIGH_DEMAND: Final = (
-    "Most often the region has no room for new accounts. Choose another location, or ask Azure's support for access to "
+    "Usually the region has no capacity for new accounts. Choose another location, or request access from support to "
     "this one."
 )
-_START: Final = "It goes on once the server runs: start it (az postgres flexible-server start), if nobody is about to."
+_START: Final = "The server is stopped. Start it (az postgres flexible-server start)."
 _VCORES: Final = (
-    "Most often the subscription has no cores of this family left in the region: ask for another size, or for more "
-    "quota (in the portal under Quotas). Otherwise the message says which state forbids it."
+    "Usually the subscription has no cores of this family left in the region: choose another size, or request more "
+    "quota (in the portal under Quotas). Otherwise the message names the state that forbids it."
 )
 _POSTGRESQL: Final = "dbforpostgresql.azure.com"
 
 _BY_KIND: Final = {
     ("AuthorizationFailed", "authorization.azure.com", "RoleAssignment"): _MAY_NOT_ASSIGN,
     ("AuthorizationFailed", "authorization.azure.com", "RoleDefinition"): (
-        "Contributor may not make roles. Give gitsync's identity the role User Access Administrator on each of the "
-        "assignableScopes; it takes some minutes to count."
+        "Contributor may not create roles. Grant gitsync's identity the role User Access Administrator on each of the "
+        "assignableScopes; this takes some minutes to take effect."
     ),
     ("ConflictError", "keyvault.azure.com", "Vault"): (
-        "Most often a deleted vault still holds the name. Set spec.properties.createMode to createOrRecover, or to "
-        "purgeThenCreate where what is in it may go, or write another name into spec.azureName."
+        "Usually a deleted vault still reserves the name. Set spec.properties.createMode to createOrRecover, or to "
+        "purgeThenCreate if its content may be lost, or set another name in spec.azureName."
     ),
     ("CustomKubeletIdentityMissingPermissionError", "containerservice.azure.com", "ManagedCluster"): (
-        "Give the cluster's own identity the role Managed Identity Operator on the kubelet's identity."
+        "Grant the identity of the cluster the role Managed Identity Operator on the identity of the kubelet."
     ),
     ("NodePoolMcVersionIncompatible", "containerservice.azure.com", "ManagedClustersAgentPool"): (
         "A pool cannot be newer than its cluster. Raise the version of the ManagedCluster first."
@@ -39,14 +39,14 @@ _BY_KIND: Final = {
     ("OperationNotAllowed", "compute.azure.com", "VirtualMachine"): _VCORES,
     ("OperationNotAllowed", "compute.azure.com", "VirtualMachineScaleSet"): _VCORES,
     ("PostReconciliationFailure", "network.azure.com", "PrivateEndpoint"): (
-        "Ask those who own the service behind it to approve the connection; the next run finds it approved."
+        "Ask the owner of the target service to approve the connection, then run again."
     ),
     ("ReconciliationBlocked", _POSTGRESQL, "FlexibleServer"): _START,
     ("ReconciliationBlocked", _POSTGRESQL, "FlexibleServersDatabase"): _START,
     ("ReconciliationBlocked", _POSTGRESQL, "FlexibleServersFirewallRule"): _START,
     ("ServiceUnavailable", "documentdb.azure.com", "DatabaseAccount"): _HIGH_DEMAND,
     ("VulnerabilityAssessmentADSIsDisabled", "sql.azure.com", "ServersVulnerabilityAssessment"): (
-        "Turn Microsoft Defender for SQL on for the server first, with a ServersAdvancedThreatProtectionSetting."
+        "Enable Microsoft Defender for SQL on the server first, with a ServersAdvancedThreatProtectionSetting."
     ),
 }
 

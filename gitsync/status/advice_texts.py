@@ -1,7 +1,7 @@
 """The texts of advice by code: rows of codes that mean the same, and what to do about them.
 
-Written for somebody who has the message before them: nothing of it is told again. A text says how to mend it, and what
-it means where that is not plain, and stands alone on a line.
+Each text is one line, shown next to the message, which it does not repeat. It says how to fix the error, and explains
+the cause if the message does not.
 """
 
 from __future__ import annotations
@@ -11,129 +11,127 @@ from typing import Final
 
 _ACCESS: Final = {
     "AuthorizationFailed": (
-        "Give gitsync's identity a role that has the right that the message names, on that scope or above it; "
-        "Contributor has it for most kinds. A role that was granted just now takes some minutes to count."
+        "Grant gitsync's identity a role with the permission that the message names, on that scope or above it; "
+        "Contributor is enough for most kinds. A new role assignment takes some minutes to take effect."
     ),
     "LinkedAuthorizationFailed": (
-        "Give gitsync's identity rights on the other resource as well, the one that the message names and that this "
-        "one refers to. A subnet needs Network Contributor, an identity Managed Identity Operator."
+        "Grant gitsync's identity a role on the other resource too, the one that the message names and that this "
+        "one references. A subnet needs Network Contributor, an identity Managed Identity Operator."
     ),
     "DenyAssignmentAuthorizationFailed": (
-        "A deny assignment stands above every role: that of a managed application, a deployment stack or a service "
-        "that keeps these resources. Change it there, or leave the resource out of git."
+        "A deny assignment overrides every role: that of a managed application, a deployment stack or a service "
+        "that manages these resources. Change it there, or remove the resource from git."
     ),
     "AuthenticationFailed InvalidAuthenticationToken ExpiredAuthenticationToken": (
-        "Azure did not take the token: check --credential and its variables, and the clock of the machine."
+        "Azure rejected the token. Check --credential and its variables, and the clock of the machine."
     ),
     "InvalidAuthenticationTokenTenant": (
-        "The token is of another tenant than the subscription: set AZURE_TENANT_ID to the tenant that the "
+        "The token is for another tenant than the subscription's. Set AZURE_TENANT_ID to the tenant that the "
         "subscription belongs to."
     ),
     "InvalidAuthenticationTokenAudience": (
-        "The token is for another cloud: set AZURE_RESOURCE_MANAGER_AUDIENCE as the endpoint demands."
+        "The token is for another cloud. Set AZURE_RESOURCE_MANAGER_AUDIENCE to the audience of the endpoint."
     ),
     "SubscriptionNotFound": (
-        "See that the id of the subscription is right, and that gitsync's identity has a role in it: Azure does not "
-        "tell the two apart."
+        "Check the id of the subscription, and that gitsync's identity has a role in it: Azure does not "
+        "distinguish the two."
     ),
     "SubscriptionMismatch": (
-        "gitsync works on one subscription a run: run it again for the other one, or name this one in the manifest."
+        "A run manages one subscription. Run gitsync again for the other one, or name this one in the manifest."
     ),
     "ReadOnlyDisabledSubscription DisabledSubscription": (
-        "The subscription is disabled, most often for its billing. Whoever owns its billing must enable it; until "
-        "then everything in it can only be read."
+        "The subscription is disabled, usually because of billing. Its billing owner must enable it; until "
+        "then everything in it is read-only."
     ),
     "RequestDisallowedByPolicy": (
-        "A policy of your organisation forbids it. Look up the assignment that the message names, and change the "
-        "manifest to what it allows, or ask its owners for an exemption."
+        "An Azure Policy denies it. Look up the assignment that the message names, and change the "
+        "manifest to comply, or request an exemption from its owners."
     ),
     "RequestDisallowedByAzure": (
-        "Azure keeps your subscription out of this region. Choose another location, or ask support for access."
+        "Your subscription has no access to this region. Choose another location, or request access from support."
     ),
     "ScopeLocked": (
-        "A lock on the resource or above it forbids the change. Remove the lock for the time of the run, or set the "
-        "reconcile policy of the resource to skip or detach-on-delete, if it is meant to stay as it is."
+        "A lock on the resource or above it forbids the change. Remove the lock during the run, or set the "
+        "reconcile policy of the resource to skip or detach-on-delete if it must not change."
     ),
 }
 _ROLES: Final = {
     "RoleAssignmentUpdateNotPermitted": (
-        "The assignment of this name gives another role, or is for another principal or scope, none of which can "
+        "The assignment of this name has another role, principal or scope, none of which can "
         "change. Delete it in Azure, and run again. Its name is a UUID made from the names of the manifest and its "
-        "owner, so it stays the same when an identity is deleted and made anew; spec.azureName sets another."
+        "owner, so it stays the same when an identity is deleted and recreated. Set spec.azureName for another name."
     ),
     "RoleAssignmentExists": (
-        "The principal has this role here already, by an assignment of another name. Delete that one, or write its "
-        "name (the UUID at the end of its id) into spec.azureName, to adopt it."
+        "The principal already has this role here, through an assignment of another name. Delete it, or set its "
+        "name (the UUID at the end of its id) as spec.azureName to adopt it."
     ),
     "RoleDefinitionWithSameNameExists": (
-        "A custom role's roleName is unique in a tenant. Choose another, or write the UUID of the one that exists "
-        "into spec.azureName, to adopt it."
+        "The roleName of a custom role is unique in a tenant. Choose another, or set the UUID of the existing role "
+        "as spec.azureName to adopt it."
     ),
     "RoleDefinitionDoesNotExist": (
-        "There is no such role in this scope. Check the UUID of the role; a custom one must name the scope among its "
+        "The role does not exist in this scope. Check its UUID; a custom role must have the scope in its "
         "assignableScopes."
     ),
     "RoleAssignmentLimitExceeded": (
-        "The subscription has as many role assignments as it may. Remove what is no longer used, or assign roles to "
-        "groups."
+        "The subscription has reached its limit of role assignments. Remove unused ones, or assign roles to groups."
     ),
     "PrincipalNotFound": (
-        "See that spec.principalId is the object id of the principal, and not its application id. One that is new "
-        "shows in the directory after some minutes; with spec.principalType set (ServicePrincipal for managed "
+        "Check that spec.principalId is the object id of the principal, not its application id. A new principal "
+        "appears in the directory after some minutes; with spec.principalType set (ServicePrincipal for managed "
         "identities) Azure does not wait for that."
     ),
     "InvalidRoleDefinitionId": (
-        "Name a built-in role by spec.roleDefinitionReference.wellKnownName, or give the whole id of a role "
+        "Name a built-in role by spec.roleDefinitionReference.wellKnownName, or set the full id of a role "
         "definition, which ends in a UUID."
     ),
-    "InvalidPrincipalId": "Azure wants the object id of the principal in spec.principalId: a UUID, and no name.",
-    "UnmatchedPrincipalType": ("Set spec.principalType to what the principal is: User, Group or ServicePrincipal."),
+    "InvalidPrincipalId": "Set spec.principalId to the object id of the principal: a UUID, not a name.",
+    "UnmatchedPrincipalType": ("Set spec.principalType to the type of the principal: User, Group or ServicePrincipal."),
     "FailedIdentityOperation": (
-        "See that the user-assigned identities that the manifest names exist, in the tenant of the subscription, and "
+        "Check that the user-assigned identities of the manifest exist in the tenant of the subscription, and "
         "that gitsync's identity may assign them (Managed Identity Operator)."
     ),
 }
 _AMOUNTS: Final = {
     "QuotaExceeded ResourceQuotaExceeded InsufficientQuota ErrCode_InsufficientVCPUQuota PublicIPCountLimitReached "
     "MaxStorageAccountsCountPerSubscriptionExceeded": (
-        "The subscription has as much of this as it may have in the region. Delete what is no longer used, ask for "
-        "less, or ask for more quota (in the portal under Quotas)."
+        "The subscription has reached its quota in the region. Delete unused resources, request a "
+        "smaller size, or request more quota (in the portal under Quotas)."
     ),
     "SkuNotAvailable": (
-        "This size or tier is not to be had in the region or zone, or not for this subscription. `az vm list-skus "
-        "--location REGION --all` tells for virtual machines; choose another, or another location."
+        "This size or tier is not available in the region or zone, or not for this subscription. `az vm list-skus "
+        "--location REGION --all` lists those of virtual machines. Choose another size or location."
     ),
     "AllocationFailed ZonalAllocationFailed OverconstrainedAllocationRequest OverconstrainedZonalAllocationRequest": (
-        "The region has no room for this size at the moment. Run again later, ask for another size, or name fewer "
-        "zones."
+        "The region has no capacity for this size now. Run again later, choose another size, or name fewer zones."
     ),
     "RegionIsOfferRestricted LocationIsOfferRestricted RegionDoesNotAllowProvisioning ProvisioningDisabled": (
-        "The service is closed in this region for subscriptions like yours. Choose another location, or ask support "
+        "The region does not offer the service to this subscription. Choose another location, or ask support "
         "for access."
     ),
     "TooManyRequests 429 SubscriptionRequestsThrottled": (
-        "The subscription is asked too much, by all that work on it together. The next run goes on; run less often, "
-        "or not everything at the same time."
+        "All clients of the subscription together send too many requests. The next run continues; run less often, "
+        "or spread the runs."
     ),
 }
 _PROVIDERS: Final = {
     "MissingSubscriptionRegistration SubscriptionNotRegistered InvalidSubscriptionRegistrationState": (
-        "The subscription does not know the provider yet. Register it (az provider register --namespace NAME), or "
-        "give gitsync's identity the right to do so."
+        "The resource provider is not registered. Register it (az provider register --namespace NAME), or "
+        "grant gitsync's identity the permission to do so."
     ),
     "LocationNotAvailableForResourceType NoRegisteredProviderFound MissingRegistrationForLocation": (
-        "The region does not have this type, or not at this api-version. Choose a location that the message lists, "
+        "The region does not support this type, or not at this api-version. Choose a location that the message lists, "
         "or another version of the kind in apiVersion."
     ),
     "InvalidResourceType InvalidResourceNamespace InvalidApiVersionParameter": (
-        "This cloud does not know the type, or not at this api-version. Choose another version of the kind in "
+        "This cloud does not support the type, or not at this api-version. Choose another version of the kind in "
         "apiVersion."
     ),
 }
 _NAMES: Final = {
     "StorageAccountAlreadyTaken StorageAccountAlreadyExists NameUnavailable NameNotAvailable AlreadyInUse "
     "NameAlreadyExists ServerNameAlreadyExists CustomDomainInUse DnsRecordInUse": (
-        "The name is a part of a DNS name that all of Azure shares, and somebody has it. Write another into "
+        "The name is part of a DNS name, unique in all of Azure, and already in use. Set another in "
         "spec.azureName (or the field that the message names)."
     ),
     "StorageAccountInAnotherResourceGroup": (
@@ -141,133 +139,129 @@ _NAMES: Final = {
         "choose another spec.azureName."
     ),
     "VaultAlreadyExists": (
-        "Somebody has a vault of this name, or a deleted one still holds it. Purge or recover the deleted one (az "
-        "keyvault list-deleted), or write another name into spec.azureName."
+        "A vault of this name exists, or a soft-deleted one still reserves it. Purge or recover the deleted one (az "
+        "keyvault list-deleted), or set another name in spec.azureName."
     ),
     "FlagMustBeSetForRestore ServiceAlreadyExistsInSoftDeletedState": (
-        "A deleted resource still holds the name. Recover or purge that first, or write another name into "
+        "A soft-deleted resource still reserves the name. Recover or purge it first, or set another name in "
         "spec.azureName."
     ),
     "SoftDeletedVaultDoesNotExist": (
         "There is no deleted vault to recover. Set spec.properties.createMode to createOrRecover, which does either."
     ),
     "AccountNameInvalid ReservedResourceName InvalidResourceName": (
-        "Azure does not take this name. Write one into spec.azureName that keeps the rules in the message; "
+        "Azure rejects this name. Set one in spec.azureName that follows the rules in the message; "
         "metadata.name can stay."
     ),
     "InvalidResourceLocation InvalidResourceGroupLocation": (
-        "It exists already, in another region, and cannot move. Write the location that it has, or choose another "
+        "It already exists in another region, and cannot move. Set its current location, choose another "
         "name, or delete it first."
     ),
 }
 _REFERENCES: Final = {
     "InvalidResourceReference ResourceNotFound NotFound LinkedInvalidPropertyId": (
-        "Something that the manifest refers to is not in Azure. Check the id in the message; what git holds too is "
-        "best named by name, group and kind, so that gitsync makes it first."
+        "A resource that the manifest references does not exist in Azure. Check the id in the message; reference what "
+        "is in git too by name, group and kind, so that gitsync creates it first."
     ),
     "ParentResourceNotFound": (
-        "What the resource lies in is not in Azure. Add its manifest and name it as the owner, or see who deleted it."
+        "The parent resource does not exist in Azure. Add its manifest and name it as the owner, or restore it."
     ),
     "ResourceGroupNotFound": (
-        "The resource group is not in this subscription. Add a ResourceGroup and name it as the owner, or check the "
+        "The resource group does not exist in this subscription. Add a ResourceGroup as its owner, or check the "
         "subscription."
     ),
     "ReferencedResourceNotProvisioned": (
-        "What the manifest refers to is not done yet, or failed. Look at it first; the next run tries this one again."
+        "A referenced resource is not ready, or failed. Fix it first; the next run retries this one."
     ),
     "ResourceGroupBeingDeleted": (
-        "Somebody is deleting the resource group. The next run makes it and its content anew once it is gone, if git "
-        "still names it."
+        "The resource group is being deleted. Once it is gone, the next run recreates it and its content, if git "
+        "still declares it."
     ),
 }
 _USES: Final = {
     "InUseSubnetCannotBeDeleted InUseSubnetCannotBeUpdated InUsePrefixCannotBeDeleted "
     "InUseNetworkSecurityGroupCannotBeDeleted InUseRouteTableCannotBeDeleted NicInUse PublicIPAddressCannotBeDeleted "
     "PublicIPAddressInUse": (
-        "Something still uses it: the message names it. Take that out of git, or out of Azure, first; then run again."
+        "The resource that the message names still uses it. Remove that one from git or Azure, then run again."
     ),
     "CannotDeleteResource": (
-        "Something still lies in it. What git made goes first by itself; delete the rest in Azure, or set the "
-        "reconcile policy detach-on-delete to leave all of it."
+        "It is not empty. gitsync deletes what it manages first; delete the rest in Azure, or set the "
+        "reconcile policy detach-on-delete to keep all of it."
     ),
 }
 _ADDRESSES: Final = {
     "NetcfgInvalidSubnet NetcfgSubnetRangeOutsideVnet NetcfgSubnetRangesOverlap": (
-        "The prefix of a subnet must lie in the address space of its network, and outside of every other subnet. "
-        "Compare with what Azure has: a subnet that git does not name counts too."
+        "The prefix of a subnet must be within the address space of its network and not overlap another subnet. "
+        "Compare with the subnets in Azure, including those that are not in git."
     ),
     "SubnetIsFull": (
-        "The subnet has no free address left. Use another subnet, or a larger prefix; Azure keeps five addresses of "
-        "each."
+        "The subnet has no free address. Use another subnet or a larger prefix; Azure reserves five addresses in each."
     ),
     "PrivateIPAddressInReservedRange PrivateIPAddressNotInSubnet": (
-        "Choose an address in the subnet's prefix; the first four and the last one are Azure's."
+        "Choose an address in the prefix of the subnet; Azure reserves the first four and the last."
     ),
     "SubnetsNotInSameVnet": "All network interfaces of a machine must be in one virtual network.",
     "SecurityRuleConflict": (
-        "Two rules of one direction have the same priority. Give one of them another; rules that git does not name "
-        "count too."
+        "Two rules of one direction have the same priority. Change one priority; rules that are not in git count too."
     ),
     "PrivateEndpointCannotBeCreatedInSubnetThatHasNetworkPoliciesEnabled": (
         "Set privateEndpointNetworkPolicies of the subnet to Disabled."
     ),
     "RemotePeeringIsDisconnected": (
-        "The other side of the peering was deleted. Delete this side as well, and run again: both must be made anew."
+        "The other side of the peering was deleted. Delete this side too, and run again: both must be recreated."
     ),
     "AnotherPeeringAlreadyReferencesRemoteVnet": (
-        "The two networks are peered already, under another name. Write that into spec.azureName, to adopt it, or "
+        "The two networks are already peered, under another name. Set that name in spec.azureName to adopt it, or "
         "delete it."
     ),
 }
 _VALUES: Final = {
     "BadRequest BadRequestFormat InvalidParameter InvalidParameterValue InvalidRequestContent InvalidRequestFormat "
     "InvalidValuesForRequestParameters InvalidTemplate MissingRequiredParameter": (
-        "Azure does not take a value of the manifest. Change what the message names; `gitsync explain KIND.FIELD` "
-        "tells what may stand there."
+        "Azure rejects a value of the manifest. Fix the field that the message names; `gitsync explain KIND.FIELD` "
+        "shows the values that it allows."
     ),
     "LocationRequired": "Add spec.location.",
-    "RequestContentTooLarge": "ARM takes 4 MB a request. Move what is large out of the manifest, or split it.",
+    "RequestContentTooLarge": "ARM accepts requests of up to 4 MB. Move large values out of the manifest, or split it.",
     "PropertyChangeNotAllowed": (
-        "This cannot be changed once the resource exists. Write the old value back; or, if it may be lost, delete "
-        "the resource and run again."
+        "This field is immutable. Restore the old value; or, if the resource may be lost, delete it and run again."
     ),
-    "ValidationError": "Mend what the message names; for a resource that goes, see what in Azure still hangs on it.",
+    "ValidationError": "Fix what the message names; for a delete, check what in Azure still depends on the resource.",
     "ResourcesExistingOnSubscription": (
-        "Azure cancels a subscription once nothing is left in it. Delete its resources first, or set the reconcile "
+        "Azure cancels a subscription only if it is empty. Delete its resources first, or set the reconcile "
         "policy to detach-on-delete."
     ),
     "PasswordNotComplex PasswordTooLong": (
-        "Put a password that keeps the rules in the message into the secret that the manifest names."
+        "Set a password that follows the rules in the message in the secret that the manifest references."
     ),
-    "K8sVersionNotSupported": "Choose a version that the region has: az aks get-versions --location REGION.",
+    "K8sVersionNotSupported": "Choose a version that the region supports: az aks get-versions --location REGION.",
     "OperationNotAllowed": (
-        "It is not allowed as the resource is now: stopped, of another tier, or at the limit of a quota. The message "
+        "The current state of the resource does not allow it: stopped, another tier, or at a quota limit. The message "
         "says which."
     ),
     "MethodNotAllowed": (
-        "The provider has no such operation for this resource, or not at this api-version. Choose another version of "
+        "The provider does not support this operation, or not at this api-version. Choose another version of "
         "the kind, or set the reconcile policy to skip."
     ),
 }
 _WAITING: Final = {
-    "PreconditionFailed": "Somebody changed it between gitsync's look and its write. The next run looks again.",
+    "PreconditionFailed": "The resource changed between gitsync's read and its write. The next run reads it again.",
     "AnotherOperationInProgress Conflict RetryableError": (
-        "Something else is at work on it, or the resource is not in a state to be changed. If the next run meets it "
-        "again, see in the activity log who that is."
+        "Another operation is in progress, or the state of the resource forbids changes. If the next run fails the "
+        "same way, check the activity log for the caller."
     ),
     "InternalServerError ServiceUnavailable GatewayTimeout": (
-        "Azure failed, and most often mends by itself by the next run. If it stays, open a request with Azure's "
+        "Azure had an internal error; the next run usually succeeds. If it persists, open a request with Azure "
         "support and name the request id."
     ),
 }
 _SECRETS: Final = {
     "SecretNotFound ConfigMapNotFound": (
-        "Put it in a place that --secret-sources names, or let a manifest export it; names and keys are told apart by "
-        "case."
+        "Add it to a source of --secret-sources, or let a manifest export it; names and keys are case-sensitive."
     ),
     "FailedWritingAdditionalKubernetesObjects": (
-        "Export under another name, mend the expression, or remove what stands there and is not the resource's own; "
-        "what a manifest exported that left git goes with `--prune`. The resource itself is in Azure."
+        "Export under another name, fix the expression, or remove the existing object of another owner; "
+        "`--prune` removes exports of manifests that were removed from git. The resource itself is in Azure."
     ),
 }
 _TABLES: Final = (

@@ -1,5 +1,5 @@
-"""What Azure says of a resource, in the shape that ASO gives a status, and what of it is exported
-(docs/reference/reconciliation.md#status-shape, docs/reference/catalog.md#fields). The way back of core/convert.
+"""The live state of a resource in the shape of an ASO status, and the values of it that are exported
+(docs/reference/reconciliation.md#status-shape, docs/reference/catalog.md#fields). The reverse of core/convert.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ def build_aso_status(kind: Kind, body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def collect_config_map_values(kind: Kind, wanted: Iterable[str], body: Mapping[str, Any]) -> dict[str, str]:
-    """What Azure tells of fields of operatorSpec.configMaps, by the name of the field; null values are left out."""
+    """The live values of the fields of operatorSpec.configMaps, by the name of the field; null values are left out."""
     status = build_aso_status(kind, body)
     told = {field: _inside(status, kind.config_maps[field].split(".")) for field in wanted if field in kind.config_maps}
     return {field: _as_text(value) for field, value in sorted(told.items()) if value is not None}

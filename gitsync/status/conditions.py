@@ -11,7 +11,7 @@ from gitsync.model.gvk import Key
 from gitsync.status.error_classes import Classification
 
 OVERLAP = "Overlap"
-"""Reason of what another agent keeps: nothing of it is touched, nor of its record."""
+"""Reason of a resource that another agent manages: neither the resource nor its record is touched."""
 
 READY = Condition(status=ConditionStatus.TRUE, reason="Succeeded")
 
@@ -49,7 +49,7 @@ _WAITING_REASONS = frozenset(
 
 
 def make_warning(reason: str, message: str) -> Condition:
-    """Not ready, for a reason that may mend without a change of the manifest."""
+    """Not ready, for a reason that may go away without a change of the manifest."""
     return Condition(status=ConditionStatus.FALSE, severity=Severity.WARNING, reason=reason, message=message)
 
 
@@ -59,13 +59,13 @@ def make_error(reason: str, message: str) -> Condition:
 
 
 def make_other_agent(ours: str, theirs: str) -> Condition:
-    """Another agent keeps the resource; both are given by name (docs/reference/reconciliation.md#agent-ownership)."""
+    """Another agent manages the resource; both are given by name (docs/reference/reconciliation.md#agent-ownership)."""
     text = f'Operators in "{ours}" and "{theirs}" are both configured to manage this resource'
     return make_warning(OVERLAP, text)
 
 
 def check_subscription(arm_id: str, ours: str) -> Condition | None:
-    """Why an id cannot be acted on where it lies in another subscription than the credential's
+    """The id is in another subscription than the credential
     (docs/reference/reconciliation.md#subscription-check).
     """
     subscription = find_subscription(arm_id)
@@ -76,7 +76,7 @@ def check_subscription(arm_id: str, ours: str) -> Condition | None:
 
 
 def make_waiting_for_owner(owner: Key) -> Condition:
-    """The owner is not there, or not ready; ASO says both in the same words
+    """The owner does not exist, or is not ready; ASO uses the same message for both
     (docs/reference/reconciliation.md#owner-readiness).
     """
     named = f"{owner.name}, Group/Kind: {owner.group}/{owner.kind}"
@@ -122,13 +122,13 @@ def make_unreadable(failure: ArmError) -> Condition:
 
 
 def find_code(condition: Condition) -> str:
-    """The code of the error that a condition tells: its reason, or how its message begins where it is `unreadable`."""
+    """The error code of a condition: its reason, or the beginning of its message if it is `unreadable`."""
     return condition.message.partition(":")[0] if condition.reason == FAILED else condition.reason
 
 
 def make_fault(fault: Exception) -> Condition:
-    """A mistake in gitsync ended the turn. Its message may quote a value of Azure or of a manifest, its type cannot."""
-    return make_warning("Failed", f"A fault in gitsync itself: {type(fault).__name__}. The rest of the run went on.")
+    """A bug in gitsync ended the turn. Its message may quote a value of Azure or of a manifest, its type cannot."""
+    return make_warning("Failed", f"Internal error of gitsync: {type(fault).__name__}. The other resources continued.")
 
 
 def is_replacement(new: Condition, old: Condition | None) -> bool:
@@ -143,7 +143,7 @@ def is_replacement(new: Condition, old: Condition | None) -> bool:
 
 
 def _starts_over(new: Condition, old: Condition) -> bool:
-    """A resource that is at work again no longer waits for what it waited for."""
+    """A resource that makes progress again no longer waits."""
     return new.reason == RECONCILING.reason and old.reason in _WAITING_REASONS
 
 

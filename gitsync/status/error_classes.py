@@ -1,4 +1,4 @@
-"""What an error of Azure means: its class and how soon it may mend (docs/reference/reconciliation.md#error-classes).
+"""What an error of Azure means: its class and its retry speed (docs/reference/reconciliation.md#error-classes).
 
 Only PUT, DELETE and poll errors are classified; a failed read is "unknown", whatever its code.
 """
@@ -13,7 +13,7 @@ from gitsync.model.condition import Retry
 
 @dataclass(frozen=True, slots=True)
 class Classification:
-    """`retry` NEVER is fatal: only a change of the manifest can mend it."""
+    """`retry` NEVER is fatal: only a change of the manifest can fix it."""
 
     retry: Retry
 
@@ -46,7 +46,7 @@ _BY_CODE = {
 }
 
 MENDS_BY_WAITING = frozenset({"AnotherOperationInProgress", "Conflict", "RetryableError"})
-"""Codes that a run waits for, since whatever holds the resource ends by itself (docs/reference/design.md#retries)."""
+"""Codes that a run retries, since the operation that blocks the resource ends (docs/reference/design.md#retries)."""
 
 NOT_YET_THERE = frozenset(
     {
@@ -59,11 +59,11 @@ NOT_YET_THERE = frozenset(
         "ResourceNotFound",
     }
 )
-"""Codes that mean "I do not know that resource": a run waits where it created what is missed."""
+"""Codes for a missing resource: a run retries if it created that resource itself."""
 
 
 NOT_ALLOWED = frozenset({"AuthorizationFailed", "LinkedAuthorizationFailed"})
-"""Codes that a run waits for after it wrote a role assignment itself."""
+"""Codes that a run retries after it wrote a role assignment itself."""
 
 
 def classify(error: ArmError) -> Classification:

@@ -1,4 +1,4 @@
-"""How a run ends, as a number: the first that applies (docs/reference/design.md#exit-codes)."""
+"""The exit code of a run: the first that applies (docs/reference/design.md#exit-codes)."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def decide_exit_code(
     detailed: bool,
     fail_on: Collection[str] = (),
 ) -> int:
-    """`writes`: a sync, else a plan. `detailed`: a plan tells drift and pending changes apart. `fail_on` are verdicts
-    (or DRIFT_WORD) that make the run a failed one, and so come before what `detailed` would say.
+    """`writes`: a sync, else a plan. `detailed`: a plan distinguishes drift from pending changes. `fail_on` are
+    verdicts (or DRIFT_WORD) that make the run fail, and take precedence over `detailed`.
 
-    A fault of ours comes first: what else is told of its resource may follow from it.
+    An internal error comes first: other results of its resource may follow from it.
     """
     if any(result.fault for result in results):
         return FAULT

@@ -1,8 +1,8 @@
-"""The annotations and labels that a manifest may bear for us and for ASO
+"""The annotations and labels that a manifest may have for gitsync and for ASO
 (docs/reference/reconciliation.md#annotations-and-labels).
 
-A misspelt key would be passed over in silence, and a misspelt reconcile policy ends in a delete: so keys that are
-nearly ours are problems, and so are values that nobody knows.
+A misspelt key would be ignored silently, and a misspelt reconcile policy can end in a delete: so keys similar to known
+ones are problems, and so are unknown values.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def check_annotations(resource: Resource) -> Iterator[Finding]:
 
 
 def check_inherited_policy(resource: Resource, namespace: Mapping[str, str]) -> Iterator[Finding]:
-    """A finding where the manifest takes its policy from a Namespace that states one which nobody knows.
+    """A finding if the manifest takes its policy from a Namespace that states an unknown one.
 
     `namespace` has the annotations of the manifest's own Namespace.
     """
@@ -71,9 +71,7 @@ def check_inherited_policy(resource: Resource, namespace: Mapping[str, str]) -> 
     if resource.annotations.get(RECONCILE_POLICY):
         return
     for said in _policy_broken(value) if value else ():
-        message = (
-            f"The Namespace {resource.key.namespace} states the policy of this manifest: {RECONCILE_POLICY} {said}."
-        )
+        message = f"The Namespace {resource.key.namespace} sets the policy of this manifest: {RECONCILE_POLICY} {said}."
         yield Finding(code="ReconcilePolicy", path=("metadata", "namespace"), message=message, hint=_policy_hint(value))
 
 
@@ -95,7 +93,7 @@ def _annotation(key: str, value: str) -> Iterator[Finding]:
         code="UnknownAnnotation",
         path=("metadata", "annotations", key),
         message=f"{key} is an unknown annotation.",
-        hint=f"Did you mean {close}?" if close else f"Known are {known}.",
+        hint=f"Did you mean {close}?" if close else f"Known annotations: {known}.",
     )
 
 
@@ -109,15 +107,15 @@ def _override(resource: Resource, value: str) -> Iterator[Finding]:
         yield Finding(
             code="ChildIdOverride",
             path=path,
-            message=f"{OVERRIDE} has no place on a resource that another manifest owns.",
-            hint="Remove it: only the topmost owner moves the ids of what it owns.",
+            message=f"{OVERRIDE} is not allowed on a resource that another manifest owns.",
+            hint="Remove it: only a topmost owner overrides the ids of its children.",
         )
     elif value and not is_arm_id(value):
         yield Finding(
             code="ChildIdOverride",
             path=path,
             message=f"{OVERRIDE} must be an ARM id, but is {quote_scalar(value)}.",
-            hint="Remove it, and the id is taken from Azure; or give it as /subscriptions/<id>.",
+            hint="Remove it to read the id from Azure, or set it as /subscriptions/<id>.",
         )
 
 
@@ -142,7 +140,7 @@ def _method_broken(value: str) -> Iterable[str]:
 
 def _policy_hint(value: str) -> str:
     close = suggest(value, Policy)
-    return f"Did you mean {close}?" if close else "Nothing is done for a resource whose policy is not known."
+    return f"Did you mean {close}?" if close else "A resource with an unknown policy is not reconciled."
 
 
 def _method_hint(value: str) -> str:
@@ -154,7 +152,11 @@ _Check = tuple[Callable[[str], Iterable[str]], str, Callable[[str], str]]
 
 _VALUES: Final[Mapping[str, _Check]] = {
     RECONCILE_POLICY: (_policy_broken, "ReconcilePolicy", _policy_hint),
-    CREDENTIAL_FROM: (_credential_broken, "CredentialFrom", lambda _: "Name a Secret of the resource's own namespace."),
+    CREDENTIAL_FROM: (
+        _credential_broken,
+        "CredentialFrom",
+        lambda _: "Name a Secret in the namespace of the resource.",
+    ),
     UPDATE_METHOD: (_method_broken, "UpdateMethod", _method_hint),
     IGNORE: (lambda _: (), "Ignore", lambda _: ""),
 }

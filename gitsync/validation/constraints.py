@@ -30,7 +30,7 @@ def check_constraints(visit: Visit) -> Iterator[Finding]:
 
 
 def find_violations(value: Any, rules: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """The rules that a value breaks, each with what is to be said of it; rules that do not apply are passed over."""
+    """The rules that a value breaks, each with its message; rules that do not apply are skipped."""
     for rule in (rule for rule in _RULES if rule in rules):
         limit, (applies, holds, words) = rules[rule], _RULES[rule]
         if applies(value) and not holds(value, limit):

@@ -1,6 +1,6 @@
-"""Which manifests wait for each other in a ring: a cycle of owners, references and values.
+"""Which manifests depend on each other: a cycle of owners, references and values.
 
-Nothing in a ring can ever be the first. Apart from the order of a run, which takes a graph without cycles.
+No member of a cycle can be first. Separate from the order of a run, which requires a graph without cycles.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _MOST_TOLD = 10
 
 
 def check_cycles(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]]:
-    """A finding for every member that stands in a cycle; it shows one, in order, from its first key."""
+    """A finding for every member of a cycle; it shows one cycle, in order, from its first key."""
     edges: dict[Key, set[Key]] = {}
     for member in members:
         edges.setdefault(member.key, set()).update(member.depends_on)
@@ -29,8 +29,8 @@ def check_cycles(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]]:
         if ring is not None:
             owner = member.owner.key if member.owner else None
             path = ("spec", "owner") if owner and rings.get(owner) is ring else ("spec",)
-            message = f"Manifests wait for each other: {_told(ring)}."
-            yield member, Finding(code="Cycle", path=path, message=message, hint="Break the ring: remove one of these.")
+            message = f"Dependency cycle: {_told(ring)}."
+            yield member, Finding(code="Cycle", path=path, message=message, hint="Remove one of these references.")
 
 
 def _told(ring: Sequence[Key]) -> str:
@@ -41,7 +41,7 @@ def _told(ring: Sequence[Key]) -> str:
 
 
 def find_cycles(edges: Adjacency) -> Mapping[Key, tuple[Key, ...]]:
-    """A cycle through each key that stands in one, turned so that its smallest key comes first: the shortest through
+    """A cycle through each key that is in one, rotated so that its smallest key comes first: the shortest through
     the first of its keys for which none was known.
     """
     found: dict[Key, tuple[Key, ...]] = {}

@@ -1,4 +1,4 @@
-"""Do two manifests stand for one thing: one resource twice, or one ARM id under two names
+"""Do two manifests declare the same thing: one resource twice, or one ARM id under two names
 (docs/reference/design.md#duplicate-resources).
 """
 
@@ -32,7 +32,7 @@ def _same_key(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]]:
                     path=("metadata", "name"),
                     message=f"{format_short_key(key)} in namespace {key.namespace} is declared more than once: also "
                     f"in {other.resource.source} ({other.resource.gvk.api_version}).",
-                    hint="Keep one of them: a resource has one manifest, at one version.",
+                    hint="Remove one of them: a resource has one manifest, at one version.",
                 ),
             )
 
@@ -55,9 +55,9 @@ def _same_arm_id(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]]:
                 Finding(
                     code="ArmIdTwice",
                     path=("spec", "azureName") if given else ("metadata", "name"),
-                    message=f"{_called(member, other)} and {_called(other, member)} ({other.resource.source}) stand "
-                    f"for one resource in Azure: {member.arm_id}.",
-                    hint="Remove one of them, or give them different names in Azure or different owners.",
+                    message=f"{_called(member, other)} and {_called(other, member)} ({other.resource.source}) "
+                    f"declare the same resource in Azure: {member.arm_id}.",
+                    hint="Remove one of them, or set different Azure names or owners.",
                 ),
             )
 

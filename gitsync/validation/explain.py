@@ -1,6 +1,6 @@
-"""What a kind, or a field of it, may say: types, constraints, and where it stands in ARM's body.
+"""Describe a kind, or a field of it: types, constraints, and its place in the ARM body.
 
-From the facts alone. Apart from showing it, which is the command's business.
+Uses the facts only. The command shows the result.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _TOP = ("spec", "status")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldRow:
-    """One field: how deep it stands below what was asked for, its type in a word, and all that holds for it."""
+    """One field: its depth below the requested one, its type in a word, and its notes."""
 
     depth: int
     name: str
@@ -47,7 +47,7 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Place:
-    """A field with where it stands: its path in the manifest, and in ARM's body ("" where it is not sent)."""
+    """A field with its path in the manifest, and in the ARM body ("" if it is not sent)."""
 
     path: str
     arm: str
@@ -93,7 +93,7 @@ def _inside(place: _Place, kind: Kind) -> Iterator[_Place]:
 
 
 def _many(type_: FieldType) -> str:
-    """How ARM's path shows that a list or a map lies between."""
+    """How the ARM path shows a list or a map."""
     if isinstance(type_, str) or "ref" in type_:
         return ""
     return _many(type_["base"]) if "base" in type_ else "[]" if "list" in type_ else "/*"
@@ -104,9 +104,7 @@ def _no_field(path: str, name: str, known: Iterable[str]) -> ConfigError:
     if close:
         hint = f"Did you mean {path}.{close}?"
     else:
-        hint = (
-            f"Fields there are {join_with_or(sorted(known), _ALL)}." if known else f"{path} has no fields of its own."
-        )
+        hint = f"Known fields: {join_with_or(sorted(known), _ALL)}." if known else f"{path} has no fields of its own."
     return ConfigError(f"There is no field {path}.{name}.", hint=hint)
 
 
@@ -194,7 +192,7 @@ def _owner(kind: Kind) -> str:
         return "any resource, by group, kind and name, or by armId"
     if kind.owner is not None:
         return f"a {kind.owner[1]} ({kind.owner[0]}) by name, or by armId"
-    return "none: it stands in the subscription" if kind.scope is Scope.LOCATION else "none: it stands in the tenant"
+    return "none: it is in the subscription" if kind.scope is Scope.LOCATION else "none: it is in the tenant"
 
 
 def _name(kind: Kind) -> str:

@@ -34,7 +34,7 @@ _PLACE: Final = re.compile(r"\d+|-")
 
 @dataclass(frozen=True, slots=True)
 class Ignored:
-    """One entry. `until` is the last day on which it holds, None for ever; `text` is its path as it was written."""
+    """One entry. `until` is the last day on which it applies, None without limit; `text` is its path as written."""
 
     text: str
     path: Steps
@@ -56,14 +56,14 @@ def check_ignore(resource: Resource, kind: Kind, today: date | None) -> Iterator
         if _has_expired(found, today):
             yield _warning(
                 "IgnoreExpired",
-                f"{found.text} was to be left alone until {found.until}, and is written again.",
-                "Take the entry out of the annotation, or give it a later date.",
+                f"{found.text} was ignored until {found.until}, and is written again.",
+                "Remove the entry from the annotation, or set a later date.",
             )
         yield from _strange(found, kind)
     if resource.annotations.get(IGNORE) and not kind.can_get:
         yield _error(
-            f"Azure lets nobody read a {kind.gvk.kind}, so nothing of it can be left as it is.",
-            "Take the annotation out.",
+            f"Azure does not return a {kind.gvk.kind}, so no path of it can be ignored.",
+            "Remove the annotation.",
         )
 
 
@@ -109,17 +109,17 @@ def _path_broken(path: Any, where: str) -> Iterator[Finding]:
     if not isinstance(path, str):
         yield _error(f"{where} has no path that is text.", _FORM)
     elif not path.startswith("/") or _LOOSE.search(path):
-        hint = "It begins with /, and says ~1 for a / and ~0 for a ~ inside a name."
-        yield _error(f"{where} has {quote_scalar(path)}, which is no JSON pointer.", hint)
+        hint = "Start it with /, and write ~1 for / and ~0 for ~ inside a name."
+        yield _error(f"{where} has {quote_scalar(path)}, which is not a JSON pointer.", hint)
     elif not all(_steps(path)):
-        hint = "For all of a resource there is serviceoperator.azure.com/reconcile-policy: skip."
+        hint = "To ignore a whole resource, set serviceoperator.azure.com/reconcile-policy: skip."
         yield _error(f"{where} has {quote_scalar(path)}, which does not name a member in each step.", hint)
 
 
 def _rest_broken(entry: Mapping[str, Any], where: str) -> Iterator[Finding]:
     until, reason = entry.get("until"), entry.get("reason")
     if until is not None and not _is_date(until):
-        yield _error(f"{where} has an until that is no date, {quote_scalar(until)}.", "Write it as 2030-12-31.")
+        yield _error(f"{where} has an until that is not a date, {quote_scalar(until)}.", "Write it as 2030-12-31.")
     if reason is not None and not isinstance(reason, str):
         yield _error(f"{where} has a reason that is not text.", "Quote it.")
 
@@ -143,19 +143,19 @@ def _steps(path: str) -> Steps:
 
 
 def _strange(entry: Ignored, kind: Kind) -> Iterator[Finding]:
-    """A path that leads nowhere: nothing would be left alone, and nobody would notice."""
+    """A path that does not exist: nothing would be ignored, without notice."""
     found = find_misfit(kind, entry.path, any_step=ANY, chooses=lambda step: parse_entry_step(step) is not None)
     if found is None:
         return
     step = entry.path[found.step]
     if found.is_list:
-        said = "an entry of a list by its place, and entries move" if _PLACE.fullmatch(step) else "no entry of a list"
-        hint = "Name one by a field, such as [name=web], or say * for every entry."
+        said = "an entry of a list by its index, and entries move" if _PLACE.fullmatch(step) else "no entry of a list"
+        hint = "Select an entry by a field, such as [name=web], or use * for all entries."
         yield _warning("IgnoreNothing", f"{entry.text} names {said}: {quote_scalar(step)}.", hint)
         return
     close = suggest(step, found.members) if parse_entry_step(step) is None else None
     known = join_with_or(found.members[:12]) if found.members else ""
-    hint = f"Did you mean {close}?" if close else f"There are {known}." if known else "Nothing stands below that."
+    hint = f"Did you mean {close}?" if close else f"Known members: {known}." if known else "It has no members."
     message = f"A {kind.gvk.kind} has nothing at {entry.text}: {quote_scalar(step)} is not known there."
     yield _warning("IgnoreNothing", message, hint)
 

@@ -1,8 +1,8 @@
 """Is what a manifest names among the manifests: its owner and its references
 (docs/reference/reconciliation.md#owner-resolution).
 
-Owners and references stay within a namespace. What hangs below a missing owner has no place either: it is told so,
-and told of the cause.
+Owners and references stay within a namespace. A resource below a missing owner has no ARM id either: its finding names
+the cause.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _MOST_GUESSES = 30_000  # comparisons of two names
 
 
 def check_presence(members: Sequence[Member], catalog: Catalog) -> Iterator[tuple[Member, Finding]]:
-    """Findings of every member whose owner or reference is not there, or stands below an owner that is not.
+    """Findings of every member whose owner or reference does not exist, or is below an owner that does not.
 
     What is of no kind of ARM cannot be there: that it is named at all is another check's finding.
     """
@@ -69,7 +69,7 @@ class _Names:
 
 
 def _named(member: Member) -> Iterator[tuple[FieldPath, Key, str]]:
-    """What a member names: where, whom, and as what. A name that is an ARM id is another check's business."""
+    """The targets of a member: field, key and role. Another check handles names that are ARM ids."""
     if member.owner and member.owner.key and not is_arm_id(member.owner.key.name):
         yield ("spec", "owner"), member.owner.key, "owner"
     if member.kind is not None:
@@ -79,7 +79,7 @@ def _named(member: Member) -> Iterator[tuple[FieldPath, Key, str]]:
 
 
 def _adrift(members: Iterable[Member], present: frozenset[Key]) -> dict[Key, str]:
-    """Members without a place in ARM, since they or an owner above them has nothing to stand below; with the cause."""
+    """Members without an ARM id, since they or an owner above them have no valid owner; with the cause."""
     owners = {member.key: member.owner.key for member in members if member.owner and member.owner.key}
     settled = {member.key: said for member in members if (said := _unusable(member))}
     for key in sorted(present):
@@ -99,7 +99,7 @@ def _causes_along(
     if end is None:
         cause = ""
     elif end not in present:
-        cause = f"{format_short_key(end)} is not there"
+        cause = f"{format_short_key(end)} does not exist"
     elif end in chain:
         start = chain.index(end)
         yield from ((key, _RING) for key in chain[start:])
@@ -125,7 +125,7 @@ def _missing(path: FieldPath, key: Key, what: str, names: _Names) -> Finding:
         code="OwnerKind" if wrong_kind else code,
         path=path,
         message=f"{named}, which no manifest in namespace {key.namespace} declares.",
-        hint=_where_it_is(key, names) or f"Add its manifest, or give its full id in {format_field(path)}.armId.",
+        hint=_where_it_is(key, names) or f"Add its manifest, or set its full id in {format_field(path)}.armId.",
     )
 
 
@@ -135,7 +135,7 @@ def _where_it_is(key: Key, names: _Names) -> str:
         return f"Did you mean {key.kind}/{close}?"
     if others := names.kinds_called(key):
         found = join_with_and([f"{kind}/{key.name}" for kind in others])
-        return f"{found} is there, but a {key.kind} is what is named here."
+        return f"{found} exists, but this references a {key.kind}."
     if homes := names.homes(key):
         return f"It is declared in namespace {homes[0]}, but owners and references stay within a namespace."
     return ""
@@ -146,5 +146,5 @@ def _unplaced(path: FieldPath, key: Key, what: str, cause: str) -> Finding:
         code={"owner": "OwnerUnresolved", "reference": "ReferenceUnresolved"}[what],
         path=path,
         message=f"{format_field(path)} names {format_short_key(key)}, which has no ARM id: {cause}.",
-        hint="Mend that first.",
+        hint="Fix that first.",
     )

@@ -54,7 +54,7 @@ def find_azure_name(resource: Resource, kind: Kind) -> tuple[FieldPath, str] | N
 
 
 def is_one_segment(name: str) -> bool:
-    """Whether a name that a run is told stays one part of an ARM id: with a slash it would name something else."""
+    """Whether a name read at run time is one segment of an ARM id: with a slash it would name something else."""
     return not _NEVER.search(name) and name not in {".", ".."}
 
 
@@ -65,7 +65,7 @@ def check_names(resource: Resource, kind: Kind) -> Iterator[Finding]:
         yield Finding(
             code="BothOfPair",
             path=("spec", "azureNameFromConfig"),
-            message="spec.azureNameFromConfig has no effect beside spec.azureName.",
+            message="spec.azureNameFromConfig has no effect if spec.azureName is set.",
             hint="Remove one of the two.",
             level=Level.WARNING,
         )
@@ -75,7 +75,7 @@ def check_names(resource: Resource, kind: Kind) -> Iterator[Finding]:
     path, name = found
     for said in _rules_broken(name, kind):
         message = f"{format_field(path)} is the name in Azure and {said}."
-        hint = "" if path[0] == "spec" else "Set spec.azureName to a name that Azure takes, or rename the manifest."
+        hint = "" if path[0] == "spec" else "Set spec.azureName to a valid Azure name, or rename the manifest."
         yield Finding(code="AzureName", path=path, message=message, hint=hint)
 
 
@@ -90,7 +90,7 @@ def check_object_name(resource: Resource) -> Iterator[Finding]:
             path=("metadata", "name"),
             message=f"metadata.name should be of lower-case letters, digits, `-` and `.`, {_LONGEST_OBJECT} characters "
             f"at most, but is {quote_scalar(name)}.",
-            hint="Rename the manifest, and keep Azure's name in spec.azureName.",
+            hint="Rename the manifest, and keep the Azure name in spec.azureName.",
             level=Level.WARNING if _FILE.fullmatch(name) and len(name) <= _LONGEST_OBJECT else Level.ERROR,
         )
     if not _LABEL.fullmatch(namespace) or len(namespace) > _LONGEST_LABEL:
@@ -110,7 +110,7 @@ def _rules_broken(name: str, kind: Kind) -> Iterator[str]:
     if _NEVER.search(name):
         yield rf"must not have any of < > % & \ ? / # or control characters, but is {quote_scalar(name)}"
     if name in {".", ".."}:
-        yield "must be more than dots"
+        yield "must not consist of dots only"
     if kind.scope is Scope.LOCATION:
         yield from _group_rules_broken(name)
 

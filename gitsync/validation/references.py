@@ -37,7 +37,7 @@ _NEVER_IN_IDS = re.compile(r"[<>%&\\?#\x00-\x1f\x7f]|/\.{1,2}(/|\Z)")
 
 def is_arm_id(text: str) -> bool:
     """Whether a text has the form that ASO admits for `armId` (docs/reference/reconciliation.md#owner-forms) and can
-    stand in a URL as it is.
+    be part of a URL unchanged.
     """
     return _ARM_ID.fullmatch(text) is not None and _NEVER_IN_IDS.search(text) is None
 
@@ -116,7 +116,7 @@ def _form(visit: Visit, said: dict[str, str]) -> Iterator[Finding]:
             f"couldn't resolve reference {said['name']}. 'name' looks like it might be an ARM ID; "
             f"did you mean 'armID: {said['name']}'?"
         )
-        yield Finding(code="NameIsArmId", path=path, message=message, hint="Write it as armId and leave the rest out.")
+        yield Finding(code="NameIsArmId", path=path, message=message, hint="Set armId and remove the other members.")
 
 
 def _malformed(visit: Visit, message: str, hint: str) -> Finding:
@@ -154,7 +154,7 @@ def _arm_id(visit: Visit, arm_id: str, kind: Kind) -> Iterator[Finding]:
     elif visit.name == "knownOwner" and kind.scope is Scope.RESOURCE_GROUP:
         said = _wrong_owner_type(parse_arm_type(arm_id), kind.arm_type)
         if said:
-            hint = f"Give the id of the {_owner_words(kind)} that this {kind.gvk.kind} belongs to."
+            hint = f"Set the id of the {_owner_words(kind)} that owns this {kind.gvk.kind}."
             yield Finding(code="OwnerType", path=path, message=said, hint=hint)
 
 
@@ -189,7 +189,7 @@ def _target(visit: Visit, group: str, kind: str, catalog: Catalog) -> Iterator[F
         hint = "It is not a resource of Azure Resource Manager and has no ARM id."
     elif known:
         close = suggest(kind, known)
-        hint = f"Did you mean {close}?" if close else f"Kinds of {group} are {join_with_or(known)}."
+        hint = f"Did you mean {close}?" if close else f"Known kinds of {group}: {join_with_or(known)}."
     else:
         hint = suggest_group(group, kind, catalog)
     named = f"group {quote_scalar(group)}, kind {quote_scalar(kind)}"

@@ -1,4 +1,4 @@
-"""Does a spec have the shape that its kind asks for: types, unknown and missing fields, unions.
+"""Does a spec have the shape that its kind requires: types, unknown and missing fields, unions.
 
 As strict as an API server with `--validate=strict` (docs/reference/reconciliation.md#validation-rules). Apart from the
 constraints on single values, because a value of the wrong type is not looked at further.
@@ -76,12 +76,12 @@ def _how_to_write(visit: Visit) -> str:
 
 def _how_to_nest(visit: Visit) -> str:
     if visit.name in SECRET_TYPES:
-        return "Keep the value in a Secret and name that here: a value in the manifest would be readable in git."
+        return "Move the value to a Secret and reference it here: a value in the manifest would be readable in git."
     if visit.shape == "list" and not isinstance(visit.value, Mapping):
         return "Write it as a list, with a dash before each item."
     if visit.shape == "map":
         return "Write it as lines of `key: value`."
-    return f"Its fields are {join_with_or(sorted(visit.fields))}." if visit.fields else ""
+    return f"Known fields: {join_with_or(sorted(visit.fields))}." if visit.fields else ""
 
 
 def _reads_as(shape: str, text: str) -> bool:
@@ -110,10 +110,10 @@ def _what_was_meant(visit: Visit, key: str) -> str:
         case = " Case counts." if close.casefold() == key.casefold() else ""
         return f"Did you mean {close}?{case}"
     if called := sorted(name for name, field in visit.fields.items() if field.get("arm", "").split("/")[-1] == key):
-        return f"What Azure calls {key} is {join_with_or(called)} here."
+        return f"Use {join_with_or(called)}: this is ASO's name of {key}."
     if key == "properties":
-        return f"What Azure keeps in properties stands directly in {format_field(visit.path)}."
-    return f"Fields here are {join_with_or(sorted(visit.fields))}."
+        return f"Move the members of properties directly into {format_field(visit.path)}."
+    return f"Known fields: {join_with_or(sorted(visit.fields))}."
 
 
 def _missing(visit: Visit, name: str, field: Field) -> Finding:
@@ -141,5 +141,5 @@ def _union(visit: Visit, present: Mapping[str, Any]) -> Iterator[Finding]:
 def _member_count(path: FieldPath, present: list[str], fields: list[str]) -> Finding:
     said = f"it sets {join_with_and(present)}" if present else "it sets none"
     message = f"{format_field(path)} must set exactly one of its members; {said}."
-    hint = f"Members are {join_with_or(fields)}." if not present else "Split it into one entry for each."
+    hint = f"Members: {join_with_or(fields)}." if not present else "Split it into one entry for each."
     return Finding(code="UnionMembers", path=path, message=message, hint=hint)

@@ -1,4 +1,4 @@
-"""Every problem of the manifests that can be told offline, in one go (docs/reference/design.md#validation).
+"""Every problem of the manifests that can be found offline, in one pass (docs/reference/design.md#validation).
 
 The two entry points of validation. `validate_resource` looks at one manifest and its kind; `validate_set` at what
 manifests say of each other. Neither stops at the first problem, and neither raises for a bad manifest.
@@ -37,7 +37,7 @@ def validate_resource(
     resource: Resource, kind: Kind | None, *, catalog: Catalog, unknown_fields: UnknownFields = "error"
 ) -> tuple[Problem, ...]:
     """Every problem of one manifest alone, in the order of its file: shape, constraints, owner and reference forms,
-    names, exports, annotations. A `kind` of None (outside the catalog) is itself the problem that is told.
+    names, exports, annotations. A `kind` of None (outside the catalog) is itself the problem that is reported.
     """
     findings: Iterable[Finding]
     if kind is None:
@@ -86,7 +86,7 @@ def _of_known_kind(resource: Resource, kind: Kind, catalog: Catalog, unknown: Le
 
 
 def _has_spec(resource: Resource) -> bool:
-    """There is a spec to look at: it is written, and whoever read the file has not complained of it already."""
+    """There is a spec to check: it is present, and the reader has not reported a problem of it."""
     is_there = "spec" in resource.lines or bool(resource.spec)
     return is_there and not any(problem.field == "spec" for problem in resource.problems)
 

@@ -12,10 +12,10 @@ CATALOG = a_catalog({"storage.azure.com": ["StorageAccount"], "network.azure.com
 @pytest.mark.parametrize(
     ("gvk", "code", "field", "hint", "why"),
     [
-        (("sql.azure.com", "v1", "User"), "NotArm", "kind", "Keep it with ASO", "not a kind of ARM"),
-        (("entra.azure.com", "v1", "SecurityGroup"), "NotArm", "kind", "Keep it with ASO", "not a kind of ARM"),
+        (("sql.azure.com", "v1", "User"), "NotArm", "kind", "Leave it to ASO", "not a kind of ARM"),
+        (("entra.azure.com", "v1", "SecurityGroup"), "NotArm", "kind", "Leave it to ASO", "not a kind of ARM"),
         (("storage.azure.com", VERSION, "StorageAcount"), "UnknownKind", "kind", "Did you mean StorageAccount?", "typo"),
-        (("storage.azure.com", VERSION, "Queue"), "UnknownKind", "kind", "Kinds there are StorageAccount.", "no such"),
+        (("storage.azure.com", VERSION, "Queue"), "UnknownKind", "kind", "Known kinds: StorageAccount.", "no such"),
         (("storag.azure.com", VERSION, "X"), "UnknownKind", "apiVersion", "Did you mean storage.azure.com?", "typo"),
         (
             ("elsewhere.azure.com", VERSION, "VirtualNetwork"),
@@ -29,14 +29,14 @@ CATALOG = a_catalog({"storage.azure.com": ["StorageAccount"], "network.azure.com
             ("storage.azure.com", "v20240102", "StorageAccount"),
             "UnknownVersion",
             "apiVersion",
-            "Did you mean v20240101? Known are v20240101.",
+            "Did you mean v20240101? Known versions: v20240101.",
             "a version that is nearly one",
         ),
         (
             ("storage.azure.com", "v1", "StorageAccount"),
             "UnknownVersion",
             "apiVersion",
-            "Known are v20240101.",
+            "Known versions: v20240101.",
             "a version that is none",
         ),
     ],

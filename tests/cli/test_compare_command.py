@@ -115,14 +115,14 @@ def test_many_questions_of_a_pipe(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{", "Line 2 is no JSON: Expecting property name enclosed in double quotes at column 2."),
-        ("[]", "Line 2 is no JSON object."),
+        ("{", "Line 2 is not JSON: Expecting property name enclosed in double quotes at column 2."),
+        ("[]", "Line 2 is not a JSON object."),
         ('{"live": {}}', "Line 2: desired is absent."),
-        ('{"desired": {}, "live": []}', "Line 2: live is no object."),
-        ('{"desired": {}, "live": {}, "baseline": 1}', "Line 2: baseline is no object."),
-        ('{"desired": {}, "live": {}, "applied": "x"}', "Line 2: applied is no object."),
-        ('{"desired": {}, "live": {}, "type": 1}', "Line 2: type is no text."),
-        ('{"desired": {"a": NaN}, "live": {}}', "Line 2 is no JSON: NaN is no number of JSON."),
+        ('{"desired": {}, "live": []}', "Line 2: live is not an object."),
+        ('{"desired": {}, "live": {}, "baseline": 1}', "Line 2: baseline is not an object."),
+        ('{"desired": {}, "live": {}, "applied": "x"}', "Line 2: applied is not an object."),
+        ('{"desired": {}, "live": {}, "type": 1}', "Line 2: type is not text."),
+        ('{"desired": {"a": NaN}, "live": {}}', "Line 2 is not JSON: NaN is not a JSON number."),
         ('{"desired": {"a": ' + "[" * 100_000, "Line 2 is nested too deeply."),
         (
             '{"live": {"a": ' + "[" * 400 + "]" * 400 + '}, "desired": {"a": ' + "[" * 400 + "1" + "]" * 400 + "}}",
@@ -142,7 +142,7 @@ def test_a_bad_line_is_told_by_its_number(text, message, files, capsys):
 def test_a_line_that_is_no_text(elsewhere, capsys):
     (elsewhere / "many").write_bytes(b'{"desired": "\xff"}\n')
     assert run(["compare", "--jsonl", "many"]) == 2
-    assert "Line 1 is no JSON: byte 14 is not UTF-8." in capsys.readouterr().err
+    assert "Line 1 is not JSON: byte 14 is not UTF-8." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_a_line_that_is_no_text(elsewhere, capsys):
         (["desired", "live", "--jsonl", "-"], "--jsonl and files do not go together."),
         (["desired", "nowhere"], "nowhere cannot be read: No such file or directory."),
         (["--jsonl", "nowhere"], "nowhere cannot be read: No such file or directory."),
-        (["desired", "list"], "list is no object."),
+        (["desired", "list"], "list is not an object."),
         (["desired", "two"], "two holds 2 documents."),
         (["desired", "none"], "none holds 0 documents."),
         (["desired", "broken"], "broken:2: "),

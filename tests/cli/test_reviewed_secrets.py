@@ -86,7 +86,7 @@ def test_without_a_digest_key_a_secret_that_was_seen_is_not_written_by_a_reviewe
     ended = estate.run("sync", "--plan", "../plan.json")
     assert ended.code == 1
     assert "SecretsNotReviewed" in ended.out
-    assert "Set GITSYNC_DIGEST_KEY for plan and for sync, and make a new plan." in ended.out
+    assert "Set GITSYNC_DIGEST_KEY for plan and sync, and create a new plan." in ended.out
 
 
 def test_a_reviewed_plan_writes_no_export_that_it_did_not_have(estate):

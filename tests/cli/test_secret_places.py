@@ -245,7 +245,7 @@ def test_describe_tells_where_a_resource_exports_to_and_no_value(estate):
 BOTH, SYNC = ("plan", "sync"), ("sync",)
 PLACES = [
     (BOTH, ("--secret-sources", "manifets"), "(did you mean manifests?)", "a misspelt word"),
-    (BOTH, ("--secret-sources", ""), "--secret-sources: expected a name at least", "no source at all"),
+    (BOTH, ("--secret-sources", ""), "--secret-sources: expected at least one name", "no source at all"),
     (BOTH, ("--export-to", "fodler"), "(did you mean folder?)", "a misspelt word"),
     (BOTH, ("--export-to", "folder"), "Give --export-folder.", "a sink without its folder"),
     (BOTH, ("--export-to", "sops"), "Give --export-sops-folder.", "a sink without its folder"),

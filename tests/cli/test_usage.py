@@ -70,5 +70,5 @@ def test_help_shows_what_the_command_does_and_each_flag_with_default_and_variabl
     assert end.value.code == 0
     assert "Describe it." in text
     assert "[default false, GITSYNC_PRUNE]" in text
-    assert "--output {text,json} What is printed on stdout. [default text, GITSYNC_OUTPUT]" in text
+    assert "--output {text,json} Format of the output on stdout. [default text, GITSYNC_OUTPUT]" in text
     assert "--config FILE" in text

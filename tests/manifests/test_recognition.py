@@ -62,9 +62,9 @@ def redis(old, new):
         (GROUP.partition("\n")[2], "MissingApiVersion", 1, "apiVersion", "resources.azure.com/", "the kind is ours"),
         (
             "metadata:\n  name: x\nspec:\n  azureName: y\n",
-            "MissingKind", 1, "kind", "Write apiVersion and kind", "only ASO has spec.azureName",
+            "MissingKind", 1, "kind", "Add apiVersion and kind", "only ASO has spec.azureName",
         ),
-        ("spec:\n  owner:\n    armId: /x\n", "MissingKind", 1, "kind", "Write apiVersion and kind", "only ASO has such owners"),
+        ("spec:\n  owner:\n    armId: /x\n", "MissingKind", 1, "kind", "Add apiVersion and kind", "only ASO has such owners"),
         (
             "kind: Service\nmetadata:\n  name: x\nspec:\n  owner:\n    name: rg\n",
             "MissingApiVersion", 1, "apiVersion", "apimanagement.azure.com/", "Kubernetes has Services, but without owners",

@@ -119,7 +119,7 @@ def test_a_line_of_dashes_inside_a_text_parts_nothing():
         ("a: {{ .Values.x }}\n", "InvalidKey", 1, "a template of Helm"),
         (b"a: 1\nb: \xff\n", "InvalidText", 2, "bytes that are no UTF-8"),
         (b"a: 1\nb: \x00\n", "InvalidText", 2, "a control character"),
-        ("[" * 5000, "TooDeep", 1, "brackets that are never closed"),
+        ("[" * 5000, "TooDeep", 1, "unclosed brackets"),
         ("a: " + "{a: " * 200 + "1" + "}" * 200, "TooDeep", 1, "nested beyond any use"),
     ],
 )

@@ -131,20 +131,19 @@ def test_the_condition_names_the_field_the_sides_and_the_way_out():
         "Flapping",
     )
     assert condition.message == (
-        "It was written 3 times in a row with no change in git, and each time something set it back: "
-        '/tags/team (git says "git", Azure says "azure"). It is not written again until git or Azure changes. Find out '
-        "what sets it; then leave the field to it with the annotation gitsync/ignore, or take its value into the "
-        "manifest."
+        "It was written 3 times in a row with no change in git, and each time something reset it: "
+        '/tags/team (git has "git", Azure has "azure"). It is paused until git or Azure changes. Find what '
+        "keeps resetting the field, then ignore it with the annotation gitsync/ignore, or set its value in git."
     )
 
 
 @pytest.mark.parametrize(
     ("comparison", "part", "why"),
     [
-        (MISSING, "set it back: something deletes it. It is", "no field to name"),
-        (drift(team=None), '(git says "git", Azure has nothing)', "taken away"),
+        (MISSING, "reset it: something deletes it. It is", "no field to name"),
+        (drift(team=None), '(git has "git", Azure has nothing)', "taken away"),
         (drift(team="x" * 900), "x" * 59 + "…)", "long values are cut"),
-        (drift(**{f"t{n}": "a" for n in range(8)}), '/tags/t4 (git says "git", Azure says "a"); and 3 more.', "many fields are counted"),
+        (drift(**{f"t{n}": "a" for n in range(8)}), '/tags/t4 (git has "git", Azure has "a"); and 3 more.', "many fields are counted"),
     ],
 )  # fmt: skip
 def test_messages(comparison, part, why):

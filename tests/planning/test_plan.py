@@ -54,7 +54,7 @@ def test_what_a_manifest_lies_below_is_held():
 def test_what_holds_something_that_stays_is_held():
     stays = record(subnet(), SUBNET, policy=Policy.DETACH_ON_DELETE)
     plan = make_plan([], records(record(vnet(), vnet_id()), stays))
-    assert "is to stay in Azure" in plan.prunes[vnet()].held
+    assert "must stay in Azure" in plan.prunes[vnet()].held
 
 
 def test_children_and_dependents_go_first():
@@ -77,7 +77,7 @@ def test_what_azure_cannot_delete_goes_with_what_it_lies_below():
 def test_records_that_depend_on_each_other_in_a_circle_are_refused():
     one = record(vnet("one"), vnet_id("one"), depends_on=(vnet("two"),))
     two = record(vnet("two"), vnet_id("two"), depends_on=(vnet("one"),))
-    with pytest.raises(StateError, match="circle: VirtualNetwork"):
+    with pytest.raises(StateError, match="cycle in the records: VirtualNetwork"):
         make_plan([], records(one, two))
 
 

@@ -162,7 +162,7 @@ NAMED = [
 def test_a_document_that_is_not_understood_holds_what_it_names(document, expected, why):
     said = held(replace(GONE, arm_id=vnet_id("hub-net")), unread=[document])
     assert bool(said) is expected, why
-    assert not said or ("other/x.yaml:7" in said and "Fix it there" in said)
+    assert not said or ("other/x.yaml:7" in said and "Fix the document" in said)
 
 
 def test_an_invalid_manifest_holds_what_it_names():
@@ -215,7 +215,7 @@ def test_a_manifest_that_takes_the_name_of_another_holds():
         declared=twins,
         known=[record(vnet("hub2"), vnet_id("hub2"), unit=".")],
     )
-    assert "once more" in said
+    assert " again, and it" in said
 
 
 def resource(namespace, *others, name="hub", lines=("metadata.namespace",)):

@@ -49,7 +49,7 @@ def test_many_are_one_warning():
     (problem,) = warn_unused_exports(resources)
     assert not problem.is_error
     assert problem.message == (
-        "Secrets are exported to no place, so their values are not asked for: "
+        "No sink takes these exported Secrets, so their values are not read: "
         "keys of Thing/a, keys of Thing/b, keys of Thing/c and 1 more."
     )
 

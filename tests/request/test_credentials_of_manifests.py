@@ -107,7 +107,7 @@ def test_additional_tenants_are_a_list():
 CLOUDS = [
     (ELSEWHERE, True, None, "allowed, and whole"),
     (ELSEWHERE, False, "names another Azure", "not allowed"),
-    ({CLOUD[0]: "https://arm.example"}, True, "half of another Azure", "one of three"),
+    ({CLOUD[0]: "https://arm.example"}, True, "names another Azure cloud incompletely", "one of three"),
     ({**ELSEWHERE, CLOUD[0]: "http://127.0.0.1:8000"}, True, "not https", "a token in the open, to this machine"),
     ({**ELSEWHERE, CLOUD[2]: "login.example"}, True, "not https", "who knows where"),
 ]
@@ -291,7 +291,7 @@ def test_what_stands_in_a_group_without_a_credential_says_so():
     assert [(one.arm_id, one.is_valid) for one in (group, vnet_, subnet)] == [(None, False)] * 3
     assert [p.message for p in group.problems] == ['credential Secret "default/missing" does not exist']
     assert [p.message for p in vnet_.problems] == [
-        "There is no credential for the resource group core, so its subscription is not known."
+        "The resource group core has no credential, so its subscription is unknown."
     ]
     assert (group.credential, vnet_.credential) == ("", "b")
 

@@ -133,7 +133,7 @@ def test_a_token_is_one_for_all_that_sign_in_alike(tmp_path):
         ({"AZURE_ADDITIONAL_TENANTS": "a, b/c"}, "AZURE_ADDITIONAL_TENANTS of credential Secret", "these too"),
         (
             {"AZURE_RESOURCE_MANAGER_ENDPOINT": "https://evil.example"},
-            "names another Azure (AZURE_RESOURCE_MANAGER_ENDPOINT)",
+            "names another Azure cloud (AZURE_RESOURCE_MANAGER_ENDPOINT)",
             "a token would go there",
         ),
         ({"AZURE_AUTHORITY_HOST": "https://evil.example"}, "names another Azure", "the secret itself would"),

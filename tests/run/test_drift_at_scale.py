@@ -452,7 +452,7 @@ def test_a_plan_says_what_the_last_run_said_as_such(small, tmp_path):
     report = world.says(**estate(47)).plan()
     told = {result.key.name: result.condition.message for result in report.results if result.condition.message}
     assert (report.summary, list(told)) == ({"in-sync": 47}, ["routes-01-office"])
-    assert told["routes-01-office"].startswith("The last run said: updating 'spec.azureName' is not allowed")
+    assert told["routes-01-office"].startswith("Last run: updating 'spec.azureName' is not allowed")
     assert world.sync().exit_code == 0
     assert not any(result.condition.message for result in world.plan().results)
 

@@ -181,7 +181,7 @@ def test_records_of_before_units_were_kept_are_held_while_anything_is_broken(wor
 
 LEAVINGS = [
     ({}, "its file net/hub.yaml is gone", "the file is removed"),
-    ({"net/hub.yaml": OTHER}, "net/hub.yaml does not declare it any more", "the file says something else"),
+    ({"net/hub.yaml": OTHER}, "net/hub.yaml no longer declares it", "the file says something else"),
     (
         {"net/hub.yaml": VNET, ".gitsyncignore": "net/\n"},
         "its file net/hub.yaml is now ignored by .gitsyncignore",

@@ -143,7 +143,7 @@ def test_what_lies_above_what_stays_is_held_back(world):
     kept = annotated(SUBNET, reconcile_policy="detach-on-delete")
     report = rehearse(world.says(**{**ALL, "subnet": kept}).says(group=GROUP), prune=True)
     assert of(report, "VirtualNetwork").verdict is Verdict.BLOCKED
-    assert "is to stay in Azure" in of(report, "VirtualNetwork").condition.message
+    assert "must stay in Azure" in of(report, "VirtualNetwork").condition.message
     assert report.exit_code == 0
 
 
@@ -159,14 +159,14 @@ def test_another_name_in_azure_is_refused(world):
     moved = of(report, "VirtualNetwork")
     assert (moved.verdict, report.exit_code) == (Verdict.BLOCKED, 1)
     assert sides(moved)[0][:3] == ("/id", VNET_ID, VNET_ID.replace("hub", "spoke"))
-    assert "spec.azureName, which is refused once Azure has the resource" in moved.condition.message
+    assert "spec.azureName would change its ARM id, which is refused once the resource exists" in moved.condition.message
 
 
 def test_another_owner_is_refused(world):
     other = GROUP.replace("core", "other")
     moved = VNET.replace("name: core", "name: other")
     report = rehearse(world.says(group=GROUP, other=other, network=VNET).says(group=GROUP, other=other, network=moved))
-    assert "by spec.owner" in of(report, "VirtualNetwork").condition.message
+    assert "spec.owner would change its ARM id" in of(report, "VirtualNetwork").condition.message
 
 
 def test_a_manifest_that_is_renamed_keeps_its_resource(world):
@@ -233,7 +233,7 @@ def test_a_manifest_that_was_invalid_is_compared_as_far_as_can_be(world):
     )
     mended = of(report, "VirtualNetwork")
     assert (mended.verdict, mended.action, report.exit_code) == (Verdict.PENDING, Action.UPDATE, 3)
-    assert "In HEAD~1 its manifest is invalid" in mended.condition.message
+    assert "Its manifest is invalid in HEAD~1" in mended.condition.message
 
 
 def test_a_changed_secret_is_told_and_not_shown(world):
@@ -277,8 +277,8 @@ def test_only_what_is_asked_for_is_told(world):
 
 
 REFUSED = [
-    ({"from_revision": None, "to_revision": "HEAD"}, ConfigError, "--from is not", "there is nothing to compare with"),
-    ({"from_revision": "HEAD", "plan_out": "x.json"}, ConfigError, "Leave --out out", "no sync can be held to it"),
+    ({"from_revision": None, "to_revision": "HEAD"}, ConfigError, "--to requires --from", "there is nothing to compare with"),
+    ({"from_revision": "HEAD", "plan_out": "x.json"}, ConfigError, "Remove --out", "no sync can be held to it"),
     ({"from_revision": "nope"}, SourceError, "has no revision nope", "the old one is not there"),
     ({"from_revision": "HEAD", "to_revision": "nope"}, SourceError, "has no revision nope", "the new one is not there"),
     ({"from_revision": "HEAD", "to_revision": "HEAD", "strict": True}, SourceError, "--strict", "invalid"),

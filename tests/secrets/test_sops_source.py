@@ -236,7 +236,7 @@ def test_what_names_a_key_twice_is_not_handed_to_sops(tmp_path):
     program = scripted(tmp_path, 'echo ran > "$SOPS_LOG"; echo {}')
     vaults = '"hc_vault": [{"vault_address": "https://evil.example"}], "hc_vault": [{}]'
     text = f'{{"apiVersion": "v1", "kind": "Secret", "metadata": {{"name": "db"}}, "sops": {{{vaults}}}}}'
-    assert "The key 'hc_vault' stands twice" in said(source({"db.json": text.encode()}, program))
+    assert "The key 'hc_vault' is duplicated in one mapping" in said(source({"db.json": text.encode()}, program))
     assert not (tmp_path / "log").exists()
 
 

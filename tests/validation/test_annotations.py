@@ -34,17 +34,17 @@ def test_good_annotations(annotations, why):
     ("key", "value", "code", "hint"),
     [
         (POLICY, "Skip", "ReconcilePolicy", "Did you mean skip?"),
-        (POLICY, "detach", "ReconcilePolicy", "Nothing is done for a resource whose policy is not known."),
+        (POLICY, "detach", "ReconcilePolicy", "A resource with an unknown policy is not reconciled."),
         (POLICY, "dettach-on-delete", "ReconcilePolicy", "Did you mean detach-on-delete?"),
         (f"{ASO}/reconcile-polcy", "skip", "UnknownAnnotation", f"Did you mean {POLICY}?"),
         (f"{ASO}/Reconcile-Policy", "skip", "UnknownAnnotation", f"Did you mean {POLICY}?"),
         ("serviceoperators.azure.com/reconcile-policy", "skip", "UnknownAnnotation", f"Did you mean {POLICY}?"),
-        (f"{ASO}/whatever", "x", "UnknownAnnotation", f"Known are {ASO}/credential-from or {POLICY}."),
+        (f"{ASO}/whatever", "x", "UnknownAnnotation", f"Known annotations: {ASO}/credential-from or {POLICY}."),
         ("gitsync/update-methd", "patch", "UnknownAnnotation", "Did you mean gitsync/update-method?"),
-        ("gitsync/prune", "no", "UnknownAnnotation", "Known are gitsync/ignore or gitsync/update-method."),
+        ("gitsync/prune", "no", "UnknownAnnotation", "Known annotations: gitsync/ignore or gitsync/update-method."),
         ("gitsync/update-method", "PATCH", "UpdateMethod", "Did you mean patch?"),
         ("gitsync/update-method", "merge", "UpdateMethod", "`put` sends the whole resource, `patch` only what differs."),
-        (f"{ASO}/credential-from", "other/cred", "CredentialFrom", "Name a Secret of the resource's own namespace."),
+        (f"{ASO}/credential-from", "other/cred", "CredentialFrom", "Name a Secret in the namespace of the resource."),
     ],
 )  # fmt: skip
 def test_bad_annotations(key, value, code, hint):
@@ -87,14 +87,19 @@ OVERRIDE = f"{ASO}/child-resource-id-override"
     ("value", "owner", "said", "why"),
     [
         ("/subscriptions/9", None, None, "an alias from a cluster has it"),
-        ("", {"name": "core"}, "has no place on a resource that another manifest owns", "even where it says nothing"),
+        ("", {"name": "core"}, "is not allowed on a resource that another manifest owns", "even where it says nothing"),
         (
             "/subscriptions/9",
             {"armId": "/subscriptions/9/resourceGroups/a"},
             None,
             "topmost: its owner has no manifest",
         ),
-        ("/subscriptions/9", {"name": "core"}, "has no place on a resource that another manifest owns", "not topmost"),
+        (
+            "/subscriptions/9",
+            {"name": "core"},
+            "is not allowed on a resource that another manifest owns",
+            "not topmost",
+        ),
         ("9", None, "must be an ARM id, but is", "a subscription without its path"),
     ],
 )

@@ -66,7 +66,7 @@ def member(key, *targets, owner=None):
 def test_what_is_said_and_where():
     found = list(check_cycles([member(A, B, owner=B), member(B, C), member(C, A), member(D, A)]))
     assert [(m.key.name, ".".join(f.path)) for m, f in found] == [("a", "spec.owner"), ("b", "spec"), ("c", "spec")]
-    assert {f.message for _, f in found} == {"Manifests wait for each other: Thing/a → Thing/b → Thing/c → Thing/a."}
+    assert {f.message for _, f in found} == {"Dependency cycle: Thing/a → Thing/b → Thing/c → Thing/a."}
 
 
 def test_a_long_ring_is_not_told_in_full():

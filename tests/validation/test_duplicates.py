@@ -48,9 +48,9 @@ def test_of_three_each_is_told_once():
 
 def test_the_other_one_is_named_with_its_place():
     (_, finding), _ = check_duplicates([member("a", "/x"), member("b", "/x")])
-    assert finding.message == "Thing/a and Thing/b (b.yaml:1) stand for one resource in Azure: /x."
+    assert finding.message == "Thing/a and Thing/b (b.yaml:1) declare the same resource in Azure: /x."
 
 
 def test_equal_names_are_told_apart_by_their_namespaces():
     (_, finding), _ = check_duplicates([member("a", "/x"), member("a", "/x", namespace="other")])
-    assert finding.message.startswith("Thing/a of namespace default and Thing/a of namespace other (a.yaml:1) stand")
+    assert finding.message.startswith("Thing/a of namespace default and Thing/a of namespace other (a.yaml:1) declare")

@@ -46,15 +46,15 @@ def test_what_is_meant(text, version, api_version, fields, why):
     ("text", "version", "message", "hint"),
     [
         ("StorageAcount", None, "There is no kind StorageAcount.", "Did you mean StorageAccount?"),
-        ("Namespace", None, "Namespace is a kind of several groups.", "Say Namespace.eventhub.azure.com,"),
-        ("Redis.cach.azure.com", None, "There is no field", "Fields there are"),
+        ("Namespace", None, "Namespace is a kind of several groups.", "Use Namespace.eventhub.azure.com,"),
+        ("Redis.cach.azure.com", None, "There is no field", "Known fields:"),
         ("cach.azure.com/Redis", None, "There is no group cach.azure.com.", "Did you mean cache.azure.com?"),
-        ("x/Redis", None, "There is no group x.", "Groups are alertsmanagement.azure.com"),
+        ("x/Redis", None, "There is no group x.", "Known groups: alertsmanagement.azure.com"),
         ("Redi.cache.azure.com", None, "There is no kind Redi in cache.azure.com.", "Did you mean Redis?"),
         ("SecurityGroup", None, "SecurityGroup is not a kind of Azure Resource Manager.", "gitsync does not sync it."),
         ("sql.azure.com/v1/User", None, "User is not a kind of Azure Resource Manager.", "gitsync does not sync it."),
-        ("Redis", "v1", "Redis of cache.azure.com has no version v1.", "Known are v2"),
-        ("", None, "There is no kind (none).", "Kinds are "),
+        ("Redis", "v1", "Redis of cache.azure.com has no version v1.", "Known versions: v2"),
+        ("", None, "There is no kind (none).", "Known kinds: "),
         ("Redis.spec.locaton", None, "There is no field spec.locaton.", "Did you mean spec.location?"),
         ("Redis.spec.location.x", None, "There is no field spec.location.x.", "spec.location has no fields of its own."),
     ],
@@ -68,7 +68,7 @@ def test_what_is_not_known(text, version, message, hint):
 
 def test_a_kind_of_the_index_without_facts_at_a_version_is_told():
     catalog = a_catalog({"x.azure.com": ["Thing"]})
-    with pytest.raises(ConfigError, match=f"Known are {VERSION}"):
+    with pytest.raises(ConfigError, match=f"Known versions: {VERSION}"):
         find_kind("Thing", catalog, "v1")
 
 

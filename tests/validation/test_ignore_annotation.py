@@ -55,19 +55,19 @@ def test_without_a_day_nothing_has_expired():
         ("/tags/team", "It is not one YAML list.", "Write a list of paths"),
         ("path: /tags/team", "It is not one YAML list.", "Write a list of paths"),
         ("[/tags]\n---\n[/tags]", "It is not one YAML list.", "Write a list of paths"),
-        ("[{path: /tags, path: /location}]", "stands twice", "line 1 of the annotation"),
+        ("[{path: /tags, path: /location}]", "is duplicated in one mapping", "line 1 of the annotation"),
         ("[7]", "Entry 1 has no path that is text.", "Write a list of paths"),
         ("[/tags, {until: 2030-12-31}]", "Entry 2 has no path that is text.", "Write a list of paths"),
         ("[{path: /tags, untill: 2030-12-31}]", "Entry 1 has an unknown key, untill.", "Did you mean until?"),
         ("[{path: /tags, by: me}]", "Entry 1 has an unknown key, by.", "path, until and reason"),
-        ("[tags/team]", 'Entry 1 has "tags/team", which is no JSON pointer.', "It begins with /"),
-        ("[/tags/a~b]", 'Entry 1 has "/tags/a~b", which is no JSON pointer.', "~0 for a ~"),
+        ("[tags/team]", 'Entry 1 has "tags/team", which is not a JSON pointer.', "Start it with /"),
+        ("[/tags/a~b]", 'Entry 1 has "/tags/a~b", which is not a JSON pointer.', "~0 for ~"),
         ("[/]", "does not name a member in each step", "reconcile-policy: skip"),
         ("['/*']", "does not name a member in each step", "reconcile-policy: skip"),
         ("[/tags//team]", "does not name a member in each step", "reconcile-policy: skip"),
-        ("[{path: /tags, until: soon}]", 'Entry 1 has an until that is no date, "soon".', "2030-12-31"),
-        ("[{path: /tags, until: 2030-02-30}]", "is no date", "2030-12-31"),
-        ("[{path: /tags, until: 20301231}]", "is no date", "2030-12-31"),
+        ("[{path: /tags, until: soon}]", 'Entry 1 has an until that is not a date, "soon".', "2030-12-31"),
+        ("[{path: /tags, until: 2030-02-30}]", "is not a date", "2030-12-31"),
+        ("[{path: /tags, until: 20301231}]", "is not a date", "2030-12-31"),
         ("[{path: /tags, reason: [a]}]", "Entry 1 has a reason that is not text.", "Quote it."),
     ],
 )  # fmt: skip
@@ -84,13 +84,16 @@ def test_what_is_wrong_is_an_error(text, said, hint):
     [
         ("/tag/team", "Did you mean tags?"),
         ("/properties/dhcpOption", "Did you mean dhcpOptions?"),
-        ("/properties/dhcpOptions/dnsServers/0", "Name one by a field, such as [name=web], or say * for every entry."),
-        ("/properties/ipAllocations/[id]/id", "Name one by a field"),
-        ("/properties/ipAllocations/id", "Name one by a field"),
+        (
+            "/properties/dhcpOptions/dnsServers/0",
+            "Select an entry by a field, such as [name=web], or use * for all entries.",
+        ),
+        ("/properties/ipAllocations/[id]/id", "Select an entry by a field"),
+        ("/properties/ipAllocations/id", "Select an entry by a field"),
         ("/properties/dhcpOptions/dnsServer", "Did you mean dnsServers?"),
-        ("/location/x", "Nothing stands below that."),
-        ("/properties/extendedLocation", "There are addressSpace, bgpCommunities"),
-        ("/name", "There are extendedLocation, location, properties or tags."),
+        ("/location/x", "It has no members."),
+        ("/properties/extendedLocation", "Known members: addressSpace, bgpCommunities"),
+        ("/name", "Known members: extendedLocation, location, properties or tags."),
     ],
 )
 def test_a_path_that_the_kind_does_not_have_is_a_warning(path, hint):
@@ -142,7 +145,7 @@ def test_where_fields_stand_in_arm(fields, path, fits, why):
 def test_an_entry_that_has_expired_is_a_warning():
     (finding,) = findings("[{path: /tags/team, until: 2030-06-14}]")
     assert (finding.code, finding.level) == ("IgnoreExpired", Level.WARNING)
-    assert "/tags/team was to be left alone until 2030-06-14" in finding.message
+    assert "/tags/team was ignored until 2030-06-14" in finding.message
 
 
 def test_of_a_kind_that_cannot_be_read_nothing_can_be_left_alone():

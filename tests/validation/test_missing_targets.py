@@ -47,7 +47,7 @@ def test_what_is_there_is_fine():
         ),
         (
             [member("x", "nobody")],
-            [("x", "OwnerNotFound", "Add its manifest, or give its full id in spec.owner.armId.")],
+            [("x", "OwnerNotFound", "Add its manifest, or set its full id in spec.owner.armId.")],
             "a name that is nothing like one",
         ),
         (
@@ -74,17 +74,17 @@ def test_what_is_there_is_fine():
         (
             [member("x", "missing"), member("y", "x"), member("z", "y")],
             [
-                ("x", "OwnerNotFound", "Add its manifest, or give its full id in spec.owner.armId."),
-                ("y", "OwnerUnresolved", "Mend that first."),
-                ("z", "OwnerUnresolved", "Mend that first."),
+                ("x", "OwnerNotFound", "Add its manifest, or set its full id in spec.owner.armId."),
+                ("y", "OwnerUnresolved", "Fix that first."),
+                ("z", "OwnerUnresolved", "Fix that first."),
             ],
             "what hangs below has no place",
         ),
         (
             [member("x", "missing"), member("y", spec=ref("x"))],
             [
-                ("x", "OwnerNotFound", "Add its manifest, or give its full id in spec.owner.armId."),
-                ("y", "ReferenceUnresolved", "Mend that first."),
+                ("x", "OwnerNotFound", "Add its manifest, or set its full id in spec.owner.armId."),
+                ("y", "ReferenceUnresolved", "Fix that first."),
             ],
             "nor has what refers to it an id to send",
         ),
@@ -104,7 +104,7 @@ def test_presence(members, expected, why):
 def test_an_owner_of_the_wrong_kind_is_told():
     owner = Member(resource=a_resource(name="hub", kind="Other"), kind=ROOT)
     assert found(owner, member("x", "hub")) == [
-        ("x", "OwnerKind", "Other/hub is there, but a Thing is what is named here.")
+        ("x", "OwnerKind", "Other/hub exists, but this references a Thing.")
     ]
 
 
@@ -139,4 +139,4 @@ def test_very_many_names_that_are_wrong_are_told_without_guessing_at_all_of_them
     assert len(hints) == 500
     guessed = sum(hint.startswith("Did you mean") for hint in hints)
     assert 0 < guessed < 500
-    assert hints[-1] == "Add its manifest, or give its full id in spec.owner.armId."
+    assert hints[-1] == "Add its manifest, or set its full id in spec.owner.armId."

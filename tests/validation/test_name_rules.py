@@ -51,7 +51,7 @@ def test_a_name_that_is_derived_is_not_judged_and_one_that_is_given_is(spec, bro
 def test_a_default_that_azure_does_not_take_tells_where_to_name_it():
     (finding,) = check_names(a_resource(name="my-account"), ACCOUNT)
     assert finding.message == 'metadata.name is the name in Azure and must match ^[a-z0-9]+$, but is "my-account".'
-    assert finding.hint == "Set spec.azureName to a name that Azure takes, or rename the manifest."
+    assert finding.hint == "Set spec.azureName to a valid Azure name, or rename the manifest."
 
 
 def test_a_name_from_a_config_map_beside_a_name_is_idle():

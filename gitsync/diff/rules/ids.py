@@ -24,7 +24,7 @@ def _arm_id(leaf: Leaf) -> RuleOutcome | None:
 
 
 def _relative_id(leaf: Leaf) -> RuleOutcome | None:
-    """A path that Azure answers in full must lie under the resource itself, or under something that it lies in."""
+    """A path that Azure returns in full must be below the resource itself, or below one of its parents."""
     short, whole = leaf.desired, leaf.live
     if _is_arm_id(short) and not _is_arm_id(whole):
         short, whole = whole, short

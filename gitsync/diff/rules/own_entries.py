@@ -1,4 +1,4 @@
-"""Entries that Azure adds itself to a list that git fills: at first sight they are told apart, and are no drift.
+"""Entries that Azure adds itself to a list that git fills: at first sight they are recognised, and are no drift.
 
 With a baseline an entry that comes later is drift like any other.
 """
@@ -53,7 +53,7 @@ OWN_ENTRIES: Final = (
     OwnEntries(
         arm_type="Microsoft.Insights/diagnosticSettings",
         path=("properties", "logs"),
-        evidence="Azure lists categories that are sent nowhere as not enabled "
+        evidence="Azure lists categories without a destination as not enabled "
         "(hashicorp/terraform-provider-azurerm#10388).",
         is_one=_is_off,
     ),

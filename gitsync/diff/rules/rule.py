@@ -31,7 +31,7 @@ class Leaf:
 
     @property
     def name(self) -> str:
-        """The member that the value stands under, without case; that of the list for an entry of a list."""
+        """The member that has the value, without case; that of the list for an entry of a list."""
         return next((step.casefold() for step in reversed(self.path) if isinstance(step, str)), "")
 
     @property

@@ -1,6 +1,6 @@
 """Rules for the leaves of one resource type, each with its evidence: for what is no general way of Azure's.
 
-UNTOLD stands for what Azure sets itself whatever is asked, and only where it says what it is known to say.
+`UNTOLD` is the outcome for a value that Azure sets itself regardless of the request, and only for known values.
 """
 
 from __future__ import annotations

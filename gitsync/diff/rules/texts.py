@@ -111,12 +111,12 @@ def _unended(text: str) -> str:
 TEXT_RULES: Final = (
     EquivalenceRule(
         name="XML",
-        evidence="Recorded: API Management answers a policy laid out anew, with tabs and line ends of its own.",
+        evidence="Recorded: API Management returns a policy reformatted, with its own tabs and line ends.",
         decide=_xml,
     ),
     EquivalenceRule(
         name="JSON",
-        evidence="RFC 8259 §4: blanks and the order of members say nothing. Workbooks are laid out anew.",
+        evidence="RFC 8259 §4: whitespace and the order of members have no meaning. Workbooks are reformatted.",
         decide=_json,
     ),
     EquivalenceRule(

@@ -1,6 +1,6 @@
 """Words of Azure's own vocabulary: enumerations, regions, states, sizes. Azure answers them in its own case.
 
-People's own text is compared letter by letter: which leaves hold it is told by where they stand.
+Free text is compared letter by letter: the path of a leaf decides whether it holds free text.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Last stages of an apply: send what differs, follow it to its end, and make sure that it is as it should be."""
+"""Last stages of an apply: send what differs, poll the operation, and check the result."""
 
 from __future__ import annotations
 
@@ -66,12 +66,12 @@ async def _send(turn: ReconcileAttempt, request: Request) -> AcceptedWrite:
 
 
 def _restored(turn: ReconcileAttempt) -> ReconcileAttempt:
-    """What was there once is back, and nothing of the body was taken: what differs then is sent after it."""
+    """A deleted resource was recovered without the body: the differences are sent afterwards."""
     return replace(turn, sent=None, existed=True, remembered=Remembered(applied={}, baseline=None))
 
 
 def _owned_up(turn: ReconcileAttempt) -> ReconcileAttempt:
-    """A write whose answer was lost turns out to have been done."""
+    """A write whose response was lost turns out to have succeeded."""
     if turn.sent is None or turn.done is not Action.NONE:
         return turn
     return _written(turn, turn.sent, Action.UPDATE if turn.existed else Action.CREATE)
@@ -90,7 +90,7 @@ def _written(turn: ReconcileAttempt, request: Request, action: Action) -> Reconc
 
 
 async def _refused(turn: ReconcileAttempt, request: Request, failure: ArmError) -> ReconcileAttempt:
-    """Azure said no, or nothing: register, look again, or give up."""
+    """Azure refused, or did not respond: register the provider, retry, or give up."""
     rules, memory, key = turn.run.rules, turn.run.memory, turn.node.key
     if turn.is_outrun(failure):
         return turn.overtaken(make_refused(failure, classify(failure)))
@@ -122,9 +122,9 @@ async def _register(turn: ReconcileAttempt, failure: ArmError) -> bool:
 
 
 async def poll(turn: ReconcileAttempt) -> ReconcileAttempt:
-    """Read what Azure made of what was sent: the baseline that later runs hold it to.
+    """Read the result of the write: the baseline of later runs.
 
-    Where it cannot be read, the operation counts as unfinished: the next run goes on from there.
+    If it cannot be read, the operation counts as unfinished, and the next run continues it.
     """
     if turn.action is Action.NONE:
         return turn
@@ -135,19 +135,19 @@ async def poll(turn: ReconcileAttempt) -> ReconcileAttempt:
     except ArmError as failure:
         return replace(turn, unfinished=True).stopped(make_unreadable(failure))
     if live is None:
-        text = f"{turn.arm_id} was written, and does not show yet."
+        text = f"Write of {turn.arm_id} accepted; the resource cannot be read yet."
         return turn.stopped(make_warning("AzureResourceNotFound", text), waits=True)
     turn = await wait_until_settled(replace(turn, live=live, exists=True))
     if turn.stop:
         return turn
     if turn.live is not None and turn.live.has_failed:
-        text = f"Azure says that the resource's provisioningState is {turn.live.provisioning_state}."
+        text = f"The provisioningState of the resource in Azure is {turn.live.provisioning_state}."
         return turn.stopped(make_warning("Failed", text))
     return _agreed(turn)
 
 
 def _agreed(turn: ReconcileAttempt) -> ReconcileAttempt:
-    """Remember what Azure says of what git asks, unless the resource was only looked at."""
+    """Keep the live values of the fields that git sets as baseline, unless the resource is only watched."""
     if turn.live is None or turn.request is None:
         applied = _applied(turn) if turn.request and turn.exists and turn.policy.allows_modify else None
         return replace(turn, remembered=Remembered(applied=applied, baseline=None)) if applied else turn
@@ -166,10 +166,10 @@ def _applied(turn: ReconcileAttempt) -> Mapping[str, Any]:
 
 
 async def post_check(turn: ReconcileAttempt) -> ReconcileAttempt:
-    """Ask the extensions whether it is as it should be; the run looks again where they say "not yet"."""
+    """Run the checks of the extensions; retry if one returns "not yet"."""
     comparison = turn.comparison
     if comparison and comparison.verdict is Verdict.ADOPT and comparison.differences and not turn.run.rules.adopts:
-        text = f"It exists, {len(comparison.differences)} of its values differ from git, and --adopt is report."
+        text = f"It exists and {len(comparison.differences)} of its values differ from git; --adopt is report."
         return turn.stopped(make_warning("NotAdopted", text))
     answer = await turn.run.registry.post_check(turn.subject(), turn.reader)
     if answer.agrees:
@@ -179,7 +179,7 @@ async def post_check(turn: ReconcileAttempt) -> ReconcileAttempt:
 
 
 async def _called(turn: ReconcileAttempt, call: ActionCall) -> ReconcileAttempt:
-    """Call what may mend the answer of a check, once for a node; under policy skip nothing is called."""
+    """Call the action that may make a check pass, once for a node; with policy skip nothing is called."""
     if call in turn.called or not turn.policy.allows_modify:
         return turn
     try:

@@ -1,7 +1,7 @@
 """The stage between "what differs" and "send it", for a plan that somebody reviews.
 
-The plan notes what it was made from; the sync that is held to it looks whether that is still so, and goes no further
-with a resource where it is not.
+The plan records what it was made from; the sync that is held to it checks that this is unchanged, and stops a resource
+otherwise.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _AsSeen = Callable[[ReconcileAttempt, tuple[str, ...]], Reviewed]
 
 
 async def review(turn: ReconcileAttempt) -> ReconcileAttempt:
-    """Note what is to be reviewed of an apply, or stop it where that has moved since."""
+    """Note what a reviewer must see of an apply, or stop it if that has changed since."""
     if turn.run.rules.is_reviewed:
         later = find_runtime_values(turn.request) if turn.request else ()
         return replace(turn, reviewed=_apply_as_seen(turn, later))
@@ -65,8 +65,8 @@ def _may_miss_a_secret(turn: ReconcileAttempt, then: Reviewed | None) -> bool:
 
 
 def _is_quiet(turn: ReconcileAttempt) -> bool:
-    """Tell whether nothing that this run did can have moved the resource's ETag: neither a write to what it lies in or
-    what lies in it, nor one to what it depends on (a network's ETag moves when one of its interfaces is deleted).
+    """Tell whether nothing that this run did can have changed the resource's ETag: neither a write to a parent or a
+    child, nor one to a dependency (the ETag of a network changes when one of its interfaces is deleted).
     """
     nothing_near = turn.run.memory.writes_near(turn.place) == 0
     return nothing_near and all(result.action is Action.NONE for result in turn.before.values())

@@ -1,7 +1,7 @@
-"""What extensions make of a body, in the two moments that they have a say: before it is compared, and when it is sent.
+"""Let extensions change a body, at two points: before it is compared, and when it is sent.
 
-Extensions decide and stay pure. Here is what they ask looked up, with reads alone so that a plan does it too, and what
-they want called before a write.
+Extensions decide and stay pure. This module reads what they request, with reads only so that a plan does it too, and
+makes the calls that they want before a write.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from gitsync.status.conditions import make_error, make_unreadable
 
 
 async def extend_body(turn: ReconcileAttempt, request: Request) -> ReconcileAttempt:
-    """Take a request on, as it is compared and remembered; stop where only another manifest can mend it.
+    """Accept a request, as it is compared and recorded; stop if only a change of the manifest can fix it.
 
     Raises ArmError where what must be looked up cannot be: unknown is not absent.
     """
@@ -50,9 +50,9 @@ def make_sent_body(turn: ReconcileAttempt, body: Mapping[str, Any]) -> Mapping[s
 
 
 async def run_required_actions(turn: ReconcileAttempt) -> ReconcileAttempt:
-    """Call what must have ended before the body is sent; stop where that fails. Whoever calls holds the lane.
+    """Make the calls that must end before the body is sent; stop if one fails. The caller holds the lane.
 
-    What Azure says to it is no refusal of the resource, so it is not classified
+    An error of such a call is no refusal of the resource, so it is not classified
     (docs/reference/kinds.md#extension-calls).
     """
     try:

@@ -1,4 +1,4 @@
-"""The delete of what left git, as its kind wants it: first its deleters, and at the end of their chain the DELETE.
+"""Delete a resource that was removed from git, as its kind requires: its deleters first, then the DELETE.
 
 Apart from pruning, which decides whether anything is deleted at all.
 """
@@ -19,7 +19,7 @@ from gitsync.planning.actions import may_recover
 from gitsync.reconcile.attempt import ReconcileAttempt
 from gitsync.status.conditions import DELETING, make_not_deleted, make_unreadable
 
-DELETED = Condition(status=ConditionStatus.TRUE, reason="Deleted", message="It left git and is deleted in Azure.")
+DELETED = Condition(status=ConditionStatus.TRUE, reason="Deleted", message="Removed from git and deleted from Azure.")
 
 
 @dataclass(slots=True)
@@ -31,10 +31,10 @@ class _Ending:
 
 
 async def delete_resource(turn: ReconcileAttempt, record: Record) -> ReconcileAttempt:
-    """Delete a resource and wait for the end. Whoever calls holds the lane.
+    """Delete a resource and wait for the end. The caller holds the lane.
 
-    A refusal of the DELETE itself stands with Azure's code; what goes wrong before is the extension's to tell, and the
-    resource stays (docs/reference/kinds.md#extension-calls, #deletes).
+    A refusal of the DELETE itself keeps Azure's code; the extension reports an earlier error, and the resource stays
+    (docs/reference/kinds.md#extension-calls, #deletes).
     """
     ending, actor = _Ending(), Actor(turn.writer)
 
@@ -61,7 +61,7 @@ def record_deleted(turn: ReconcileAttempt) -> ReconcileAttempt:
 
 
 def _subject_of(turn: ReconcileAttempt, record: Record) -> Subject:
-    """What deleters see: the resource as read, and nothing of its manifest, which has left git."""
+    """What deleters see: the resource as read, without its manifest, which is no longer in git."""
     return Subject(
         key=turn.node.key,
         gvk=GVK.parse(record.manifest_api_version, turn.node.key.kind),

@@ -34,13 +34,10 @@ from gitsync.status.aso_status import build_aso_status, collect_config_map_value
 from gitsync.status.conditions import FAILED, make_error, make_unreadable, make_warning
 
 UNWRITABLE = "FailedWritingAdditionalKubernetesObjects"
-"""ASO's reason. Here it stands for every place that exports go to."""
+"""ASO's reason. gitsync uses it for every sink."""
 
 
-_UNANSWERED = (
-    "The places that exports go to had not answered when the time for this resource was up. "
-    "Check whether they can be reached, and run again."
-)
+_UNANSWERED = "Timed out waiting for the sinks of exports. Check that they are reachable, and run again."
 
 
 async def export(turn: ReconcileAttempt) -> ReconcileAttempt:
@@ -116,7 +113,7 @@ async def _secrets(turn: ReconcileAttempt, expressions: Iterable[Exported]) -> M
 
 
 def _secret_destinations(turn: ReconcileAttempt) -> dict[str, Destination]:
-    """The fields whose value somebody gets."""
+    """The fields whose value a sink or an expression uses."""
     found = find_destinations(turn.prepared.resource, Holder.SECRET)
     return {field: to for field, to in found.items() if _is_wanted(turn, to.address)}
 

@@ -1,4 +1,4 @@
-"""The stage between comparing and acting that leaves alone what something sets back after every write."""
+"""The stage between comparing and acting that pauses a resource that something resets after every write."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gitsync.reconcile.attempt import ReconcileAttempt
 
 
 async def leave_flapping(turn: ReconcileAttempt) -> ReconcileAttempt:
-    """Stop before one more write that would not last. What this run has begun itself is gone on with."""
+    """Stop before another write that would not last. Operations that this run started are continued."""
     record, comparison = turn.node.record, turn.comparison
     if record is None or comparison is None or turn.action is Action.NONE or turn.tried:
         return turn

@@ -1,4 +1,4 @@
-"""Middle stages: what Azure says of the resource, whether it may be acted on, and what differs from git."""
+"""Middle stages: the live state of the resource, whether gitsync may act on it, and what differs from git."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ async def observe(turn: ReconcileAttempt) -> ReconcileAttempt:
 
 
 def _may_not_show_yet(turn: ReconcileAttempt) -> bool:
-    """A write that was accepted, by this run or the one before, shows at its end at the latest."""
+    """An accepted write, by this run or the one before, is visible when its operation ends at the latest."""
     accepted = turn.sent is not None and turn.done is not Action.NONE
     return accepted or (turn.is_resumed and turn.run.rules.writes)
 
@@ -90,7 +90,7 @@ async def wait_until_settled(turn: ReconcileAttempt) -> ReconcileAttempt:
 
 
 async def compare(turn: ReconcileAttempt) -> ReconcileAttempt:
-    """Say what differs, and what is to be done about it; of what is skipped, nothing."""
+    """Decide what differs and what to do about it; nothing for a skipped resource."""
     if not turn.policy.allows_modify:
         return replace(turn, comparison=Comparison(verdict=Verdict.SKIP))
     turn = await extend_body(turn, _request(turn))

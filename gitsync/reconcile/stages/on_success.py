@@ -1,8 +1,8 @@
-"""The last stage: the resource is as it should be, and those who wait to hear of it are told
+"""The last stage: the resource is ready, and the success handlers of its kind are called
 (docs/reference/kinds.md#success-handlers).
 
-What they answer is kept for the run: where the resource's children stand. As far as that follows from the resource as
-read it is known before, so that a plan knows it too, and the children of a resource that is not Ready.
+Their result is kept for the run: the subscription of the resource's children. If it follows from the resource as read,
+it is known earlier, so that a plan knows it too, and so do the children of a resource that is not Ready.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def remember_promises(turn: ReconcileAttempt) -> None:
 
 
 async def handle_success(turn: ReconcileAttempt) -> ReconcileAttempt:
-    """Tell the success handlers of the kind, each time and under every policy. A plan tells nobody."""
+    """Call the success handlers of the kind, each time and with every policy. A plan calls none."""
     if not turn.run.rules.writes:
         return turn
     try:

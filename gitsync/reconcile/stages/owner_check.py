@@ -1,4 +1,4 @@
-"""First stages: is the resource ours to touch, is it still the same one, and is everything there that it needs?"""
+"""First stages: may gitsync touch the resource, is it still the same one, and do its dependencies exist?"""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ async def check_policy(turn: ReconcileAttempt) -> ReconcileAttempt:
 
 
 def _out_of_reach(turn: ReconcileAttempt, arm_id: str) -> Condition | None:
-    """Why the credential does not go with the id, or with that of what is there
+    """Why the credential does not match the id, or that of the existing resource
     (docs/reference/reconciliation.md#subscription-check).
 
-    The children of an alias stand in the subscription that it made.
+    The children of an alias are in the subscription that it created.
     """
     owner, record = turn.prepared.owner, turn.node.record
     if is_alias(owner.key if owner else None):
@@ -107,7 +107,7 @@ def _waits_for(turn: ReconcileAttempt, result: Result) -> Condition:
     owner = turn.prepared.owner
     if owner and owner.key == result.key:
         return make_waiting_for_owner(result.key)
-    text = f"{result.key} is not ready ({result.condition.reason}), and this resource refers to it."
+    text = f"{result.key} is not ready ({result.condition.reason}), and this resource references it."
     return make_warning("ReferenceNotFound", text)
 
 

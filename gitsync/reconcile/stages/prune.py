@@ -1,4 +1,4 @@
-"""The stages of a resource that left git: forget it, hold it back, or delete it (docs/reference/design.md#prune,
+"""The stages of a resource that was removed from git: forget, hold or delete it (docs/reference/design.md#prune,
 docs/reference/reconciliation.md#delete).
 """
 
@@ -21,8 +21,10 @@ from gitsync.request.owners import is_alias
 from gitsync.status.conditions import DELETING, DELETION_NOT_SUPPORTED, make_other_agent, make_warning
 
 DETACHED = Condition(status=ConditionStatus.TRUE, reason="Detached", message="It stays in Azure.")
-KEPT = Condition(status=ConditionStatus.TRUE, reason="NotPruned", message="Run with --prune to delete it in Azure.")
-REMEMBERED = replace(KEPT, message="It stays in Azure. Run with --prune to forget it.")
+KEPT = Condition(
+    status=ConditionStatus.TRUE, reason="NotPruned", message="Run `gitsync sync --prune` to delete it from Azure."
+)
+REMEMBERED = replace(KEPT, message="It stays in Azure. Run `gitsync sync --prune` to forget it.")
 
 RESOURCES_API_VERSION = "2021-04-01"
 """Of the list of what a resource group holds."""
@@ -40,12 +42,12 @@ def find_recorded_kind(turn: ReconcileAttempt) -> Kind | None:
 
 
 def _left(turn: ReconcileAttempt, condition: Condition) -> Condition:
-    """The condition, with how the resource left git before what it says."""
+    """The condition, with how the resource was removed from git before its message."""
     return replace(condition, message=f"{turn.node.reason} {condition.message}")
 
 
 async def check_prune(turn: ReconcileAttempt) -> ReconcileAttempt:
-    """Stop what is to stay: policy first, then everything that stands against a delete."""
+    """Stop if the resource must stay: policy first, then everything that holds the delete."""
     rules, record = turn.run.rules, get_record(turn)
     detaches = turn.node.intent is Intent.DETACH
     turn = replace(turn, comparison=Comparison(verdict=Verdict.DETACH if detaches else Verdict.DELETE))
@@ -66,13 +68,13 @@ async def check_prune(turn: ReconcileAttempt) -> ReconcileAttempt:
 
 
 async def wait_for_dependents(turn: ReconcileAttempt) -> ReconcileAttempt:
-    """What depends on it goes first; what lies in a group that is deleted goes with it."""
+    """Dependents go first; the content of a deleted group goes with it."""
     if not turn.run.rules.writes:
         return turn
     left = [result for result in turn.before.values() if result.record is not None]
     if left:
         return turn.stopped(
-            make_warning("PruneHeld", f"{left[0].key} is still there, and goes first."), Verdict.BLOCKED
+            make_warning("PruneHeld", f"{left[0].key} still exists and must be deleted first."), Verdict.BLOCKED
         )
     if turn.node.within is not None:
         return replace(turn, done=Action.DELETE, exists=False).stopped(DELETED)
@@ -133,11 +135,11 @@ async def _check_content(turn: ReconcileAttempt) -> ReconcileAttempt:
     others = find_strangers(listed, [*(record.arm_id for record in turn.node.carries), *deleted_before])
     if others:
         more = f" and {len(others) - 1} more" if len(others) > 1 else ""
-        text = f"The group holds what is not ours to delete: {others[0]}{more}."
+        text = f"The group contains resources that gitsync does not manage: {others[0]}{more}."
         return turn.stopped(make_warning("PruneHeld", text), Verdict.BLOCKED, is_fine=True)
     for record in unseen(turn.node.carries, listed):
         if await _exists(turn, record):
-            text = f"The list of what the group holds leaves out {record.arm_id}, which is there. It is not relied on."
+            text = f"The resource list of the group lacks {record.arm_id}, which exists, so the list is not used."
             return turn.stopped(make_warning("PruneHeld", text), Verdict.BLOCKED, waits=True)
     return turn
 

@@ -10,7 +10,7 @@ from gitsync.secrets.protocols import VaultError
 async def resolve_values(turn: ReconcileAttempt) -> ReconcileAttempt:
     """Ask for what the request needs; of what is skipped, only for what its id needs.
 
-    A source that cannot tell ends the turn, and so does one that has not told when the node's time is up or the run is
+    A source that fails ends the turn, and so does one that has not responded when the node times out or the run is
     stopped: unknown is not absent.
     """
     template = turn.prepared.template
@@ -22,7 +22,7 @@ async def resolve_values(turn: ReconcileAttempt) -> ReconcileAttempt:
             await turn.run.values.gather(turn.node.key.namespace, needed)
     except TimeoutError as error:
         raise VaultError(
-            "The sources of secrets had not answered when the time for this resource was up.",
-            hint="Look whether they can be reached: a vault, the key service of an encrypted manifest.",
+            "Timed out waiting for secret sources.",
+            hint="Check that they are reachable: a vault, the key service of an encrypted manifest.",
         ) from error
     return turn
