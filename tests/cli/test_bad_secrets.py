@@ -164,9 +164,9 @@ def spoiled(estate, name):
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("folder", "out has the mode 0755: others may read or write what is to be secret.\nMend it with `chmod 700 "),
+        ("folder", "out has the mode 0755: other users can read or write secrets.\nRun `chmod 700 "),
         ("inside", "out/secrets has the mode 0750"),
-        ("file", ".env has the mode 0644: others may read or write what is to be secret.\nMend it with `chmod 600 "),
+        ("file", ".env has the mode 0644: other users can read or write secrets.\nRun `chmod 600 "),
         ("link", "out is a symbolic link"),
     ],
 )

@@ -253,7 +253,7 @@ PLACES = [
     (BOTH, ("--export-to", "key-vault"), "Give --key-vault", "a sink without its vault"),
     (BOTH, ("--secret-sources", "key-vault"), "Give --key-vault", "a source without its vault"),
     (BOTH, ("--key-vault", "ftp://x"), "--key-vault: expected an address", "no address of a vault"),
-    (BOTH, ("--secret-sources", "folder"), "Give --secrets-folder or --config-maps-folder", "without its folder"),
+    (BOTH, ("--secret-sources", "folder"), "Set --secrets-folder or --config-maps-folder", "without its folder"),
     (BOTH, ("--secret-sources", "folder", "--secrets-folder", "absent"), "There is no folder /", "it is not there"),
     (SYNC, ("--secret-sources", "kubernetes"), "no pod of a Kubernetes cluster", "a laptop"),
     (SYNC, ("--export-to", "kubernetes"), "leave out the source and the sink `kubernetes`", "a laptop"),

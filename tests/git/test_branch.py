@@ -327,7 +327,7 @@ def test_a_remote_that_cannot_be_reached_is_no_empty_state(clock, tmp_path: Path
 def test_a_branch_with_other_files_is_not_taken_for_status(cloned, remote, clock):
     with (
         StatusBranch(remote, "main", clock=clock) as store,
-        pytest.raises(StateError, match=r"has files and no inventory\.yaml"),
+        pytest.raises(StateError, match=r"has files but no inventory\.yaml"),
     ):
         store.load()
 

@@ -431,7 +431,7 @@ def test_without_git_a_work_tree_cannot_be_read_and_a_plain_folder_can(work, tmp
     done = subprocess.run(
         [sys.executable, "-c", program, plain, work.path], capture_output=True, text=True, check=False
     )
-    assert done.stderr == "git cannot be started. Install git 2.31 or newer, and have it on the PATH.\n"
+    assert done.stderr == "git cannot be started. Install git 2.31 or newer, and add it to the PATH.\n"
 
 
 def test_a_repository_that_lost_an_object_is_told(work):

@@ -226,7 +226,7 @@ def test_a_secret_is_never_written():
         (
             "  generation: 2\n  operation",
             "  generation: 3\n  operation",
-            "is not that of metadata",
+            "does not match metadata",
             "edited in one place",
         ),
         ("  writes: 1", "  writes: -1", "must be a whole number", "below nothing"),

@@ -62,7 +62,7 @@ def with_node(**members):
         (changed(more=1), "'more' is not a member", "what is not understood may narrow"),
         (encode(PLAN).replace('"prune": true,', ""), "'prune' is missing", "edited"),
         (encode(PLAN).replace('"prune": true', '"prune": true, "prune": false'), "stands twice", "edited"),
-        (changed(nodes={"core": {}}), "does not read Kind.group/namespace/name", "no key"),
+        (changed(nodes={"core": {}}), "is not Kind.group/namespace/name", "no key"),
         (with_node(action="destroy"), "'destroy' is not a valid Action", "no action"),
         (with_node(etag=1), "etag of", "edited"),
         (with_node(etag="absent"), "'etag' is missing", "edited"),

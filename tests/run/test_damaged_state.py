@@ -96,7 +96,7 @@ def test_an_inventory_that_was_cut_off_between_lines(world, lines):
         (GROUP_FILE, "generation: 1\n", "generation: 1\n  generation: 2\n", r"core\.yaml:\d+: .*twice", "two answers"),
         (GROUP_FILE, "writes: 1", "writes: many", r"core\.yaml:\d+: gitsync\.writes must be a whole number", "text for a number"),
         (GROUP_FILE, "writes: 1", "row: {count: 3, paths: [/tags], at: lately}\n  writes: 1", r"row\.at is 'lately', not a time", "a time that is none"),
-        (GROUP_FILE, "writes: 1", "row: {count: 3, paths: [1], at: '2030-01-01T00:00:00Z'}\n  writes: 1", r"row\.paths must be a list of texts", "a path that is none"),
+        (GROUP_FILE, "writes: 1", "row: {count: 3, paths: [1], at: '2030-01-01T00:00:00Z'}\n  writes: 1", r"row\.paths must be a list of strings", "a path that is none"),
         (GROUP_FILE, "name: core", "name: other", r"core\.yaml:\d+: metadata speaks of .*other, whose file is", "a file in another's place"),
     ],
 )  # fmt: skip
@@ -122,7 +122,7 @@ def test_a_record_that_was_added(world):
 
 def test_records_without_their_inventory(world):
     (world.state / INVENTORY).unlink()
-    refused(world, r"has files and no inventory\.yaml", "--status-dir")
+    refused(world, r"has files but no inventory\.yaml", "--status-dir")
 
 
 def test_bytes_that_are_no_text(world):

@@ -143,7 +143,7 @@ def open_inside(top):
 @pytest.mark.parametrize(
     ("made", "said"),
     [
-        (open_to_the_group, "out has the mode 0750: .* Mend it with `chmod 700 .*out`"),
+        (open_to_the_group, "out has the mode 0750: .* Run `chmod 700 .*out`"),
         (open_to_all, "out has the mode 0701"),
         (open_inside, "config-maps has the mode 0750"),
         (link, "out is a symbolic link"),

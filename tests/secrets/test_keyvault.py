@@ -263,13 +263,13 @@ def test_a_list_that_goes_on_elsewhere_is_not_followed(ca):
         ('{"value": [{"id": "https://vault/secrets/x", "attributes": 5}]}', "a number for attributes"),
         ('{"value": [{"id": "https://vault/secrets/x", "tags": ["a"]}]}', "a list for tags"),
         ('{"value": [], "nextLink": 5}', "a number for a link"),
-        ('{"value": [], "nextLink": false}', "a truth value for a link"),
+        ('{"value": [], "nextLink": false}', "a boolean for a link"),
     ],
 )
 def test_an_odd_list_is_not_an_empty_one(ca, said, why):
     async def test(rig):
         rig.fake.fail("GET", "/secrets", *[Fault(status=200, raw=said)] * 3)
-        with pytest.raises(VaultError, match=r"showed (something else than|secret x in a shape that is not its own)"):
+        with pytest.raises(VaultError, match=r"showed (something else than|secret x in an unexpected shape)"):
             await rig.vault.read(DB, [])
         assert rig.fake.lines("PUT", "DELETE") == [], why
 
@@ -679,7 +679,7 @@ def test_what_is_no_address_of_a_vault_is_refused(url, why):
         async with open_key_vault(url, StaticCredential(), None, FakeClock()):
             pass
 
-    with pytest.raises(ConfigError, match="is not the address of a Key Vault") as failed:
+    with pytest.raises(ConfigError, match="is not the URL of a Key Vault") as failed:
         asyncio.run(test())
     assert "word" not in str(failed.value), why
 

@@ -348,7 +348,7 @@ def test_a_conflict_without_an_end_ends(run):
     async def test(rig):
         rig.fake.make("secrets", "default", "db", {"a": "1"}, metadata=OURS)
         rig.fake.fail(PUT, *[Fault(409, "Conflict")] * 20)
-        with pytest.raises(VaultError, match="Something else writes this object all the time"):
+        with pytest.raises(VaultError, match="Find what else writes this object"):
             await rig.cluster.write(export(password="p"))
         assert len(rig.fake.lines("PUT")) == 6
 

@@ -94,7 +94,7 @@ def test_what_cannot_be_an_output(github, second, said):
 
 
 def test_azure_pipelines_takes_no_secret_of_several_lines(azure):
-    with pytest.raises(VaultError, match="a has several lines, and Azure Pipelines takes no such secret"):
+    with pytest.raises(VaultError, match="a has several lines, which Azure Pipelines does not support in secrets"):
         write(azure.sink, export({"a": "hidden\nhidden"}))
     assert azure.told == []
 

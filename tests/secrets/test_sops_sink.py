@@ -103,7 +103,7 @@ def test_without_anybody_to_encrypt_to_the_run_is_refused(sops):
 def test_without_the_program_the_run_is_refused(tmp_path):
     with pytest.raises(
         ConfigError,
-        match=r"with sops: .* is to be encrypted with SOPS, and the program sops is not installed\. Install it",
+        match=r"with sops: .* must be encrypted with SOPS, but sops is not installed\. Install it",
     ):
         check(SopsSink(tmp_path / "out", Sops(environment={"PATH": "/nowhere"})))
 
@@ -179,7 +179,7 @@ def test_what_is_not_text_is_not_shown(sops):
 
 def test_a_folder_that_cannot_be_made_refuses_the_run(sops):
     (sops.folder / "out").write_text("")
-    with pytest.raises(ConfigError, match=r"out cannot be written: File exists\. Let this user write there"):
+    with pytest.raises(ConfigError, match=r"out cannot be written: File exists\. Grant this user write access"):
         check(sink(sops))
 
 

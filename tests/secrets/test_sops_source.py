@@ -107,9 +107,7 @@ def test_a_value_that_is_wrong_once_it_is_decrypted(sops):
 def test_without_the_program():
     text = f"{SECRET}sops: {{mac: x}}\n".encode()
     told = said(source({"db.yaml": text}, Sops(environment={"PATH": "/nowhere"})))
-    assert told.startswith(
-        "db.yaml is encrypted with SOPS, and the program sops is not installed. Install it where gitsync runs, from https://"
-    )
+    assert told.startswith("db.yaml is encrypted with SOPS, but sops is not installed. Install it from https://")
 
 
 def scripted(tmp_path, script, **more):
