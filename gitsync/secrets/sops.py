@@ -65,7 +65,7 @@ class Sops:
             code, output, complaint = await self._run((program, "--decrypt", *forms), text, environment)
         if code:
             raise VaultError(
-                f"{where} cannot be decrypted. sops: {_first_line(complaint)}",
+                f"{where} cannot be decrypted: sops reported {_first_line(complaint)}",
                 hint="Set the key, for example in SOPS_AGE_KEY, and try `sops decrypt` on the file.",
             )
         return output
@@ -80,7 +80,7 @@ class Sops:
         code, output, complaint = await self._run(command, manifest, self.environment, folder)
         if code:
             raise VaultError(
-                f"{file} cannot be encrypted. sops: {_first_line(complaint)}",
+                f"{file} cannot be encrypted: sops reported {_first_line(complaint)}",
                 hint="Add a creation rule for it to .sops.yaml there or above, or set SOPS_AGE_RECIPIENTS; "
                 "sops must be 3.9 or later.",
             )

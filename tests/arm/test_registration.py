@@ -69,7 +69,7 @@ def test_a_missing_right_is_named_to_everyone():
             with pytest.raises(ArmError) as caught:
                 await rig.writer.register("Microsoft.Kusto", SUBSCRIPTION)
             assert (
-                f"needs the right Microsoft.Kusto/register/action on /subscriptions/{SUBSCRIPTION}" in caught.value.hint
+                f"is missing Microsoft.Kusto/register/action on /subscriptions/{SUBSCRIPTION}" in caught.value.hint
             )
         assert len(rig.server.seen) == 1
 

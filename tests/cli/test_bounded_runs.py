@@ -90,7 +90,7 @@ def test_a_server_that_drips_does_not_outlast_sigterm(folder):
         end = ended(process)
     assert time.monotonic() - since < PROMISE
     assert end.code == 1
-    assert "The run was stopped before Azure answered" in status(folder, "core")
+    assert "The run was stopped before Azure responded to" in status(folder, "core")
     assert json.loads(end.out)["resources"]
 
 

@@ -140,7 +140,7 @@ def test_an_answer_that_does_not_come_is_not_waited_for(folder, done):
         assert (end.code, "Told to end" in first) == (1, True)
         told = resources(end)["hub"]
         assert (told["verdict"], told["ready"]) == ("create", "False")
-        assert "The run was stopped before Azure answered" in told["message"]
+        assert "The run was stopped before Azure responded to" in told["message"]
         assert "claim: expected\n" in kept(folder, "hub")
         served.watch = lambda _: False
         assert gitsync("sync", folder=folder, **served.variables).code == 0

@@ -118,13 +118,13 @@ def large(top):
 @pytest.mark.parametrize(
     ("made", "said"),
     [
-        (link_out, "leads out of"),
-        (folder_link_out, "leads out of"),
-        (loop, "cannot be read|leads nowhere"),
+        (link_out, "link to a target outside"),
+        (folder_link_out, "link to a target outside"),
+        (loop, "cannot be read|broken symbolic link"),
         (pipe, "is not a file"),
         (binary, "is not text in UTF-8"),
         (surrogate, "is not text in UTF-8"),
-        (large, "more than 1048576 bytes"),
+        (large, "exceeds the limit of 1048576 bytes"),
         (lambda top: None, "There is no folder .*secrets.* Create it, or check --secrets-folder"),
     ],
 )

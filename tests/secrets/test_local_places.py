@@ -30,9 +30,9 @@ def test_other_words_are_for_others():
 @pytest.mark.parametrize(
     ("word", "said"),
     [
-        ("folder", "Give --export-folder"),
-        ("sops", "Give --export-sops-folder"),
-        ("dotenv", "Give --export-dotenv"),
+        ("folder", "Set --export-folder"),
+        ("sops", "Set --export-sops-folder"),
+        ("dotenv", "Set --export-dotenv"),
     ],
 )
 def test_a_sink_without_its_place(word, said):

@@ -111,8 +111,8 @@ def test_an_object_of_this_run_is_told_once_and_replaced(github):
 @pytest.mark.parametrize(
     ("variables", "said"),
     [
-        ({}, "GitHub Actions and Azure Pipelines, and this is neither.* --export-to dotenv: GitLab"),
-        ({"GITLAB_CI": "true"}, "this is neither"),
+        ({}, "supports only GitHub Actions and Azure Pipelines.* --export-to dotenv: GitLab"),
+        ({"GITLAB_CI": "true"}, "supports only GitHub Actions and Azure Pipelines"),
         ({"GITHUB_ACTIONS": "true"}, "GITHUB_OUTPUT is ''"),
         ({"GITHUB_ACTIONS": "true", "GITHUB_OUTPUT": "/nowhere/at/all"}, "GITHUB_OUTPUT is '/nowhere/at/all'"),
     ],
