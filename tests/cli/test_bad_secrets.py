@@ -201,7 +201,7 @@ def changed_by_hand(sealed: bytes) -> bytes:
     ("change", "with_sops", "key", "words", "why"),
     [
         (bytes, True, "", "sealed.yaml cannot be decrypted: sops says", "there is no key"),
-        (bytes, True, "AGE-SECRET-KEY-1ABC", "Give gitsync the key, as SOPS_AGE_KEY for instance", "another key"),
+        (bytes, True, "AGE-SECRET-KEY-1ABC", "Set the key, as SOPS_AGE_KEY for instance", "another key"),
         (changed_by_hand, True, "AGE-SECRET-KEY-1XYZ", "MAC mismatch", "somebody changed it since"),
         (bytes, False, "AGE-SECRET-KEY-1XYZ", "the program sops is not installed", "no program"),
     ],

@@ -457,9 +457,9 @@ def test_a_file_that_may_not_be_read_is_told(work):
 @pytest.mark.parametrize(
     ("budget", "message"),
     [
-        (ReadLimits(files=1), "2 files are more than the 1"),
-        (ReadLimits(file=2), r"b\.yaml has 3 bytes; at most 2"),
-        (ReadLimits(total=4), "have 5 bytes in all; at most 4"),
+        (ReadLimits(files=1), "2 files exceed the limit of 1"),
+        (ReadLimits(file=2), r"b\.yaml has 3 bytes; the limit is 2"),
+        (ReadLimits(total=4), "have 5 bytes in total; the limit is 4"),
     ],
 )
 def test_budgets(budget, message):

@@ -50,10 +50,10 @@ def with_node(**members):
 @pytest.mark.parametrize(
     "text, word, why",
     [
-        ("", "is not whole", "an empty file"),
-        (encode(PLAN)[:-30], "is not whole", "cut off"),
+        ("", "is incomplete", "an empty file"),
+        (encode(PLAN)[:-30], "is incomplete", "cut off"),
         ("[]", "the file is not an object", "another document"),
-        ("[" * 100_000, "is not whole", "deeper than anything that was meant"),
+        ("[" * 100_000, "is incomplete", "deeper than anything that was meant"),
         ("{}", "schema is None", "another file of ours"),
         (changed(schema=2), "schema is 2", "of a newer gitsync"),
         (changed(schema="1"), "schema is '1'", "edited"),
@@ -61,7 +61,7 @@ def with_node(**members):
         (changed(revision=None), "revision is not text", "edited"),
         (changed(more=1), "'more' is not a member", "what is not understood may narrow"),
         (encode(PLAN).replace('"prune": true,', ""), "'prune' is missing", "edited"),
-        (encode(PLAN).replace('"prune": true', '"prune": true, "prune": false'), "stands twice", "edited"),
+        (encode(PLAN).replace('"prune": true', '"prune": true, "prune": false'), "has a member twice", "edited"),
         (changed(nodes={"core": {}}), "is not Kind.group/namespace/name", "no key"),
         (with_node(action="destroy"), "'destroy' is not a valid Action", "no action"),
         (with_node(etag=1), "etag of", "edited"),
@@ -69,7 +69,7 @@ def with_node(**members):
         (with_node(secrets="no"), "secrets of", "edited"),
         (with_node(later="id"), "later of", "edited"),
         (with_node(more=1), "'more' is not a member", "edited"),
-        (b"\xff\xfe", "is not whole", "not text"),
+        (b"\xff\xfe", "is incomplete", "not text"),
     ],
 )
 def test_a_file_that_is_no_plan_is_refused(tmp_path, text, word, why):

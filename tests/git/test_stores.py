@@ -113,7 +113,7 @@ def test_choices_that_cannot_be(cloned, clock, options, message, why):
 
 
 def test_a_branch_needs_a_repository(tmp_path: Path, clock):
-    with open_checkout(str(tmp_path)) as source, pytest.raises(ConfigError, match="in no git repository"):
+    with open_checkout(str(tmp_path)) as source, pytest.raises(ConfigError, match="not in a git repository"):
         open_store(source, branch="state", clock=clock)
 
 

@@ -151,8 +151,8 @@ def test_a_missing_right_is_named_as_a_role_names_it(run):
             await rig.cluster.read(DB, ["user"])
         assert str(failed.value) == (
             'The API server refused to get Secret default/db (403): secrets "db" is forbidden: User '
-            '"system:serviceaccount:jobs:gitsync" cannot get resource "secrets". Give the job\'s service account a Role '
-            "in namespace default that allows it to get secrets."
+            '"system:serviceaccount:jobs:gitsync" cannot get resource "secrets". Grant the service account of the job '
+            "a Role in namespace default that allows it to get secrets."
         )
         rig.fake.forbid("update", "configmaps")
         rig.fake.make("configmaps", "default", "settings", {}, metadata=OURS)
@@ -337,7 +337,7 @@ def test_an_object_that_somebody_else_takes_meanwhile_is_theirs(run, line):
         if line == PUT:
             rig.fake.make("secrets", "default", "db", {"a": "1"}, metadata=OURS)
         rig.fake.meanwhile[line] = lambda: rig.fake.make("secrets", "default", "db", {"b": "2"})
-        with pytest.raises(VaultError, match="not Redis"):
+        with pytest.raises(VaultError, match="does not belong to Redis"):
             await rig.cluster.write(export(password="p"))
         assert rig.fake.data("secrets", "default", "db") == {"b": "2"}
 

@@ -94,9 +94,7 @@ def test_rules_choose_by_the_path_of_the_file(sops):
 
 def test_without_anybody_to_encrypt_to_the_run_is_refused(sops):
     (sops.folder / ".sops.yaml").unlink()
-    with pytest.raises(
-        ConfigError, match=r"cannot be encrypted: sops reported “.* creation rules.*\.sops\.yaml"
-    ):
+    with pytest.raises(ConfigError, match=r"cannot be encrypted: sops reported “.* creation rules.*\.sops\.yaml"):
         check(sink(sops))
 
 

@@ -84,7 +84,7 @@ def said(found, address=DB):
 def test_without_the_key_the_first_line_of_the_complaint_is_told(sops):
     told = said(source({"a/db.yaml": sops.encrypted(SECRET)}, sops.without_key()))
     assert told.startswith("a/db.yaml cannot be decrypted: sops reported “Failed to get the data key")
-    assert "Give gitsync the key" in told
+    assert "Set the key" in told
 
 
 def test_a_manifest_that_was_changed_by_hand(sops):
