@@ -116,7 +116,7 @@ def test_the_deadline_ends_the_waiting_and_says_so(answer):
         rig.server.on("POST", ACTION, answer)
         rig.server.on("GET", OPERATION, RUNNING)
         rig.server.on("GET", RESULT, Say(202))
-        with pytest.raises(ArmError, match="Deadline exceeded before POST .* completed") as late:
+        with pytest.raises(ArmError, match=r"Deadline exceeded before POST .* completed") as late:
             await Actor(rig.writer).call(ACTION, API)
         assert (late.value.code, late.value.outcome_unknown) == ("DeadlineExceeded", True)
         assert rig.server.lines.count(f"POST {ACTION}") == 1

@@ -138,7 +138,7 @@ def extensions_of(profile):
     ],
 )
 def test_a_scale_set_with_an_odd_list_of_extensions_is_not_sent(profile, why):
-    with pytest.raises(GitsyncError, match="a PUT might delete what stands there"):
+    with pytest.raises(GitsyncError, match="a PUT could delete its entries"):
         sent(
             "VirtualMachineScaleSet",
             {"sku": {}},

@@ -45,6 +45,6 @@ def test_what_a_person_put_into_a_folder_meanwhile_stays(tmp_path):
     theirs.mkdir(parents=True, mode=0o700)
     theirs.parent.chmod(0o700)
     (theirs / "a").write_text("theirs")
-    with pytest.raises(VaultError, match="does not belong to .*, so it is not written"):
+    with pytest.raises(VaultError, match=r"does not belong to .*, so it is not written"):
         asyncio.run(sink.write(export({"a": "ours"})))
     assert (theirs / "a").read_text() == "theirs"

@@ -80,7 +80,7 @@ def test_a_plan_has_sources_that_are_not_asked():
     )
     (source,) = list_unopened(config).values()
     assert (source.name, source.is_remote) == ("kubernetes", True)
-    with pytest.raises(VaultError, match="A plan does not read .* from kubernetes"):
+    with pytest.raises(VaultError, match=r"A plan does not read .* from kubernetes"):
         asyncio.run(source.read(DB, ["key"]))
 
 

@@ -63,8 +63,8 @@ def _hint(doing: Doing, status: int) -> str:
     address = doing.address
     return {
         401: "Check that the service account still exists: its token is not accepted.",
-        403: f"Grant the service account of the job a Role in namespace {address.namespace} that allows it to {doing.verb} "
-        f"{RESOURCES[address.holder]}.",
+        403: f"Grant the service account of the job a Role in namespace {address.namespace} that allows it to "
+        f"{doing.verb} {RESOURCES[address.holder]}.",
         404: f"Create namespace {address.namespace}.",
         413: "Reduce its size: the limit of Kubernetes is 1 MiB.",
         422: "Fix the keys, annotations and labels that the resource exports.",
