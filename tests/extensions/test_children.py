@@ -110,7 +110,7 @@ def test_no_children_are_sent_as_nothing():
 
 @pytest.mark.parametrize("body", [{}, {"properties": None}, {"properties": {}}, {"properties": {"subnets": None}}])
 def test_an_answer_without_the_list_is_no_empty_list(body):
-    with pytest.raises(GitsyncError, match="might delete"):
+    with pytest.raises(GitsyncError, match="could delete"):
         sent("VirtualNetwork", {}, Live(body=body))
 
 

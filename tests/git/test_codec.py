@@ -231,8 +231,8 @@ def test_a_secret_is_never_written():
         ),
         ("  writes: 1", "  writes: -1", "must be a whole number", "below nothing"),
         ("  writes: 1", "  writes: true", "must be a whole number", "a truth is no number"),
-        ("A.a.azure.com/default/a", "A", r"gitsync\.owner must read", "no key"),
-        ("  - B.b.azure.com/default/b", "  - 5", r"gitsync\.dependsOn\[0\] must read", "no key"),
+        ("A.a.azure.com/default/a", "A", r"gitsync\.owner must be", "no key"),
+        ("  - B.b.azure.com/default/b", "  - 5", r"gitsync\.dependsOn\[0\] must be", "no key"),
         ("dependsOn:\n  - B.b.azure.com/default/b", "dependsOn: x", "must be a list", "a wrong type"),
         ("    startedAt: '2024-05-01T10:00:00Z'\n", "", r"operation\.startedAt is missing", "half an operation"),
         (

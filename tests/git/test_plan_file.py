@@ -58,7 +58,7 @@ def with_node(**members):
         (changed(schema=2), "schema is 2", "of a newer gitsync"),
         (changed(schema="1"), "schema is '1'", "edited"),
         (changed(prune="yes"), "prune is not true or false", "edited"),
-        (changed(revision=None), "revision is not text", "edited"),
+        (changed(revision=None), "revision is not a string", "edited"),
         (changed(more=1), "'more' is not a member", "what is not understood may narrow"),
         (encode(PLAN).replace('"prune": true,', ""), "'prune' is missing", "edited"),
         (encode(PLAN).replace('"prune": true', '"prune": true, "prune": false'), "has a member twice", "edited"),
