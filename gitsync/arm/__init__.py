@@ -2,5 +2,5 @@
 
 Reading order: client (what a node may ask), exchange (one request with its tries), throttle and lanes (when it may go),
 reply, poll and operations (what was begun, to its end), registration, failures (what Azure refused), carrier (the SDK),
-credentials (as whom).
+credentials (which identity).
 """

@@ -1,7 +1,7 @@
-"""What an extension that acts may do of Azure: actions, to their end and with what they answer, and deletes.
+"""The Azure calls that an extension may make: actions, followed to their end, and deletes.
 
-Apart from the writer, whose replies the driver follows itself. What actions answer is made of keys: it is handed to
-whoever called, and goes nowhere else, into no attempt, exception or log.
+Separate from the writer, whose operations the driver polls itself. Responses of actions contain keys: only the caller
+gets them. They never appear in an attempt, exception or log.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Actor:
             raise self._too_late("POST", path)
         if answer.content and not isinstance(answer.body, dict):
             raise ArmError(
-                f"What {path} answers is no JSON object, so something between here and Azure said it.",
+                f"{path} returned a response that is not a JSON object (a proxy?).",
                 status=answer.status,
                 code="UnusableAnswer",
                 request_id=answer.request_id,
@@ -67,12 +67,12 @@ class Actor:
             raise self._too_late("DELETE", arm_id)
 
     def _too_late(self, method: str, path: str) -> ArmError:
-        text = f"{method} {path} had not ended when the time for this resource was up. {self._writer.last_error}"
+        text = f"Deadline exceeded before {method} {path} completed. {self._writer.last_error}"
         return ArmError(
             text.rstrip(),
             code=DEADLINE,
             resource_id=path,
             method=method,
             outcome_unknown=True,
-            hint="Run again: the next run goes on from there. Or give it longer with --resource-timeout.",
+            hint="Run again: the next run resumes polling. Or raise --resource-timeout.",
         )

@@ -97,9 +97,9 @@ class Arm:
         return Writer(self._parts, conversation)
 
     def lane(self, arm_id: str) -> AbstractAsyncContextManager[None]:
-        """Exclude other writes to the same resource, to what it lies in and to what lies in it.
+        """Exclude other writes to the same resource, its ancestors and its children.
 
-        Hold it from the write until its operation has ended. Which resources share a lane: `address.lane_of`.
+        Hold it from the write until its operation has ended. `address.lane_of` defines which resources share a lane.
         """
         return self._traffic.lanes.hold(arm_id)
 
@@ -130,9 +130,9 @@ class Reader:
         return self._conversation.last_error()
 
     async def get(self, arm_id: str, api_version: str) -> Live | None:
-        """The resource; None where Azure says that it is not there.
+        """The resource; None if it does not exist in Azure.
 
-        Raises ArmError (code MalformedResource) where the answer shows something else.
+        Raises ArmError (code MalformedResource) if the response is not that resource.
         """
         answer = await self._read(arm_id, format_target(arm_id, api_version), _GET)
         return None if answer.status in _ABSENT else read_shown_resource(answer, arm_id)
@@ -165,7 +165,7 @@ class Reader:
         found = [*page.entries]
         while page.following is not None:
             if page.following in asked:
-                raise source.malformed("has a `nextLink` that leads back to a page that was read")
+                raise source.malformed("has a `nextLink` to a page that was already read")
             if len(asked) >= MOST_PAGES:
                 raise source.malformed(f"does not end after {MOST_PAGES} pages")
             asked.add(page.following)

@@ -29,7 +29,7 @@ HostOrigin = tuple[str, str, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cloud:
-    """Where Azure Resource Manager is (`endpoint`, without a path), what tokens are asked for, and of whom."""
+    """Where Azure Resource Manager is (`endpoint`, without a path), the audience of tokens, and the authority."""
 
     endpoint: str
     audience: str
@@ -75,10 +75,10 @@ _ENDPOINT_HINT = f"Set AZURE_RESOURCE_MANAGER_ENDPOINT to a URL such as {PUBLIC_
 
 
 def make_cloud(endpoint: str = PUBLIC_ENDPOINT, audience: str | None = None, authority: str | None = None) -> Cloud:
-    """Check the settings of a cloud, and work out audience and authority where only a known endpoint is given.
+    """Check the settings of a cloud, and derive audience and authority from a known endpoint.
 
-    Raises ConfigError: the endpoint is no URL, has more than scheme, host and port, is plain http to another machine,
-    or is one whose audience and authority nobody but the user can know; the authority is not https.
+    Raises ConfigError: the endpoint is not a URL, has more than scheme, host and port, uses plain http on another
+    machine, or is unknown and has no audience and authority in the settings; the authority is not https.
     """
     origin = _checked(endpoint)
     known = _KNOWN.get(origin[1])
@@ -124,7 +124,7 @@ def _checked(endpoint: str) -> HostOrigin:
         raise ConfigError(f"Endpoint {_shown(endpoint)!r} is not a plain http(s) URL.", hint=_ENDPOINT_HINT)
     if origin[0] == "http" and not _is_loopback(origin[1]):
         raise ConfigError(
-            f"Endpoint {endpoint} is plain http to another machine.",
+            f"Endpoint {endpoint} uses plain http on another machine.",
             hint="Use https; http is for an emulator on this machine (127.0.0.1, ::1 or localhost).",
         )
     return origin

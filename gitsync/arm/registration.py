@@ -25,7 +25,7 @@ _ACCEPTS = frozenset({200, 202})
 
 @dataclass(slots=True)
 class _Registration:
-    """One namespace in one subscription. Whoever holds the lock works for all; the others find what came of it."""
+    """One namespace in one subscription. The holder of the lock registers for all; the others use its result."""
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     was_asked: bool = False
@@ -106,7 +106,7 @@ class Registrations:
             resource_id=f"/subscriptions/{subscription}",
             method="POST",
             at=format_rfc3339(self._pace.clock.now()),
-            hint=f"The right for it is {namespace}/register/action; try: az provider register -n {namespace}",
+            hint=f"Grant {namespace}/register/action, or run: az provider register -n {namespace}",
         )
 
 

@@ -1,7 +1,7 @@
-"""How much work one expression may be, so that no manifest can hang a run or fill its memory.
+"""Limits the work of one expression, so that no manifest can hang a run or fill its memory.
 
-Expressions always end, but nested macros and doubled lists can take for ever to do so. What they work on is the answer
-of Azure and some secrets: thousands of characters, not millions.
+Expressions always end, but nested macros and doubled lists can take very long. Their input is a response of Azure and
+some secrets: thousands of characters, not millions.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class EvaluationBudget:
         self._characters -= count
         if self._characters < 0:
             self._steps = 0
-            raise EvaluationError("the expression works on too much text")
+            raise EvaluationError("the expression processes too much text")
 
     def weigh(self, value: Any) -> None:
         """Charge for what a function reads or makes; maps and objects are charged as they are visited."""

@@ -37,7 +37,7 @@ def evaluate(node: ExpressionNode, variables: Mapping[str, Any], budget: Evaluat
     try:
         return scope.value(node)
     except RecursionError:
-        raise EvaluationError("the expression, or what it works on, is nested too deeply") from None
+        raise EvaluationError("the expression or its input is nested too deeply") from None
 
 
 def _value(node: ExpressionNode, scope: EvaluationScope) -> Any:

@@ -17,7 +17,7 @@ from gitsync.model.resource import Resource
 from gitsync.problems.field_path import FieldPath
 
 FIELDS: Final = {"secretExpressions": Holder.SECRET, "configMapExpressions": Holder.CONFIG_MAP}
-"""Where expressions stand in operatorSpec, and what they write to."""
+"""The fields of operatorSpec that contain expressions, and what they write to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

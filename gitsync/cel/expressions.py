@@ -1,7 +1,7 @@
 """From the text of an expression to something that can be evaluated: read, checked, its type known
 (docs/reference/reconciliation.md#export-expressions).
 
-An entry point of this package, besides `exported`, `findings` and `outcomes` for the expressions of manifests.
+An entry point of this package, next to `exported`, `findings` and `outcomes` for the expressions of manifests.
 """
 
 from __future__ import annotations

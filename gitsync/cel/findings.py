@@ -1,8 +1,7 @@
-"""What is wrong with the expressions of a manifest, told offline and all at once
+"""Reports all problems of the expressions of a manifest at once, and offline
 (docs/reference/reconciliation.md#export-expressions).
 
-Apart from compiling: here a mistake gets its field, its line in the file, and what an export asks of its expressions
-besides.
+Separate from compiling: this module adds the field and the line of a problem, and checks the rules of exports.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ _OUTPUTS: Final = (STRING, TEXTS)
 
 def check_expressions(resource: Resource, kind: Kind) -> tuple[Problem, ...]:
     """Every problem of the expressions of one manifest, in the order of its file. Entries of the wrong shape are
-    passed over: the check of shapes tells of them.
+    skipped: the schema check reports them.
     """
     found = (finding for row in find_expressions(resource) for finding in _of_entry(*row, kind))
     return tuple(sorted((locate_finding(finding, resource) for finding in found), key=lambda problem: problem.order))
@@ -63,13 +62,13 @@ def _output(path: FieldPath, entry: Mapping[str, Any], program: CompiledExpressi
     elif program.type == STRING and not entry.get("key"):
         text = quote_expression(program.text)
         message = f"CEL expression with output type string must specify destination 'key', {text} does not."
-        yield Finding(code="ExpressionKey", path=path, message=message, hint="Say under which key its text is written.")
+        yield Finding(code="ExpressionKey", path=path, message=message, hint="Set key to the key for the value.")
     elif program.type == TEXTS and entry.get("key"):
         message = (
             "CEL expression with output type map[string]string must not specify destination 'key', "
             f"{quote_expression(program.text)} does."
         )
-        hint = "Leave key out: the map has keys of its own."
+        hint = "Remove key: the map has its own keys."
         yield Finding(code="ExpressionKey", path=(*path, "key"), message=message, hint=hint)
 
 
@@ -80,7 +79,7 @@ def _text(path: FieldPath, program: CompiledExpression) -> Iterator[Finding]:
 
 def _wrong_type(path: FieldPath, program: CompiledExpression, wanted: str) -> Finding:
     message = f"expression {quote_expression(program.text)} must return one of {wanted}, but was {program.type}."
-    return Finding(code="ExpressionOutput", path=path, message=message, hint="Make text of it with string(…).")
+    return Finding(code="ExpressionOutput", path=path, message=message, hint="Convert it with string(…).")
 
 
 def _secrets(path: FieldPath, program: CompiledExpression, kind: Kind) -> Iterator[Finding]:
@@ -88,7 +87,7 @@ def _secrets(path: FieldPath, program: CompiledExpression, kind: Kind) -> Iterat
     for name in sorted(program.secrets - set(known)):
         meant = suggest(name, known)
         hint = f"Did you mean secret.{meant}? " if meant else ""
-        hint += f"It has {join_with_or(known)}." if known else "It has no secrets that could be exported."
+        hint += f"It has {join_with_or(known)}." if known else "It has no secrets to export."
         message = (
             f"expression {quote_expression(program.text)} uses secret.{name}, which {kind.gvk.kind} does not have."
         )
@@ -98,22 +97,22 @@ def _secrets(path: FieldPath, program: CompiledExpression, kind: Kind) -> Iterat
             code="SecretNotNamed",
             path=path,
             level=Level.WARNING,
-            message=f"expression {quote_expression(program.text)} uses secret without naming which one.",
-            hint="Only secrets that are named somewhere, as in secret.primaryKey, are asked of Azure: name them.",
+            message=f"expression {quote_expression(program.text)} uses secret without the name of a secret.",
+            hint="Name the secrets, as in secret.primaryKey: gitsync reads only named secrets from Azure.",
         )
 
 
 def _no_secrets(path: FieldPath, program: CompiledExpression) -> Iterator[Finding]:
     if program.secrets or program.uses_secret_whole:
         message = f"expression {quote_expression(program.text)} uses secret, which is empty in configMapExpressions."
-        hint = "Everybody may read a config map: move the expression to secretExpressions."
+        hint = "Move the expression to secretExpressions: config maps are not confidential."
         yield Finding(code="SecretInConfigMap", path=path, message=message, hint=hint)
 
 
 def _shown(path: FieldPath, program: CompiledExpression) -> Iterator[Finding]:
     if program.secrets or program.uses_secret_whole:
         message = (
-            f"expression {quote_expression(program.text)} uses secret, and annotations and labels show what they say."
+            f"expression {quote_expression(program.text)} uses secret, but annotations and labels are not encrypted."
         )
-        hint = "Write it under a key of its own: nothing encrypts the metadata of a Secret, SOPS included."
+        hint = "Write it to its own key: nothing encrypts the metadata of a Secret, not even SOPS."
         yield Finding(code="SecretInMetadata", path=path, message=message, hint=hint)

@@ -32,9 +32,9 @@ def evaluate_exports(
 ) -> tuple[ExportedValue, ...]:
     """The values of expressions with where they go, in their order, each key of a map as an entry of its own.
 
-    `subject` is what expressions call `self`, `secrets` what they call `secret`. All of them have one budget: a
-    manifest may hold thousands, and nothing else goes on meanwhile. ExportError, which only a change of the manifest
-    can mend, with the first that has no value or an empty one, or for which nothing is left.
+    `subject` is what expressions call `self`, `secrets` what they call `secret`. All of them share one budget: a
+    manifest may contain thousands, and evaluation blocks the event loop. Raises ExportError, which only a change of
+    the manifest can fix, for the first that has no value or an empty one, or that exceeds the budget.
     """
     revealed = {name: secret.reveal() for name, secret in secrets.items()}
     given = _Given(subject=subject, secrets=revealed, budget=budget or EvaluationBudget())
@@ -68,7 +68,7 @@ def _keys(one: Exported, work: _Work) -> dict[str, str]:
         return {one.key: _text(one.value, work)}
     found = work(one.value)
     if not isinstance(found, Mapping) or not all(isinstance(part, str) for pair in found.items() for part in pair):
-        raise _unexpected(one.value, "no map of texts")
+        raise _unexpected(one.value, "a value that is not a map of strings")
     if not found:
         raise _unexpected(one.value, "an empty map")
     return {str(key): str(found[key]) for key in sorted(found)}
@@ -77,7 +77,7 @@ def _keys(one: Exported, work: _Work) -> dict[str, str]:
 def _text(program: CompiledExpression, work: _Work) -> str:
     found = work(program)
     if not isinstance(found, str) or not found:
-        raise _unexpected(program, "an empty text" if found == "" else "no text")
+        raise _unexpected(program, "an empty string" if found == "" else "a value that is not a string")
     return found
 
 
@@ -90,5 +90,5 @@ def _worked_out(program: CompiledExpression, variables: Mapping[str, Any], budge
 
 
 def _unexpected(program: CompiledExpression, given: str) -> ExportError:
-    """Types are checked offline; but what Azure says need not have the type that its facts promise."""
+    """Types are checked offline, but a response of Azure may not have the type of the schema."""
     return ExportError(f"unexpected expression output: {quote_expression(program.text)} gives {given}", is_fatal=True)

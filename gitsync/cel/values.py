@@ -82,7 +82,7 @@ class MapValue(Mapping[Any, Any]):
             if name_type(key) not in KEYS:
                 raise EvaluationError(f"unsupported key type: {find_type(key).name}")
             if _told_apart(key) in self._entries:
-                raise EvaluationError("the same key stands twice in a map")
+                raise EvaluationError("the same key is in a map twice")
             self._entries[_told_apart(key)] = value
 
     def __getitem__(self, key: Any) -> Any:

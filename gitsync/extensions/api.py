@@ -27,8 +27,8 @@ class ReadsAzure(Protocol):
 
 
 class ActsOnAzure(ReadsAzure, Protocol):
-    """What a deleter, an exporter of secrets or a success handler may do besides: through the same throttle, host guard
-    and deadline as everything else. A plan hands it to nobody.
+    """Additional calls for a deleter, an exporter of secrets or a success handler, through the same throttle, host
+    guard and deadline as all other calls. A plan does not provide it.
     """
 
     async def call(
@@ -72,11 +72,11 @@ LookupResult = Live | tuple[Mapping[str, Any], ...] | None
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """The resource that an extension is asked about.
+    """The resource that an extension is called for.
 
-    `live` is as just read (None: it does not exist); `owner` likewise, None where the kind has none or it is not
-    needed. `owner_name` is the name of the owner's manifest, "" for an owner given by id. `answers` are those to the
-    questions of the kind's body modifiers; where Azure gave none, nobody is asked further.
+    `live` is as just read (None: it does not exist); `owner` likewise, None if the kind has none or it is not needed.
+    `owner_name` is the name of the manifest of the owner, "" for an owner given by id. `answers` are those to the
+    questions of the body modifiers of the kind; if Azure did not respond, no further extension is called.
     """
 
     key: Key
@@ -91,7 +91,7 @@ class Subject:
 
 
 class UnmendableError(GitsyncError):
-    """What an extension raises where only another manifest mends it: Ready becomes Error/Failed with its message."""
+    """Raised if only a change of the manifest can fix the problem: Ready becomes Error/Failed with its message."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,8 +105,8 @@ class ActionCall:
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """The answer of a check: `reason` says why not, and is "" where it agrees. `then` is to be called before the run
-    looks again.
+    """The result of a check: `reason` is why not, and "" if the check passes. Call `then` before the run checks
+    again.
     """
 
     reason: str = ""
@@ -133,9 +133,9 @@ def success() -> CheckResult:
 
 
 def failure(reason: str, then: ActionCall | None = None) -> CheckResult:
-    """Answer of a post-check: not yet. Ready becomes PostReconciliationFailure with this reason.
+    """Result of a post-check: not yet. Ready becomes PostReconciliationFailure with this reason.
 
-    `then` is an action that may mend it: called once for a resource in a run, never in a plan nor under policy skip.
+    `then` is an action that may fix it: called once for a resource in a run, never in a plan nor under policy skip.
     """
     return CheckResult(reason, then)
 
@@ -197,7 +197,7 @@ NextDelete = Callable[[Subject, ActsOnAzure], Awaitable[None]]
 class Deleter(Protocol):
     """Deletes a resource; `next` is the rest of the chain, which ends in the DELETE of the resource itself.
 
-    `subject.spec` is empty: the manifest has left git.
+    `subject.spec` is empty: the manifest was removed from git.
     """
 
     async def __call__(self, subject: Subject, azure: ActsOnAzure, next: NextDelete) -> None: ...  # noqa: A002 - ASO's word
@@ -263,7 +263,7 @@ class SuccessHandler(Protocol):
 class Extension:
     """One registration: what it adds for one kind, in every version of it. Unset points add nothing.
 
-    `deletes_besides` is what a plan says of the deleter: a sentence on what goes besides the resource.
+    `deletes_besides` describes the deleter in a plan: a sentence on what it deletes in addition to the resource.
     """
 
     group: str

@@ -84,7 +84,7 @@ class Registry:
         return body
 
     def foretold(self, subject: Subject) -> str:
-        """What a plan says of sending the body, besides that it is sent."""
+        """Additional text in a plan for sending the body."""
         said = [modifier.foretells(subject) for modifier in self._modifiers(subject) if modifier.foretells]
         return " ".join(filter(None, said))
 
@@ -109,7 +109,7 @@ class Registry:
         return [one if isinstance(one, Modifier) else Modifier(sent=one) for one in found]
 
     def deletes_besides(self, key: tuple[str, str]) -> str:
-        """What a plan says that deleting a resource of a (group, kind) does besides; "" for nothing."""
+        """Additional effects of deleting a resource of a (group, kind), for a plan; "" for none."""
         return " ".join(one.deletes_besides for one in self._by_kind.get(key, []) if one.deletes_besides)
 
     async def delete(self, subject: Subject, azure: ActsOnAzure, last: NextDelete) -> None:
@@ -131,7 +131,7 @@ class Registry:
     async def export_secrets(
         self, subject: Subject, azure: ActsOnAzure, wanted: frozenset[str]
     ) -> Mapping[str, Secret]:
-        """Give the secrets that are wanted, by field; what nobody knows is left out."""
+        """Return the wanted secrets by field, without unknown ones."""
         found: dict[str, Secret] = {}
         for export in (e.export_secrets for e in self.of(subject) if e.export_secrets):
             if left := wanted - found.keys():
@@ -141,7 +141,7 @@ class Registry:
     async def export_config_maps(
         self, subject: Subject, azure: ReadsAzure, wanted: frozenset[str]
     ) -> Mapping[str, str]:
-        """Give the values of config maps that are wanted, by field; what nobody knows is left out."""
+        """Return the wanted values of config maps by field, without unknown ones."""
         found: dict[str, str] = {}
         for export in (e.export_config_maps for e in self.of(subject) if e.export_config_maps):
             if left := wanted - found.keys():

@@ -1,8 +1,8 @@
-"""Extensions of other packages: how they are found, and what becomes of one that breaks off.
+"""Extensions of other packages: how they are loaded, and how their failures are handled.
 
-Apart from the registry, since strangers' code is held to less than ours: whatever one of them raises, or answers
-without being asked for, means that what it was asked could not be found out. That is for its makers to mend, and no
-fault of gitsync's; a fault of ours that comes up through `next` stays one.
+Separate from the registry, since third-party code is less trusted: an exception or an unexpected result of an extension
+means that its question has no answer. Its authors must fix that; it is not an internal error of gitsync. An internal
+error that passes through `next` stays one.
 """
 
 from __future__ import annotations
@@ -67,19 +67,19 @@ def _load(point: EntryPoint) -> Extensions:
         raise _unusable(point, f"cannot be loaded: {error}") from error
     for one in loaded:
         if not isinstance(one, Extension):
-            raise _unusable(point, f"holds a {type(one).__name__} where an Extension should be")
+            raise _unusable(point, f"contains a {type(one).__name__} instead of an Extension")
     return loaded
 
 
 def _unusable(point: EntryPoint, what: str) -> ConfigError:
     return ConfigError(
         f"The extension {point.name!r} ({point.value}) {what}.",
-        hint="Mend or uninstall the package that brings it.",
+        hint="Fix or uninstall its package.",
     )
 
 
 def guard_extension(extension: Extension, name: str) -> Extension:
-    """The same extension, which raises nothing but GitsyncError. `name` is what people are told."""
+    """The same extension, which only raises GitsyncError. Messages contain `name`."""
     return replace(
         extension,
         owner_check=extension.owner_check and _check(extension.owner_check, name),
@@ -230,7 +230,7 @@ def _texts_to(wanted: type[_Value], answer: Mapping[str, _Value]) -> Mapping[str
 def _answer(answer: _Answer, wanted: type) -> _Answer:
     """The answer, if it is what it should be: strangers' code need not have been type-checked."""
     if not isinstance(answer, wanted):
-        raise TypeError(f"the answer is a {type(answer).__name__}, not a {wanted.__name__}")
+        raise TypeError(f"it returned a {type(answer).__name__}, not a {wanted.__name__}")
     return answer
 
 
@@ -245,9 +245,9 @@ def _noted_in(ours: list[Exception]) -> Iterator[None]:
 
 @contextmanager
 def _blamed_on(name: str, ours: Collection[Exception] = (), *, in_silence: bool = False) -> Iterator[None]:
-    """Blame what is raised on an extension, but for what is `ours`.
+    """Attribute exceptions to an extension, except those in `ours`.
 
-    In silence it is not told what the exception says: where answers to actions are at hand it may quote a key.
+    If silent, the error does not contain the text of the exception, which may quote a key of a response.
     """
     try:
         yield
@@ -258,6 +258,6 @@ def _blamed_on(name: str, ours: Collection[Exception] = (), *, in_silence: bool 
             raise
         how = type(error).__name__ if in_silence else f"{type(error).__name__}: {error}"
         raise ExtensionError(
-            f"The extension {name!r} broke off: {how}.",
-            hint="Mend or uninstall the package that brings it.",
+            f"The extension {name!r} failed: {how}.",
+            hint="Fix or uninstall its package.",
         ) from (None if in_silence else error)

@@ -1,9 +1,9 @@
-"""The environment that git runs in: what it may do, and the credentials, which travel nowhere else.
+"""The environment of git: its permissions and credentials, which are passed only there.
 
-Settings are handed over as variables (GIT_CONFIG_COUNT and so on), never on the command line, which everybody on the
-machine can read, and never in a file. Settings of the person or the machine stay in force (credential helpers,
-proxies, private authorities, the ssh command): they are how git works there. Of a work tree's own settings, only the
-headers for its remote's host are used: whoever can write there must not choose what runs here.
+Settings are passed as variables (GIT_CONFIG_COUNT and so on), never on the command line, which every user of the
+machine can read, and never in a file. Settings of the user and the machine stay in force (credential helpers, proxies,
+private CAs, the ssh command): they are how git works there. Of the settings of a working tree, only the headers for the
+host of its remote are used: a user with write access to it must not choose what gitsync runs.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ def _straight(url: Url, settings: GitSettings) -> GitSettings:
 
 
 def _ssh(url: Url, access: GitAccess) -> dict[str, str]:
-    """The ssh command that the environment or the person's own settings of git name, else one that asks nothing."""
+    """The ssh command from the environment or the git settings of the user, else one that never prompts."""
     if url.scheme == "file" or "GIT_SSH_COMMAND" in os.environ or "GIT_SSH" in os.environ:
         return {}
     if no_repository(access).succeeds("config", "--get", "core.sshCommand"):

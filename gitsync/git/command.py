@@ -1,7 +1,7 @@
 """Run git in one repository: the only place that does.
 
-The repository is always named (GIT_DIR), so git never looks for one, and what lies in a folder cannot pass itself off
-as one. The arguments are gitsync's. What git prints on failure becomes a sentence for people here, once.
+GIT_DIR always names the repository, so git never searches for one, and the content of a folder cannot pose as a
+repository. All arguments come from gitsync. This module turns the error output of git into a readable message.
 """
 
 from __future__ import annotations
@@ -81,11 +81,11 @@ class Repository:
     def _overtime(self, command: str, call: ProgramCall) -> GitFailedError:
         if call.was_told_to_end:
             return GitFailedError(
-                f"git {command} was ended because the run was told to end.", hint="Run gitsync again.", timed_out=True
+                f"git {command} was stopped because the run was stopped.", hint="Run gitsync again.", timed_out=True
             )
         return GitFailedError(
             f"git {command} did not end within {self.timeout:g} seconds.",
-            hint="Is the host reachable? --git-timeout gives it longer.",
+            hint="Check that the host is reachable, or raise --git-timeout.",
             timed_out=True,
         )
 
@@ -98,4 +98,4 @@ class Repository:
 
 
 def _not_installed() -> SourceError:
-    return SourceError("git cannot be started.", hint="Install git 2.31 or newer, and have it on the PATH.")
+    return SourceError("git cannot be started.", hint="Install git 2.31 or newer, and add it to the PATH.")

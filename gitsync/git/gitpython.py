@@ -25,7 +25,7 @@ def load_gitpython() -> ModuleType:
             import git  # noqa: PLC0415 - it takes 80 ms, and a plain folder is read without it
         except ImportError as error:
             raise SourceError(
-                "git cannot be started.", hint="Install git 2.31 or newer, and have it on the PATH."
+                "git cannot be started.", hint="Install git 2.31 or newer, and add it to the PATH."
             ) from error
     return git
 
@@ -39,7 +39,7 @@ def read_branch(folder: Path) -> str | None:
 
 @contextmanager
 def _only_variables_of_git() -> Iterator[None]:
-    """Take all other variables out of the environment meanwhile. Runs before the process has another thread."""
+    """Remove all other variables from the environment for the time of a block. Call before the process has threads."""
     everything = dict(os.environ)
     for name in everything.keys() - select_environment(Program.GIT, everything).keys():
         del os.environ[name]

@@ -1,6 +1,6 @@
-"""How long the programs that a run started may still run once the run is told to end.
+"""The grace period of the programs that a run started, after the run is stopped.
 
-A signal handler begins it directly: the event loop stands still while git pushes, and hears of nothing.
+A signal handler starts it directly: the event loop is blocked while git pushes, and receives no signals.
 """
 
 from __future__ import annotations

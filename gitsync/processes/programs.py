@@ -26,7 +26,7 @@ _MACHINE = ("PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "TZ", "LANG", "LANGUAGE
 _PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 _AUTHORITIES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE")
 _SLICE = 0.25
-"""Seconds after which a wait looks again whether the run was told to end."""
+"""Seconds after which a wait checks again whether the run was stopped."""
 
 
 class Program(StrEnum):
@@ -36,7 +36,7 @@ class Program(StrEnum):
 
 
 class _Row(NamedTuple):
-    """`variables` are names or patterns. `grace` is in seconds after the run is told to end: by then it has ended."""
+    """`variables` are names or patterns. `grace` is in seconds after the run is stopped: the program ends by then."""
 
     variables: tuple[str, ...]
     grace: float
@@ -104,7 +104,7 @@ class ProgramCall:
 
     @property
     def was_told_to_end(self) -> bool:
-        """Whether no time is left because the run was told to end."""
+        """Whether no time is left because the run was stopped."""
         return self.grace.left(_TABLE[self.program].grace) <= 0
 
 

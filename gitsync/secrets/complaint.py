@@ -1,4 +1,4 @@
-"""What a place says when it refuses, fit to be told: on one line, bounded, and without the values that it was sent."""
+"""The error text of a source or sink, safe to show: on one line, bounded, and without the values that it was sent."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ def encode_value(value: Secret, address: Address, key: str) -> bytes:
     """The value in UTF-8. VaultError where it holds what is no character (half of a surrogate pair)."""
     text = value.reveal()
     if any("\ud800" <= character <= "\udfff" for character in text):
-        raise VaultError(f"The value of {key} of {address} is not text: it cannot be written in UTF-8.")
+        raise VaultError(f"The value of {key} of {address} is not text: it cannot be encoded in UTF-8.")
     return text.encode()
 
 
@@ -23,12 +23,12 @@ def decode_secret(content: bytes, where: str) -> Secret:
     """The text of what was read at `where`, exactly as it is. VaultError where it is too large or not UTF-8."""
     if len(content) > MOST_BYTES:
         raise VaultError(
-            f"{where} has more than {MOST_BYTES} bytes, which is the most that is read of one value.",
-            hint="Look whether it is the file that was meant.",
+            f"{where} exceeds the limit of {MOST_BYTES} bytes for one value.",
+            hint="Check that it is the right file.",
         )
     text = content.decode("utf-8", "replace")
     if text.encode() != content:
-        raise VaultError(f"{where} is not text in UTF-8, and a resource takes text alone.", hint="Keep it encoded.")
+        raise VaultError(f"{where} is not text in UTF-8, and resources take only text.", hint="Keep it encoded.")
     return Secret(text)
 
 
@@ -40,11 +40,11 @@ def check_export(export: Export) -> None:
 
 
 def check_owner(export: Export, owner: str | None, what: str) -> None:
-    """Raise VaultError where `what` stands there (its owner None: nothing does) is another's: a run beside this one
-    may have come first. So a sink looks once more right before it writes.
+    """Raise VaultError if `what` belongs to another owner (None: it does not exist): a concurrent run may have been
+    first. So a sink checks again right before it writes.
     """
     if owner not in {None, str(export.owner)}:
         raise VaultError(
-            f"{what} is not {export.owner}'s own, so it is not written.",
-            hint="Delete it, or export under another name.",
+            f"{what} does not belong to {export.owner}, so it is not written.",
+            hint="Delete it, or export to another name.",
         )

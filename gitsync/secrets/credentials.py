@@ -1,7 +1,7 @@
-"""Looks up the Secrets that are credentials among the sources of secrets.
+"""Looks up credential Secrets in the secret sources.
 
-Apart from the other values, which a node asks for when its turn comes: who a resource is reconciled as is asked before
-there is a plan, and unknown is told from absent.
+Separate from the other values, which a node reads when its turn comes: credentials are resolved before planning, and
+unknown differs from absent.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ async def find_credentials(
         return asking.result()
     asking.cancel()
     await asyncio.wait({asking})
-    return dict.fromkeys(wanted, Unknown("The sources of secrets had not answered when the time for it was up."))
+    return dict.fromkeys(wanted, Unknown("Timed out waiting for secret sources."))
 
 
 async def _find_each(places: Iterable[CredentialName], lookup: Lookup) -> Mapping[CredentialName, CredentialLookup]:
@@ -39,9 +39,9 @@ async def _find_each(places: Iterable[CredentialName], lookup: Lookup) -> Mappin
 
 
 async def _find(place: CredentialName, lookup: Lookup) -> CredentialLookup:
-    """Whole, or by its keys: the environment has no whole objects, and tells by the subscription that it has this one.
+    """Whole, or by its keys: the environment has no whole objects; the subscription shows that it has this one.
 
-    Keys of one Secret may come from several sources, so that a secret need not stand beside the ids.
+    Keys of one Secret may come from several sources, so that a secret can be stored apart from the ids.
     """
     address = Address(Holder.SECRET, *place)
     try:
@@ -54,4 +54,4 @@ async def _find(place: CredentialName, lookup: Lookup) -> CredentialLookup:
         return Unknown(str(error))
     if found.exists:
         return dict(found.values)
-    return Unknown("a plan asks no remote source of secrets.", unasked=True) if found.unasked else None
+    return Unknown("a plan does not read remote secret sources.", unasked=True) if found.unasked else None

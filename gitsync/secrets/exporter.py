@@ -47,9 +47,9 @@ class Outlets:
         self.kept = kept
 
     def wants(self, address: Address, *, is_watched: bool) -> bool:
-        """Tell whether anybody gets what is exported to an object: a Secret for nobody is not asked for.
+        """Whether an export has a reader: a Secret without readers is not requested from Azure.
 
-        What a watched resource exports is for other resources alone.
+        Only other resources read the exports of a watched resource.
         """
         takes_secrets = not is_watched and any(sink is not self.kept for sink in self._sinks)
         return takes_secrets or address.holder is Holder.CONFIG_MAP or address in self._needed
@@ -101,7 +101,7 @@ class Outlets:
                 except VaultError as error:
                     problems.append(_not_removed(sink.name, address, owner, error))
                 except TimeoutError:
-                    late = VaultError("The time of the run was up.")
+                    late = VaultError("Deadline of the run exceeded.")
                     problems.append(_not_removed(sink.name, address, owner, late))
         return tuple(problems)
 

@@ -35,8 +35,8 @@ def open_local_source(word: str, config: Config, environment: Mapping[str, str])
         return None
     if not (config.secrets_folder or config.config_maps_folder):
         raise ConfigError(
-            "Secrets are to come from a folder, and none is given.",
-            hint="Give --secrets-folder or --config-maps-folder.",
+            "The secret source `folder` needs a folder.",
+            hint="Set --secrets-folder or --config-maps-folder.",
         )
     return FolderSource(
         secrets=_there(config.secrets_folder, "--secrets-folder"),
@@ -72,11 +72,11 @@ def _there(path: str | None, flag: str) -> Path | None:
         return None
     folder = Path(path)
     if not folder.exists():
-        raise ConfigError(f"There is no folder {folder.absolute()}.", hint=f"Make it, or check {flag}.")
+        raise ConfigError(f"There is no folder {folder.absolute()}.", hint=f"Create it, or check {flag}.")
     return folder
 
 
 def _given(path: str | None, word: str, flag: str) -> Path:
     if not path:
-        raise ConfigError(f"Secrets are to be exported with {word}, and {flag} is not given.", hint=f"Give {flag}.")
+        raise ConfigError(f"The secret sink {word} needs {flag}.", hint=f"Set {flag}.")
     return Path(path)

@@ -25,7 +25,7 @@ class LookupState:
 
 
 class Lookup:
-    """The sources of a run. A plan asks none that is elsewhere. `redact` is told every secret value that is found."""
+    """The sources of a run. A plan reads no remote source. `redact` gets every secret value that is found."""
 
     def __init__(self, sources: Sequence[SecretSource], *, asks_remote: bool, redact: Callable[[Secret], None]) -> None:
         self._sources = sources

@@ -26,8 +26,8 @@ def check_names(address: Address, keys: Iterable[str] = ()) -> None:
     if wrong:
         named = f"{format_name(address.namespace)}/{format_name(address.name)}"
         raise VaultError(
-            f"{address.holder} {named} cannot be looked for or written: {'; '.join(wrong)}.",
-            hint="Name it in the manifest as Kubernetes allows.",
+            f"{address.holder} {named} cannot be read or written: {'; '.join(wrong)}.",
+            hint="Use a name in the manifest that Kubernetes allows.",
         )
 
 

@@ -1,7 +1,7 @@
-"""Folders and files that nobody else may read: judged before they are used, and made so from the first moment.
+"""Folders and files that other users cannot read: checked before use, and created with restricted permissions.
 
-Who may write into a folder may put a link there, and so decide where a secret goes. So every folder that a sink writes
-to belongs to this user, and is nobody else's to enter.
+A user with write access to a folder can create a link in it, and so choose where a secret is written. So every folder
+that a sink writes to belongs to the user of gitsync, and no other user can enter it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _OTHERS = 0o077
 
 
 class UnfitError(Exception):
-    """What stands at a path must not be given secrets: what is wrong, and how to mend it."""
+    """A path is not safe for secrets: the reason, and a hint."""
 
     def __init__(self, message: str, hint: str) -> None:
         super().__init__(message)
@@ -31,9 +31,9 @@ class UnfitError(Exception):
 
 
 def ensure_private_folder(folder: Path) -> None:
-    """Make sure of a folder that only this user may enter; make it where there is none, and what it lies in.
+    """Ensure a folder that only this user can enter; create it and its parents if it does not exist.
 
-    Raises UnfitError where another may, or something else stands there; OSError where it cannot be made.
+    Raises UnfitError if other users can enter it, or it is not a folder; OSError if it cannot be created.
     """
     for parent in reversed(folder.absolute().parents):
         if not parent.exists():
@@ -48,9 +48,9 @@ def judge_folder(folder: Path) -> None:
     """Raise UnfitError where a path is no folder of this user alone; OSError where nothing is there."""
     found = folder.lstat()
     if stat.S_ISLNK(found.st_mode):
-        raise UnfitError(f"{folder} is a symbolic link.", "Name the folder itself.")
+        raise UnfitError(f"{folder} is a symbolic link.", "Use the folder itself.")
     if not stat.S_ISDIR(found.st_mode):
-        raise UnfitError(f"{folder} is not a folder.", "Name a folder, or another place.")
+        raise UnfitError(f"{folder} is not a folder.", "Use a folder, or another path.")
     _judge(folder, found, "700")
 
 
@@ -62,7 +62,7 @@ def judge_file(file: Path) -> None:
         return
     if not stat.S_ISREG(found.st_mode):
         kind = "a symbolic link" if stat.S_ISLNK(found.st_mode) else "not a file"
-        raise UnfitError(f"{file} is {kind}.", "Name the file itself, or another one.")
+        raise UnfitError(f"{file} is {kind}.", "Use the file itself, or another path.")
     _judge(file, found, "600")
 
 
@@ -70,12 +70,12 @@ def _judge(path: Path, found: os.stat_result, mode: str) -> None:
     if found.st_uid != os.geteuid():
         raise UnfitError(
             f"{path} belongs to the user {found.st_uid}, and gitsync runs as {os.geteuid()}.",
-            f"Give it away with `chown {os.geteuid()} {path}`, or name another one.",
+            f"Run `chown {os.geteuid()} {path}`, or use another path.",
         )
     if found.st_mode & _OTHERS:
         raise UnfitError(
-            f"{path} has the mode {stat.S_IMODE(found.st_mode):04o}: others may read or write what is to be secret.",
-            f"Mend it with `chmod {mode} {path}`.",
+            f"{path} has the mode {stat.S_IMODE(found.st_mode):04o}: other users can read or write secrets.",
+            f"Run `chmod {mode} {path}`.",
         )
 
 
@@ -110,7 +110,7 @@ def sync_folder(folder: Path) -> None:
 
 @contextmanager
 def lock_folder(folder: Path) -> Iterator[None]:
-    """Hold a folder against other runs. What is done meanwhile is short, so it is waited for."""
+    """Lock a folder against other runs. The lock is short, so other runs wait for it."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)

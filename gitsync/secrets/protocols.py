@@ -27,10 +27,10 @@ class SecretSource(Protocol):
     is_remote: bool
 
     async def read(self, address: Address, keys: Sequence[str]) -> Mapping[str, Secret] | None:
-        """The values of an object, by key; None where this source does not have the object.
+        """The values of an object, by key; None if this source does not have the object.
 
-        `keys` are those that are wanted, so that no more is fetched than is needed; none means all of them. What is
-        there may lack some of them. Raises VaultError where it cannot be told.
+        `keys` are the wanted keys, so that no more is fetched than needed; none means all of them. The result may lack
+        some of them. Raises VaultError if the object cannot be read.
         """
         ...
 
@@ -41,38 +41,38 @@ class Sink(Protocol):
     name: str
 
     async def check(self) -> None:
-        """Make sure, before the run touches anything, that it can be written to; ConfigError says what to mend."""
+        """Check that the sink is writable, before the run changes anything; ConfigError has the hint."""
         ...
 
     async def owner(self, address: Address) -> str | None:
-        """Who owns what stands at an address: the text of the owner's key, "" for nobody, None where nothing is there.
+        """The owner of the object at an address: the text of the owner's key, "" for no owner, None for no object.
 
-        Raises VaultError where it cannot be told.
+        Raises VaultError if the object cannot be read.
         """
         ...
 
     async def write(self, export: Export) -> None:
-        """Put an object in its place, whole: keys, annotations and labels that it no longer has vanish.
+        """Write a whole object: keys, annotations and labels that it no longer has are removed.
 
-        Where nothing changed, nothing is written. Raises VaultError, also where somebody else's stands there by now;
-        then the object is as it was where the place can do that.
+        If nothing changed, nothing is written. Raises VaultError, also if the object belongs to another owner by now;
+        then the object is unchanged, if the sink supports that.
         """
         ...
 
     async def remove(self, address: Address, owner: Owner) -> None:
-        """Take away what stands at an address, if this resource exported it.
+        """Delete the object at an address, if this resource exported it.
 
-        What is not there, or is somebody else's, stays as it is. Raises VaultError where that cannot be told or done.
+        An object of another owner is not changed. Raises VaultError if the object cannot be read or deleted.
         """
         ...
 
 
 @runtime_checkable
 class Examines(Protocol):
-    """What a sink may have besides: a place that cannot hold every object says so before anything is written."""
+    """An optional part of a sink: it rejects objects that it does not support before anything is written."""
 
     def examine(self, exports: Sequence[Export]) -> None:
-        """Raise VaultError where one of the objects cannot be written here, whoever owns what stands there, or not
-        beside the others, in this order.
+        """Raise VaultError if one of the objects cannot be written here, whatever its owner, or not together with the
+        others, in this order.
         """
         ...

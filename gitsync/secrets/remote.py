@@ -32,13 +32,13 @@ OpenVault = Callable[[], AbstractAsyncContextManager[tuple[Any, VaultConnection]
 
 @dataclass(slots=True, kw_only=True)  # not frozen, since the protocol's attributes are plain
 class Unopened:
-    """A source that stands in its place in a plan, and is never asked."""
+    """Replaces a remote source in a plan, and is never read."""
 
     name: str
     is_remote: bool = True
 
     async def read(self, address: Address, keys: Sequence[str]) -> Mapping[str, Secret] | None:
-        raise VaultError(f"A plan does not ask {self.name} for {address}, keys {', '.join(keys) or 'all'}.")
+        raise VaultError(f"A plan does not read {address}, keys {', '.join(keys) or 'all'}, from {self.name}.")
 
 
 def list_unopened(config: Config) -> Mapping[str, Unopened]:
@@ -72,7 +72,7 @@ async def open_remote(
 def _address(config: Config) -> str:
     if not config.key_vault:
         raise ConfigError(
-            "Secrets are to come from a Key Vault or go to one, and none is given.",
-            hint="Give --key-vault https://NAME.vault.azure.net.",
+            "The secret source and sink `key-vault` need a Key Vault.",
+            hint="Set --key-vault https://NAME.vault.azure.net.",
         )
     return config.key_vault

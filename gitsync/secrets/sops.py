@@ -1,9 +1,9 @@
-"""Runs the `sops` program, which encrypts and decrypts what is handed to it: nothing plain is on a disk or in a list of
+"""Runs the `sops` program, which encrypts and decrypts its input: plain text is never on a disk or in the list of
 processes.
 
-What is to be decrypted comes from a manifest, so it is not trusted: a HashiCorp Vault that it names would be sent the
-token of the environment, and is asked only if the environment names the same one. A Key Vault is asked only at one of
-Azure's own hosts. Names are compared as `sops` reads them, which does not tell capitals in JSON.
+Encrypted input comes from a manifest, so it is not trusted: a HashiCorp Vault that it names would receive the token of
+the environment, and is only used if the environment names the same one. A Key Vault is only used at a host of Azure.
+Names are compared as `sops` reads them: case-insensitive in JSON.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ class Sops:
         found = shutil.which("sops", path=self.environment.get("PATH", os.defpath))
         if found is None:
             raise VaultError(
-                f"{reason}, and the program sops is not installed.",
-                hint="Install it where gitsync runs, from https://github.com/getsops/sops/releases.",
+                f"{reason}, but sops is not installed.",
+                hint="Install it from https://github.com/getsops/sops/releases.",
             )
         return found
 
@@ -65,8 +65,8 @@ class Sops:
             code, output, complaint = await self._run((program, "--decrypt", *forms), text, environment)
         if code:
             raise VaultError(
-                f"{where} cannot be decrypted: sops says {_first_line(complaint)}",
-                hint="Give gitsync the key, as SOPS_AGE_KEY for instance, and try `sops decrypt` on the file.",
+                f"{where} cannot be decrypted: sops reported {_first_line(complaint)}",
+                hint="Set the key, for example in SOPS_AGE_KEY, and try `sops decrypt` on the file.",
             )
         return output
 
@@ -76,13 +76,13 @@ class Sops:
         """
         words = ("--encrypted-regex", _ENCRYPTED_MEMBERS, "--input-type", "json", "--output-type", "yaml")
         named = ("--filename-override", str(file), "/dev/stdin")
-        command = (self.require(f"{file} is to be encrypted with SOPS"), "encrypt", *words, *named)
+        command = (self.require(f"{file} must be encrypted with SOPS"), "encrypt", *words, *named)
         code, output, complaint = await self._run(command, manifest, self.environment, folder)
         if code:
             raise VaultError(
-                f"Nothing can be encrypted for {file}: sops says {_first_line(complaint)}",
-                hint="Give a .sops.yaml there or above with a creation rule for it, or SOPS_AGE_RECIPIENTS; "
-                "sops has to be 3.9 or later.",
+                f"{file} cannot be encrypted: sops reported {_first_line(complaint)}",
+                hint="Add a creation rule for it to .sops.yaml there or above, or set SOPS_AGE_RECIPIENTS; "
+                "sops must be 3.9 or later.",
             )
         return output
 
@@ -94,14 +94,14 @@ class Sops:
         strange = sorted(address for address in named if address.rstrip("/") != ours)
         if strange:
             raise VaultError(
-                f"{where} is encrypted for the HashiCorp Vault at {strange[0]!r}, which would be sent our token.",
-                hint="Set VAULT_ADDR to the same address if it is to be asked.",
+                f"{where} is encrypted for the HashiCorp Vault at {strange[0]!r}, which would receive the Vault token.",
+                hint="Set VAULT_ADDR to the same address to allow it.",
             )
         for url in sorted(url for value in values for url in _named(value, "vault_url")):
             if not _KEY_VAULT.fullmatch(url):
                 raise VaultError(
-                    f"{where} is encrypted for the Key Vault at {url!r}, which is no host of Azure's.",
-                    hint="Encrypt it for another key.",
+                    f"{where} is encrypted for the Key Vault at {url!r}, which is not an Azure host.",
+                    hint="Encrypt it with another key.",
                 )
         return {name: value for name, value in self.environment.items() if named or name != "VAULT_TOKEN"}
 
@@ -122,10 +122,10 @@ class Sops:
             ended = await run_beside(call)
         except TimeoutError:
             raise VaultError(
-                "sops was ended because the run was told to end."
+                "sops was stopped because the run was stopped."
                 if call.was_told_to_end
                 else f"sops did not end within {self.timeout:g} seconds.",
-                hint="Look whether its key service answers.",
+                hint="Check that its key service is reachable.",
             ) from None
         except OSError as error:
             raise VaultError(f"{command[0]} cannot be started: {error.strerror}.") from error
@@ -146,12 +146,12 @@ def _read_in_one_way(text: bytes, where: str) -> list[Any]:
     contents = read_documents(where, text)
     twice = [problem for one in contents.documents for problem in one.problems if problem.code == "DuplicateKey"]
     for problem in (*contents.problems, *twice):
-        raise VaultError(f"{where} is not handed to sops: {problem.message}", hint=problem.hint)
+        raise VaultError(f"{where} is not passed to sops: {problem.message}", hint=problem.hint)
     return [one.value for one in contents.documents]
 
 
 def _named(value: Any, member: str) -> Iterator[str]:
-    """What stands under a name anywhere in a document, in capitals or not."""
+    """The values of a name anywhere in a document, case-insensitive."""
     if isinstance(value, Mapping):
         for key, found in value.items():
             if key.casefold() == member:

@@ -18,9 +18,9 @@ MANIFESTS = "manifests"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Places:
-    """`order` names the sources; all but the manifests are in `sources`. `environment` is what `sops` runs with, and
-    ends with `grace`.
-    `keeps_config_maps`: they are written to the status besides.
+    """`order` names the sources; all but the manifests are in `sources`. `environment` is the environment of
+    `sops`, which ends with `grace`.
+    `keeps_config_maps`: they are also written to the status.
     """
 
     order: tuple[str, ...] = (MANIFESTS,)

@@ -1,8 +1,8 @@
-"""The values that fill the holes of requests: exports of this run first, then the sources in their order.
+"""The values for the references in requests: exports of this run first, then the sources in their order.
 
-Sources are asked once for each value, before the holes are filled: filling is pure. A consumer of an export waits for
-its producer, so a value that no place has then is missing. A plan knows of an export only that it will be there, and
-asks no source that is elsewhere: such a value is a `Placeholder`, so that it is neither compared nor taken for one.
+Each value is read once from the sources, before references are resolved: resolving is pure. A consumer of an export
+waits for its producer, so a value that is in no source then is missing. A plan only knows that an export will exist,
+and reads no remote source: such a value is a `Placeholder`, which is not compared.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ class RunValues:
         self._roots[key] = root
 
     async def gather(self, namespace: str, holes: Iterable[Hole]) -> None:
-        """Ask the sources for what holes need and this run neither exported nor, in a plan, will. VaultError where it
-        cannot be told.
+        """Read the values of references from the sources, except exports of this run. Raises VaultError if a source
+        cannot be read.
         """
         for address, key in _needs(namespace, holes):
             if not (self._has_exported(address, key) or self._is_to_come(address, key)):
@@ -111,7 +111,7 @@ class RunValues:
             return self._roots[key]
         if self._foresees:
             return format_alias_root(key)
-        raise MissingValueError("WaitingForOwner", f"{key} has not told yet which subscription it made.")
+        raise MissingValueError("WaitingForOwner", f"The subscription of {key} is not known yet.")
 
     def _value(self, address: Address, key: str, placeholder: str) -> Secret | None:
         if self._has_exported(address, key):

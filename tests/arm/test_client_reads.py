@@ -216,7 +216,7 @@ def test_reading_goes_on_until_the_deadline():
 )
 def test_ids_that_would_ask_something_else_are_refused(bad: str, why: str):
     async def test(rig: Rig) -> None:
-        with pytest.raises(ArmError, match="not an id that can be sent") as caught:
+        with pytest.raises(ArmError, match="not a valid ARM id") as caught:
             await rig.reader.get(bad, API)
         assert caught.value.code == "InvalidResourceId", why
         assert rig.server.seen == []

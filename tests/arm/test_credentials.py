@@ -114,7 +114,7 @@ def test_a_token_source_that_does_not_answer_may_come_back(private_ca: PrivateCa
     async def test(entra: Entra) -> None:
         environment = github(entra) | {"ACTIONS_ID_TOKEN_REQUEST_URL": "http://127.0.0.1:9/token"}
         async with open_arm(entra.access(Method.WORKLOAD_IDENTITY, environment=environment), entra.clock) as arm:
-            with pytest.raises(ConfigError, match="did not answer"):
+            with pytest.raises(ConfigError, match="the token request to the CI system failed"):
                 await arm.sign_in()
             assert 15 < entra.clock.elapsed < 30, "one that never answered is given up after 15 seconds"
         async with open_arm(entra.access(Method.WORKLOAD_IDENTITY, environment=environment), entra.clock) as arm:
@@ -205,7 +205,7 @@ def test_a_job_that_does_not_vouch_is_a_clear_error(private_ca: PrivateCa, answe
     async def test(entra: Entra) -> None:
         entra.job.on("GET", "/token", answer)
         async with open_arm(entra.access(Method.WORKLOAD_IDENTITY, environment=github(entra)), entra.clock) as arm:
-            with pytest.raises(ConfigError, match="gave no identity token") as caught:
+            with pytest.raises(ConfigError, match="returned no identity token") as caught:
                 await arm.sign_in()
         assert "job-secret" not in str(caught.value), why
 
@@ -278,7 +278,7 @@ def test_where_nobody_vouches_the_default_says_what_was_tried(
                     "ACTIONS_ID_TOKEN_REQUEST_TOKEN": "x",
                 },
             ),
-            "plain http",
+            "token URL of the CI system is not https",
             "the job's own secret would travel in the open",
         ),
         (SignIn(method=Method.ANONYMOUS), "Anonymous access to https://management.azure.com is refused", "not here"),

@@ -194,7 +194,7 @@ def test_a_secret_names_no_file_outside_of_the_folder(private_ca, key, certifica
         (folder / "link.json", str(folder)),
         (Path("/proc/self/environ"), str(folder)),
     ]:
-        with pytest.raises(ConfigError, match="names a file outside of what it may name"):
+        with pytest.raises(ConfigError, match="names a file outside the identity folder"):
             signed_in(
                 private_ca,
                 method=Method.IDENTITY_FILE,

@@ -136,7 +136,7 @@ def test_a_body_is_written_as_json():
         "b": {"c": "é"},
     }
     assert "é" not in repr(encode_payload({"b": Secret("é")}))
-    with pytest.raises(TypeError, match="cannot hold a set"):
+    with pytest.raises(TypeError, match="cannot contain a set"):
         encode_payload({"a": {1}})
     with pytest.raises(ValueError, match="JSON"):
         encode_payload({"a": float("nan")})

@@ -24,22 +24,22 @@ MALFORMED = [
     ({"value": {}}, "has an object as its `value`", "an object in its place"),
     ({"value": {"0": ENTRY}}, "has an object as its `value`", "entries by number"),
     ({"value": 5}, "has a number as its `value`", "a number in its place"),
-    ({"value": False}, "has a truth value as its `value`", "a truth value in its place"),
-    ({"value": ""}, "has a text as its `value`", "a text in its place"),
-    ({"value": ["a"]}, "has a text as entry 1", "a list of texts"),
+    ({"value": False}, "has a boolean as its `value`", "a boolean in its place"),
+    ({"value": ""}, "has a string as its `value`", "a text in its place"),
+    ({"value": ["a"]}, "has a string as entry 1", "a list of texts"),
     ({"value": [ENTRY, None]}, "has nothing as entry 2", "a null among entries"),
     ({"value": [[ENTRY]]}, "has a list as entry 1", "a list of lists"),
     ({"Value": []}, "has no `value`", "members have a case"),
     ({"value": [], "error": "busy"}, "unknown deployment error", "an error besides"),
     ({"value": [], "nextLink": 5}, "has a number as its `nextLink`", "a link that is a number"),
-    ({"value": [], "nextLink": False}, "has a truth value as its `nextLink`", "a link that is a truth value"),
+    ({"value": [], "nextLink": False}, "has a boolean as its `nextLink`", "a link that is a boolean"),
     ({"value": [], "nextLink": ["x"]}, "has a list as its `nextLink`", "several links"),
     ({"value": [], "nextLink": {}}, "has an object as its `nextLink`", "a link that is an object"),
     ({"value": [], "nextLink": "next"}, "has a `nextLink` that is not a URL", "a word"),
     ({"value": [], "nextLink": "/subscriptions"}, "has a `nextLink` that is not a URL", "a path"),
     ({"value": [], "nextLink": "http://["}, "has a `nextLink` that is not a URL", "half a URL"),
     ({"value": [], "nextLink": "http://127.0.0.1:1/x"}, "another host", "a URL of another host"),
-    ({"value": [], "nextLink": HERE}, "leads back", "the page that was just read"),
+    ({"value": [], "nextLink": HERE}, "to a page that was already read", "the page that was just read"),
 ]
 
 
@@ -96,7 +96,7 @@ def test_two_pages_that_name_each_other_are_malformed():
     async def test(rig: Rig) -> None:
         pages = [Say(200, {"value": [], "nextLink": f"{HERE}&page={number % 2}"}) for number in range(9)]
         rig.server.on("GET", LIST, *pages)
-        with pytest.raises(ArmError, match="leads back"):
+        with pytest.raises(ArmError, match="to a page that was already read"):
             await rig.reader.list(LIST, API)
         assert len(rig.server.seen) == 3
 
@@ -128,7 +128,7 @@ def test_a_list_without_end_is_malformed():
         ({"id": VNET.replace("/rg/", "/other/")}, "another resource", "another group"),
         ({"id": GROUP}, "another resource", "what it lies in"),
         ({"id": f"{VNET}/subnets/one"}, "another resource", "what lies in it"),
-        ({"id": VNET, "type": 7}, "type is not a text", "a type that is a number"),
+        ({"id": VNET, "type": 7}, "type is not a string", "a type that is a number"),
         ({"id": VNET, "properties": []}, "properties are not an object", "properties that are a list"),
         ({"id": VNET, "properties": "x"}, "properties are not an object", "properties that are a text"),
         ({"id": VNET, "properties": {"provisioningState": 5}}, "provisioningState", "a state that is a number"),

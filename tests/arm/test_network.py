@@ -92,7 +92,7 @@ def test_which_proxy_a_host_is_reached_by(url: str, environment: dict, proxy: st
 
 
 def test_a_proxy_that_does_not_speak_http_is_refused():
-    with pytest.raises(ConfigError, match="not http"):
+    with pytest.raises(ConfigError, match=r"is not an http\(s\) URL"):
         find_proxy(ARM, {"HTTPS_PROXY": "socks5://user:secret@proxy"})
 
 

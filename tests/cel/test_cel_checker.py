@@ -173,7 +173,7 @@ def test_what_does_not_fit_is_told_in_cels_words(text, at, said):
         ("self.nme", "Did you mean 'name'?"),
         ("slef.name", "Did you mean 'self'?"),
         ("self.name.lowerAsci()", "Did you mean 'lowerAscii'?"),
-        ("'a' + 1", "Make text of it first: string(…)."),
+        ("'a' + 1", "Convert it first: string(…)."),
         ("1 + 1.0", ""),
     ],
 )

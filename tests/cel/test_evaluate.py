@@ -228,8 +228,8 @@ def test_access(expression, expected):
         row("dyn('abc')[0]", "no such overload: string[int]", "a string has no items"),
         row("self.spec.tags[dyn([1])]", "no such overload: map[list]", "a list is no key"),
         row("{1.5: 'a'}", "unsupported key type: double", "a double neither"),
-        row("{'a': 1, 'a': 2}", "the same key stands twice in a map", "keys stand once"),
-        row("{dyn(1): 1, dyn(1u): 2}", "the same key stands twice in a map", "by equality"),
+        row("{'a': 1, 'a': 2}", "the same key is in a map twice", "keys stand once"),
+        row("{dyn(1): 1, dyn(1u): 2}", "the same key is in a map twice", "by equality"),
         row("unknown", "undeclared reference to 'unknown'", "there is no such variable"),
     ],
 )
@@ -287,7 +287,7 @@ def test_macros(expression, expected):
         row("[1].all(x, dyn(x))", "no such overload: all(int)", "a condition is a truth"),
         row("dyn(1).all(x, true)", "no such overload: a macro over int", "a number has no items"),
         row("dyn('ab').map(x, x)", "no such overload: a macro over string", "nor has text"),
-        row("['a', 'b'].transformMapEntry(i, x, {'k': x})", "the same key stands twice in a map", "keys must differ"),
+        row("['a', 'b'].transformMapEntry(i, x, {'k': x})", "the same key is in a map twice", "keys must differ"),
         row("['a'].transformMapEntry(i, x, dyn(x))", "transformMapEntry: the result is not a map", "entries are maps"),
         row("dyn(1).optMap(x, x)", "no such overload: int.optMap", "only optionals have a value or none"),
         row("optional.of(1).optFlatMap(x, dyn(x))", "optFlatMap: the result is not an optional", "it stays optional"),
@@ -465,7 +465,7 @@ def test_a_hostile_expression_ends(expression):
     told = failure_of(expression, self={"n": list(range(60)), "t": "x" * 5000})
     assert told in {
         "the expression takes too many steps",
-        "the expression works on too much text",
+        "the expression processes too much text",
         "matches: the pattern is too large once its repetitions are written out",
     }
 
@@ -479,7 +479,7 @@ def test_values_that_lie_too_deep_are_an_error_and_not_a_crash():
     deep = []
     for _ in range(20_000):
         deep = [deep]
-    assert failure_of("self == self", self=deep) == "the expression, or what it works on, is nested too deeply"
+    assert failure_of("self == self", self=deep) == "the expression or its input is nested too deeply"
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ def test_an_ill_typed_expression_is_refused_in_asos_words():
         'failed to compile CEL expression: "self.status.principalId + 10": '
         "ERROR: <input>:1:25: found no matching overload for '_+_' applied to '(string, int)'"
     )
-    assert caught.value.hint == "Make text of it first: string(…)."
+    assert caught.value.hint == "Convert it first: string(…)."
 
 
 @pytest.mark.parametrize(
@@ -90,35 +90,35 @@ def test_good_expressions(entry, why):
             "value",
             "ExpressionOutput",
             'expression "self.status.port" must return one of [string,map(string, string)], but was int.',
-            "Make text of it with string(…).",
+            "Convert it with string(…).",
         ),
         (
             {"value": "{'a': self.spec.free}"},
             "value",
             "ExpressionOutput",
             "expression \"{'a': self.spec.free}\" must return one of [string,map(string, string)], but was map(string, dyn).",
-            "Make text of it with string(…).",
+            "Convert it with string(…).",
         ),
         (
             {"value": "self.status.id"},
             "",
             "ExpressionKey",
             "CEL expression with output type string must specify destination 'key', \"self.status.id\" does not.",
-            "Say under which key its text is written.",
+            "Set key to the key for the value.",
         ),
         (
             {"key": "k", "value": "self.spec.tags"},
             "key",
             "ExpressionKey",
             "CEL expression with output type map[string]string must not specify destination 'key', \"self.spec.tags\" does.",
-            "Leave key out: the map has keys of its own.",
+            "Remove key: the map has its own keys.",
         ),
         (
             {"key": "k", "value": "'a'", "annotations": {"x/y": "1"}},
             "annotations.x/y",
             "ExpressionOutput",
             'expression "1" must return one of [string], but was int.',
-            "Make text of it with string(…).",
+            "Convert it with string(…).",
         ),
         (
             {"key": "k", "value": "'a'", "labels": {"l": "nosuch"}},
@@ -138,8 +138,8 @@ def test_good_expressions(entry, why):
             {"value": "secret"},
             "value",
             "SecretNotNamed",
-            'expression "secret" uses secret without naming which one.',
-            "Only secrets that are named somewhere, as in secret.primaryKey, are asked of Azure: name them.",
+            'expression "secret" uses secret without the name of a secret.',
+            "Name the secrets, as in secret.primaryKey: gitsync reads only named secrets from Azure.",
         ),
     ],
 )
@@ -165,7 +165,7 @@ def test_metadata_may_show_no_secret(field, text):
     (problem,) = check_expressions(exporting([{"name": "n", "key": "k", "value": "'a'", field: {"l": text}}]), LAMP)
     assert (problem.code, problem.level) == ("SecretInMetadata", Level.ERROR)
     assert problem.field == f"spec.operatorSpec.secretExpressions[0].{field}.l"
-    assert problem.hint.startswith("Write it under a key of its own")
+    assert problem.hint.startswith("Write it to its own key")
 
 
 def test_a_config_map_may_hold_no_secret():
@@ -173,7 +173,7 @@ def test_a_config_map_may_hold_no_secret():
         exporting(config_maps=[{"name": "n", "key": "k", "value": "secret.primaryKey"}]), LAMP
     )
     assert (problem.code, problem.field) == ("SecretInConfigMap", "spec.operatorSpec.configMapExpressions[0].value")
-    assert problem.hint == "Everybody may read a config map: move the expression to secretExpressions."
+    assert problem.hint == "Move the expression to secretExpressions: config maps are not confidential."
 
 
 def test_a_kind_without_secrets_says_so():
@@ -184,7 +184,7 @@ def test_a_kind_without_secrets_says_so():
     }
     kind = type(bare)(**{name: getattr(bare, name) for name in bare.__slots__} | {"types": types})
     (problem,) = check_expressions(exporting([{"name": "n", "key": "k", "value": "secret.a"}]), kind)
-    assert problem.hint == "It has no secrets that could be exported."
+    assert problem.hint == "It has no secrets to export."
 
 
 def test_every_problem_is_told_with_its_file_and_line():
@@ -254,7 +254,10 @@ def test_a_text_goes_to_its_key_and_a_map_to_its_own():
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
-        ({"key": "k", "value": "self.status.id"}, 'unexpected expression output: "self.status.id" gives an empty text'),
+        (
+            {"key": "k", "value": "self.status.id"},
+            'unexpected expression output: "self.status.id" gives an empty string',
+        ),
         ({"value": "self.spec.tags"}, 'unexpected expression output: "self.spec.tags" gives an empty map'),
         (
             {"key": "k", "value": "secret.primaryKey"},
@@ -262,9 +265,9 @@ def test_a_text_goes_to_its_key_and_a_map_to_its_own():
         ),
         (
             {"key": "k", "value": "self.status.principalId"},
-            'unexpected expression output: "self.status.principalId" gives no text',
+            'unexpected expression output: "self.status.principalId" gives a value that is not a string',
         ),
-        ({"value": "{'a': self.status.principalId}"}, "gives no map of texts"),
+        ({"value": "{'a': self.status.principalId}"}, "gives a value that is not a map of strings"),
     ],
 )
 def test_what_has_no_value_is_an_error_that_only_the_manifest_mends(entry, message):

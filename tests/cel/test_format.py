@@ -61,9 +61,9 @@ def test_clauses(expression, expected):
     ("expression", "message"),
     [
         row("'%s %s'.format(['a'])", "format: there are more clauses than values", "each clause takes one"),
-        row("'%q'.format(['a'])", "format: unrecognized clause; there are %s %d %f %e %b %o %x %X, and %% for the sign", "an unknown letter"),
-        row("'%'.format(['a'])", "format: unrecognized clause; there are %s %d %f %e %b %o %x %X, and %% for the sign", "no letter"),
-        row("'%.f'.format([1.0])", "format: unrecognized clause; there are %s %d %f %e %b %o %x %X, and %% for the sign", "a point without digits"),
+        row("'%q'.format(['a'])", "format: unrecognized clause; use %s %d %f %e %b %o %x %X, or %% for a percent sign", "an unknown letter"),
+        row("'%'.format(['a'])", "format: unrecognized clause; use %s %d %f %e %b %o %x %X, or %% for a percent sign", "no letter"),
+        row("'%.f'.format([1.0])", "format: unrecognized clause; use %s %d %f %e %b %o %x %X, or %% for a percent sign", "a point without digits"),
         row("'%.1001f'.format([1.0])", "format: a precision is at most 1000", "nobody needs so many digits"),
         row("'%d'.format(['a'])", "format: %d cannot show a value of type string", "text is no number"),
         row("'%f'.format(['a'])", "format: %f cannot show a value of type string", "nor is it a fraction"),

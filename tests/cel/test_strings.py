@@ -76,8 +76,8 @@ def test_functions_of_text(expression, expected):
         row("'abc'.substring(4)", "index out of range", "a part lies in the text"),
         row("'abc'.substring(-1)", "index out of range", "not before it"),
         row("'abc'.substring(0, 4)", "index out of range", "nor behind it"),
-        row("'abc'.substring(2, 1)", "substring: the start lies behind the end", "it does not run backwards"),
-        row("[dyn('a'), 1].join()", "join: the list holds something else than strings", "only text is joined"),
+        row("'abc'.substring(2, 1)", "substring: the start is after the end", "it does not run backwards"),
+        row("[dyn('a'), 1].join()", "join: the list contains a value that is not a string", "only text is joined"),
         row("dyn(1).trim()", "no such overload: trim(int)", "a number has no blanks"),
     ],
 )

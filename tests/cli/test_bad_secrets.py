@@ -164,9 +164,9 @@ def spoiled(estate, name):
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("folder", "out has the mode 0755: others may read or write what is to be secret.\nMend it with `chmod 700 "),
+        ("folder", "out has the mode 0755: other users can read or write secrets.\nRun `chmod 700 "),
         ("inside", "out/secrets has the mode 0750"),
-        ("file", ".env has the mode 0644: others may read or write what is to be secret.\nMend it with `chmod 600 "),
+        ("file", ".env has the mode 0644: other users can read or write secrets.\nRun `chmod 600 "),
         ("link", "out is a symbolic link"),
     ],
 )
@@ -201,7 +201,7 @@ def changed_by_hand(sealed: bytes) -> bytes:
     ("change", "with_sops", "key", "words", "why"),
     [
         (bytes, True, "", "sealed.yaml cannot be decrypted: sops says", "there is no key"),
-        (bytes, True, "AGE-SECRET-KEY-1ABC", "Give gitsync the key, as SOPS_AGE_KEY for instance", "another key"),
+        (bytes, True, "AGE-SECRET-KEY-1ABC", "Set the key, as SOPS_AGE_KEY for instance", "another key"),
         (changed_by_hand, True, "AGE-SECRET-KEY-1XYZ", "MAC mismatch", "somebody changed it since"),
         (bytes, False, "AGE-SECRET-KEY-1XYZ", "the program sops is not installed", "no program"),
     ],

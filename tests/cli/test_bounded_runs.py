@@ -77,8 +77,8 @@ def test_a_server_that_drips_does_not_outlast_the_time_of_the_run(folder):
         end = gitsync("sync", "--run-timeout", "2s", "--output", "json", folder=folder, **at(url))
     group = next(one for one in json.loads(end.out)["resources"] if one["name"] == "core")
     assert (end.code, group["verdict"]) == (1, "unknown")
-    assert "The time was up before Azure answered the request to read /subscriptions/0/" in group["message"]
-    assert "The time was up" in status(folder, "core")
+    assert "Deadline exceeded before Azure responded to the request to read /subscriptions/0/" in group["message"]
+    assert "Deadline exceeded" in status(folder, "core")
 
 
 def test_a_server_that_drips_does_not_outlast_sigterm(folder):
@@ -90,7 +90,7 @@ def test_a_server_that_drips_does_not_outlast_sigterm(folder):
         end = ended(process)
     assert time.monotonic() - since < PROMISE
     assert end.code == 1
-    assert "The run was told to end before Azure answered" in status(folder, "core")
+    assert "The run was stopped before Azure responded to" in status(folder, "core")
     assert json.loads(end.out)["resources"]
 
 

@@ -333,7 +333,7 @@ def test_1_another_packages_extension_broke_off(repository):
     assert told["ResourceGroup"] == ("True", "", "")
     ready, severity, message = told["VirtualNetwork"]
     assert (ready, severity) == ("False", "Warning")
-    assert message.startswith("The extension 'teams' broke off: LookupError: no such team.")
+    assert message.startswith("The extension 'teams' failed: LookupError: no such team.")
     assert "fault" not in end.err
     (site / "acme.py").write_text("rows = nothing_such\n")
     assert repository.run("sync", PYTHONPATH=str(site)).code == 2, "one that cannot be loaded refuses the run"

@@ -97,7 +97,7 @@ def git_moved(_file, folder):
     "spoil, arguments, word, why",
     [
         (removed, (), "cannot be read", "there is no file"),
-        (cut_off, (), "is not whole", "half a file would be half a review"),
+        (cut_off, (), "is incomplete", "half a file would be half a review"),
         (edited({"schema": 99}), (), "schema is 99", "a newer gitsync wrote it"),
         (edited({"repository": "github.com/acme/other"}), (), "another repository", "it is about other resources"),
         (edited({"nodes": {"x": {}}}), (), "Kind.group/namespace/name", "it was edited by hand"),

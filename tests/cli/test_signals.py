@@ -140,7 +140,7 @@ def test_an_answer_that_does_not_come_is_not_waited_for(folder, done):
         assert (end.code, "Told to end" in first) == (1, True)
         told = resources(end)["hub"]
         assert (told["verdict"], told["ready"]) == ("create", "False")
-        assert "The run was told to end before Azure answered" in told["message"]
+        assert "The run was stopped before Azure responded to" in told["message"]
         assert "claim: expected\n" in kept(folder, "hub")
         served.watch = lambda _: False
         assert gitsync("sync", folder=folder, **served.variables).code == 0
@@ -193,7 +193,7 @@ exec {shutil.which("git")} "$@"
         began = time.monotonic()
         end = ended(process)
         took = time.monotonic() - began
-    assert (end.code, "was ended because the run was told to end" in end.out) == (1, True)
+    assert (end.code, "was stopped because the run was stopped" in end.out) == (1, True)
     assert 15 < took < 25, "a slow server has some time to answer"
 
 

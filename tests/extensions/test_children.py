@@ -110,7 +110,7 @@ def test_no_children_are_sent_as_nothing():
 
 @pytest.mark.parametrize("body", [{}, {"properties": None}, {"properties": {}}, {"properties": {"subnets": None}}])
 def test_an_answer_without_the_list_is_no_empty_list(body):
-    with pytest.raises(GitsyncError, match="might delete"):
+    with pytest.raises(GitsyncError, match="could delete"):
         sent("VirtualNetwork", {}, Live(body=body))
 
 
@@ -138,7 +138,7 @@ def extensions_of(profile):
     ],
 )
 def test_a_scale_set_with_an_odd_list_of_extensions_is_not_sent(profile, why):
-    with pytest.raises(GitsyncError, match="a PUT might delete what stands there"):
+    with pytest.raises(GitsyncError, match="a PUT could delete its entries"):
         sent(
             "VirtualMachineScaleSet",
             {"sku": {}},

@@ -52,7 +52,7 @@ def body(mode):
             was_in("other"),
             "default",
             True,
-            "Would purge the deleted vault in-azure, with all that is in it, and create a new one.",
+            "Would purge the deleted vault in-azure, with all its contents, and create a new one.",
             "purged, whichever group it was in",
         ),
     ],
@@ -83,7 +83,7 @@ def test_a_name_that_only_a_later_step_knows_is_not_asked_for():
 
 
 def test_another_group_is_for_the_manifest_to_mend():
-    with pytest.raises(UnmendableError, match="was in resource group other, and cannot be recovered into core"):
+    with pytest.raises(UnmendableError, match="was in resource group other, and cannot be recovered to core"):
         REGISTRY.compared(body("createOrRecover"), about("createOrRecover", deleted=was_in("other")))
 
 

@@ -82,7 +82,7 @@ def test_what_made_no_subscription_is_only_deleted(made):
 @pytest.mark.parametrize("made", [9, True, {}, ["9"], "9/providers/x", "a b"])
 def test_an_alias_stays_where_azure_says_something_odd_of_its_subscription(made):
     azure = Azure()
-    with pytest.raises(GitsyncError, match=r"no id of a subscription at properties\.subscriptionId"):
+    with pytest.raises(GitsyncError, match=r"has no subscription id at properties\.subscriptionId"):
         delete(azure, made)
     assert azure.asked == []
 

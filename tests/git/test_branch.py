@@ -327,7 +327,7 @@ def test_a_remote_that_cannot_be_reached_is_no_empty_state(clock, tmp_path: Path
 def test_a_branch_with_other_files_is_not_taken_for_status(cloned, remote, clock):
     with (
         StatusBranch(remote, "main", clock=clock) as store,
-        pytest.raises(StateError, match=r"has files and no inventory\.yaml"),
+        pytest.raises(StateError, match=r"has files but no inventory\.yaml"),
     ):
         store.load()
 
@@ -338,8 +338,8 @@ def test_a_branch_with_other_files_is_not_taken_for_status(cloned, remote, clock
         ("inventory.yaml", "schema: 2\n", "newer gitsync"),
         ("inventory.yaml", "resources: []\n", "schema is missing"),
         ("default/g.azure.com/Kind/a.yaml", "a: b\n", r"default/g\.azure\.com/Kind/a\.yaml:1: gitsync is missing"),
-        ("default/resources.azure.com/ResourceGroup/one.yaml", "", "not one mapping"),
-        ("inventory.yaml", "schema: 1\nresources: []\n", r"one\.yaml is there, and inventory\.yaml does not name"),
+        ("default/resources.azure.com/ResourceGroup/one.yaml", "", "not a single mapping"),
+        ("inventory.yaml", "schema: 1\nresources: []\n", r"one\.yaml exists, but inventory\.yaml does not name"),
         (
             "inventory.yaml",
             "schema: 1\nresources:\n- armId: /x\n",

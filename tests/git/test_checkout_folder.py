@@ -431,7 +431,7 @@ def test_without_git_a_work_tree_cannot_be_read_and_a_plain_folder_can(work, tmp
     done = subprocess.run(
         [sys.executable, "-c", program, plain, work.path], capture_output=True, text=True, check=False
     )
-    assert done.stderr == "git cannot be started. Install git 2.31 or newer, and have it on the PATH.\n"
+    assert done.stderr == "git cannot be started. Install git 2.31 or newer, and add it to the PATH.\n"
 
 
 def test_a_repository_that_lost_an_object_is_told(work):
@@ -457,9 +457,9 @@ def test_a_file_that_may_not_be_read_is_told(work):
 @pytest.mark.parametrize(
     ("budget", "message"),
     [
-        (ReadLimits(files=1), "2 files are more than the 1"),
-        (ReadLimits(file=2), r"b\.yaml has 3 bytes; at most 2"),
-        (ReadLimits(total=4), "have 5 bytes in all; at most 4"),
+        (ReadLimits(files=1), "2 files exceed the limit of 1"),
+        (ReadLimits(file=2), r"b\.yaml has 3 bytes; the limit is 2"),
+        (ReadLimits(total=4), "have 5 bytes in total; the limit is 4"),
     ],
 )
 def test_budgets(budget, message):

@@ -83,7 +83,7 @@ def test_earlier_revisions_are_built_too(tree, bare):
 
 UNBUILDABLE = [
     ("resources: [../../../outside]\n", "outside", "a base that lies elsewhere"),
-    ("resources: [https://example.com/base]\n", "nothing is fetched", "a base from the network"),
+    ("resources: [https://example.com/base]\n", "gitsync does not fetch remote files", "a base from the network"),
     ("resources: [../nowhere]\n", "neither a file nor a kustomization", "a base that is not there"),
     ("resources: [", "not valid YAML", "a kustomization that does not parse"),
 ]

@@ -109,7 +109,7 @@ def test_a_symlink_in_a_repository_leads_nowhere(cloned, bare):
     ("ref", "message"),
     [
         ("nope", "has no branch or tag nope"),
-        ("0123abc", "whole id"),
+        ("0123abc", "full id"),
         ("f" * 40, "has no commit f"),
         ("refs/heads/nope", "has no branch or tag refs/heads/nope"),
     ],

@@ -73,10 +73,10 @@ def test_a_folder_keeps_config_maps_beside_records(tmp_path: Path):
 
 
 BROKEN = [
-    (TEXT.replace("name: endpoints", "name: other"), "speaks of ConfigMap default/other", "a file that was moved"),
+    (TEXT.replace("name: endpoints", "name: other"), "names ConfigMap default/other", "a file that was moved"),
     (TEXT.replace("    gitsync/owner: ResourceGroup.resources.azure.com/default/one\n", ""), "is missing", "nobody's"),
-    (TEXT.replace("default/one", "one"), "must read Kind.group/namespace/name", "an owner that is no key"),
-    (TEXT.replace("'443'", "443"), "must be text", "a number is no value of a config map"),
+    (TEXT.replace("default/one", "one"), "must be Kind.group/namespace/name", "an owner that is no key"),
+    (TEXT.replace("'443'", "443"), "must be a string", "a number is no value of a config map"),
 ]
 
 

@@ -264,7 +264,7 @@ def test_a_remote_in_the_work_tree_is_not_spoken_with(work, evil, marker, clock)
     real_bare(work.path / "server.git", evil)
     work.git("remote", "add", "origin", "server.git")
     work.commit()
-    assert "lies inside the work tree" in everything(work.path, clock)
+    assert "is inside the working tree" in everything(work.path, clock)
     assert not marker.exists()
 
 

@@ -78,7 +78,7 @@ def test_bases_that_name_each_other_end():
         ("resources: ['https://example.com/x.yaml']", "https://example.com/x.yaml", "a file by its URL"),
         ("resources: ['github.com/org/repo//base?ref=v1']", "neither a file", "a git base without a scheme"),
         ("resources: ['git@github.com:org/repo']", "git@github.com", "a git base over ssh"),
-        ("resources: [../../outside]", "outside of this source", "a folder above the source"),
+        ("resources: [../../outside]", "outside this source", "a folder above the source"),
         ("resources: [/etc]", "neither a file", "a folder of this machine"),
         ("components: [missing]", "neither a file", "a component that is not there"),
         ("transformers: [github.com/a/b]", "neither a file", "a transformer from elsewhere"),

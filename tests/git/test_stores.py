@@ -104,7 +104,7 @@ def test_the_author_is_gits_own_variable_or_gitsync(work, clock):
         ({"branch": "--mirror"}, "is not the name of a branch", "an option"),
         ({"branch": "a b"}, "is not the name of a branch", "no name"),
         ({"branch": "refs/tags/v1"}, "must be a short name", "not a branch"),
-        ({"branch": "main"}, "holds the manifests", "the branch that is read"),
+        ({"branch": "main"}, "contains the manifests", "the branch that is read"),
     ],
 )
 def test_choices_that_cannot_be(cloned, clock, options, message, why):
@@ -113,7 +113,7 @@ def test_choices_that_cannot_be(cloned, clock, options, message, why):
 
 
 def test_a_branch_needs_a_repository(tmp_path: Path, clock):
-    with open_checkout(str(tmp_path)) as source, pytest.raises(ConfigError, match="in no git repository"):
+    with open_checkout(str(tmp_path)) as source, pytest.raises(ConfigError, match="not in a git repository"):
         open_store(source, branch="state", clock=clock)
 
 

@@ -133,7 +133,7 @@ def test_every_stage_broke_off_and_said_what_it_must_not(told):
     ):
         assert "<secret>" in messages[name], name
     assert {"vault", "lake", "consumer", "plain"} <= {r["name"] for r in report["resources"] if r["ready"] == "True"}
-    assert "broke off: RuntimeError" in messages["applicationsecuritygroup"]
+    assert "failed: RuntimeError" in messages["applicationsecuritygroup"]
     assert "ValueError" in messages["cluster"]
     assert any("<secret>" in attempt["message"] for r in report["resources"] for attempt in r["attempts"])
     for form in ("It said <secret>", "said=<secret>", "KeyError: '<secret>"):

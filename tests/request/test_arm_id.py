@@ -119,7 +119,7 @@ def last(*standings):
                 standing(EXTENSION, "e", key("Alias", "a")),
             ],
             "/subscriptions/9/providers/Microsoft.Ext/exts/e",
-            "an extension of an alias stands below the subscription that the alias made",
+            "an extension of an alias stands below the subscription that the alias created",
         ),
         (
             [standing(TENANT, "a", annotations={OVERRIDE: "odd"}), standing(EXTENSION, "e", key("Alias", "a"))],

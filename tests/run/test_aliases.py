@@ -44,7 +44,7 @@ NAME = "6f2c5d1e-0d2b-4c44-9a55-3b8f6a3f9f10"
 
 
 def made_by(world):
-    """The subscription that the alias made."""
+    """The subscription that the alias created."""
     return world.read(ALIAS_ID, API)["properties"]["subscriptionId"]
 
 
@@ -155,7 +155,7 @@ def test_a_plan_cancels_nothing_and_says_what_a_sync_would_cancel(world):
     found = of(world.says().plan(prune=True, max_deletes=5), "Alias")
     assert (found.verdict, found.condition.message) == (
         Verdict.DELETE,
-        "Removed from git: its file alias.yaml is gone. Would cancel the subscription that the alias made.",
+        "Removed from git: its file alias.yaml is gone. Would cancel the subscription that the alias created.",
     )
     assert world.writes == []
 

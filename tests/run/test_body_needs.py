@@ -223,7 +223,7 @@ def test_a_deleted_vault_of_another_group_is_not_recovered(tmp_path, run):
     found = of(getattr(world, run)(), "Vault")
     assert (found.verdict, found.condition.reason) == (Verdict.BLOCKED, "Failed")
     assert found.condition.severity is Severity.ERROR
-    assert "was in resource group core, and cannot be recovered into other" in found.condition.message
+    assert "was in resource group core, and cannot be recovered to other" in found.condition.message
     assert modes_sent(world) == []
 
 

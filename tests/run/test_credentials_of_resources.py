@@ -144,7 +144,7 @@ def test_a_token_is_one_for_all_that_sign_in_alike(tmp_path):
         ),
         (
             {"AZURE_CLIENT_SECRET": None, "AZURE_USER_ASSIGNED_IDENTITY_CREDENTIALS": "/etc/passwd"},
-            "names a file outside of what it may name",
+            "names a file outside the identity folder",
             "no file of the machine",
         ),
     ],

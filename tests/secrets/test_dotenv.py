@@ -114,7 +114,12 @@ def test_who_owns_what_stands_there(tmp_path):
             "DEFAULT_DB_B_C .* Secret default/db sets already",
         ),
         ("", {"a": "1"}, export({"a": "hidden"}, address(holder=Holder.CONFIG_MAP)), "Secret default/db sets already"),
-        ("export DEFAULT_X_A=1\n", {"b": "1"}, export({"a": "hidden"}, address("x")), "a line that is not gitsync's"),
+        (
+            "export DEFAULT_X_A=1\n",
+            {"b": "1"},
+            export({"a": "hidden"}, address("x")),
+            "a line that gitsync did not write",
+        ),
         (
             "",
             {"a": "1"},
@@ -148,7 +153,7 @@ def readable(file):
 @pytest.mark.parametrize(
     ("made", "said"),
     [
-        (readable, r"\.env has the mode 0644: .* Mend it with `chmod 600 .*\.env`"),
+        (readable, r"\.env has the mode 0644: .* Run `chmod 600 .*\.env`"),
         (lambda file: file.symlink_to(file.parent / "real"), "is a symbolic link"),
         (lambda file: file.mkdir(), "is not a file"),
     ],

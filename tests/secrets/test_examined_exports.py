@@ -23,7 +23,7 @@ ALIKE = (export({"b-c": "1"}, address("a")), export({"c": "2"}, address("a-b")))
         ("dotenv", SEVERAL, "a of Secret default/other has several lines", "no line of such a file"),
         ("dotenv", ALIKE, "would be DEFAULT_A_B_C", "two objects of one resource that meet in a variable"),
         ("ci", ALIKE, "would be the output DEFAULT_A_B_C", "two that meet in an output"),
-        ("ci", SEVERAL, "Azure Pipelines takes no such secret", "no output of such a host"),
+        ("ci", SEVERAL, "Azure Pipelines does not support in secrets", "no output of such a host"),
     ],
 )
 def test_nothing_is_half_exported(tmp_path, sink, exports, said, why):

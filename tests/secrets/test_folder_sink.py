@@ -143,7 +143,7 @@ def open_inside(top):
 @pytest.mark.parametrize(
     ("made", "said"),
     [
-        (open_to_the_group, "out has the mode 0750: .* Mend it with `chmod 700 .*out`"),
+        (open_to_the_group, "out has the mode 0750: .* Run `chmod 700 .*out`"),
         (open_to_all, "out has the mode 0701"),
         (open_inside, "config-maps has the mode 0750"),
         (link, "out is a symbolic link"),
@@ -189,16 +189,16 @@ def test_a_damaged_note_makes_the_owner_unknown(tmp_path):
     sink = FolderSink(tmp_path / "out")
     write(sink, export({"a": "1"}))
     (tmp_path / "out" / DB / ".gitsync.json").write_text("[")
-    with pytest.raises(VaultError, match="is damaged, so it is unknown who exported"):
+    with pytest.raises(VaultError, match="is damaged, so the owner of its files is unknown"):
         owner(sink)
 
 
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        ({".gitsync.json": "hidden"}, r"no key may be called \.gitsync\.json"),
+        ({".gitsync.json": "hidden"}, r"\.gitsync\.json is not allowed as a key"),
         ({"../a": "hidden"}, "its key '../a'"),
-        ({"a": "hidden\ud800"}, "cannot be written in UTF-8"),
+        ({"a": "hidden\ud800"}, "cannot be encoded in UTF-8"),
     ],
 )
 def test_what_cannot_be_written_leaves_all_as_it_was(tmp_path, data, said):

@@ -118,14 +118,14 @@ def large(top):
 @pytest.mark.parametrize(
     ("made", "said"),
     [
-        (link_out, "leads out of"),
-        (folder_link_out, "leads out of"),
-        (loop, "cannot be read|leads nowhere"),
+        (link_out, "link to a target outside"),
+        (folder_link_out, "link to a target outside"),
+        (loop, "cannot be read|broken symbolic link"),
         (pipe, "is not a file"),
         (binary, "is not text in UTF-8"),
         (surrogate, "is not text in UTF-8"),
-        (large, "more than 1048576 bytes"),
-        (lambda top: None, "There is no folder .*secrets.* Make it, or check --secrets-folder"),
+        (large, "exceeds the limit of 1048576 bytes"),
+        (lambda top: None, "There is no folder .*secrets.* Create it, or check --secrets-folder"),
     ],
 )
 @pytest.mark.parametrize("keys", [["a"], []])
@@ -178,7 +178,7 @@ def test_what_this_user_may_not_read_is_unknown(closed, keys):
         (top / closed).chmod(0)
         told = read_as_somebody(top, keys)
         (top / closed).chmod(0o700)
-    assert "Permission denied. Let this user read it." in told
+    assert "Permission denied. Grant this user read access." in told
 
 
 def read_as_somebody(top, keys):

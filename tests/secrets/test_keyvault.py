@@ -183,11 +183,11 @@ def test_two_secrets_tagged_alike_are_an_error_that_names_both(ca):
     [
         (Fault(403, "ForbiddenByRbac"), "`Key Vault Secrets User`"),
         (Fault(403, "AccessDenied"), "`Key Vault Secrets User`"),
-        (Fault(403, "ForbiddenByFirewall"), "firewall keeps this machine out"),
+        (Fault(403, "ForbiddenByFirewall"), "firewall of the vault blocks this machine"),
         (Fault(401, "Unauthorized"), "does not accept the token"),
         (Fault(302, headers={"Location": "https://elsewhere.example/"}, raw="-"), "302 without a reason"),
-        (Fault(200, raw="<html>"), "something else than JSON"),
-        (Fault(200, raw="{}"), "something else than a secret"),
+        (Fault(200, raw="<html>"), "a response that is not JSON"),
+        (Fault(200, raw="{}"), "a response that is not a secret"),
     ],
     ids=lambda value: f"{value.status} {value.code}" if isinstance(value, Fault) else "",
 )
@@ -244,7 +244,7 @@ def test_a_list_that_goes_on_elsewhere_is_not_followed(ca):
         async with FakeKeyVault(ca.tls) as other, opened(ca, link=other.url) as rig:
             for number in range(5):
                 rig.fake.make(f"secret{number}", "x")
-            with pytest.raises(VaultError, match="goes on elsewhere"):
+            with pytest.raises(VaultError, match="continues on another host"):
                 await rig.vault.read(DB, [])
             assert other.requests == []
 
@@ -263,13 +263,13 @@ def test_a_list_that_goes_on_elsewhere_is_not_followed(ca):
         ('{"value": [{"id": "https://vault/secrets/x", "attributes": 5}]}', "a number for attributes"),
         ('{"value": [{"id": "https://vault/secrets/x", "tags": ["a"]}]}', "a list for tags"),
         ('{"value": [], "nextLink": 5}', "a number for a link"),
-        ('{"value": [], "nextLink": false}', "a truth value for a link"),
+        ('{"value": [], "nextLink": false}', "a boolean for a link"),
     ],
 )
 def test_an_odd_list_is_not_an_empty_one(ca, said, why):
     async def test(rig):
         rig.fake.fail("GET", "/secrets", *[Fault(status=200, raw=said)] * 3)
-        with pytest.raises(VaultError, match=r"showed (something else than|secret x in a shape that is not its own)"):
+        with pytest.raises(VaultError, match=r"returned (a response that is not|secret x in an unexpected shape)"):
             await rig.vault.read(DB, [])
         assert rig.fake.lines("PUT", "DELETE") == [], why
 
@@ -381,7 +381,7 @@ def test_a_vault_that_asks_for_another_audience_gets_no_token(ca):
                 finally:
                     assert len(credential.asked) == len(fake.lines())
 
-    with pytest.raises(VaultError, match="token of another audience"):
+    with pytest.raises(VaultError, match="token for another audience"):
         asyncio.run(ask("https://management.azure.com"))
     asyncio.run(ask("https://vault.azure.net"))
 
@@ -393,7 +393,7 @@ def test_a_vault_that_asks_for_another_audience_gets_no_token(ca):
     ("later", "said", "why"),
     [
         (export(db="\ud800"), "The value of db of Secret default/db is not text", "half of a pair of surrogates"),
-        (export(owner=REDIS._replace(name="r" * 250), db="x"), "takes tags of 256 characters", "its owner is a tag"),
+        (export(owner=REDIS._replace(name="r" * 250), db="x"), "limits tags to 256 characters", "its owner is a tag"),
     ],
 )
 def test_what_it_cannot_hold_is_told_before_anything_is_written(ca, later, said, why):
@@ -506,7 +506,7 @@ def test_what_is_somebody_elses_is_not_written(ca, tags, owner, why):
     async def test(rig):
         rig.fake.make(PLAIN, "theirs", tags)
         assert await rig.vault.owner(DB) == owner, why
-        with pytest.raises(VaultError, match=r"not Redis\.cache\.azure\.com/default/cache's own, so"):
+        with pytest.raises(VaultError, match=r"does not belong to Redis\.cache\.azure\.com/default/cache, so"):
             await rig.vault.write(export(password="p", aaa="first"))
         assert rig.fake.values == {PLAIN: "theirs"}, "nothing is half exported"
 
@@ -679,7 +679,7 @@ def test_what_is_no_address_of_a_vault_is_refused(url, why):
         async with open_key_vault(url, StaticCredential(), None, FakeClock()):
             pass
 
-    with pytest.raises(ConfigError, match="is not the address of a Key Vault") as failed:
+    with pytest.raises(ConfigError, match="is not the URL of a Key Vault") as failed:
         asyncio.run(test())
     assert "word" not in str(failed.value), why
 

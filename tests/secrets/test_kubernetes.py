@@ -151,12 +151,12 @@ def test_a_missing_right_is_named_as_a_role_names_it(run):
             await rig.cluster.read(DB, ["user"])
         assert str(failed.value) == (
             'The API server refused to get Secret default/db (403): secrets "db" is forbidden: User '
-            '"system:serviceaccount:jobs:gitsync" cannot get resource "secrets". Give the job\'s service account a Role '
-            "in namespace default that allows to get secrets."
+            '"system:serviceaccount:jobs:gitsync" cannot get resource "secrets". Grant the service account of the job '
+            "a Role in namespace default that allows it to get secrets."
         )
         rig.fake.forbid("update", "configmaps")
         rig.fake.make("configmaps", "default", "settings", {}, metadata=OURS)
-        with pytest.raises(VaultError, match="allows to update configmaps"):
+        with pytest.raises(VaultError, match="allows it to update configmaps"):
             await rig.cluster.write(export(SETTINGS, region="westus"))
 
     run(test)
@@ -185,9 +185,9 @@ def test_what_may_pass_is_asked_again(run, faults, slept, why):
     [
         (Fault(503), 6, "Run again later"),
         (Fault(drop=True), 3, "could not be reached to get Secret default/db"),
-        (Fault(200, raw="<html>"), 1, "Something else than an API server"),
+        (Fault(200, raw="<html>"), 1, "is not that of an API server"),
         (Fault(302, raw="-", headers={"Location": "https://elsewhere.example/"}), 1, r"\(302\)"),
-        (Fault(401, "Unauthorized"), 2, "token of the service account is not accepted"),
+        (Fault(401, "Unauthorized"), 2, "its token is not accepted"),
     ],
 )
 def test_what_does_not_pass_ends(run, fault, asked, words):
@@ -203,7 +203,7 @@ def test_what_does_not_pass_ends(run, fault, asked, words):
 def test_a_token_that_went_is_an_error(run):
     async def test(rig):
         (rig.fake.folder / "token").unlink()
-        with pytest.raises(VaultError, match="token of the service account is gone"):
+        with pytest.raises(VaultError, match="token of the service account is missing"):
             await rig.cluster.read(DB, ["user"])
 
     run(test)
@@ -306,7 +306,7 @@ def test_what_is_somebody_elses_is_not_written(run, metadata, owner, why):
     async def test(rig):
         rig.fake.make("secrets", "default", "db", {"user": "sa"}, metadata=metadata)
         assert await rig.cluster.owner(DB) == owner, why
-        with pytest.raises(VaultError, match="Secret default/db of the cluster is not Redis"):
+        with pytest.raises(VaultError, match="Secret default/db of the cluster does not belong to Redis"):
             await rig.cluster.write(export(password="p"))
         assert rig.fake.data("secrets", "default", "db") == {"user": "sa"}
 
@@ -337,7 +337,7 @@ def test_an_object_that_somebody_else_takes_meanwhile_is_theirs(run, line):
         if line == PUT:
             rig.fake.make("secrets", "default", "db", {"a": "1"}, metadata=OURS)
         rig.fake.meanwhile[line] = lambda: rig.fake.make("secrets", "default", "db", {"b": "2"})
-        with pytest.raises(VaultError, match="not Redis"):
+        with pytest.raises(VaultError, match="does not belong to Redis"):
             await rig.cluster.write(export(password="p"))
         assert rig.fake.data("secrets", "default", "db") == {"b": "2"}
 
@@ -348,7 +348,7 @@ def test_a_conflict_without_an_end_ends(run):
     async def test(rig):
         rig.fake.make("secrets", "default", "db", {"a": "1"}, metadata=OURS)
         rig.fake.fail(PUT, *[Fault(409, "Conflict")] * 20)
-        with pytest.raises(VaultError, match="Something else writes this object all the time"):
+        with pytest.raises(VaultError, match="Find what else writes this object"):
             await rig.cluster.write(export(password="p"))
         assert len(rig.fake.lines("PUT")) == 6
 
@@ -378,7 +378,7 @@ def test_no_value_shows_in_a_refusal(run):
     async def test(rig):
         echoed = f"data.key: Invalid value: {MARKED}, bWFya2VkLXNlY3JldC12YWx1ZQ=="
         rig.fake.fail(POST, Fault(422, "Invalid", echoed))
-        with pytest.raises(VaultError, match="Mend the keys, annotations and labels") as failed:
+        with pytest.raises(VaultError, match="Fix the keys, annotations and labels") as failed:
             await rig.cluster.write(export(key=MARKED))
         assert MARKED not in str(failed.value)
         assert "bWFya2Vk" not in str(failed.value)
@@ -417,8 +417,8 @@ def test_the_check_before_a_run(run):
 @pytest.mark.parametrize(
     ("environment", "words", "why"),
     [
-        ({}, "no pod of a Kubernetes cluster", "a laptop"),
-        ({"KUBERNETES_SERVICE_HOST": "10.0.0.1"}, "no pod of a Kubernetes cluster", "half of it"),
+        ({}, "does not run in a Kubernetes pod", "a laptop"),
+        ({"KUBERNETES_SERVICE_HOST": "10.0.0.1"}, "does not run in a Kubernetes pod", "half of it"),
         (
             {"KUBERNETES_SERVICE_HOST": "10.0.0.1", "KUBERNETES_SERVICE_PORT": "443"},
             "cannot be read",
@@ -530,7 +530,7 @@ def test_the_right_to_delete_is_named_as_a_role_names_it(run):
     async def test(rig):
         rig.fake.make("secrets", "default", "db", {"a": "1"}, metadata=OURS)
         rig.fake.forbid("delete", "secrets")
-        with pytest.raises(VaultError, match="a Role in namespace default that allows to delete secrets"):
+        with pytest.raises(VaultError, match="a Role in namespace default that allows it to delete secrets"):
             await rig.cluster.remove(DB, REDIS)
 
     run(test)

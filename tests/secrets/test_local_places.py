@@ -30,9 +30,9 @@ def test_other_words_are_for_others():
 @pytest.mark.parametrize(
     ("word", "said"),
     [
-        ("folder", "Give --export-folder"),
-        ("sops", "Give --export-sops-folder"),
-        ("dotenv", "Give --export-dotenv"),
+        ("folder", "Set --export-folder"),
+        ("sops", "Set --export-sops-folder"),
+        ("dotenv", "Set --export-dotenv"),
     ],
 )
 def test_a_sink_without_its_place(word, said):
@@ -41,7 +41,7 @@ def test_a_sink_without_its_place(word, said):
 
 
 def test_a_folder_of_secrets_that_is_not_given():
-    with pytest.raises(ConfigError, match="Give --secrets-folder or --config-maps-folder"):
+    with pytest.raises(ConfigError, match="Set --secrets-folder or --config-maps-folder"):
         open_local_source("folder", Config(), {})
 
 
@@ -52,4 +52,4 @@ def test_a_folder_that_is_not_there_refuses_the_run(setting, flag, tmp_path):
     """It says nothing of any value, not even of the credentials: no resource could be reconciled."""
     with pytest.raises(ConfigError, match=f"There is no folder {tmp_path}/absent.") as refused:
         open_local_source("folder", Config(**{setting: f"{tmp_path}/absent"}), {})
-    assert refused.value.hint == f"Make it, or check {flag}."
+    assert refused.value.hint == f"Create it, or check {flag}."

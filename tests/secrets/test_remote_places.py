@@ -53,8 +53,8 @@ def test_both_are_source_and_sink_and_opened_once(tmp_path):
 @pytest.mark.parametrize(
     ("settings", "words", "why"),
     [
-        ({"export_to": ("key-vault",)}, "Give --key-vault", "no vault is named"),
-        ({"secret_sources": ("kubernetes",)}, "no pod of a Kubernetes cluster", "a laptop"),
+        ({"export_to": ("key-vault",)}, "Set --key-vault", "no vault is named"),
+        ({"secret_sources": ("kubernetes",)}, "does not run in a Kubernetes pod", "a laptop"),
     ],
 )
 def test_what_cannot_be_opened_is_told(tmp_path, settings, words, why):
@@ -80,10 +80,10 @@ def test_a_plan_has_sources_that_are_not_asked():
     )
     (source,) = list_unopened(config).values()
     assert (source.name, source.is_remote) == ("kubernetes", True)
-    with pytest.raises(VaultError, match="A plan does not ask kubernetes"):
+    with pytest.raises(VaultError, match=r"A plan does not read .* from kubernetes"):
         asyncio.run(source.read(DB, ["key"]))
 
 
 def test_a_plan_tells_what_the_sync_would_lack():
-    with pytest.raises(ConfigError, match="Give --key-vault"):
+    with pytest.raises(ConfigError, match="Set --key-vault"):
         list_unopened(Config(export_to=("key-vault",)))

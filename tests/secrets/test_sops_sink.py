@@ -80,44 +80,42 @@ def test_what_changed_replaces_it_whole(sops, other):
 def test_what_cannot_be_decrypted_is_not_overwritten(sops):
     write(sink(sops), export({"a": "1"}))
     before = tree(sops.folder / "out")
-    with pytest.raises(VaultError, match=r"db\.yaml cannot be decrypted: sops says “Failed to get the data key"):
+    with pytest.raises(VaultError, match=r"db\.yaml cannot be decrypted: sops reported “Failed to get the data key"):
         write(SopsSink(sops.folder / "out", sops.without_key()), export({"a": "hidden"}))
     assert tree(sops.folder / "out") == before
 
 
 def test_rules_choose_by_the_path_of_the_file(sops):
     sops.rules(sops.folder, path_regex=r"out/default/.*\.yaml$")
-    with pytest.raises(VaultError, match=r"Nothing can be encrypted for .*out/other/db\.yaml: sops says “.*rules"):
+    with pytest.raises(VaultError, match=r"out/other/db\.yaml cannot be encrypted: sops reported “.*rules"):
         write(sink(sops), export({"a": "1"}), export({"a": "hidden"}, address(namespace="other")))
     assert list(tree(sops.folder / "out")) == ["default/db.yaml"]
 
 
 def test_without_anybody_to_encrypt_to_the_run_is_refused(sops):
     (sops.folder / ".sops.yaml").unlink()
-    with pytest.raises(
-        ConfigError, match=r"Nothing can be encrypted for .*: sops says “.* creation rules.*\.sops\.yaml"
-    ):
+    with pytest.raises(ConfigError, match=r"cannot be encrypted: sops reported “.* creation rules.*\.sops\.yaml"):
         check(sink(sops))
 
 
 def test_without_the_program_the_run_is_refused(tmp_path):
     with pytest.raises(
         ConfigError,
-        match=r"with sops: .* is to be encrypted with SOPS, and the program sops is not installed\. Install it",
+        match=r"with sops: .* must be encrypted with SOPS, but sops is not installed\. Install it",
     ):
         check(SopsSink(tmp_path / "out", Sops(environment={"PATH": "/nowhere"})))
 
 
 def test_a_program_that_leaves_a_value_plain_is_found_out(tmp_path):
     path = put_on_path(tmp_path / "bin", "sops", "#!/bin/sh\nexec cat /dev/stdin\n")
-    with pytest.raises(ConfigError, match=r"sops left values of .*check\.yaml plain"):
+    with pytest.raises(ConfigError, match=r"sops did not encrypt all values of .*check\.yaml"):
         check(SopsSink(tmp_path / "out", Sops(environment={"PATH": path})))
 
 
 @pytest.mark.parametrize("answer", ["true", "echo '- ]'", "echo 7"])
 def test_a_program_that_answers_no_document_is_found_out(tmp_path, answer):
     path = put_on_path(tmp_path / "bin", "sops", f"#!/bin/sh\n{answer}\n")
-    with pytest.raises(ConfigError, match=r"sops left values of .*check\.yaml plain"):
+    with pytest.raises(ConfigError, match=r"sops did not encrypt all values of .*check\.yaml"):
         check(SopsSink(tmp_path / "out", Sops(environment={"PATH": path})))
 
 
@@ -179,7 +177,7 @@ def test_what_is_not_text_is_not_shown(sops):
 
 def test_a_folder_that_cannot_be_made_refuses_the_run(sops):
     (sops.folder / "out").write_text("")
-    with pytest.raises(ConfigError, match=r"out cannot be written: File exists\. Let this user write there"):
+    with pytest.raises(ConfigError, match=r"out cannot be written: File exists\. Grant this user write access"):
         check(sink(sops))
 
 

@@ -1,6 +1,6 @@
-"""How Azure is reached and as whom: plain values, filled from the settings by whoever starts a run.
+"""How to reach Azure and with which identity: plain values, filled from the settings when a run starts.
 
-Apart from the code that uses them, because that code imports the SDK, which takes a fifth of a second.
+Separate from the code that uses them, because that code imports the SDK, which takes a fifth of a second.
 """
 
 from __future__ import annotations

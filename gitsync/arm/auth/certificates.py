@@ -1,7 +1,7 @@
 """Signs in with a certificate: from a text, from a file, or from the credentials file of a user-assigned identity.
 
-Apart from the other credentials, because what is in a certificate must show in no error, and because a Secret of a
-manifest may name such a file: it is read in one folder that a setting allows, and nowhere else.
+Separate from the other credentials, because no error may show the content of a certificate, and because a Secret of a
+manifest may name such a file: gitsync reads it only from the folder that a setting allows.
 """
 
 from __future__ import annotations
@@ -82,8 +82,8 @@ def _allowed(sign_in: SignIn) -> Path:
     folder = Path(sign_in.identity_folder).resolve() if sign_in.identity_folder else None
     if folder is None or not path.resolve().is_relative_to(folder):
         raise ConfigError(
-            f'Credential Secret "{sign_in.secret_name}" names a file outside of what it may name.',
-            hint="Give the folder of the identities' files with --identity-folder, and keep the file in it.",
+            f'Credential Secret "{sign_in.secret_name}" names a file outside the identity folder.',
+            hint="Set --identity-folder to the folder of the identity files, and keep the file in it.",
         )
     return path.resolve()
 
@@ -105,7 +105,9 @@ def _read(path: Path) -> bytes:
         with path.open("rb") as file:
             return file.read(_MOST)
     except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}.", hint="Check the path and its rights.") from error
+        raise ConfigError(
+            f"{path} cannot be read: {error.strerror}.", hint="Check the path and its permissions."
+        ) from error
 
 
 def _no_certificate(sign_in: SignIn) -> ConfigError:

@@ -1,7 +1,7 @@
-"""As whom gitsync speaks to Azure: azure-identity's credentials, chosen by setting.
+"""The identity that gitsync uses in Azure: credentials of azure-identity, chosen by a setting.
 
-Each method is one function; the default is a chain of those that the settings allow for. A failure to get a token names
-the method and how to mend it.
+Each method is one function; the default is a chain of those that the settings support. If a method gets no token, its
+error names the method and the fix.
 """
 
 from __future__ import annotations
@@ -78,9 +78,9 @@ class _Desk:
 async def open_credential(
     access: ArmAccess, way: HttpTransport, clock: Clock, given: TokenCredential | None = None
 ) -> AsyncIterator[TokenCredential | None]:
-    """The credential of a run, None for nobody in particular; `given` stands in for what the settings say.
+    """The credential of a run, None for anonymous access; `given` replaces the one in the settings.
 
-    Raises ConfigError where the settings of the method are incomplete, or anonymous access is asked of another machine.
+    Raises ConfigError if the settings of the method are incomplete, or for anonymous access to another machine.
     """
     method = access.sign_in.method
     if given is None and method is Method.ANONYMOUS:
@@ -106,7 +106,7 @@ def _desk(access: ArmAccess, way: HttpTransport, clock: Clock) -> _Desk:
 
 
 class _Explained:
-    """A credential whose tokens nothing shows, and whose failures say what failed and how to mend it."""
+    """A credential that never shows its tokens, and whose errors contain the cause and the fix."""
 
     def __init__(self, credential: TokenCredential, access: ArmAccess) -> None:
         self._credential = credential
@@ -115,7 +115,7 @@ class _Explained:
         self._redactions = access.redactions
 
     async def get_token_info(self, *scopes: str, options: Any = None) -> Any:
-        """Raises CredentialError where there is no token, AuthorityError where nobody answered."""
+        """Raises CredentialError if there is no token, AuthorityError if the authority did not respond."""
         try:
             async with asyncio.timeout(TOKEN_PATIENCE):
                 info = await self._credential.get_token_info(*scopes, options=options)
@@ -125,17 +125,17 @@ class _Explained:
         except ClientAuthenticationError as error:
             raise self._no_token(scrub(str(error.message))) from error
         except AzureError as error:
-            message = f"No token could be had with {self._named}: {error.message}"
+            message = f"Could not get a token with {self._named}: {error.message}"
             raise make_authority_error(message, error.inner_exception or error) from error
         except TimeoutError as error:
-            text = f"No token could be had with {self._named} within {TOKEN_PATIENCE:g} seconds."
+            text = f"Could not get a token with {self._named} within {TOKEN_PATIENCE:g} seconds."
             raise make_authority_error(text, error) from error
         except Exception as error:  # azure-identity stumbles in many ways over an answer that is no authority's
-            raise self._no_token(f"the answer is not one of an authority ({type(error).__name__})") from error
+            raise self._no_token(f"the response is not that of an authority ({type(error).__name__})") from error
         return info
 
     def _no_token(self, why: str) -> CredentialError:
-        message = f"No token could be had with {self._named}: {why}"
+        message = f"Could not get a token with {self._named}: {why}"
         return CredentialError(message, status=401, code="AuthenticationFailed", hint=_MEND.get(self._method, ""))
 
 
@@ -162,7 +162,7 @@ def _workload_identity(desk: _Desk) -> Any:
         )
     raise ConfigError(
         f"There is no federated token: no file {file}, and no variables of GitHub Actions or Azure Pipelines.",
-        hint="Set AZURE_FEDERATED_TOKEN_FILE; or grant the job `id-token: write` (GitHub); or give it "
+        hint="Set AZURE_FEDERATED_TOKEN_FILE; or grant the job `id-token: write` (GitHub); or set "
         "SYSTEM_ACCESSTOKEN and AZURESUBSCRIPTION_SERVICE_CONNECTION_ID (Azure Pipelines).",
     )
 
@@ -225,7 +225,7 @@ def _require(sign_in: SignIn, more: dict[str, object]) -> None:
     needed = {"AZURE_TENANT_ID": sign_in.tenant, "AZURE_CLIENT_ID": sign_in.client, **more}
     missing = sorted(name for name, value in needed.items() if not value)
     if missing:
-        raise ConfigError(f"{_named(sign_in)} needs {', '.join(missing)}.", hint="Set what is missing.")
+        raise ConfigError(f"{_named(sign_in)} needs {', '.join(missing)}.", hint="Set the missing values.")
 
 
 def _named(sign_in: SignIn) -> str:

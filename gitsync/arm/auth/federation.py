@@ -1,8 +1,8 @@
 """Signs in with the identity token of a CI job: GitHub Actions and Azure Pipelines.
 
-These tokens live for minutes, a run for an hour: the job's token is asked for anew whenever Azure's has to be renewed.
-azure-identity has a credential for Azure Pipelines, but it asks the network in the event loop and reads the process's
-own environment.
+These tokens live for minutes, a run for an hour: gitsync requests a new job token whenever it renews the Azure token.
+azure-identity has a credential for Azure Pipelines, but it blocks the event loop and reads the environment of the
+process.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def _azure_pipelines(environment: Mapping[str, str]) -> _Request | None:
 
 def _asker(way: HttpTransport, method: str, url: str, headers: dict[str, str], member: str) -> JobTokens:
     if not is_safe(url):
-        raise ConfigError("The CI system names a token address that is plain http.", hint="It must be https.")
+        raise ConfigError("The token URL of the CI system is not https.", hint="Use an https URL.")
     proxy = next(iter(way.proxies(url).values()), None)
 
     async def ask() -> str:
@@ -93,7 +93,7 @@ def _asker(way: HttpTransport, method: str, url: str, headers: dict[str, str], m
             ) as response:
                 status, body = response.status, await response.read()
         except aiohttp.ClientError as error:
-            raise ServiceRequestError(f"the CI system did not answer for its token: {error}", error=error) from error
+            raise ServiceRequestError(f"the token request to the CI system failed: {error}", error=error) from error
         return _token(status, body, member)
 
     return ask
@@ -106,7 +106,7 @@ def _token(status: int, body: bytes, member: str) -> str:
         answer = None
     token = answer.get(member) if isinstance(answer, dict) else None
     if status != 200 or not isinstance(token, str) or not token:
-        raise ClientAuthenticationError(f"the CI system gave no identity token (HTTP {status})")
+        raise ClientAuthenticationError(f"the CI system returned no identity token (HTTP {status})")
     return token
 
 

@@ -40,7 +40,7 @@ def _check(path: str) -> None:
     if path.startswith("/") and not _FORBIDDEN.search(path) and not {"", ".", ".."} & set(segments):
         return
     raise ArmError(
-        f"{path!r} is not an id that can be sent to Azure.",
+        f"{path!r} is not a valid ARM id.",
         code="InvalidResourceId",
         resource_id=path,
         hint="An id starts with '/', has no empty, '.' or '..' segment, and none of the characters ? # \\.",
@@ -53,8 +53,8 @@ def find_lock_name(arm_id: str) -> str:
     So a virtual network and its subnets exclude each other, and so do sibling agent pools and their cluster, at any
     depth: providers lock the top resource while an operation runs below it (Network, Kusto, Cosmos DB, AKS) and answer
     409 or 429 to all others. A resource group, a subscription and a management group are containers, not resources:
-    what lies directly in one goes in parallel. An extension resource (role assignment, flux configuration) lies in
-    the lane of what it extends; at a container it has its own.
+    writes directly below one run in parallel. An extension resource (role assignment, flux configuration) shares
+    the lane of the resource that it extends; at a container it has its own.
     """
     container = _CONTAINER.match(arm_id)
     prefix = container[0] if container else ""

@@ -20,10 +20,10 @@ _MILLISECONDS = ("retry-after-ms", "x-ms-retry-after-ms")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Response:
-    """One HTTP answer. Header names are asked for in lower case. Neither they nor the content are shown: secrets.
+    """One HTTP response. Header names are in lower case. Headers and content may contain secrets and are not shown.
 
-    `principal` is whom the refused token spoke for; only read where the status is 401 or 403. `body` is the content as
-    JSON, None where there is none or it is malformed; read once, since some are megabytes.
+    `principal` is the identity of the refused token; only read if the status is 401 or 403. `body` is the content as
+    JSON, None if there is none or it is malformed; parsed once, since some bodies have megabytes.
     """
 
     status: int

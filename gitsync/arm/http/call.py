@@ -42,13 +42,13 @@ class ArmRequest:
         return self.method not in _READS
 
     def takes(self, answer: Response, code: str) -> bool:
-        """Whether an answer is one that was asked for.
+        """Whether the response is one that the call expects.
 
-        A 404 that speaks of the type, the provider or the subscription does not say that the resource is absent: it
-        could not be looked for, and whoever prunes must not take it for gone. What is not JSON was not said by Azure
-        Resource Manager, but by something in between; nor was a 404 that gives no code, or a success whose body is an
-        error. A provider that the subscription is not registered with says so with 409 where it is asked for a
-        resource; there can be none then, so that is as good as a 404.
+        A 404 about the type, the provider or the subscription does not mean that the resource is absent, and a prune
+        must not treat it as deleted. A response that is not JSON comes from something in between (a proxy), not from
+        Azure Resource Manager; so does a 404 without a code, or a success with an error as its body. A GET returns 409
+        if the provider is not registered with the subscription; no resource can exist then, so that counts as a
+        404.
         """
         if self._is_unregistered(answer, code):
             return True

@@ -1,7 +1,7 @@
-"""Brings requests over the wire with azure-mgmt-resource: the only module that imports it.
+"""Sends requests with azure-mgmt-resource: the only module that imports it.
 
-The SDK's client signs in, and does nothing else. Its retries, its registration of providers and its own following of
-redirects and operations are left out, since each would send requests that nobody counts
+The client of the SDK only signs in. Its retries, its registration of providers and its handling of redirects and
+operations are disabled, since each would send requests that gitsync does not count
 (docs/reference/design.md#http-client); so are the policies that only set headers, which cost more than the headers.
 """
 
@@ -50,7 +50,7 @@ async def open_carrier(
 def _client(cloud: Cloud, way: HttpTransport, credential: TokenCredential | None) -> ResourceManagementClient:
     policies = [AsyncARMChallengeAuthenticationPolicy(cast("Any", credential), cloud.scope)] if credential else []
     return ResourceManagementClient(
-        cast("Any", credential or "nobody"),  # the client insists on one; only the policy above asks it
+        cast("Any", credential or "anonymous"),  # the client insists on one; only the policy above asks it
         "-",  # the subscription is part of every path
         base_url=cloud.endpoint,
         credential_scopes=[cloud.scope],
@@ -60,7 +60,7 @@ def _client(cloud: Cloud, way: HttpTransport, credential: TokenCredential | None
 
 
 class SdkCarrier:
-    """Sends calls to the endpoint of a cloud, and nowhere else."""
+    """Sends calls only to the endpoint of a cloud."""
 
     def __init__(
         self,
@@ -116,7 +116,7 @@ class SdkCarrier:
             raise make_transport_error(f"{self._cloud.endpoint} cannot be reached: {error}", error) from error
 
     async def sign_in(self) -> Principal | None:
-        """Get a token; CredentialError where there is none. None for nobody in particular."""
+        """Get a token; None for anonymous access. Raises CredentialError if there is none."""
         if self._credential is None:
             return None
         token = await self._credential.get_token_info(self._cloud.scope)
@@ -136,7 +136,7 @@ async def _content(response: Any, call: ArmRequest) -> bytes:
         content += piece
         if len(content) > call.most:
             raise ArmError(
-                f"The answer of Azure Resource Manager has more than {call.most >> 20} MB, so it was not read.",
+                f"The response of Azure Resource Manager exceeds {call.most >> 20} MB and was not read.",
                 status=response.status_code,
                 code="AnswerTooLarge",
                 resource_id=call.resource_id,
@@ -148,7 +148,7 @@ async def _content(response: Any, call: ArmRequest) -> bytes:
 
 def _transport_error(error: AzureError, call: ArmRequest) -> TransportError:
     cause = error.inner_exception or error
-    lost = make_transport_error(f"Azure Resource Manager did not answer: {cause}", cause)
+    lost = make_transport_error(f"Azure Resource Manager did not respond: {cause}", cause)
     lost.method, lost.resource_id = call.method, call.resource_id
     lost.outcome_unknown = lost.was_sent and call.is_write
     return lost
@@ -157,7 +157,7 @@ def _transport_error(error: AzureError, call: ArmRequest) -> TransportError:
 def _unreadable(error: Exception, call: ArmRequest) -> TransportError:
     """The SDK stumbled over an answer, such as a challenge in a header that is none."""
     return TransportError(
-        f"The answer of Azure Resource Manager cannot be read ({type(error).__name__}).",
+        f"The response of Azure Resource Manager cannot be read ({type(error).__name__}).",
         was_sent=True,
         resource_id=call.resource_id,
         method=call.method,

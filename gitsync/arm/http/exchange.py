@@ -126,7 +126,7 @@ class Exchange:
             raise TransportError(message, was_sent=True, outcome_unknown=True, **known) from error
 
     def _known(self, call: ArmRequest | None) -> dict[str, Any]:
-        """What an error of a deadline tells besides its message."""
+        """The members of a deadline error other than its message."""
         about = {"resource_id": call.resource_id, "method": call.method} if call else {}
         return {"code": DEADLINE, "at": format_rfc3339(self.clock.now()), **about}
 
@@ -155,7 +155,7 @@ class Exchange:
             )
         )
         seen = logger.bind(status=error.status, code=error.code, method=error.method, resource=error.resource_id)
-        seen.debug("Azure refused or did not answer")
+        seen.debug("Azure refused the request or did not respond")
 
     async def _try(self, ask: Callable[[], Awaitable[T]], may_try_again: MayTryAgain, conversation: Conversation) -> T:
         """Once, and then as tenacity says; only after a failure, for it costs a quarter of what a request does."""
@@ -217,5 +217,5 @@ def _asking(call: ArmRequest) -> str:
 
 def _too_late(doing: str, conversation: Conversation) -> str:
     """The message of a deadline, with the last cause."""
-    ended = "The run was told to end" if conversation.is_ended else "The time was up"
-    return f"{ended} before Azure answered the request {doing}. {conversation.last_error()}".rstrip()
+    ended = "The run was stopped" if conversation.is_ended else "Deadline exceeded"
+    return f"{ended} before Azure responded to the request {doing}. {conversation.last_error()}".rstrip()

@@ -49,7 +49,7 @@ class TransportError(ArmError):
 
 
 class AuthorityError(TransportError):
-    """Whoever issues tokens did not answer; nothing was sent to Azure Resource Manager."""
+    """The authority did not respond; nothing was sent to Azure Resource Manager."""
 
 
 class DeadlineError(ArmError):
@@ -102,15 +102,15 @@ def _private(answer: Response) -> tuple[str, str, tuple[Mapping[str, Any], ...]]
     """The same of an answer that may hold keys: what is no ARM error is not quoted."""
     inner = _folded(answer.mapping()).get("error")
     if not isinstance(inner, dict) and answer.status < 400:
-        return UNKNOWN_CODE, f"HTTP {answer.status}, which says nothing that may be shown", ()
+        return UNKNOWN_CODE, f"HTTP {answer.status}, without a message that can be shown", ()
     if not isinstance(answer.body, dict):
-        return UNKNOWN_CODE, f"HTTP {answer.status}, without an error of Azure's", ()
+        return UNKNOWN_CODE, f"HTTP {answer.status}, without an Azure error", ()
     code, message, _ = read_error(answer)
     return code, message, ()
 
 
 def scrub(text: str) -> str:
-    """A text fit to be shown: no bearer token, no credentials in a URL, and of bounded length."""
+    """A text that is safe to show: no bearer token, no credentials in a URL, and of bounded length."""
     text = _TOKEN.sub("<hidden>", text)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({len(text)} characters)"
 
@@ -135,7 +135,7 @@ def _plain(answer: Response, secrets: tuple[str, ...]) -> str:
 
 
 def _bounded(value: Any, levels: int = _DEEPEST_DETAIL) -> Any:
-    """A detail fit to be shown: short texts, few members, few levels."""
+    """A detail that is safe to show: short texts, few members, few levels."""
     if isinstance(value, str):
         return scrub(value)
     if not isinstance(value, (dict, list)):
@@ -153,10 +153,10 @@ def _hint(answer: Response, call: ArmRequest, message: str) -> str:
         denied = _DENIED.search(message)
         action = denied["action"] if denied else find_rbac_action(call.method, call.path)
         scope = denied["scope"] if denied else call.resource_id
-        return f"{_who(answer.principal)} needs the right {action} on {scope}: assign a role that has it."
+        return f"{_who(answer.principal)} is missing {action} on {scope}: assign a role that grants it."
     if answer.status == 401:
         return (
-            f"{_who(answer.principal)} was not let in to {call.resource_id}: check that the tenant is that of the "
+            f"{_who(answer.principal)} cannot access {call.resource_id}: check that its tenant is that of the "
             "subscription, and AZURE_RESOURCE_MANAGER_AUDIENCE."
         )
     return ""

@@ -41,7 +41,7 @@ class BoundedResponse(aiohttp.ClientResponse):
                 pieces += piece
                 if len(pieces) > MOST_BYTES:
                     self.close()
-                    raise aiohttp.ClientPayloadError(f"the answer has more than {MOST_BYTES >> 20} MB")
+                    raise aiohttp.ClientPayloadError(f"the response exceeds {MOST_BYTES >> 20} MB")
             self._body = bytes(pieces)
         return await super().read()
 
@@ -117,9 +117,7 @@ def find_proxy(url: str, environment: Mapping[str, str]) -> str | None:
         return None
     proxy = proxy if "://" in proxy else f"http://{proxy}"
     if urlsplit(proxy).scheme not in {"http", "https"}:
-        raise ConfigError(
-            f"{parts.scheme.upper()}_PROXY names a proxy that is not http.", hint="gitsync speaks http(s) to proxies."
-        )
+        raise ConfigError(f"{parts.scheme.upper()}_PROXY is not an http(s) URL.", hint="Set it to an http(s) URL.")
     return proxy
 
 

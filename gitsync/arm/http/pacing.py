@@ -1,4 +1,4 @@
-"""How long to wait between two looks at the same thing: as Azure asks, else doubling, and never past the deadline."""
+"""How long to wait between two polls: the Retry-After of Azure, else doubling, and never past the deadline."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class Pace:
     interval: Interval
 
     async def pause(self, asked: float | None, polls: int, conversation: Conversation) -> bool:
-        """Wait the seconds that Azure asked for, else the interval after so many polls.
+        """Wait the seconds that Azure requested, else the interval after so many polls.
 
-        False, at once, where Azure asks for more than the deadline leaves, or it leaves nothing.
+        Returns False at once if Azure requested more than the deadline leaves, or no time is left.
         """
         left = conversation.deadline - self.clock.monotonic()
         seconds = asked or min(self.interval.after(polls), left - LAST_LOOK)

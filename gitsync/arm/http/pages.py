@@ -21,8 +21,8 @@ MALFORMED: Final = "MalformedList"
 MOST_PAGES: Final = 1000
 """Pages of one list. ARM shows up to 1,000 entries a page, and a resource group holds no such number of pages."""
 
-_HINT = "Check the endpoint, and any proxy between gitsync and Azure. Nothing is decided by this list."
-_KINDS = {bool: "a truth value", int: "a number", float: "a number", str: "a text", list: "a list", dict: "an object"}
+_HINT = "Check the endpoint, and any proxy between gitsync and Azure. gitsync ignores this list."
+_KINDS = {bool: "a boolean", int: "a number", float: "a number", str: "a string", list: "a list", dict: "an object"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ def _object(body: object, source: Source) -> Mapping[str, Any]:
     if not isinstance(body, dict):
         raise source.malformed(f"is {_kind(body)}, not an object")
     if body.get("error"):
-        raise source.malformed("is an error, though its status says success")
+        raise source.malformed("is an error with a status of success")
     return body
 
 
@@ -107,7 +107,7 @@ def _following(link: object, source: Source, cloud: Cloud) -> str | None:
         raise source.malformed("has a `nextLink` that is not a URL")
     following = cloud.target_of(link)
     if following is None:
-        raise source.malformed("goes on at another host; no token is sent there", code="ForeignNextLink")
+        raise source.malformed("continues on another host; gitsync sends no token there", code="ForeignNextLink")
     return following
 
 

@@ -18,7 +18,7 @@ MASK = "<secret>"
 
 @dataclass(frozen=True, slots=True)
 class Payload:
-    """The bytes of a body, and the secrets that stand in it, longest first."""
+    """The bytes of a body, and the secrets in it, longest first."""
 
     content: bytes = field(repr=False)
     secrets: tuple[str, ...] = field(default=(), repr=False)
@@ -34,7 +34,7 @@ def encode_payload(body: Mapping[str, Any]) -> Payload:
             return value.reveal()
         if isinstance(value, Mapping):
             return dict(value)
-        raise TypeError(f"a body cannot hold a {type(value).__name__}")
+        raise TypeError(f"a body cannot contain a {type(value).__name__}")
 
     content = json.dumps(dict(body), default=reveal, allow_nan=False).encode()
     return Payload(content, tuple(sorted(revealed - {""}, key=lambda secret: (-len(secret), secret))))

@@ -17,7 +17,7 @@ _UNTRUSTED = (aiohttp.ClientSSLError, ssl.SSLError)
 
 _HINTS: tuple[tuple[tuple[type[BaseException], ...], str], ...] = (
     ((aiohttp.ClientConnectorDNSError,), "Check the name of the host, the DNS server, and HTTPS_PROXY."),
-    (_UNTRUSTED, "If a private authority signed its certificate, name that authority with --ca-bundle."),
+    (_UNTRUSTED, "If a private CA signed its certificate, set --ca-bundle to that CA."),
     (_NEVER_SENT, "Check the address, the firewall, and HTTPS_PROXY."),
 )
 

@@ -25,13 +25,13 @@ def read_shown_resource(answer: Response, arm_id: str) -> Live:
     """
     if fault := _fault(answer.body, arm_id):
         raise ArmError(
-            f"What Azure answers to a GET of {arm_id} is not that resource: {fault}.",
+            f"The response to GET {arm_id} is not that resource: {fault}.",
             status=answer.status,
             code=MALFORMED,
             request_id=answer.request_id,
             resource_id=arm_id,
             method="GET",
-            hint="Check the endpoint, and any proxy between gitsync and Azure. The resource is left as it is.",
+            hint="Check the endpoint, and any proxy between gitsync and Azure. gitsync does not change the resource.",
         )
     return read_live(answer)
 
@@ -51,7 +51,7 @@ def _fault(body: Any, arm_id: str) -> str:
     if not _is_id_of(found, arm_id):
         return "it has the id of another resource"
     if not isinstance(body.get("type"), str | None):
-        return "its type is not a text"
+        return "its type is not a string"
     return _fault_of_properties(body.get("properties"))
 
 
@@ -61,7 +61,7 @@ def _fault_of_properties(properties: Any) -> str:
     if not isinstance(properties, Mapping):
         return "its properties are not an object"
     if not isinstance(properties.get("provisioningState"), str | None):
-        return "its provisioningState is not a text"
+        return "its provisioningState is not a string"
     return ""
 
 

@@ -21,7 +21,7 @@ from gitsync.formats.arm_path import find_provider, find_subscription
 from gitsync.model.clock import Clock
 
 _ANOTHER_OPERATION = "retryableerror"
-"""Begins the codes of 429s that speak of one resource's other operation and not of a limit: nobody else need wait."""
+"""Prefix of 429 codes for another operation on the same resource, not for a limit: other requests need not wait."""
 
 
 _COUNT = re.compile(r"[0-9]{1,6}")
@@ -77,7 +77,7 @@ class Throttle:
     async def admit(self, method: str, path: str, conversation: Conversation) -> bool:
         """Wait until a request may go. False, at once where that is foreseeable, if it may not before the deadline.
 
-        The deadline is looked at again after every wait: a run that is told to stop brings it forward.
+        The deadline is looked at again after every wait: a run that is stopped brings it forward.
         """
         if not await self._bucket(method, path).take(conversation):
             return False
@@ -160,7 +160,7 @@ class _Bucket:
         return True
 
     def _wait(self, ahead: int = 0) -> float:
-        """Seconds until there is a token for whoever comes after `ahead` others; 0 for at once."""
+        """Seconds until there is a token for a request behind `ahead` others; 0 for at once."""
         now = self._clock.monotonic()
         self._tokens = min(self._burst, self._tokens + max(0.0, now - self._filled_at) * self._per_second)
         self._filled_at = max(self._filled_at, now)
@@ -168,10 +168,10 @@ class _Bucket:
         return self._filled_at - now + (missing / self._per_second if missing > _ROUNDING else 0.0)
 
     def correct(self, left: int, *, is_ours: bool) -> None:
-        """What Azure counted. Others may spend of the same bucket, so less than we believed is believed at once.
+        """Apply the count of Azure. Others may use the same bucket, so a lower count applies at once.
 
-        More is believed only of the principal's own bucket and only beyond its known size: then Azure grants us a
-        larger one. The global bucket is shared by all principals, and says nothing of ours while it is full.
+        A higher count applies only to the bucket of the principal and only above its known size: then Azure grants a
+        larger bucket. All principals share the global bucket; while it is full, it shows nothing about this one.
         """
         if is_ours and left > self._burst:
             self._burst = self._tokens = float(left)

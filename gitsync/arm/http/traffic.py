@@ -45,7 +45,7 @@ class Traffic:
         return self._throttles[who]
 
     def host(self, access: ArmAccess) -> Host:
-        """What is known of the endpoint, whoever signs in there."""
+        """What is known of the endpoint, for every identity."""
         return self._hosts.setdefault(access.cloud.endpoint, Host(self._clock))
 
 

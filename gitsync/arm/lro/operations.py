@@ -47,7 +47,7 @@ class Operations:
     async def follow(self, reply: AcceptedWrite, conversation: Conversation) -> bool:
         """True when the operation is done, False when the deadline came first; ArmError when it failed.
 
-        The error has the code and message of the operation's own error, and the status of the poll that told it.
+        The error has the code and message of the operation's own error, and the status of the poll that returned it.
         """
         try:
             sight = await self._to_the_end(self._first_sight(reply), reply, conversation)
@@ -148,7 +148,7 @@ class Operations:
     def _lost(self, sight: _Sight, reply: AcceptedWrite) -> ArmError:
         """An action has no resource of its own to look at instead: how it goes cannot be known."""
         return ArmError(
-            f"Azure took {reply.arm_id} but does not say how it goes.",
+            f"Azure accepted {reply.arm_id} but returned no URL to poll.",
             status=sight.answer.status,
             resource_id=reply.arm_id,
             method=reply.call.method,

@@ -109,7 +109,7 @@ def find_first_target(reply: AcceptedWrite, cloud: Cloud) -> PollTarget:
 
 
 def find_location(reply: AcceptedWrite, cloud: Cloud) -> PollTarget | None:
-    """Where the result of an action is to be had, as its first answer says; None where it does not."""
+    """The URL of the result of an action, from its first response; None if it has none."""
     url = reply.answer.headers.get(Watch.LOCATION.value)
     place = cloud.target_of(url, reply.call.target) if url else None
     return None if place is None else PollTarget(Watch.LOCATION, place)

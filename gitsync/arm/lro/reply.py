@@ -13,9 +13,9 @@ from gitsync.model.live import Live
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AcceptedWrite:
-    """An accepted write. `body` may hold secrets and is not shown; nor is where to poll, which may be signed.
+    """An accepted write. `body` may contain secrets and the poll URL may be signed, so neither is shown.
 
-    `status` is 404 for a DELETE of what was not there. Hand it to `Writer.wait`, which tells how it ended.
+    `status` is 404 for a DELETE of a resource that did not exist. Pass it to `Writer.wait` for the result.
     """
 
     arm_id: str

@@ -1,7 +1,7 @@
-"""What lies in a value: a field of an object or a map, an entry by its key, an item by its place.
+"""Access to values: a field of an object or a map, an entry by its key, an item by its index.
 
-Optional access gives an optional, and none where there is nothing; so does every further access to an optional. The
-messages name a field or key that the expression itself says, and never one that was worked out: it may be a secret.
+Optional access returns an optional, which is none if there is no value; so does every further access to an optional.
+Messages name a field or key only if it is a literal of the expression: a computed one may be a secret.
 """
 
 from __future__ import annotations

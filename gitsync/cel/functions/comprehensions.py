@@ -33,7 +33,7 @@ def _pairs(over: Any) -> _Pairs:
 
 
 def _rounds(macro: Macro, scope: EvaluationScope, over: Any) -> Iterator[tuple[Any, EvaluationScope]]:
-    """The variables bound, one item after the other; besides, the place or key that it is about."""
+    """The variables of each item in turn, with its index or key."""
     of_map = name_type(over) == "map"
     for key, value in _pairs(over):
         scope.budget.step()

@@ -43,7 +43,7 @@ def format_text(budget: EvaluationBudget, template: str, values: Sequence[Any]) 
 
 def _clause(budget: EvaluationBudget, letter: str | None, digits: str | None, value: Any) -> str:
     if letter is None:
-        raise EvaluationError("format: unrecognized clause; there are %s %d %f %e %b %o %x %X, and %% for the sign")
+        raise EvaluationError("format: unrecognized clause; use %s %d %f %e %b %o %x %X, or %% for a percent sign")
     precision = _PRECISION if digits is None else int(digits)
     if precision > _MOST_DIGITS:
         raise EvaluationError(f"format: a precision is at most {_MOST_DIGITS}")

@@ -22,7 +22,7 @@ class Letters:
 
     @property
     def weight(self) -> int:
-        """Steps that it takes to look a character up, besides the one for being there: a set may have hundreds."""
+        """Additional steps to look up a character: a set may have hundreds."""
         return (len(self.ranges) + len(self.categories)) // _LOOKS_A_STEP
 
     def holds(self, letter: str) -> bool:

@@ -1,7 +1,7 @@
 """Whether a pattern matches somewhere in a text, in time that grows with both and no faster.
 
 All ways through the pattern are followed at once, one character after the other (Thompson's construction), so no
-pattern can make it try possibilities for ever; each way at each character is a step of the budget.
+pattern can cause exponential backtracking; each way at each character is a step of the budget.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 r"""Regular expressions as RE2 writes them, read into a tree; `matching` runs it.
 
-Read here and not by Python's `re`, which tries possibilities one after the other: ten characters could keep it busy for
-ever. What RE2 leaves out (references back, looking ahead or behind) is refused, and so are scripts of
-Unicode (`\p{Greek}`), for which Python has no table. Groups are not told apart, since only "does it match" is asked.
+Python's `re` is not used, because it backtracks: a pattern of ten characters could hang it. What RE2 does not support
+(backreferences, lookahead, lookbehind) is refused, and so are scripts of Unicode (`\p{Greek}`), for which Python has no
+table. Groups capture nothing, since the result is only whether the pattern matches.
 """
 
 from __future__ import annotations
@@ -155,7 +155,9 @@ class PatternReader:
         if self._next() == "?":
             found = self._find(_GROUP)
             if found is None:
-                raise make_pattern_error("looking ahead or behind, or another group that RE2 does not know")
+                raise make_pattern_error(
+                    "the pattern has a lookahead, a lookbehind, or another group that RE2 does not support"
+                )
             self._flags = self._flags - set(found[2] or "") | set(found[1] or "")
             if found[3] == ")":
                 return Concatenation(())
@@ -187,7 +189,7 @@ class PatternReader:
         if category is not None:
             name = category[3] or category[4]
             if name not in CATEGORIES:
-                raise make_pattern_error("the pattern names a class of Unicode that is no general category")
+                raise make_pattern_error("the pattern has a Unicode class that is not a general category")
             return (), ((name, (category[1] == "P") != bool(category[2])),)
         letter = self._next()
         if letter.lower() in CLASSES:
@@ -209,12 +211,12 @@ class PatternReader:
         if letter in _CONTROLS:
             return _CONTROLS[letter]
         if not letter or letter.isalnum():
-            raise make_pattern_error("the pattern has an escape that RE2 does not know; there are no references back")
+            raise make_pattern_error("the pattern has an escape that RE2 does not support; there are no backreferences")
         return ord(letter)
 
     def _known(self, point: int) -> int:
         if point > LAST_POINT:
-            raise make_pattern_error("the pattern names a character that Unicode does not have")
+            raise make_pattern_error("the pattern has a character that is not in Unicode")
         return point
 
     def _set(self) -> Letters:
@@ -233,7 +235,7 @@ class PatternReader:
         named = self._find(_NAMED)
         if named is not None:
             if named[2] not in POSIX:
-                raise make_pattern_error("the pattern names a class of characters that is not known")
+                raise make_pattern_error("the pattern has an unknown character class")
             ranges = POSIX[named[2]]
             return (invert_ranges(ranges) if named[1] else ranges), ()
         ranges, categories = self._end()

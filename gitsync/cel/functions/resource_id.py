@@ -1,8 +1,8 @@
 """`aso.parseResourceId(text)`: an ARM id taken apart, as Azure's SDK for Go does it
 (docs/reference/reconciliation.md#parsing-ids).
 
-An id is a row of types and names below the tenant; each lies in the one before it, its `parent`. `provider` is only
-set where the id is that of a provider itself. Apart from `formats.arm_path`, which compares ids and takes none apart.
+An id is a sequence of types and names below the tenant; the `parent` of each is the one before it. `provider` is only
+set if the id is that of a provider itself. Separate from `formats.arm_path`, which only compares ids.
 """
 
 from __future__ import annotations
@@ -88,17 +88,17 @@ def _step(here: ResourceId, segments: list[str]) -> tuple[ResourceId, list[str]]
         return _child(here, segments), segments[2:]
     if len(segments) == 2 or (len(segments) > 2 and segments[2].casefold() == "providers"):
         if here.type not in {_SUBSCRIPTION, _TENANT}:
-            raise _refusal("a provider lies in something else than a subscription or the tenant")
+            raise _refusal("a provider is not in a subscription or the tenant")
         return _below(here, _PROVIDER, segments[1]), segments[2:]
     if len(segments) < 4:
-        raise _refusal("after a provider there is no type with a name")
+        raise _refusal("no type and name follow the provider")
     return _below(here, (segments[1], segments[2]), segments[3]), segments[4:]
 
 
 def _child(here: ResourceId, segments: Sequence[str]) -> ResourceId:
     named, name = segments[0], segments[1] if len(segments) > 1 else ""
     if not name and (named.casefold() in {"subscriptions", "resourcegroups"} or here.type == _GROUP):
-        raise _refusal("a type stands without its name")
+        raise _refusal("a type has no name")
     if named.casefold() == "resourcegroups" and here.type == _SUBSCRIPTION:
         return _below(here, _GROUP, name)
     if named.casefold() == "subscriptions" and here.type == _TENANT:

@@ -46,7 +46,7 @@ def _index_of(text: str, part: str, start: int = 0) -> int:
 
 
 def _last_index_of(text: str, part: str, start: int | None = None) -> int:
-    """Return where `part` stands for the last time; with `start`, nowhere behind it."""
+    """Return the last position of `part`; with `start`, none after it."""
     if start is None:
         return text.rfind(part)
     if start < 0:
@@ -59,7 +59,7 @@ def _substring(text: str, start: int, end: int | None = None) -> str:
     if not (0 <= start <= len(text) and 0 <= last <= len(text)):
         raise _out_of_range()
     if start > last:
-        raise EvaluationError("substring: the start lies behind the end")
+        raise EvaluationError("substring: the start is after the end")
     return text[start:last]
 
 
@@ -83,7 +83,7 @@ def _replace(budget: EvaluationBudget, text: str, old: str, new: str, limit: int
 
 def _join(budget: EvaluationBudget, parts: Sequence[Any], separator: str = "") -> str:
     if any(name_type(part) != "string" for part in parts):
-        raise EvaluationError("join: the list holds something else than strings")
+        raise EvaluationError("join: the list contains a value that is not a string")
     budget.characters(sum(map(len, parts)) + len(parts) * len(separator))
     return separator.join(parts)
 

@@ -1,7 +1,7 @@
-"""What the literals of an expression stand for: numbers in their ranges, strings and bytes with their escapes.
+"""The values of the literals of an expression: numbers in their ranges, strings and bytes with their escapes.
 
-Apart from the lexer, which only finds where a literal ends. Every function takes the literal as it is written and
-raises ValueError, with a clause that tells what is wrong, where it has no value.
+Separate from the lexer, which only finds the end of a literal. Every function takes the text of the literal and raises
+ValueError, with a clause for the message, if it has no value.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def _character(found: re.Match[str]) -> str:
         return _SIMPLE[said]
     code = _code(said)
     if code in _SURROGATES or code > 0x10FFFF:
-        raise ValueError(f"\\{said} is no character")
+        raise ValueError(f"\\{said} is not a character")
     return chr(code)
 
 
@@ -95,7 +95,7 @@ def _bytes(found: re.Match[str]) -> bytes:
     if said[0] in "xX0123" and said not in _SIMPLE and len(said) > 1:
         return bytes((_code(said),))
     if said[0] in "uU" and len(said) > 1:
-        raise ValueError(f"\\{said} cannot stand in bytes")
+        raise ValueError(f"\\{said} is not allowed in bytes")
     return _character(found).encode()
 
 
@@ -104,7 +104,7 @@ def _code(said: str) -> int:
         return int(said[1:], 16)
     if len(said) == 3:
         return int(said, 8)
-    raise ValueError(f"\\{said} is no escape")
+    raise ValueError(f"\\{said} is not an escape")
 
 
 def _shown(word: str) -> str:

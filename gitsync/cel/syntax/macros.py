@@ -68,5 +68,5 @@ def _names(given: tuple[ExpressionNode, ...]) -> tuple[str, ...]:
     if len(names) != len(given):
         raise ValueError("argument is not an identifier")
     if len(set(names)) != len(names):
-        raise ValueError(f"variable {names[0]!r} stands twice")
+        raise ValueError(f"variable {names[0]!r} is used twice")
     return names

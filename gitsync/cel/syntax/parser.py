@@ -1,7 +1,7 @@
 """From the text of an expression to its tree (CEL's language definition, "Syntax").
 
-By descent, with binary operators by their level. Hostile text is bounded in length (lexer), in brackets within
-brackets, and in the depth of the tree, so that nobody who walks a tree runs out of stack.
+Recursive descent, with precedence levels for binary operators. Limits apply to the length of the text (lexer), to
+nested brackets, and to the depth of the tree, so that hostile text cannot overflow the stack.
 """
 
 from __future__ import annotations

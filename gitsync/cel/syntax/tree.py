@@ -12,7 +12,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Where something stands in an expression, both from 1; columns count characters."""
+    """A position in an expression, line and column from 1; columns count characters."""
 
     line: int
     column: int

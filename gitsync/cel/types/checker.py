@@ -1,7 +1,7 @@
 """Whether an expression fits its variables, and which type comes of it (CEL's language definition, "Type checking").
 
-Every problem of an expression is collected; what is wrong counts as dyn from there on, so that one mistake is told
-once.
+The checker collects every problem of an expression; a wrong part has the type dyn from there on, so that each mistake
+is reported once.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _LITERALS: Final[Mapping[type, Type]] = {
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """One thing that does not fit, in CEL's own words, and what may mend it."""
+    """One type error, in the words of CEL, and a hint."""
 
     at: Position
     said: str
@@ -247,5 +247,5 @@ def _meant(word: str, choices: Iterable[str]) -> str:
 def _advice(name: str, given: list[str]) -> str:
     """The mistake that is made most: something that is no text is added to text."""
     if name == "_+_" and "string" in given:
-        return "Make text of it first: string(…)."
+        return "Convert it first: string(…)."
     return ""

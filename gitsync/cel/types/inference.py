@@ -42,7 +42,7 @@ class Inference:
         return Type(known.name, tuple(map(self.settled, known.params)), known.fields)
 
     def fits(self, wanted: Sequence[Type], given: Sequence[Type]) -> bool:
-        """Whether each type given may stand for the one wanted; what that tells of parameters is kept if all do."""
+        """Whether each given type matches the wanted one; keeps the bindings of type parameters if all do."""
         before = len(self._earlier)
         if len(wanted) == len(given) and all(map(self._fit, wanted, given)):
             return True

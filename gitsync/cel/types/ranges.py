@@ -21,8 +21,8 @@ class MacroTypes:
 
 
 def bind_types(name: str, over: Type, count: int, inference: Inference) -> tuple[Type, ...] | None:
-    """The types of a macro's variables; None where it cannot work on what it stands on. One variable is an item of a
-    list or a key of a map; two are position and item, or key and value.
+    """The types of a macro's variables; None if it does not support the type of its target. One variable is an
+    item of a list or a key of a map; two are position and item, or key and value.
     """
     if name == "bind":
         return (over,)

@@ -29,7 +29,7 @@ class Type:
 
     @property
     def is_nullable(self) -> bool:
-        """Whether null may stand where it is asked for."""
+        """Whether null is a value of this type."""
         return self.fields is not None or self in (TIMESTAMP, DURATION, NULL)
 
 

@@ -1,7 +1,8 @@
 """dataprotection.azure.com: a backup instance is Ready once its protection has come to an end
 (docs/reference/kinds.md#backup-instance-protection).
 
-Where the protection failed for a mistake of the user's, the vault is asked to look again: it may have been mended.
+If the protection failed with a user error, gitsync requests a new validation from the vault: the user may have fixed
+the cause.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ async def protection_is_settled(subject: Subject, azure: ReadsAzure, next: NextC
 
 
 def _is_mendable(subject: Subject) -> bool:
-    """Tell whether the protection failed for something that the user may have mended since."""
+    """Whether the protection failed with an error that the user may have fixed since."""
     code = _told(subject, "errorDetails", "code") or ""
     return (_told(subject, "status") or "").casefold() == "protectionerror" and "usererror" in code.casefold()
 

@@ -1,5 +1,5 @@
-"""dbforpostgresql.azure.com: a server that is stopped or busy takes no changes, of itself or of what lies in it; where
-a server answers, and what of it is worth a manifest.
+"""dbforpostgresql.azure.com: a stopped or busy server accepts no changes, of itself or of its children; the address of
+a server, and which children are worth a manifest.
 """
 
 from __future__ import annotations

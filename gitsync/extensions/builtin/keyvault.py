@@ -1,9 +1,9 @@
-"""keyvault.azure.com: what becomes of a deleted vault that still holds the name
+"""keyvault.azure.com: recovers or purges a deleted vault that still holds the name
 (docs/reference/kinds.md#key-vault-create-mode).
 
-Two modes of a manifest are goals, which Azure does not know: `createOrRecover` and `purgeThenCreate`. They are neither
-sent nor compared. Only a vault that is not there can have a deleted one in its way, so nobody looks for it otherwise. A
-vault that is recovered is as it was, whatever the body says: Azure was recorded to take no more of it than the mode.
+Two modes of a manifest do not exist in Azure: `createOrRecover` and `purgeThenCreate`. They are neither sent nor
+compared. A deleted vault matters only if the vault does not exist, so gitsync does not search for it otherwise. A
+recovered vault is unchanged, whatever the body contains: in recordings Azure used only the mode of it.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ def goal_of(subject: Subject) -> Goal | None:
 
 
 def asks_for_deleted(subject: Subject) -> tuple[LookupRequest, ...]:
-    """Where a vault is to be created, the deleted one of its name. Names that only a later step knows cannot be asked
-    for.
+    """The deleted vault of the same name, if the vault must be created. Not for names that only a later step
+    knows.
     """
     if goal_of(subject) is None or subject.live is not None or "<" in subject.arm_id:
         return ()
@@ -78,7 +78,7 @@ def foretold(subject: Subject) -> str:
     if _recovers(subject):
         return f"Would recover the deleted vault {_name(subject)}."
     if _purges(subject):
-        return f"Would purge the deleted vault {_name(subject)}, with all that is in it, and create a new one."
+        return f"Would purge the deleted vault {_name(subject)}, with all its contents, and create a new one."
     return ""
 
 
@@ -91,7 +91,7 @@ def _purges(subject: Subject) -> bool:
 
 
 def _deleted(subject: Subject) -> Live | None:
-    """The deleted vault that stands in the way."""
+    """The deleted vault that holds the name."""
     for question in asks_for_deleted(subject):
         found = subject.answers.get(question)
         return found if isinstance(found, Live) else None
@@ -102,7 +102,7 @@ def _deleted_id(subject: Subject) -> str:
     location = subject.spec.get("location")
     if not isinstance(location, str) or not location:
         raise GitsyncError(
-            "A deleted vault is looked for in its location, and the manifest names none.", hint="Set spec.location."
+            "The manifest has no location, so deleted vaults cannot be searched.", hint="Set spec.location."
         )
     scope = f"/subscriptions/{find_subscription(subject.arm_id)}/providers/Microsoft.KeyVault"
     return f"{scope}/locations/{location}/deletedVaults/{_name(subject)}"
@@ -121,8 +121,8 @@ def _check_group(subject: Subject) -> None:
     before, now = _group_before(subject), find_resource_group(subject.arm_id)
     if now is None or before.casefold() != now.casefold():
         raise UnmendableError(
-            f"The deleted vault {_name(subject)} was in resource group {before}, and cannot be recovered into {now}.",
-            hint=f"Let the manifest's owner be {before}, or set spec.properties.createMode to purgeThenCreate.",
+            f"The deleted vault {_name(subject)} was in resource group {before}, and cannot be recovered to {now}.",
+            hint=f"Set the owner of the manifest to {before}, or set spec.properties.createMode to purgeThenCreate.",
         )
 
 
@@ -139,8 +139,8 @@ def _group_before(subject: Subject) -> str:
     before = find_resource_group(vault)
     if before is None or vault.rpartition("/")[2].casefold() != _name(subject).casefold():
         raise GitsyncError(
-            f"Azure says that the deleted vault {_name(subject)} was {vault!r}, which is no id of that vault.",
-            hint="Look at the deleted vault in Azure. Nothing was done.",
+            f"Azure returned {vault!r} as the id of the deleted vault {_name(subject)}, which is not its id.",
+            hint="Check the deleted vault in Azure. gitsync did not change it.",
         )
     return before
 

@@ -15,7 +15,7 @@ GROUP = "managedidentity.azure.com"
 
 @dataclass(frozen=True, slots=True)
 class _Subscription:
-    """The subscription that the id of the resource lies in."""
+    """The subscription in the id of the resource."""
 
     @property
     def fields(self) -> dict[str, ValuePath]:

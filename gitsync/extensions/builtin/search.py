@@ -15,7 +15,7 @@ _DEFAULT: Final = (None, "default")
 
 
 def default_query_key(listed: Any) -> str | None:
-    """The key that nobody gave a name, the last of several; passed over where there is none
+    """The key without a name, the last of several; skipped if there is none
     (docs/reference/kinds.md#secret-fields).
     """
     found = [entry for entry in list_entries(listed) if entry.get("name") in _DEFAULT and entry.get("key")]

@@ -1,7 +1,7 @@
-"""subscription.azure.com: an alias stands for the subscription that it made
+"""subscription.azure.com: an alias represents the subscription that it created
 (docs/reference/kinds.md#subscription-alias).
 
-What belongs to an alias stands in that subscription, and the subscription is cancelled before the alias goes.
+The children of an alias are in that subscription, and gitsync cancels the subscription before it deletes the alias.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ async def cancel_first(subject: Subject, azure: ActsOnAzure, next: NextDelete) -
     told = _told(subject)
     if not (told is None or (isinstance(told, str) and _ID.fullmatch(told))):
         raise GitsyncError(
-            f"What Azure says of {subject.arm_id} has no id of a subscription at properties.subscriptionId.",
-            hint="Look at the alias in Azure. Nothing was done.",
+            f"The response for {subject.arm_id} has no subscription id at properties.subscriptionId.",
+            hint="Check the alias in Azure. gitsync did not change it.",
         )
     if made := _subscription(subject):
         await _cancel(made, azure)
@@ -67,10 +67,10 @@ def foreseen(subject: Subject) -> Mapping[str, str]:
 
 
 async def tell_children(subject: Subject, azure: ActsOnAzure) -> Mapping[str, str]:  # noqa: ARG001 - a handler's shape
-    """The same; raises GitsyncError where Azure does not tell, since the children would stand nowhere then."""
+    """The same; raises GitsyncError if Azure returns none, since the children need a subscription."""
     annotations = foreseen(subject)
     if not annotations:
-        raise GitsyncError("SubscriptionID field was empty", hint="Azure has the alias, but names no subscription.")
+        raise GitsyncError("SubscriptionID field was empty", hint="The alias in Azure has no subscription.")
     return annotations
 
 
@@ -81,7 +81,7 @@ def _subscription(subject: Subject) -> str:
 
 
 def _told(subject: Subject) -> object:
-    """What Azure says in the place of the subscription; None where it says nothing, as of an alias that made none."""
+    """The subscription id in the response; None if it has none, as for an alias that created none."""
     properties = subject.live.body.get("properties") if subject.live else None
     return properties.get("subscriptionId") if isinstance(properties, Mapping) else None
 
@@ -91,7 +91,7 @@ EXTENSIONS: Extensions = (
         group=GROUP,
         kind="Alias",
         delete=cancel_first,
-        deletes_besides="Would cancel the subscription that the alias made.",
+        deletes_besides="Would cancel the subscription that the alias created.",
         succeeded=tell_children,
         foreseen=foreseen,
     ),

@@ -21,9 +21,7 @@ async def connections_are_approved(subject: Subject, azure: ReadsAzure, next: Ne
     try:
         listed = list_entries(find_value(_PLACE, subject.live.body if subject.live else None), _PLACE)
     except Misshapen as fault:
-        raise GitsyncError(
-            f"What Azure says of the connections of {subject.arm_id} is not as expected: {fault}."
-        ) from None
+        raise GitsyncError(f"Unexpected response for the connections of {subject.arm_id}: {fault}.") from None
     waiting = [_id(entry) for entry in listed if _state(entry) != APPROVED]
     if not waiting:
         return await next(subject, azure)

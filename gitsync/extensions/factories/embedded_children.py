@@ -44,7 +44,7 @@ class KeepChildren:
         try:
             kept = [projected(child, shape) for child in children]
         except Misshapen as fault:
-            raise self._unusable(f"an entry of it is not as expected: {fault}") from None
+            raise self._unusable(f"unexpected entry: {fault}") from None
         return _with(body, self._path, self._merge(asked, kept))
 
     def _live_children(self, live: Mapping[str, Any]) -> list[Any] | None:
@@ -72,9 +72,8 @@ class KeepChildren:
 
     def _unusable(self, how: str) -> GitsyncError:
         return GitsyncError(
-            f"Azure's answer has no usable list at {'.'.join(self._path)}, so a PUT might delete what stands there: "
-            f"{how}.",
-            hint="Nothing was sent. Look at the resource in Azure.",
+            f"The response has no usable list at {'.'.join(self._path)}, so a PUT could delete its entries: {how}.",
+            hint="gitsync sent nothing. Check the resource in Azure.",
         )
 
 
@@ -84,7 +83,7 @@ def replace(_asked: list[Any], live: list[Any]) -> list[Any]:
 
 
 def merge_by_name(asked: list[Any], live: list[Any]) -> list[Any]:
-    """What git asks for, in its order, then the live children of other names."""
+    """The desired children, in their order, then the live children of other names."""
     names = _names(asked)
     return [*asked, *(child for child in live if child.get("name") not in names)]
 

@@ -31,17 +31,15 @@ async def primary_private_address(subject: Subject, azure: ReadsAzure, wanted: f
         interface = _INTERFACE(subject.live.body if subject.live else None)
         return await _exported(interface, azure) if interface else {}
     except Misshapen as fault:
-        raise GitsyncError(
-            f"What Azure says of the network interface of {subject.arm_id} is not as expected: {fault}."
-        ) from None
+        raise GitsyncError(f"Unexpected response for the network interface of {subject.arm_id}: {fault}.") from None
 
 
 async def _exported(interface: str, azure: ReadsAzure) -> Mapping[str, str]:
     live = await azure.get(interface, API_VERSION)
     if live is None:
         raise GitsyncError(
-            f"The network interface {interface} is not there, so the private address of its endpoint is unknown.",
-            hint="Azure makes it with the endpoint; the next run looks again.",
+            f"The network interface {interface} does not exist, so the private address of its endpoint is unknown.",
+            hint="Run again: Azure creates it with the endpoint.",
         )
     where = "properties/ipConfigurations"
     addresses = list_entries(find_value(where, live.body), where)

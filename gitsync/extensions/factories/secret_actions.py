@@ -1,7 +1,8 @@
-"""The exporter of secrets that tables drive: which action is called, and where each field stands in its answer.
+"""The exporter of secrets that tables configure: the action to call, and the path of each field in its response.
 
-What an action answers is wrapped as it is read, and no message quotes it (docs/reference/kinds.md#secret-exporters).
-Each exporter gives all of its fields to whoever wants them, to destinations and to expressions alike.
+Responses of actions are wrapped as they are read, and no message quotes them
+(docs/reference/kinds.md#secret-exporters). Each exporter provides all of its fields to destinations and
+to expressions.
 """
 
 from __future__ import annotations
@@ -90,7 +91,7 @@ DOMAIN_NAME: Final = Keys(StatusFields({"fullyQualifiedDomainName": At("properti
 
 
 def exporting(group: str, exporters: Mapping[str, SecretExporter]) -> Extensions:
-    """Registrations of kinds that do nothing besides but export secrets, or do it in a row of its own."""
+    """Registrations of kinds that only export secrets, or that register their other points separately."""
     return tuple(Extension(group=group, kind=kind, export_secrets=export) for kind, export in exporters.items())
 
 
@@ -99,8 +100,8 @@ def _values(source: SecretFields, subject: Subject, asked: list[str], document: 
         found = {name: source.fields[name](document) for name in asked}
     except Misshapen as fault:
         raise GitsyncError(
-            f"What Azure answered to {source} of {subject.arm_id} is not as expected: {fault}.",
-            hint="The secrets were not exported. They are asked for again with the next run; should the answer stay "
-            "as it is, take the fields out of operatorSpec.",
+            f"Unexpected response to {source} of {subject.arm_id}: {fault}.",
+            hint="The secrets were not exported; the next run tries again. If the response stays the same, "
+            "remove the fields from operatorSpec.",
         ) from None
     return {name: Secret(value) for name, value in found.items() if value is not None}

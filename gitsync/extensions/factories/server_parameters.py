@@ -15,8 +15,8 @@ from gitsync.extensions.api import Imported, NextImport, Subject, skipped
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OnlyWhatWasSet:
-    """An Importer of parameters. `read_only` is what stands in `isReadOnly` of one that nobody can set; `folds_case`:
-    the source of a parameter has no case.
+    """An Importer of parameters. `read_only` is the value of `isReadOnly` for one that cannot be set; `folds_case`:
+    the source of a parameter is case-insensitive.
     """
 
     read_only: bool | str

@@ -1,7 +1,7 @@
-"""Where a value stands in what Azure says, and how it is read: the cells of the tables of exporters.
+"""Paths of values in responses of Azure, and how to read them: the cells of the tables of exporters.
 
-A place gives the text that stands there, "" where nothing does, and None where its field is to be passed over. Apart
-from the exporters, because a place knows nothing of requests.
+A place returns the text at its path, "" if there is none, and None to skip its field. Separate from the exporters,
+because a place knows nothing of requests.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from typing import Any
 
 ValuePath = Callable[[Any], str | None]
-"""Given a document, says what stands at one place of it. Raises Misshapen."""
+"""Returns the value at one place of a document. Raises Misshapen."""
 
 ValueReading = Callable[[Any], str]
-"""Makes text of what stands at a place. Raises Misshapen."""
+"""Converts the value at a place to text. Raises Misshapen."""
 
 
 class Misshapen(Exception):  # noqa: N818 - a fault of the answer, told to its reader, who makes an error of it
-    """A document is not of the shape that was expected. Says where and how, and never what stands there."""
+    """A document has an unexpected shape. Contains the path and the problem, never the value."""
 
     def __init__(self, how: str, where: str = "") -> None:
         super().__init__(f"{where or 'it'} {how}")
@@ -35,7 +35,7 @@ def format_text(value: Any) -> str:
 
 
 def decode_base64(value: Any) -> str:
-    """The text that stands there in base64."""
+    """The text of a base64 value."""
     try:
         return base64.b64decode(format_text(value), validate=True).decode()
     except ValueError:  # bytes that are no base64, text that is no ASCII, bytes that are no UTF-8
@@ -43,7 +43,7 @@ def decode_base64(value: Any) -> str:
 
 
 def require_text(value: Any) -> str:
-    """A text that must not be empty, whoever asks for it."""
+    """A text that must not be empty."""
     if found := format_text(value):
         return found
     raise Misshapen("is empty")
@@ -51,10 +51,10 @@ def require_text(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class At:
-    """What stands at a path: names of members, and numbers of entries, joined by slashes.
+    """The value at a path: names of members, and indexes of entries, joined by slashes.
 
-    `optional`: its field is passed over where the object is missing that would hold it; no object, no such value. Where
-    the object is there and the value is not, it is empty.
+    `optional`: skip the field if its parent object is missing. If the object exists without the value, the value is
+    empty.
     """
 
     path: str
@@ -94,12 +94,12 @@ class ListMember:
 
 
 def map_same_names(names: str) -> dict[str, ValuePath]:
-    """Fields that stand at the top of an answer under their own names."""
+    """Fields at the top of a response under their own names."""
     return {name: At(name) for name in names.split()}
 
 
 def find_value(path: str, document: Any) -> Any:
-    """What stands at a path; None where nothing does, the document itself for no path."""
+    """The value at a path; None if there is none, the document itself for no path."""
     for step in filter(None, path.split("/")):
         document = _member(document, step, path)
     return document
@@ -122,7 +122,7 @@ def _member(holder: Any, step: str, where: str) -> Any:
         case list() if step.isdigit():
             return holder[int(step)] if int(step) < len(holder) else None
         case _:
-            raise Misshapen("does not lead through objects", where)
+            raise Misshapen("is not a path through objects", where)
 
 
 def _read(read: ValueReading, value: Any, where: str) -> str:

@@ -1,7 +1,8 @@
-"""SOURCE → the manifests of one revision, and what is known of where they come from.
+"""SOURCE → the manifests of one revision, and their origin.
 
-A folder is read as it lies; a revision of a repository (a URL, or a folder with --ref) is read from its objects and
-needs no work tree. Symbolic links out of the source and submodules are passed over and told.
+A folder is read from its working tree, with uncommitted changes; a revision of a repository (a URL, or a folder with
+--ref) is read from its objects and needs no working tree. Symbolic links out of the source and submodules are skipped
+and reported.
 """
 
 from __future__ import annotations
@@ -42,13 +43,12 @@ from gitsync.model.problem import Problem
 class Checkout:
     """The manifests of one revision.
 
-    `files` maps a path from the root of SOURCE to its bytes, sorted; `ignored` are the paths of files that could hold
-    manifests and are left out; `settings` is the source's own gitsync.yaml. `revision` is a commit id, None for a
-    folder that is no git work tree (or has no commit). `ref` is the branch or tag, where it is one. `dirty` says that
-    what was read differs from the revision. `folder` is set where SOURCE is a folder of this machine, `tree` where that
-    lies in a work tree. `remote` is the repository elsewhere that it came from or has, and `remote_refused` tells why
-    one that there is may not be spoken with.
-    It is a context manager: leaving it throws away what was fetched.
+    `files` maps a path from the root of SOURCE to its bytes, sorted; `ignored` are the paths of files that could
+    contain manifests and are ignored; `settings` is the gitsync.yaml of the source. `revision` is a commit id, None for
+    a folder that is not a git working tree (or has no commit). `ref` is the branch or tag, if it is one. `dirty` means
+    that the files differ from the revision. `folder` is set if SOURCE is a local folder, `tree` if that is in a working
+    tree. `remote` is the remote repository of SOURCE, and `remote_refused` is the reason why a remote cannot be used.
+    It is a context manager: leaving it deletes what was fetched.
     """
 
     name: str
@@ -101,10 +101,10 @@ def open_checkout(
     status_dir: Path | None = None,
     offline: bool = False,
 ) -> Checkout:
-    """Read SOURCE. Manifests below `status_dir` are not read, if it lies in the source.
+    """Read SOURCE, without manifests below `status_dir` if it is in the source.
 
-    `offline` is for commands that want the files alone: a folder's revision, state and remote are not asked for.
-    SourceError where anything about it is wrong.
+    `offline` is for commands that only need the files: the revision, state and remote of a folder are not read.
+    Raises SourceError if SOURCE cannot be read.
     """
     access = access or GitAccess()
     source = parse_location(location)
@@ -130,7 +130,7 @@ def _is_operators(folder: Path) -> bool:
 
 
 def find_excluded(root: Path, folder: Path | None) -> tuple[str, ...]:
-    """The path of a folder below `root`, as what is to be left out; nothing where it lies elsewhere."""
+    """The path of a folder below `root`, to exclude it; nothing if it is elsewhere."""
     where = Path(os.path.realpath(folder)) if folder else root
     return (where.relative_to(root).as_posix(),) if where != root and where.is_relative_to(root) else ()
 
@@ -160,7 +160,7 @@ def _from_url(url: Url, ref: str | None, wanted: Wanted, access: GitAccess) -> C
 
 def _from_plain_folder(source: Folder, ref: str | None, wanted: Wanted) -> Checkout:
     if ref is not None:
-        raise SourceError(f"{source.path} is not in a git repository, so it has no {ref}.", hint="Leave --ref out.")
+        raise SourceError(f"{source.path} is not in a git repository, so it has no {ref}.", hint="Remove --ref.")
     contents = read_contents(FolderListing(root=source.path, follow_links=True), wanted)
     return Checkout(
         name=str(source.path),

@@ -86,18 +86,16 @@ def _resolve(clone: Clone, ref: str | None) -> str:
     there = list_advertised(clone, *candidates)
     found = [name for name in candidates if name in there]
     if not found:
-        raise SourceError(
-            f"{clone.url} has no branch or tag {ref}.", hint="A commit must be given with its whole id (40 digits)."
-        )
+        raise SourceError(f"{clone.url} has no branch or tag {ref}.", hint="Use the full id of a commit (40 digits).")
     if len(found) > 1:
-        raise SourceError(f"{clone.url} has a branch {ref} and a tag {ref}.", hint=f"Say which: {' or '.join(found)}.")
+        raise SourceError(f"{clone.url} has a branch {ref} and a tag {ref}.", hint=f"Use {' or '.join(found)}.")
     return found[0]
 
 
 def _default_branch(clone: Clone) -> str:
     head = list_advertised(clone, "--symref", "HEAD").get("HEAD")
     if head is None:
-        raise SourceError(f"{clone.url} has no commits on its default branch.", hint="Name a branch with --ref.")
+        raise SourceError(f"{clone.url} has no commits on its default branch.", hint="Set --ref to a branch.")
     return head.removeprefix("ref: ") if head.startswith("ref: ") else "HEAD"
 
 

@@ -115,7 +115,7 @@ def _needed(unit: str, everything: _Everything) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Choice:
-    """`units` are the paths of kustomizations to build, `manifests` what lies below none of them."""
+    """`units` are the paths of kustomizations to build, `manifests` the files outside of all of them."""
 
     manifests: tuple[SourceEntry, ...]
     units: tuple[str, ...]
@@ -165,6 +165,6 @@ def _rules(listing: SourceListing, entries: tuple[SourceEntry, ...], wanted: Wan
 
 
 def _folders_above(path: str) -> tuple[str, ...]:
-    """The folders that `path` lies in, outermost first: "a/b" lies in "" and in "a/"."""
+    """The parent folders of `path`, outermost first: "a/b" is in "" and in "a/"."""
     parents = path.split("/")[:-1]
     return ("", *(f"{parent}/" for parent in accumulate(parents, "{}/{}".format))) if path else ()

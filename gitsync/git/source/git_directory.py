@@ -36,19 +36,19 @@ def is_repository_like(folder: Path) -> bool:
 
 
 def refuse_look_alike(folder: Path) -> None:
-    """SourceError where a folder is a git repository by the names in it, or lies inside of one."""
+    """Raises SourceError if a folder looks like a git repository by the names in it, or is inside one."""
     for each in _upwards(folder):
         if is_repository_like(each):
             raise SourceError(
-                f"{each} looks like a bare git repository (it has HEAD, objects and refs), not like a folder.",
-                hint=f"Give a folder without these files, or the repository by its URL: file://{each}",
+                f"{each} looks like a bare git repository (it has HEAD, objects and refs).",
+                hint=f"Use a folder without these files, or the URL of the repository: file://{each}",
             )
 
 
 def find_git_directory(folder: Path, access: GitAccess) -> GitDirectory | None:
-    """The git directory of the work tree around `folder`; None where there is none.
+    """The git directory of the working tree around `folder`; None if there is none.
 
-    SourceError where the nearest `.git` is no git directory, or belongs to another user whom git does not trust.
+    Raises SourceError if the nearest `.git` is not a git directory, or belongs to another user that git does not trust.
     """
     top = next((each for each in _upwards(folder) if os.path.lexists(each / ".git")), None)
     if top is None:
@@ -68,22 +68,22 @@ def _own(top: Path) -> GitDirectory:
     if not _has_objects(path):
         raise _unfit(top, "it is not a git directory")
     if path != top / ".git" and path.is_relative_to(top):
-        raise _unfit(top, f"it leads to {path}, which lies inside the work tree")
+        raise _unfit(top, f"it points to {path}, which is inside the working tree")
     return GitDirectory(top=top, path=path, common=path)
 
 
 def _pointed_to(top: Path) -> GitDirectory:
-    """Follow a `.git` file, as linked work trees and submodules have one. It may not lead into the work tree: what lies
-    there may come from a commit.
+    """Follow a `.git` file, as linked working trees and submodules have one. It must not point into the working tree,
+    whose files may come from a commit.
     """
     path = _follow(top / ".git", "gitdir: ")
     common = _follow(path / "commondir") if os.path.lexists(path / "commondir") else path
     if path.is_relative_to(top) or common.is_relative_to(top):
-        raise _unfit(top, f"it leads to {path}, which lies inside the work tree")
+        raise _unfit(top, f"it points to {path}, which is inside the working tree")
     if not _has_objects(common) or not (path / "HEAD").is_file():
-        raise _unfit(top, f"it leads to {path}, which is not a git directory")
+        raise _unfit(top, f"it points to {path}, which is not a git directory")
     if common != path and not _is_linked(top, path, common):
-        raise _unfit(top, f"it leads to {path}, which belongs to another work tree")
+        raise _unfit(top, f"it points to {path}, which belongs to another working tree")
     return GitDirectory(top=top, path=path, common=common)
 
 
@@ -100,7 +100,7 @@ def _follow(file: Path, prefix: str = "") -> Path:
     except OSError as error:
         raise SourceError(f"Cannot read {file}: {error.strerror}.") from error
     if not text.startswith(prefix) or "\0" in text:
-        raise SourceError(f"{file} does not name a git directory.", hint="Clone the repository again.")
+        raise SourceError(f"{file} does not contain the path of a git directory.", hint="Clone the repository again.")
     return Path(os.path.realpath(file.parent / text.removeprefix(prefix)))
 
 
@@ -113,7 +113,7 @@ def _unfit(top: Path, why: str) -> SourceError:
 
 
 def _check_owner(found: GitDirectory, access: GitAccess) -> None:
-    """Trust what git would trust (safe.directory in git-config(1)): whoever owns it chooses where tokens are sent."""
+    """Trust what git trusts (safe.directory in git-config(1)): the owner chooses where tokens are sent."""
     paths = (found.top, found.top / ".git", found.path, found.common)
     if is_owned_by({path.lstat().st_uid for path in paths}, os.geteuid(), os.environ.get("SUDO_UID", "")):
         return

@@ -1,7 +1,7 @@
-"""Earlier revisions of a source, for what left git: the policy of a removed manifest is that of its last revision.
+"""Earlier revisions of a source, for removed manifests: their policy is that of their last revision.
 
-A checkout is shallow, so an earlier revision is fetched when it is asked for, and into a temporary repository: a
-person's own repository is read and never written. What cannot be had is None, not a failure: the record then decides.
+A checkout is shallow, so an earlier revision is fetched on demand, into a temporary repository: gitsync never writes to
+the repository of a user. A revision that cannot be fetched is None, not an error: the record then decides.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class History:
         """A clone with the history back to the time of `since`."""
         clone = self._opened()
         if clone is None or not fetch_commit(clone, since):
-            raise GitFailedError(f"There is no remote to get the history since {since} from.")
+            raise GitFailedError(f"There is no remote to fetch the history since {since} from.")
         date = clone.repository.line("log", "-1", "--format=%ct", since)
         clone.fetch(f"+{self._commit}:refs/gitsync/deepened", depth=(f"--shallow-since={date}",))
         return clone.repository

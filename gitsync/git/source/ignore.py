@@ -1,7 +1,7 @@
 """`.gitsyncignore`: names that are not read, in the language of `.gitignore` (gitignore(5)).
 
-A file in any folder speaks for what lies below it; the nearest one that has something to say decides. The patterns
-are pathspec's: there are more corners in them than one would think. git itself could be asked, but only in a work
+A file applies to the folder that it is in, and everything below; the nearest file with a matching pattern decides. The
+patterns are those of pathspec, because they have many corner cases. git could match them too, but only in a working
 tree.
 """
 
@@ -28,7 +28,7 @@ class IgnoreRules:
     by_folder: Mapping[str, GitIgnoreSpec]
 
     def ignores(self, path: str) -> bool:
-        """Whether `path`, or a folder that it lies in, is named."""
+        """Whether `path` or one of its parent folders is ignored."""
         if not self.by_folder:
             return False
         folder = path
@@ -60,7 +60,7 @@ def _compile(path: str, content: bytes) -> GitIgnoreSpec:
             number = next(number for number, line in enumerate(lines, 1) if not _is_pattern(line))
     raise SourceError(
         f"{path}:{number}: {lines[number - 1][:100]!r} is not a pattern.",
-        hint="Write it as in .gitignore: a range runs upwards ([a-z]), and ! or \\ needs a name after it.",
+        hint="Write it as in .gitignore: a range is ascending ([a-z]), and ! or \\ needs a name after it.",
     )
 
 

@@ -1,7 +1,7 @@
-"""What a kustomization names: the folders it is built from, and whether all of it is in the source.
+"""What a kustomization references: the folders it is built from, and whether all of them are in the source.
 
-Apart from building, because it decides from texts alone what may be handed to a tool that would otherwise fetch
-whatever it is told to: kustomize downloads bases and files that look like URLs, and has no flag against it.
+Separate from building, because it checks the text of a kustomization before kustomize gets it: kustomize downloads
+bases and files that look like URLs, and has no flag to disable that.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def find_folder(path: str) -> str:
 
 
 def is_below(path: str, folder: str) -> bool:
-    """Whether a path lies in a folder of the source, at any depth."""
+    """Whether a path is in a folder of the source, at any depth."""
     return not folder or path.startswith(folder + "/")
 
 
@@ -102,13 +102,13 @@ def _base(path: str, entry: str, present: frozenset[str]) -> Iterator[str]:
     inside = [name for name in NAMES if posixpath.join(target, name) in present]
     if target.partition("/")[0] == "..":
         raise SourceError(
-            f"{path} names {entry!r}, which is outside of this source.",
-            hint="Give the folder that holds both as SOURCE, and the one to build as --path.",
+            f"{path} names {entry!r}, which is outside this source.",
+            hint="Set SOURCE to the folder that contains both, and --path to the one to build.",
         )
     if entry.startswith("/") or not inside:
         raise SourceError(
             f"{path} names {entry!r}, which is neither a file nor a kustomization of this source.",
-            hint="Remote bases are not fetched: keep a copy in the source.",
+            hint="Keep a copy in the source: gitsync does not fetch remote bases.",
         )
     yield posixpath.join(target, inside[0])
 
@@ -128,8 +128,8 @@ def _named(node: Any) -> Iterator[str]:
 
 def _refused(path: str, text: str) -> SourceError:
     return SourceError(
-        f"{path} names {text[:200]!r}: nothing is fetched from elsewhere while a kustomization is built.",
-        hint="Keep a copy in the source and name that.",
+        f"{path} names {text[:200]!r}: gitsync does not fetch remote files when it builds a kustomization.",
+        hint="Keep a copy in the source and use its path.",
     )
 
 

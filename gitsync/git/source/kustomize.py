@@ -31,8 +31,8 @@ def build_kustomizations(
     """The manifests of each kustomization, by its path (with the suffix .yaml), as one YAML text each.
 
     `units` come from `find_kustomizations`; `paths` are all files of the source, any of which a base may need, and
-    `read` gives contents. `timeout` is in seconds for each build. Components are passed over. Lines of problems count
-    in the text that was built. SourceError where no tool is installed, a build fails, or something is to be fetched.
+    `read` returns contents. `timeout` is in seconds for each build. Components are skipped. Line numbers of problems
+    are those of the built text. Raises SourceError if no tool is installed, a build fails, or needs a remote file.
     """
     wanted = [unit for unit in units if not is_component(read([unit])[unit])]
     if not wanted:
@@ -42,7 +42,7 @@ def build_kustomizations(
 
 
 def _as_yaml(unit: str) -> str:
-    """The path that the result is read by: manifests are told by their suffix."""
+    """The path of the result: gitsync recognizes manifests by their suffix."""
     return unit if unit.endswith((".yaml", ".yml")) else f"{unit}.yaml"
 
 
@@ -57,8 +57,8 @@ def _command(unit: str) -> tuple[str, ...]:
         if found:
             return (found, *words, "--load-restrictor", "LoadRestrictionsRootOnly")
     raise SourceError(
-        f"{unit} has to be built, and neither kustomize nor kubectl is installed.",
-        hint="Install one of them where gitsync runs, or give a folder without kustomizations with --path.",
+        f"{unit} must be built, but neither kustomize nor kubectl is installed.",
+        hint="Install one of them, or set --path to a folder without kustomizations.",
     )
 
 
@@ -80,7 +80,7 @@ def _build(unit: str, files: Mapping[str, bytes], command: Sequence[str], timeou
     if ended.code != 0:
         complaint = ended.complaint.decode("utf-8", "replace")
         said = _plain(complaint.replace(str(root) + "/", "").replace(str(root), "."))
-        raise SourceError(f"{unit} cannot be built: {said}", hint=f"Try `kustomize build {find_folder(unit) or '.'}`.")
+        raise SourceError(f"{unit} cannot be built: {said}", hint=f"Run `kustomize build {find_folder(unit) or '.'}`.")
     return ended.output
 
 
@@ -89,12 +89,10 @@ def _run(unit: str, call: ProgramCall) -> Ended:
         return run(call)
     except TimeoutError:
         raise SourceError(
-            f"{unit} was not built within {call.timeout:g} seconds.", hint="Build less in one kustomization."
+            f"{unit} was not built within {call.timeout:g} seconds.", hint="Split the kustomization."
         ) from None
     except OSError as error:
-        raise SourceError(
-            f"{call.command[0]} cannot be started: {error.strerror}.", hint="Install it again."
-        ) from error
+        raise SourceError(f"{call.command[0]} cannot be started: {error.strerror}.", hint="Reinstall it.") from error
 
 
 def write_files(root: Path, files: Mapping[str, bytes]) -> None:
@@ -102,7 +100,7 @@ def write_files(root: Path, files: Mapping[str, bytes]) -> None:
     for path, content in sorted(files.items()):
         parts = PurePosixPath(path).parts
         if path.startswith("/") or "\0" in path or "\\" in path or not parts or ".." in parts:
-            raise SourceError(f"{path!r} is not a path inside the source.")
+            raise SourceError(f"{path!r} is not a path in the source.")
         target = root.joinpath(*parts)
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -113,7 +111,7 @@ def write_files(root: Path, files: Mapping[str, bytes]) -> None:
 
 
 def _environment(home: Path) -> Mapping[str, str]:
-    """Nothing of ours but the search path; no home with plugins, no proxy, no transport for git."""
+    """Only the search path of gitsync; no home with plugins, no proxy, no transport for git."""
     proxies = {name: _NOWHERE for low in ("http_proxy", "https_proxy", "all_proxy") for name in (low, low.upper())}
     return (
         select_environment(Program.KUSTOMIZE, os.environ)

@@ -14,7 +14,7 @@ from typing import Protocol
 class EntryKind(StrEnum):
     FILE = "file"
     LINK = "symbolic link"
-    REPOSITORY = "repository of its own"  # a submodule, or a repository inside the folder
+    REPOSITORY = "nested repository"  # a submodule, or a repository inside the folder
     UNREADABLE = "name that is not printable UTF-8"
 
 

@@ -49,7 +49,7 @@ def find_headers(url: Url, settings: GitSettings) -> GitSettings:
 
 
 def _headers(settings: list[tuple[str, str]], found: GitDirectory, access: GitAccess) -> Iterator[tuple[str, str]]:
-    """Headers in the order in which git would read them: an included file stands where it is included."""
+    """Headers in the order in which git would read them: an included file replaces its include."""
     for key, value in settings:
         if _HEADER.fullmatch(key) and value.isprintable():
             yield key, value
@@ -69,7 +69,7 @@ def _applies(include: re.Match[str], found: GitDirectory) -> bool:
 
 
 def _outside(value: str, found: GitDirectory) -> Path | None:
-    """The file that an include names, if it is one and lies outside of the work tree and of the git directory."""
+    """The file that an include names, if it is a file outside the working tree and the git directory."""
     file = Path(os.path.realpath(found.common / os.path.expanduser(value)))  # noqa: PTH111 - joined before it is a path
     if any(file.is_relative_to(folder) for folder in (found.top, found.path, found.common)):
         return None

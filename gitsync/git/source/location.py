@@ -27,7 +27,7 @@ _BAD_REF = re.compile(r"^[-/.]|[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/\.|\.lock(/
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """A folder on this machine, read as it lies."""
+    """A folder on this machine, read with uncommitted changes."""
 
     path: Path
 
@@ -57,22 +57,23 @@ def parse_location(text: str) -> Folder | Url:
     if url := _parse_without_scheme(text):
         return url
     what = "is not a folder" if os.path.lexists(folder) else "does not exist"
-    raise SourceError(f"SOURCE {text!r} {what}.", hint="Give a folder, or the URL of a git repository.")
+    raise SourceError(f"SOURCE {text!r} {what}.", hint="Use a folder, or the URL of a git repository.")
 
 
 def parse_remote(text: str, top: Path) -> Url:
-    """The address of a remote as git's settings name it; a path is relative to `top`, the work tree.
+    """The URL of a remote from the settings of git; a path is relative to `top`, the working tree.
 
-    SourceError for another transport, and for what lies inside the work tree: it may come from a commit.
+    Raises SourceError for another transport, and for a path inside the working tree: it may come from a commit.
     """
     if _CONTROL.search(text):
-        raise SourceError(f"{text!r} is not the address of a git repository.")
+        raise SourceError(f"{text!r} is not the URL of a git repository.")
     url = _parse_url(text) if "://" in text else _parse_without_scheme(text)
     if url is None:
         url = Url(os.path.normpath(top / text), "file")
     if url.scheme == "file" and Path(os.path.realpath(folder_of(url))).is_relative_to(os.path.realpath(top)):
         raise SourceError(
-            f"The remote {url.text} lies inside the work tree {top}.", hint="Give the remote a folder outside of it."
+            f"The remote {url.text} is inside the working tree {top}.",
+            hint="Move the remote to a folder outside of it.",
         )
     return url
 
@@ -89,7 +90,7 @@ def _parse_without_scheme(text: str) -> Url | None:
         _check_host(found["host"], text)
         return Url(text, "ssh")
     if "::" in text:
-        raise SourceError(f"{text!r} asks for a transport that is not allowed.", hint=_TRANSPORTS)
+        raise SourceError(f"{text!r} uses a transport that is not allowed.", hint=_TRANSPORTS)
     return None
 
 
@@ -113,17 +114,17 @@ def _parse_url(text: str) -> Url:
             return _parse_web(text, parts)
         case "http":
             raise SourceError(
-                f"{_shown(text)!r} is not encrypted.", hint="Use https://; http:// is for this machine only."
+                f"{_shown(text)!r} is not encrypted.", hint="Use https://; http:// is allowed only for this machine."
             )
         case _:
-            raise SourceError(f"{_shown(text)!r} asks for a transport that is not allowed.", hint=_TRANSPORTS)
+            raise SourceError(f"{_shown(text)!r} uses a transport that is not allowed.", hint=_TRANSPORTS)
 
 
 def _parse_ssh(text: str, parts: SplitResult) -> Url:
     if parts.password is not None:
-        raise SourceError(f"{_shown(text)!r} holds a password, which ssh does not take.", hint="Use a key.")
+        raise SourceError(f"{_shown(text)!r} contains a password, which ssh does not accept.", hint="Use a key.")
     if (parts.username or "").startswith("-"):
-        raise SourceError(f"The user of {_shown(text)!r} is not a name.")
+        raise SourceError(f"The user in {_shown(text)!r} is not valid.")
     _check_host(parts.hostname or "", text)
     return Url(text, "ssh")
 
@@ -137,7 +138,7 @@ def _parse_web(text: str, parts: SplitResult) -> Url:
 
 def _check_host(host: str, text: str) -> None:
     if not (_HOST.fullmatch(host) or _is_address(host)):
-        raise SourceError(f"The host of {_shown(text)!r} is not the name of a host.")
+        raise SourceError(f"The host in {_shown(text)!r} is not valid.")
 
 
 def _shown(text: str) -> str:

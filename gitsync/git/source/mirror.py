@@ -1,7 +1,7 @@
-"""A git directory of our own that shows the objects and refs of another one, and none of its settings and hooks.
+"""A temporary git directory with the objects and refs of another one, but none of its settings and hooks.
 
-git reads and writes a repository of a person's only through one: nothing that stands in the repository's own files can
-run a program then, whatever setting of git that may be.
+git reads and writes the repository of a user only through a mirror, so that no setting in the files of the repository
+can run a program.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ def make_mirror(found: GitDirectory, settings: GitSettings) -> Path:
     """
     if found.path != found.common and any(key == "extensions.refstorage" for key, _ in settings):
         raise SourceError(
-            f"{found.top} is a linked work tree of a repository that keeps its refs in another format than files.",
-            hint="Give a clone of the repository, or its URL.",
+            f"{found.top} is a linked working tree of a repository with a ref format other than files.",
+            hint="Use a clone of the repository, or its URL.",
         )
     folder = Path(tempfile.mkdtemp(prefix="gitsync-"))
     with _removed_on_failure(folder, found):

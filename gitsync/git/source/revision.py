@@ -87,7 +87,7 @@ def _split_batch(output: bytes) -> Iterator[bytes]:
         if len(header) != 3:
             raise SourceError(
                 f"The object {header[0].decode()} is not in the repository.",
-                hint="It is damaged (git fsck tells), or was cloned in part: clone it as a whole.",
+                hint="Run git fsck, or clone the whole repository: it is damaged or a partial clone.",
             )
         size = int(header[2])
         yield output[end + 1 : end + 1 + size]

@@ -1,9 +1,8 @@
-"""One revision of SOURCE by its name, for a plan of what a change means: from the repository at hand, else from its
-remote.
+"""One revision of SOURCE by its name, for a plan of a change: from the local repository, else from its remote.
 
-Apart from the checkout, which reads what a run is about: here a name may count back from another (`main~2`, `HEAD^`),
-and a clone that a pipeline made shallow, or of one branch only, is helped out by a temporary one. The repository at
-hand is read and never written.
+Separate from the checkout, which reads the source of a run: here a name may be relative (`main~2`, `HEAD^`), and a
+temporary clone provides what a shallow or single-branch clone of a pipeline lacks. gitsync never writes to the local
+repository.
 """
 
 from __future__ import annotations
@@ -75,7 +74,7 @@ def read_revision(
     if tree is None:
         raise SourceError(
             f"{source.path} is not in a git repository, so it has no revision {name}.",
-            hint="Give a SOURCE that is a git repository.",
+            hint="Set SOURCE to a git repository.",
         )
     with tree:
         return _read_from(
@@ -100,7 +99,8 @@ def _parse(name: str) -> _Name:
         return _Name("HEAD" if ref == "@" else check_ref(ref), found[0] if found else "")
     except SourceError:
         raise SourceError(
-            f"{name!r} is not the name of a revision.", hint="Give a branch, a tag, a commit, or one like main~2."
+            f"{name!r} is not the name of a revision.",
+            hint="Use a branch, a tag, a commit, or a revision such as main~2.",
         ) from None
 
 
@@ -127,7 +127,7 @@ def _commit_here(tree: WorkTree, name: str) -> str | None:
 
 
 def _fetch(remote: Remote, name: _Name, wanted: Wanted, tree: WorkTree | None) -> RevisionManifests:
-    """Read a revision from a temporary clone. `tree` is the repository at hand, which lacks it; None for a URL."""
+    """Read a revision from a temporary clone. `tree` is the local repository, which lacks it; None for a URL."""
     clone = open_clone(remote)
     try:
         commit = _commit_there(clone, name, tree)
@@ -137,7 +137,7 @@ def _fetch(remote: Remote, name: _Name, wanted: Wanted, tree: WorkTree | None) -
 
 
 def _commit_there(clone: Clone, name: _Name, tree: WorkTree | None) -> str:
-    """Bring a revision into the clone. A ref that is at hand (`HEAD` in `HEAD^`) means what it means there."""
+    """Fetch a revision into the clone. A local ref (`HEAD` in `HEAD^`) keeps its local meaning."""
     try:
         start = _commit_here(tree, name.ref) if tree else None
         return _bring(clone, name, start or fetch_ref(clone, _at_remote(name.ref)).commit)
@@ -151,7 +151,7 @@ def _commit_there(clone: Clone, name: _Name, tree: WorkTree | None) -> str:
 
 
 def _at_remote(ref: str) -> str | None:
-    """What the remote calls a ref: its default branch has no name here, and its branches stand below `origin/`."""
+    """The name of a ref in the remote: its default branch has no name here, and its branches are below `origin/`."""
     return None if ref == "HEAD" else ref.removeprefix("origin/")
 
 
@@ -172,5 +172,5 @@ def _deepen(clone: Clone, start: str, depth: int) -> None:
 
 def _missing(tree: WorkTree, name: _Name, why: str) -> SourceError:
     shallow = tree.repository.line("rev-parse", "--is-shallow-repository") == "true"
-    hint = "The clone is shallow: fetch more of it (fetch-depth: 0)." if shallow else "Check the name, or fetch it."
+    hint = "The clone is shallow: fetch its history (fetch-depth: 0)." if shallow else "Check the name, or fetch it."
     return SourceError(f"The repository at {tree.top} has no revision {name.text}. {why}", hint=hint)

@@ -67,8 +67,8 @@ def warn_skipped(entries: Iterable[SourceEntry]) -> tuple[Problem, ...]:
         Problem(
             code="PassedOver",
             level=Level.WARNING,
-            message=f"{entry.path} is a {entry.kind.value}; it is not read.",
-            hint=f"Put the manifests themselves there, or name it in .gitsyncignore: {entry.path}",
+            message=f"{entry.path} is a {entry.kind.value}; gitsync does not read it.",
+            hint=f"Replace it with the manifests, or add it to .gitsyncignore: {entry.path}",
             path=entry.path,
         )
         for entry in entries
@@ -78,11 +78,11 @@ def warn_skipped(entries: Iterable[SourceEntry]) -> tuple[Problem, ...]:
 
 def check_budget(entries: Sequence[SourceEntry], budget: ReadLimits) -> None:
     """SourceError where one file, all of them together, or their number is too much."""
-    hint = "Give the folder of the manifests with --path, or name the rest in .gitsyncignore."
+    hint = "Set --path to the folder of the manifests, or add the other files to .gitsyncignore."
     if len(entries) > budget.files:
-        raise SourceError(f"{len(entries)} files are more than the {budget.files} that are read.", hint=hint)
+        raise SourceError(f"{len(entries)} files exceed the limit of {budget.files}.", hint=hint)
     for entry in entries:
         if entry.size > budget.file:
-            raise SourceError(f"{entry.path} has {entry.size} bytes; at most {budget.file} are read.", hint=hint)
+            raise SourceError(f"{entry.path} has {entry.size} bytes; the limit is {budget.file}.", hint=hint)
     if (total := sum(entry.size for entry in entries)) > budget.total:
-        raise SourceError(f"The manifests have {total} bytes in all; at most {budget.total} are read.", hint=hint)
+        raise SourceError(f"The manifests have {total} bytes in total; the limit is {budget.total}.", hint=hint)

@@ -95,8 +95,8 @@ def _real(path: str | Path) -> Path:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkTree:
-    """The git work tree that a folder lies in. `repository` is the mirror that git works in, `prefix` the folder's path
-    inside the work tree ("" for its top), `settings` are the repository's own as far as they are used.
+    """The git working tree of a folder. `repository` is the mirror that git works in, `prefix` the path of the folder
+    inside the working tree ("" for its top), `settings` are the used settings of the repository.
     It is a context manager: leaving it removes the mirror.
     """
 

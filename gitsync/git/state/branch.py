@@ -144,14 +144,13 @@ class StatusBranch:
         for objects in (folder / "objects", folder / ".git" / "objects"):
             if objects.is_dir() and not os.access(objects, os.W_OK):
                 raise GitFailedError(
-                    f"{objects.resolve()} cannot be written to.", hint="Let this user write to the repository."
+                    f"{objects.resolve()} cannot be written to.", hint="Grant this user write access to the repository."
                 )
 
     def _refusal(self, error: GitsyncError) -> PublishError:
         return PublishError(
             f"Status cannot be pushed to {self.name}: {error.message}",
-            hint=error.hint
-            or "The identity needs the right to push to this branch; --status-dir keeps status in a folder.",
+            hint=error.hint or "Grant the identity push access to this branch, or use --status-dir.",
         )
 
     def __enter__(self) -> Self:

@@ -1,8 +1,8 @@
 """A record as a file, shaped as the Kubernetes object that ASO would leave behind
 (docs/reference/design.md#status-branch).
 
-What is ours and not ASO's stands under `gitsync`, with the number of the schema. Reading trusts nothing: a branch can
-be pushed to by others, and a record decides what may be deleted.
+Members that ASO does not have are under `gitsync`, with the number of the schema. Reading validates everything: others
+can push to a branch, and a record decides what may be deleted.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def _own(record: Record) -> Mapping[str, Any]:
 
 
 def decode(path: str, content: bytes) -> Record:
-    """Read a file of the status tree. StateError (file, line, how to mend) for what `encode` did not write."""
+    """Read a file of the status tree. StateError (file, line, hint) for what `encode` did not write."""
     document = DocumentFields.read(path, content)
     own = document.within("gitsync")
     own.check_schema(SCHEMA)
@@ -111,9 +111,9 @@ def decode(path: str, content: bytes) -> Record:
     gvk = GVK.parse(document.text("apiVersion"), document.text("kind"))
     key = Key(gvk.group, gvk.kind, metadata.text("namespace"), metadata.text("name"))
     if make_record_path(key) != path:
-        raise document.refusal("metadata", f"speaks of {key}, whose file is {make_record_path(key)}")
+        raise document.refusal("metadata", f"names {key}, whose file is {make_record_path(key)}")
     if metadata.count("generation") != own.count("generation"):
-        raise own.refusal("generation", "is not that of metadata")
+        raise own.refusal("generation", "does not match metadata")
     return Record(
         key=key,
         manifest_api_version=gvk.api_version,

@@ -1,7 +1,7 @@
-"""Make a commit out of files, without a work tree and an index: one `git fast-import`
+"""Make a commit from files, without a working tree and an index: one `git fast-import`
 (docs/reference/design.md#git-access).
 
-It lands in a repository of ours as a ref of ours; nobody sees it before it is pushed.
+It becomes a ref in the mirror of gitsync; it is not visible to others before it is pushed.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""An exported config map as a file of the status tree: the object that ASO would have made, for people and for git.
+"""An exported config map as a file of the status tree: the object that ASO would create, for people and for git.
 
-Who owns it stands in an annotation, so that another resource does not write over it
+An annotation names its owner, so that another resource does not overwrite it
 (docs/reference/reconciliation.md#export-ownership).
 """
 
@@ -28,12 +28,12 @@ def encode(export: Export) -> bytes:
 
 
 def decode(path: str, content: bytes) -> Export:
-    """Read a config map of the status tree. StateError (file, line, how to mend) for what `encode` did not write."""
+    """Read a config map of the status tree. StateError (file, line, hint) for what `encode` did not write."""
     document = DocumentFields.read(path, content)
     metadata = document.within("metadata")
     address = Address(Holder.CONFIG_MAP, metadata.text("namespace"), metadata.text("name"))
     if make_config_map_path(address) != path:
-        raise document.refusal("metadata", f"speaks of {address}, whose file is {make_config_map_path(address)}")
+        raise document.refusal("metadata", f"names {address}, whose file is {make_config_map_path(address)}")
     annotations = metadata.within("annotations")
     owner = _owner(annotations)
     others = {name: text for name, text in _texts(annotations).items() if name != OWNER}
@@ -47,7 +47,7 @@ def _owner(annotations: DocumentFields) -> Owner:
     try:
         return Owner.parse(text)
     except ValueError:
-        raise annotations.refusal(OWNER, "must read Kind.group/namespace/name") from None
+        raise annotations.refusal(OWNER, "must be Kind.group/namespace/name") from None
 
 
 def _texts(fields: DocumentFields) -> Mapping[str, str]:

@@ -15,8 +15,8 @@ from gitsync.model.gvk import Key
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
 _MEND = (
-    "Restore the file as it was (git log of the status branch shows how), or remove it and its entry in "
-    "inventory.yaml: its resource is then treated as one that was never recorded."
+    "Restore the file (see git log of the status branch), or remove it and its entry in "
+    "inventory.yaml: gitsync then treats its resource as never recorded."
 )
 
 
@@ -38,7 +38,7 @@ class DocumentFields:
             raise StateError(f"{path}:{first.line}: {first.message}", hint=_MEND)
         whole = len(found.documents) == 1 and content.endswith(b"\n")
         if not whole or not isinstance(found.documents[0].value, Mapping):
-            raise StateError(f"{path}:1: The file is not one mapping, or was cut off.", hint=_MEND)
+            raise StateError(f"{path}:1: The file is not a single mapping, or is truncated.", hint=_MEND)
         return cls(found.documents[0], found.documents[0].value)
 
     def refusal(self, name: str, what: str) -> StateError:
@@ -81,7 +81,7 @@ class DocumentFields:
     def text(self, name: str, default: str | None = None) -> str:
         value = self.values.get(name, default)
         if not isinstance(value, str):
-            raise self.refusal(name, "is missing" if value is None else "must be text")
+            raise self.refusal(name, "is missing" if value is None else "must be a string")
         return value
 
     def count(self, name: str, default: int | None = None) -> int:
@@ -100,7 +100,7 @@ class DocumentFields:
     def texts(self, name: str) -> tuple[str, ...]:
         values = self._list(name)
         if not all(isinstance(value, str) for value in values):
-            raise self.refusal(name, "must be a list of texts")
+            raise self.refusal(name, "must be a list of strings")
         return tuple(values)
 
     def moment(self, name: str) -> str:
@@ -124,7 +124,7 @@ class DocumentFields:
         try:
             return Key.parse(text)
         except (AttributeError, ValueError):
-            raise self.refusal(name, "must read Kind.group/namespace/name") from None
+            raise self.refusal(name, "must be Kind.group/namespace/name") from None
 
     def _list(self, name: str) -> list[Any]:
         value = self.values.get(name, [])

@@ -1,9 +1,9 @@
 """State in a folder: the same tree as on the branch, for sources without a remote and for pipelines with artifacts.
 
-Every file is replaced as a whole, the inventory last. Killed at any point, the folder holds for each resource what was
-recorded of it before or after, never half of it; the revision it speaks of moves only when everything is there. That is
-as much as is needed: records say nothing of each other. A mark stands there meanwhile, so that the next run brings the
-texts about them up to date though no record changes.
+Every file is replaced as a whole, the inventory last. If the run is killed, the folder contains for each resource the
+old or the new record, never half of one; its revision only changes when all records are written. That is enough, since
+records do not depend on each other. A mark exists during the update, so that the next run updates the texts about the
+records even if no record changes.
 """
 
 from __future__ import annotations
@@ -73,11 +73,11 @@ class StatusFolder:
 
     def _read(self) -> State:
         if self._folder.is_symlink():
-            raise StateError(f"{self._folder} is a symbolic link.", hint="Name the folder itself with --status-dir.")
+            raise StateError(f"{self._folder} is a symbolic link.", hint="Set --status-dir to the folder itself.")
         if not self._folder.exists():
             return State({})
         if not self._folder.is_dir():
-            raise StateError(f"{self._folder} is not a folder.", hint="Name a folder with --status-dir.")
+            raise StateError(f"{self._folder} is not a folder.", hint="Set --status-dir to a folder.")
         return read_state(FolderListing(root=self._folder), cut_short=(self._folder / _UNFINISHED).exists())
 
     def _hold(self) -> None:
@@ -105,7 +105,7 @@ class StatusFolder:
         except OSError as error:
             raise PublishError(
                 f"Status cannot be written to {error.filename or self._folder}: {error.strerror}.",
-                hint="Let this user write there, or name another folder with --status-dir.",
+                hint="Grant this user write access, or set --status-dir to another folder.",
             ) from error
 
     def __enter__(self) -> Self:

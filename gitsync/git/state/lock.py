@@ -37,7 +37,7 @@ def acquire_lock(folder: Path) -> FolderLock:
         holder = os.pread(descriptor, 20, 0).decode("ascii", "replace").strip() or "unknown"
         os.close(descriptor)
         raise StateError(
-            f"Another run (process {holder}) keeps its status in {folder}.", hint="Wait for its end, then try again."
+            f"{folder} is locked by another run (pid {holder}).", hint="Wait for it to finish, then run again."
         ) from None
     except OSError:
         os.close(descriptor)

@@ -1,6 +1,6 @@
-"""What of an update is a change, and what comes of it where others wrote meanwhile.
+"""What an update changes, and how it is merged with concurrent updates of others.
 
-Apart from the stores, because this decides whether there is a commit at all: a run that changes nothing leaves none.
+Separate from the stores, because this decides whether there is a commit: a run that changes nothing makes none.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _Value = TypeVar("_Value")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changes:
-    """What an update says that was not said before; None for what is to be forgotten. Sorted."""
+    """The entries that an update changes; None for those to remove. Sorted."""
 
     records: Mapping[Key, Record | None]
     config_maps: Mapping[Address, Export | None]

@@ -1,8 +1,8 @@
-"""Where the record of a resource stands: `<namespace>/<group>/<Kind>/<name>.yaml`. A config map has no group, and so
-stands one folder higher.
+"""The path of the record of a resource: `<namespace>/<group>/<Kind>/<name>.yaml`. A config map has no group, so its
+path is one folder shorter.
 
-Names are data, and so is a status branch: a name can lead neither out of the tree, nor to a hidden file, nor over one
-of the files that stand at its top. A place is only ever computed from a key, never read back into one.
+Names are data, and so is a status branch: a name can point neither out of the tree, nor to a hidden file, nor to one of
+the files at its top. A path is only computed from a key, never parsed into one.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _namespace(text: str) -> str:
 
 
 def _safe(text: str) -> str:
-    """Percent-encoded, without a leading dot; what is too long is cut and told apart by a digest."""
+    """Percent-encoded, without a leading dot; a long name is truncated and gets a digest."""
     escaped = quote(text, safe="").replace("~", "%7E") or "%"
     escaped = "%2E" + escaped[1:] if escaped.startswith(".") else escaped
     if len(escaped) <= _LONGEST:

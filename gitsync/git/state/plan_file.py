@@ -21,7 +21,7 @@ SCHEMA = 1
 LARGEST = 64 * 1024 * 1024
 """Bytes; a plan of 100,000 resources has less."""
 
-_AGAIN = "Make a new one with `gitsync plan --out`."
+_AGAIN = "Run `gitsync plan --out` to create a new plan."
 _MEMBERS = frozenset({"schema", "repository", "revision", "prune", "digestKey", "nodes"})
 _OF_A_NODE = frozenset({"action", "desiredDigest", "liveDigest", "etag", "secrets", "later"})
 
@@ -59,7 +59,7 @@ def write_plan(path: Path, review: Review) -> None:
     except OSError as error:
         beside.unlink(missing_ok=True)
         raise PublishError(
-            f"The plan cannot be written to {path}: {error.strerror}.", hint="Give another file by --out."
+            f"The plan cannot be written to {path}: {error.strerror}.", hint="Set --out to another file."
         ) from error
 
 
@@ -75,7 +75,7 @@ def read_plan(path: Path) -> Review:
     try:
         return decode(content)
     except (ValueError, RecursionError) as error:
-        raise ConfigError(f"The plan file {path} is not whole or was changed: {error}.", hint=_AGAIN) from error
+        raise ConfigError(f"The plan file {path} is incomplete or was changed: {error}.", hint=_AGAIN) from error
 
 
 def decode(content: bytes) -> Review:
@@ -83,7 +83,7 @@ def decode(content: bytes) -> Review:
     document = _mapping(json.loads(content.decode(), object_pairs_hook=_without_repeats), "the file")
     schema = document.get("schema")
     if schema != SCHEMA:
-        raise ValueError(f"its schema is {schema!r}, and this gitsync reads {SCHEMA}")
+        raise ValueError(f"its schema is {schema!r}; this gitsync reads {SCHEMA}")
     _check_members(document, _MEMBERS, "the file")
     nodes = _mapping(document["nodes"], "nodes")
     return Review(
@@ -112,7 +112,7 @@ def _reviewed(value: Any, name: str) -> Reviewed:
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) != len(pairs):
-        raise ValueError("a member stands twice")
+        raise ValueError("it has a member twice")
     return members
 
 
@@ -126,7 +126,7 @@ def _key(text: str) -> Key:
     try:
         return Key.parse(text)
     except ValueError:
-        raise ValueError(f"{text!r} does not read Kind.group/namespace/name") from None
+        raise ValueError(f"{text!r} is not Kind.group/namespace/name") from None
 
 
 def _mapping(value: Any, name: str) -> Mapping[str, Any]:
@@ -137,7 +137,7 @@ def _mapping(value: Any, name: str) -> Mapping[str, Any]:
 
 def _text(value: Any, name: str) -> str:
     if not isinstance(value, str):
-        raise ValueError(f"{name} is not text")  # noqa: TRY004 - as above
+        raise ValueError(f"{name} is not a string")  # noqa: TRY004 - as above
     return value
 
 

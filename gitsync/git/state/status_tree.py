@@ -40,7 +40,7 @@ _DECIDING = ("armId", "claim", "policy")
 """What decides what may be deleted: the index says it too."""
 
 _MEND = (
-    "Restore the tree as it was (git log of the status branch shows how). To have a resource treated as one that was "
+    "Restore the tree (see git log of the status branch). To let gitsync treat a resource as "
     f"never recorded, remove its file and its entry in {INVENTORY}."
 )
 
@@ -76,17 +76,15 @@ def _check_index(content: bytes, records: Records) -> None:
         if key is None:
             raise entry.refusal("key", "is missing")
         if key not in records:
-            raise StateError(f"{INVENTORY} names {key}, and there is no {make_record_path(key)}.", hint=_MEND)
+            raise StateError(f"{INVENTORY} names {key}, but {make_record_path(key)} does not exist.", hint=_MEND)
         named[key] = entry
     for key, record in records.items():
         if key not in named:
-            raise StateError(f"{make_record_path(key)} is there, and {INVENTORY} does not name {key}.", hint=_MEND)
+            raise StateError(f"{make_record_path(key)} exists, but {INVENTORY} does not name {key}.", hint=_MEND)
         said = _entry(key, record)
         for name in _DECIDING:
             if named[key].text(name) != said[name]:
-                raise StateError(
-                    f"{make_record_path(key)} and {INVENTORY} say different things of its {name}.", hint=_MEND
-                )
+                raise StateError(f"{make_record_path(key)} and {INVENTORY} differ in {name}.", hint=_MEND)
 
 
 def _wanted(listing: SourceListing, entries: tuple[SourceEntry, ...]) -> list[SourceEntry]:
@@ -99,8 +97,8 @@ def _wanted(listing: SourceListing, entries: tuple[SourceEntry, ...]) -> list[So
     wanted = [entry for entry in entries if entry.path == INVENTORY or _is_ours(entry.path)]
     if not any(entry.path == INVENTORY for entry in wanted):
         raise StateError(
-            f"{listing.name} has files and no {INVENTORY}, so it is not a status of gitsync.",
-            hint="Name another place with --status-branch or --status-dir.",
+            f"{listing.name} has files but no {INVENTORY}, so it is not a status of gitsync.",
+            hint="Set --status-branch or --status-dir to another place.",
         )
     return wanted
 

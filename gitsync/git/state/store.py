@@ -45,9 +45,9 @@ class StateStore(Protocol):
         ...
 
     def save(self, update: Update) -> bool:
-        """Keep what changed since `load`, and return whether anything did. PublishError where it cannot be kept.
+        """Publish what changed since `load`, and return whether anything did. Raises PublishError if that fails.
 
-        Texts and times alone are no change. What others wrote meanwhile stays, except for the keys that changed here.
+        Texts and times alone are not a change. Concurrent updates of others stay, except for the keys changed here.
         """
         ...
 

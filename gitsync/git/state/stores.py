@@ -34,7 +34,7 @@ def open_store(
     unless git's own variables in `environment` name another. ConfigError where the choice cannot be.
     """
     if branch is not None and directory is not None:
-        raise ConfigError("Status goes to a branch or to a folder.", hint="Give --status-branch or --status-dir.")
+        raise ConfigError("--status-branch and --status-dir exclude each other.", hint="Use only one of them.")
     if directory is not None:
         return StatusFolder(Path(os.path.abspath(directory)))  # noqa: PTH100 - resolve() would follow a link
     if branch is None and source.remote is None and not source.remote_refused:
@@ -51,7 +51,7 @@ def _branch_name(name: str, source: Checkout) -> str:
     if name.startswith("refs/"):
         raise ConfigError(f"--status-branch {name!r} must be a short name.", hint=f"Write it like {DEFAULT_BRANCH}.")
     if source.ref in {name, f"refs/heads/{name}"}:
-        raise ConfigError(f"The branch {name} holds the manifests.", hint="Name another with --status-branch.")
+        raise ConfigError(f"The branch {name} contains the manifests.", hint="Set --status-branch to another branch.")
     return name
 
 
@@ -61,7 +61,7 @@ def _remote_of(source: Checkout) -> Remote:
     if source.remote_refused:
         raise ConfigError(f"The status branch cannot be used: {source.remote_refused}", hint="Use --status-dir.")
     if source.tree is None:
-        raise ConfigError(f"{source.name} is in no git repository, so it has no branches.", hint="Use --status-dir.")
+        raise ConfigError(f"{source.name} is not in a git repository, so it has no branches.", hint="Use --status-dir.")
     own = source.tree.repository  # the mirror: settings and hooks of the repository itself run no program
     return open_remote(
         Url(str(own.folder), "file"), GitAccess(timeout=own.timeout, grace=own.grace), label=str(source.tree.top)

@@ -1,8 +1,8 @@
 """Write YAML that Kubernetes reads back as it was meant, the same bytes for the same value.
 
 PyYAML quotes what PyYAML would misread; what only Kubernetes would misread (`y`, `1e3`, `08`) it leaves plain. One more
-rule mends that: text that would not come back as the same text is quoted (docs/reference/design.md#yaml-scalars). The
-events of the document are made here, since PyYAML's own way to them takes longer than all the rest of writing it.
+rule fixes that: text that would not be read back as the same text is quoted (docs/reference/design.md#yaml-scalars).
+This module emits the events of the document itself, since the representer of PyYAML takes most of the time.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def _comes_back(text: str) -> bool:
 def _word(value: Any) -> str:
     """Null, true, false or a number as JSON says it; a float's power of ten with the point that YAML wants."""
     if not (value is None or isinstance(value, int | float)):
-        raise TypeError(f"{type(value).__name__} is not a value that is written down")
+        raise TypeError(f"{type(value).__name__} is not a value that can be written")
     word = json.dumps(value, allow_nan=False)
     return word.replace("e", ".0e") if isinstance(value, float) and "." not in word else word
 
@@ -91,4 +91,4 @@ def sort_keys(value: Any) -> Any:
         case float() if math.isfinite(value):
             return value
         case _:
-            raise TypeError(f"{type(value).__name__} is not a value that is written down")
+            raise TypeError(f"{type(value).__name__} is not a value that can be written")

@@ -1,6 +1,6 @@
-"""What it means that Key Vault refuses a request, in words for people: a table by its code, then by its status.
+"""Readable messages for errors of Key Vault: a table by code, then by status.
 
-Values of secrets do not show: what Key Vault says is masked and bounded before it is told.
+Values of secrets are not shown: error texts of Key Vault are masked and bounded before they are reported.
 """
 
 from __future__ import annotations
@@ -53,14 +53,14 @@ class RefusalError(VaultError):
 
 
 _BY_CODE: dict[str, tuple[str, str]] = {
-    "SecretDisabled": ("It is disabled.", "Enable it, or take it away."),
+    "SecretDisabled": ("It is disabled.", "Enable or remove it."),
     "ForbiddenByFirewall": (
-        "The vault's firewall keeps this machine out.",
-        "Let its address through the vault's firewall, or run where the vault can be reached.",
+        "The firewall of the vault blocks this machine.",
+        "Allow its address in the firewall of the vault, or run in a network with access to the vault.",
     ),
     "ForbiddenByConnection": (
-        "The vault is open to its private endpoints only.",
-        "Run in a network that has a private endpoint of it.",
+        "The vault is reachable only through its private endpoints.",
+        "Run in a network with a private endpoint of the vault.",
     ),
     DELETED: (
         "A secret of this name is deleted, and Key Vault keeps its name until it is purged.",
@@ -73,7 +73,7 @@ _BY_STATUS: dict[int, tuple[str, str]] = {
         "Key Vault does not accept the token.",
         "Check that the vault's tenant is that of the identity, or one of --additional-tenants.",
     ),
-    429: ("Key Vault takes no more requests for now.", "Run again later, or give the run a vault of its own."),
+    429: ("Key Vault is throttling requests.", "Run again later, or use a separate vault for the run."),
 }
 
 

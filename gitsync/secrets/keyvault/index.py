@@ -1,6 +1,6 @@
-"""What stands in a Key Vault, by address: its secrets without their values, and what each of them holds.
+"""The index of a Key Vault by address: its secrets without their values, and the key that each of them contains.
 
-A list of a vault comes 25 secrets at a time, so it is asked for once and kept up with what the run itself writes.
+The list of a vault has 25 secrets a page, so it is read once and updated with the writes of the run.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class VaultSecret:
 
     @property
     def owner(self) -> str:
-        """The key of the resource that exported it; "" where it is none of ours."""
+        """The key of the resource that exported it; "" if gitsync did not export it."""
         return self.tags.get(OWNER, "")
 
 
@@ -46,7 +46,7 @@ class VaultIndex:
         return tuple(sorted(found, key=lambda each: each.name))
 
     def holding(self, place: VaultKey) -> tuple[VaultSecret, ...]:
-        """Every secret that holds one key: one, or none, where nobody tagged two alike."""
+        """Every secret for one key: at most one, unless several have the same tags."""
         found = (each for each in self._stored.values() if each.place == place)
         return tuple(sorted(found, key=lambda each: each.name))
 

@@ -40,16 +40,16 @@ _INSTALL = "pip install 'gitsync[keyvault]'"
 
 @asynccontextmanager
 async def open_key_vault(url: str, credential: Any, way: VaultConnection, clock: Clock) -> AsyncIterator[KeyVault]:
-    """The vault at an https address; `credential` is azure.core's, None for nobody (an emulator on this machine).
+    """The vault at an https address; `credential` is azure.core's, None for anonymous access (a local emulator).
 
-    Raises ConfigError for an address that is none, for nobody in particular, and where the extra is not installed.
-    Nothing is sent yet.
+    Raises ConfigError for an invalid URL, for anonymous access to another machine, and if the extra is not installed.
+    It sends no request yet.
     """
     is_here = _is_here(url)
     if credential is None and not is_here:
         raise ConfigError(
-            f"{url} is not asked, since nobody signs in.",
-            hint="Choose another --credential; with --emulator, name a vault on this machine or leave it out.",
+            f"{url} cannot be read without a credential.",
+            hint="Choose another --credential; with --emulator, use a vault on this machine or none.",
         )
     try:
         from gitsync.secrets.keyvault.requests import open_requests  # noqa: PLC0415 - an extra; it brings the SDK
@@ -158,8 +158,8 @@ class KeyVault:
             if len(alike) > 1:
                 names = ", ".join(each.name for each in alike)
                 raise VaultError(
-                    f"{self._requests.vault} has several secrets that are tagged for {place}: {names}.",
-                    hint="Leave the tags on one of them.",
+                    f"{self._requests.vault} has several secrets tagged for {place}: {names}.",
+                    hint="Remove the tags from all but one.",
                 )
             stored = await self._requests.get(alike[0].name) if alike else None
         return None if stored is None else self._usable(stored, place)
@@ -169,20 +169,20 @@ class KeyVault:
         now = self._clock.now().timestamp()
         if stored.expires is not None and stored.expires <= now:
             raise VaultError(
-                f"Secret {stored.name} of {self._requests.vault} has expired.", hint="Write a new version of it."
+                f"Secret {stored.name} of {self._requests.vault} has expired.", hint="Write a new version."
             )
         if stored.not_before is not None and stored.not_before > now:
             raise VaultError(
-                f"Secret {stored.name} of {self._requests.vault} is not valid yet.", hint="Change when it becomes so."
+                f"Secret {stored.name} of {self._requests.vault} is not valid yet.", hint="Change its activation date."
             )
         return stored.value
 
     def _expect(self, stored: VaultSecret, place: VaultKey) -> None:
         if stored.place not in {None, place}:
             raise VaultError(
-                f"Secret {stored.name} of {self._requests.vault} stands where {place} would, but is tagged for "
+                f"Secret {stored.name} of {self._requests.vault} has the name for {place}, but is tagged for "
                 f"{stored.place}.",
-                hint="Mend its tags, or give it another name.",
+                hint="Fix its tags, or rename it.",
             )
 
     async def _own(self, place: VaultKey, export: Export) -> VaultSecret | None:
@@ -210,7 +210,7 @@ class KeyVault:
         deleted = await self._requests.get_deleted(name)
         if deleted is None or not deleted.owner or deleted.place != find_vault_key(name, tags):
             raise VaultError(
-                f"{self._requests.vault} keeps the name {name} for a deleted secret that was not exported from here.",
+                f"{self._requests.vault} keeps the name {name} for a deleted secret that gitsync did not export.",
                 hint="Recover or purge it: `az keyvault secret recover` or `az keyvault secret purge`.",
             )
         await self._requests.recover(name)
@@ -222,7 +222,7 @@ def _tags(place: VaultKey, export: Export) -> dict[str, str]:
     tags = make_tags(place, export.owner)
     if long := sorted(name for name, value in tags.items() if len(value) > LONGEST_TAG):
         raise VaultError(
-            f"Key Vault takes tags of {LONGEST_TAG} characters; {', '.join(long)} of {place} is longer.",
+            f"Key Vault limits tags to {LONGEST_TAG} characters; {', '.join(long)} of {place} is longer.",
             hint="Choose shorter names.",
         )
     return tags
@@ -245,7 +245,7 @@ def _is_here(url: str) -> bool:
     if parts.scheme != "https" or not host or has_more or port == 0:
         shown = url.rpartition("@")[2]
         raise ConfigError(
-            f"{shown!r} is not the address of a Key Vault.", hint="It looks like https://NAME.vault.azure.net."
+            f"{shown!r} is not the URL of a Key Vault.", hint="Use a URL such as https://NAME.vault.azure.net."
         )
     try:
         return host == "localhost" or ip_address(host).is_loopback

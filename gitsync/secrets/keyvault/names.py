@@ -1,9 +1,9 @@
-"""Which secret of a Key Vault holds which key of which Secret, told by its name or by its tags.
+"""Maps keys of Secrets to secrets of a Key Vault, by name or by tags.
 
-A name in Key Vault is 1 to 127 letters, digits and hyphens, and letters are alike in either case. Names in Kubernetes
-have dots, and keys underscores and capitals as well. So `default--db-credentials--password` is the name of what has
-none of that, which a person can work out; anything else gets a digest at its end, so that no two addresses share a
-name. Tags say the address exactly; a secret of any name is found by them.
+A name in Key Vault has 1 to 127 letters, digits and hyphens, and is case-insensitive. Names in Kubernetes have dots,
+and keys underscores and capitals as well. An address without these gets a readable name such as
+`default--db-credentials--password`; any other name ends with a digest, so that no two addresses share a name. Tags
+contain the exact address; a secret of any name is found by its tags.
 """
 
 from __future__ import annotations

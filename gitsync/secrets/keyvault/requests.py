@@ -1,6 +1,6 @@
-"""Sends requests to one Key Vault, and nowhere else: the only module that knows azure-keyvault-secrets.
+"""Sends requests only to one Key Vault: the only module that imports azure-keyvault-secrets.
 
-The SDK's client signs in by the vault's challenge and checks that the vault may ask for that audience. Its methods are
+The client of the SDK signs in by the challenge of the vault and checks the audience of the challenge. Its methods are
 not used: those that delete and recover wait without a limit, and those that list follow a link to any host.
 """
 
@@ -32,7 +32,7 @@ from gitsync.secrets.protocols import VaultError
 from gitsync.secrets.retry import PassingError, answered, retry_passing
 
 _NAME = re.compile(r"/secrets/([0-9A-Za-z-]+)")  # in an id: https://vault/secrets/NAME, or with a version
-_STRANGER = "Check the address of the vault, and what stands in between."
+_STRANGER = "Check the URL of the vault, and any proxy in between."
 _CONNECTIONS = 3  # attempts to reach the vault
 _RECOVERY = 7  # looks whether a secret is back, a minute in all
 _NEVER = 253402300799  # the last second that a date can name
@@ -134,7 +134,7 @@ class KeyVaultRequests:
         link = page.get("nextLink") if isinstance(page, dict) else None
         if isinstance(listed, list) and isinstance(link, str | None):
             return listed
-        raise VaultError(f"{self.vault} showed something else than a list of its secrets.", hint=_STRANGER)
+        raise VaultError(f"{self.vault} returned a response that is not a list of secrets.", hint=_STRANGER)
 
     async def _show(self, ask: Ask) -> VaultSecret | None:
         body = await self._send(ask)
@@ -143,10 +143,10 @@ class KeyVaultRequests:
     def _stored(self, body: Any) -> VaultSecret:
         named = _NAME.search(str(body.get("id"))) if isinstance(body, dict) else None
         if named is None:
-            raise VaultError(f"{self.vault} showed something else than a secret.", hint=_STRANGER)
+            raise VaultError(f"{self.vault} returned a response that is not a secret.", hint=_STRANGER)
         attributes, tags = body.get("attributes") or {}, body.get("tags") or {}
         if not isinstance(attributes, dict) or not _are_texts(tags) or not _are_times(attributes):
-            raise VaultError(f"{self.vault} showed secret {named[1]} in a shape that is not its own.", hint=_STRANGER)
+            raise VaultError(f"{self.vault} returned secret {named[1]} in an unexpected shape.", hint=_STRANGER)
         return VaultSecret(
             name=named[1],
             tags=tags,
@@ -157,12 +157,12 @@ class KeyVaultRequests:
         )
 
     def _here(self, link: str) -> str:
-        """Path and query of a link, if it leads to this vault: a token goes nowhere else."""
+        """Path and query of a link to this vault: no other host gets a token."""
         parts = urlsplit(link)
         if _origin(link) != _origin(self.vault):
             raise VaultError(
-                f"The list of the secrets of {self.vault} goes on elsewhere, at {parts.scheme}://{parts.hostname}.",
-                hint="That is not followed. Check the address of the vault.",
+                f"The list of the secrets of {self.vault} continues on another host, {parts.scheme}://{parts.hostname}.",
+                hint="Check the URL of the vault. gitsync does not follow the link.",
             )
         return f"{parts.path}?{parts.query}"
 
@@ -181,7 +181,7 @@ class KeyVaultRequests:
         headers = {"Accept": "application/json"} | ({} if content is None else {"Content-Type": "application/json"})
         request = HttpRequest(ask.method, _escaped(ask.path), headers=headers, content=content)
         try:
-            async with answered(f"{self.vault} did not answer when asked to {ask.doing}"):
+            async with answered(f"{self.vault} did not respond to the request to {ask.doing}"):
                 response = await self._client.send_request(request)
         except ArmError as error:  # the credential's: who signs in is Azure's business, and says what to mend
             raise VaultError(f"{self.vault} could not {ask.doing}: {error.message}", hint=error.hint) from error
@@ -189,12 +189,12 @@ class KeyVaultRequests:
             raise PassingError(
                 f"{self.vault} could not be reached to {ask.doing}: {error.message}",
                 attempts=_CONNECTIONS,
-                hint="Check the address of the vault, the network, the proxy, and --ca-bundle.",
+                hint="Check the URL of the vault, the network, the proxy, and --ca-bundle.",
             ) from error
         except ValueError as error:  # the SDK's word where the vault asks for a token that is not its own
             raise VaultError(
-                f"{self.vault} asks for a token of another audience; it is not sent.",
-                hint="Check the address of the vault.",
+                f"{self.vault} requests a token for another audience; gitsync sends none.",
+                hint="Check the URL of the vault.",
             ) from error
         if response.status_code == 404:
             return None
@@ -202,7 +202,7 @@ class KeyVaultRequests:
         if response.status_code not in {200, 202}:
             raise make_failure(ask, self.vault, response.status_code, response.headers, body)
         if not isinstance(body, dict):
-            said = f"{self.vault} answered with something else than JSON when asked to {ask.doing}."
+            said = f"{self.vault} returned a response that is not JSON to the request to {ask.doing}."
             raise VaultError(said, hint=_STRANGER)
         return body
 

@@ -14,14 +14,14 @@ from gitsync.errors import ConfigError
 
 FOLDER = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 _OUTSIDE = (
-    "Run in a pod whose service account is mounted (automountServiceAccountToken), or leave out the source and the "
+    "Run in a pod whose service account is mounted (automountServiceAccountToken), or remove the source and the "
     "sink `kubernetes`."
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceAccount:
-    """The token is a file, since the kubelet writes it anew before it expires."""
+    """The token is a file, since the kubelet renews it before it expires."""
 
     server: str
     namespace: str
@@ -34,7 +34,7 @@ def find_service_account(environment: Mapping[str, str], folder: Path = FOLDER) 
     host, port = environment.get("KUBERNETES_SERVICE_HOST", ""), environment.get("KUBERNETES_SERVICE_PORT", "")
     if not (host and port.isdigit()):
         raise ConfigError(
-            "This is no pod of a Kubernetes cluster: KUBERNETES_SERVICE_HOST and _PORT name no API server.",
+            "gitsync does not run in a Kubernetes pod: KUBERNETES_SERVICE_HOST and _PORT are not set to an API server.",
             hint=_OUTSIDE,
         )
     token, certificates = folder / "token", folder / "ca.crt"

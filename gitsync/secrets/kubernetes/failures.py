@@ -1,6 +1,6 @@
-"""What it means that the API server refuses a request, in words for people: which right is missing, or what is wrong.
+"""Readable messages for errors of the API server: the missing permission, or the cause.
 
-Values do not show: what the API server says is masked and bounded before it is told.
+Values are not shown: error texts of the API server are masked and bounded before they are reported.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ RESOURCES = {Holder.SECRET: "secrets", Holder.CONFIG_MAP: "configmaps"}
 _ATTEMPTS = 6
 _CONNECTIONS = 3
 _PASSING = frozenset({408, 409, 429, 500, 502, 503, 504})
-"""409 as well: somebody wrote the object meanwhile, so it is read again."""
+"""Includes 409: the object was changed concurrently, so it is read again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +45,7 @@ def make_failure(doing: Doing, status: int, headers: Mapping[str, str], body: An
     said = _said(body, doing.hides)
     message = f"The API server refused to {doing} ({status}){f': {said}' if said else ''}."
     if status in _PASSING:
-        hint = "Something else writes this object all the time." if status == 409 else "Run again later."
+        hint = "Find what else writes this object." if status == 409 else "Run again later."
         return PassingError(message, attempts=_ATTEMPTS, retry_after=read_retry_after(headers), hint=hint)
     kind = AbsentError if status == 404 else VaultError
     return kind(message, hint=_hint(doing, status))
@@ -55,19 +55,19 @@ def make_unreachable(doing: object, error: Exception) -> VaultError:
     return PassingError(
         f"The API server could not be reached to {doing}: {str(error) or type(error).__name__}",
         attempts=_CONNECTIONS,
-        hint="Check the network policies of the job's namespace.",
+        hint="Check the network policies of the namespace of the job.",
     )
 
 
 def _hint(doing: Doing, status: int) -> str:
     address = doing.address
     return {
-        401: "The token of the service account is not accepted; check that the account still exists.",
-        403: f"Give the job's service account a Role in namespace {address.namespace} that allows to {doing.verb} "
-        f"{RESOURCES[address.holder]}.",
+        401: "Check that the service account still exists: its token is not accepted.",
+        403: f"Grant the service account of the job a Role in namespace {address.namespace} that allows it to "
+        f"{doing.verb} {RESOURCES[address.holder]}.",
         404: f"Create namespace {address.namespace}.",
-        413: "It is too large for Kubernetes, which takes 1 MiB.",
-        422: "Mend the keys, annotations and labels that the resource exports.",
+        413: "Reduce its size: the limit of Kubernetes is 1 MiB.",
+        422: "Fix the keys, annotations and labels that the resource exports.",
     }.get(status, "")
 
 

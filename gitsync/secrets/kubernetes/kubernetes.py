@@ -79,7 +79,7 @@ class Kubernetes:
             check_export(export)
 
     async def write(self, export: Export) -> None:
-        """Create or replace an object. Where somebody else writes it meanwhile, all of this is done again."""
+        """Create or replace an object. Starts again if the object is changed concurrently."""
         self.examine((export,))
         await retry_passing(lambda: self._write_once(export), self._clock)
 
@@ -94,13 +94,13 @@ class Kubernetes:
             return
         if there.is_immutable:
             raise VaultError(
-                f"{export.address} of the cluster is immutable, so it cannot be written.",
-                hint="Delete it; the next run makes it anew.",
+                f"{export.address} of the cluster is immutable.",
+                hint="Delete it; the next run creates it again.",
             )
         await self._requests.replace(wants)
 
     async def remove(self, address: Address, owner: Owner) -> None:
-        """Delete an object as it was seen. Where somebody else writes it meanwhile, it is looked at again."""
+        """Delete an object at its read version. Reads it again if it is changed concurrently."""
         check_names(address)
         await retry_passing(lambda: self._remove_once(address, owner), self._clock)
 
@@ -119,6 +119,6 @@ def _text(address: Address, key: str, value: bytes) -> Secret:
         return Secret(value.decode())
     except UnicodeDecodeError:
         raise VaultError(
-            f"Key {key} of {address} of the cluster holds bytes that are no UTF-8 text.",
-            hint="Azure takes text; encode it, in Base64 for instance.",
+            f"Key {key} of {address} of the cluster is not UTF-8 text.",
+            hint="Encode it, for example in Base64: Azure accepts only text.",
         ) from None

@@ -13,9 +13,9 @@ _OPERATOR = ".azure.com"  # the groups of Azure Service Operator's kinds end so
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Held:
-    """`version` is "" for what is yet to be made; `owners` are the apiVersions of its owner references.
+    """`version` is "" for a new object; `owners` are the apiVersions of its owner references.
 
-    `has_more` tells of a ConfigMap's binary data, which we do not write.
+    `has_more` means that a ConfigMap has binary data, which gitsync does not write.
     """
 
     address: Address

@@ -1,7 +1,7 @@
-"""Reads and writes Secrets and ConfigMaps through the API server: the only module that knows lightkube.
+"""Reads and writes Secrets and ConfigMaps through the API server: the only module that imports lightkube.
 
-Each request is sent once, to the API server and nowhere else: no proxy of the environment, no redirect. lightkube reads
-the token anew when it is refused.
+Each request is sent once, and only to the API server: no proxy of the environment, no redirect. lightkube reads the
+token again when it is refused.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ class KubernetesRequests:
 async def _answer(asking: Any, doing: Doing) -> Any:
     """What lightkube answers, and its errors as ours."""
     try:
-        async with answered(f"The API server did not answer when asked to {doing}"):
+        async with answered(f"The API server did not respond to the request to {doing}"):
             return await asking
     except httpx2.HTTPStatusError as error:
         response = error.response
@@ -125,11 +125,11 @@ async def _answer(asking: Any, doing: Doing) -> Any:
     except httpx2.TransportError as error:
         raise make_unreachable(doing, error) from error
     except AccountError as error:
-        raise VaultError(f"The token of the service account is gone: {error}.", hint="Run again.") from error
+        raise VaultError(f"The token of the service account is missing: {error}.", hint="Run again.") from error
     except _UNREADABLE as error:
         raise VaultError(
-            f"Something else than an API server answered when asked to {doing} ({type(error).__name__}).",
-            hint="Check what KUBERNETES_SERVICE_HOST and _PORT lead to.",
+            f"The response to the request to {doing} is not that of an API server ({type(error).__name__}).",
+            hint="Check KUBERNETES_SERVICE_HOST and _PORT.",
         ) from None
 
 

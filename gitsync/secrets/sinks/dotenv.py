@@ -1,8 +1,8 @@
 """Exports as lines NAME='value' of one file, which shells, python-dotenv and the hosts of pipelines read.
 
-Those readers agree on a value in one line without a quote or a backslash, and on little more. A value of several lines
-is refused: who reads line by line would take the second for a variable of its own, which a manifest could choose. The
-lines of an object stand under a comment that says whose they are, and lines of others stay.
+These readers agree only on a value in one line without a quote or a backslash. A value of several lines is refused: a
+reader of single lines would read the second as another variable, which a manifest could choose. The lines of an object
+follow a comment with their owner, and other lines are not changed.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class DotenvSink:
         except OSError as error:
             raise ConfigError(
                 f"Secrets cannot be exported to {self._file}: {error.strerror}.",
-                hint="Let this user write there, or give another --export-dotenv.",
+                hint="Grant this user write access, or change --export-dotenv.",
             ) from error
 
     async def owner(self, address: Address) -> str | None:
@@ -87,8 +87,8 @@ class DotenvSink:
         several = sorted(key for key, value in export.data.items() if _ENDS_A_LINE.search(value.reveal()))
         if several:
             raise VaultError(
-                f"{several[0]} of {export.address} has several lines, and is not written to {self._file}: not every "
-                "reader of such a file takes them for one value.",
+                f"{several[0]} of {export.address} has several lines, and is not written to {self._file}: not all "
+                "readers of such files support values of several lines.",
                 hint="Export to a folder instead.",
             )
 
@@ -113,7 +113,7 @@ class DotenvSink:
                 replace(self._file, _text(contents).encode())
 
     def _refuse_collisions(self, contents: DotenvContent, export: Export) -> None:
-        taken = dict.fromkeys(_names(contents.others), "a line that is not gitsync's")
+        taken = dict.fromkeys(_names(contents.others), "a line that gitsync did not write")
         for address, block in contents.blocks.items():
             if address != export.address:
                 taken |= dict.fromkeys(_names(block.lines), str(address))
@@ -122,7 +122,7 @@ class DotenvSink:
             if name in taken:
                 raise VaultError(
                     f"{key} of {export.address} would be {name} in {self._file}, which {taken[name]} sets already.",
-                    hint="Rename one of them, or export to a folder, which tells them apart.",
+                    hint="Rename one of them, or export to a folder.",
                 )
             taken[name] = f"its key {key}"
 
@@ -133,7 +133,7 @@ class DotenvSink:
         except FileNotFoundError:
             return DotenvContent()
         except UnicodeDecodeError:
-            raise VaultError(f"{self._file} is not text in UTF-8.", hint="Name another file.") from None
+            raise VaultError(f"{self._file} is not text in UTF-8.", hint="Use another file.") from None
         return _parse(text)
 
     @contextmanager
@@ -144,7 +144,7 @@ class DotenvSink:
             raise VaultError(f"Nothing is exported: {error.message}", hint=error.hint) from error
         except OSError as error:
             raise VaultError(
-                f"{self._file} cannot be read or written: {error.strerror}.", hint="Let this user write there."
+                f"{self._file} cannot be read or written: {error.strerror}.", hint="Grant this user write access."
             ) from error
 
 

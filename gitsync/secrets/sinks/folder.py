@@ -1,10 +1,9 @@
 """Exports into a folder: FOLDER/secrets/NAMESPACE/NAME/KEY and FOLDER/config-maps/…, for this user alone.
 
-An object is replaced as a whole: its folder is built beside it, and then takes its place by two renames, as there is no
-single one for folders. A run that is killed between them leaves the old one aside, and the next run puts it back. Who
-exported an object, and its annotations and labels, is in a file of it that holds no value. The folder `secrets` can be
-read again as a source. Where the folder lies in a work tree, neither git nor gitsync takes what is in it for a part of
-the repository.
+An object is replaced as a whole: its new folder is built next to it, and then replaces it by two renames, as folders
+cannot be replaced by one. If a run is killed between them, the next run restores the old folder. The owner of an
+object, its annotations and labels are in a separate file without values. The folder `secrets` can be read as a source.
+If the folder is in a working tree, git and gitsync ignore its content.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ from gitsync.secrets.protocols import VaultError
 from gitsync.secrets.sources.folder import NOTE
 
 _IGNORES = (".gitignore", ".gitsyncignore")
-"""So nobody commits a secret by mistake, and nothing that is exported is read as a manifest."""
+"""Prevents accidental commits of secrets, and that exports are read as manifests."""
 
 PARTS: Mapping[Holder, str] = {Holder.SECRET: "secrets", Holder.CONFIG_MAP: "config-maps"}
 _NEW, _OLD, _GONE = ".new-", ".old-", ".gone-"
@@ -64,7 +63,7 @@ class FolderSink:
         except OSError as error:
             raise ConfigError(
                 f"Secrets cannot be exported to {error.filename or self._top}: {error.strerror}.",
-                hint="Let this user write there, or give another --export-folder.",
+                hint="Grant this user write access, or change --export-folder.",
             ) from error
 
     async def owner(self, address: Address) -> str | None:
@@ -76,7 +75,7 @@ class FolderSink:
         for export in exports:
             check_export(export)
             if NOTE in export.data:
-                raise VaultError(f"{export.address} is not written to {self._top}: no key may be called {NOTE}.")
+                raise VaultError(f"{export.address} is not written to {self._top}: {NOTE} is not allowed as a key.")
 
     async def write(self, export: Export) -> None:
         self.examine((export,))
@@ -132,7 +131,7 @@ def _as_vault_error(top: Path) -> Iterator[None]:
     except OSError as error:
         raise VaultError(
             f"{error.filename or top} cannot be read or written: {error.strerror}.",
-            hint="Let this user write there, and see that the disk is not full.",
+            hint="Grant this user write access, and check that the disk is not full.",
         ) from error
 
 
@@ -149,7 +148,7 @@ def _files(export: Export) -> Mapping[str, bytes]:
 
 
 def _present(folder: Path) -> Mapping[str, bytes] | None:
-    """What stands in a folder; None where nothing does, or not what a sink writes, or others may read it."""
+    """The object in a folder; None if there is none, if no sink wrote it, or if other users can read it."""
     if not os.path.lexists(folder):
         return None
     judge_folder(folder)
@@ -177,8 +176,8 @@ def _note(folder: Path) -> Mapping[str, Any] | None:
         note = None
     if not isinstance(note, dict):
         raise VaultError(
-            f"{folder / NOTE} is damaged, so it is unknown who exported what is there.",
-            hint=f"Remove {folder} if a resource may export it anew.",
+            f"{folder / NOTE} is damaged, so the owner of its files is unknown.",
+            hint=f"Remove {folder} if a resource can export it again.",
         )
     return note
 
@@ -188,7 +187,7 @@ def _owner(note: Mapping[str, Any] | None) -> str | None:
 
 
 def _swap(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Put a new folder in the place of what stands there. Where that fails, the old one stands there again."""
+    """Replace a folder with a new one. If that fails, restore the old one."""
     new = Path(tempfile.mkdtemp(prefix=_NEW, dir=folder.parent))  # made with mode 0700
     try:
         for name, content in sorted(files.items()):

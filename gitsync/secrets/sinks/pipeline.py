@@ -1,8 +1,7 @@
 """Exports as outputs of the step of a pipeline that gitsync runs in: GitHub Actions and Azure Pipelines.
 
-A host that is told too late shows a secret in its log, so masks come before anything else. Outputs end with the job, so
-nothing is known here of earlier runs. Values are foreign: each host's own escapes keep them from ending a command or
-beginning one.
+Masks come first, so that the host never shows a secret in its log. Outputs end with the job, so this sink has no state
+of earlier runs. Values are untrusted: the escapes of each host prevent them from ending or starting a command.
 """
 
 from __future__ import annotations
@@ -42,8 +41,8 @@ class PipelineSink:
         """ConfigError where this is no pipeline that takes outputs."""
         if self._write_all is None:
             raise ConfigError(
-                "The sink ci knows the outputs of GitHub Actions and Azure Pipelines, and this is neither.",
-                hint="Export with --export-to dotenv: GitLab, for one, takes such a file as a report of the job.",
+                "The sink ci supports only GitHub Actions and Azure Pipelines.",
+                hint="Export with --export-to dotenv: GitLab, for example, reads such a file as a report of the job.",
             )
         file = self._variables.get("GITHUB_OUTPUT", "")
         if self._write_all is _to_github and not os.access(file, os.W_OK):
@@ -63,7 +62,7 @@ class PipelineSink:
             check_export(export)
             if reason := self._reason_against(export, written):
                 raise VaultError(
-                    f"{export.address} does not become outputs of the step: {reason}.",
+                    f"{export.address} is not written to the outputs of the step: {reason}.",
                     hint="Export it to a folder instead.",
                 )
             written[export.address] = export
@@ -79,7 +78,7 @@ class PipelineSink:
         is_secret = export.address.holder is Holder.SECRET
         several = [key for key, value in sorted(export.data.items()) if len(value.reveal().splitlines()) > 1]
         if self._write_all is _to_azure and is_secret and several:
-            return f"{several[0]} has several lines, and Azure Pipelines takes no such secret"
+            return f"{several[0]} has several lines, which Azure Pipelines does not support in secrets"
         return ""
 
     async def write(self, export: Export) -> None:

@@ -1,7 +1,7 @@
-"""Exports of Secrets as manifests that are encrypted with SOPS: FOLDER/NAMESPACE/NAME.yaml, fit to be committed.
+"""Exports of Secrets as manifests that are encrypted with SOPS: FOLDER/NAMESPACE/NAME.yaml, safe to commit.
 
-Metadata stays readable, and an annotation says who exported the Secret. A file is rewritten only where it says
-something else, since each encryption of the same is other bytes. Config maps are not written: they hide nothing.
+Metadata stays readable, and an annotation names the owner of the Secret. A file is only rewritten if its content
+changes, since each encryption results in other bytes. Config maps are not written: they are not confidential.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class SopsSink:
         return self._top / address.namespace / f"{address.name}.yaml"
 
     def _read(self, address: Address) -> Document | None:
-        """The manifest that stands there; None where none does. VaultError where it is not that Secret's."""
+        """The existing manifest; None if there is none. Raises VaultError if it is not that of the Secret."""
         file = self._file(address)
         if address.holder is not Holder.SECRET or not os.path.lexists(file):
             return None
@@ -100,11 +100,13 @@ class SopsSink:
         try:
             documents = read_documents(str(file), file.read_bytes()).documents
         except OSError as error:
-            raise VaultError(f"{file} cannot be read: {error.strerror}.", hint="Let this user read it.") from error
+            raise VaultError(
+                f"{file} cannot be read: {error.strerror}.", hint="Grant this user read access."
+            ) from error
         if len(documents) != 1 or not _is(documents[0].value, address) or "sops" not in documents[0].value:
             raise VaultError(
                 f"{file} is not the manifest of {address}, encrypted with SOPS, and is not overwritten.",
-                hint="Move it away, or name another folder.",
+                hint="Move it, or use another folder.",
             )
         return documents[0]
 
@@ -118,7 +120,7 @@ class SopsSink:
         encrypted = await self._sops.encrypt(json.dumps(manifest).encode(), file, folder)
         shown = _first(str(file), encrypted)
         if not _hides(shown, manifest):
-            raise VaultError(f"sops left values of {file} plain.", hint="Look at the rules of .sops.yaml.")
+            raise VaultError(f"sops did not encrypt all values of {file}.", hint="Check the rules in .sops.yaml.")
         return encrypted
 
 
@@ -177,8 +179,10 @@ def _make(folder: Path) -> None:
 
 def _refuse_link(path: Path) -> None:
     if path.is_symlink():
-        raise VaultError(f"{path} is a symbolic link, and is not followed.", hint="Put what it leads to in its place.")
+        raise VaultError(
+            f"{path} is a symbolic link, which gitsync does not follow.", hint="Replace it with its target."
+        )
 
 
 def _unwritable(path: Path, error: OSError) -> VaultError:
-    return VaultError(f"{path} cannot be written: {error.strerror}.", hint="Let this user write there.")
+    return VaultError(f"{path} cannot be written: {error.strerror}.", hint="Grant this user write access.")

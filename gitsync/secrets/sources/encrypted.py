@@ -48,7 +48,7 @@ class EncryptedSource:
         return _values(manifests, address, one)
 
     async def _outcome(self, one: Encrypted) -> Manifests | VaultError:
-        """Each text is decrypted once, whoever asks, and a failure is told to all who ask."""
+        """Each text is decrypted once for all callers, and all callers get its error."""
         try:
             return await self._decrypt(one)
         except VaultError as error:
@@ -69,6 +69,6 @@ def _values(manifests: Manifests, address: Address, one: Encrypted) -> Mapping[s
     if address.holder is Holder.CONFIG_MAP and place in manifests.config_maps:
         return {key: Secret(value) for key, value in manifests.config_maps[place].items()}
     raise VaultError(
-        f"{one.source} is decrypted to something else than {address}.",
-        hint="Encrypt the values alone: `sops encrypt --encrypted-regex '^(data|stringData)$'`.",
+        f"{one.source} does not decrypt to {address}.",
+        hint="Encrypt only the values: `sops encrypt --encrypted-regex '^(data|stringData)$'`.",
     )

@@ -17,7 +17,7 @@ PREFIX = "GITSYNC_SECRET_"
 
 
 class EnvironmentSource:
-    """A Source. A whole object cannot be had from it, since nobody can tell where a name ends and a key begins."""
+    """A Source. It provides no whole objects, since the end of a name and the start of a key are ambiguous."""
 
     name = "environment"
     is_remote = False
@@ -38,8 +38,8 @@ class EnvironmentSource:
         first = self._asked.setdefault(name, (address, key))
         if first != (address, key):
             raise VaultError(
-                f"The variable {name} would stand for {key} of {address} and for {first[1]} of {first[0]}.",
-                hint="Rename one of them, or give it by another source: a folder can tell them apart.",
+                f"The variable {name} is ambiguous: {key} of {address}, or {first[1]} of {first[0]}.",
+                hint="Rename one of them, or use another source such as a folder.",
             )
         return Secret(self._variables[name])
 

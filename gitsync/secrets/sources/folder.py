@@ -25,7 +25,7 @@ _READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW  # a pipe is 
 
 
 class FolderSource:
-    """A Source. `namespace` is that of objects whose folder lies at the top."""
+    """A Source. `namespace` is that of objects with a folder at the top."""
 
     name = "folder"
     is_remote = False
@@ -49,14 +49,14 @@ class FolderSource:
             return self._values(top, folder, keys or _keys(folder))
         except OSError as error:
             raise VaultError(
-                f"{error.filename or top} cannot be read, so it is unknown what {address} holds: {error.strerror}.",
-                hint="Let this user read it.",
+                f"{error.filename or top} cannot be read, so the values of {address} are unknown: {error.strerror}.",
+                hint="Grant this user read access.",
             ) from error
 
     def _folder(self, top: Path, address: Address) -> Path | None:
         if not _is_folder(top):
             setting = "--secrets-folder" if address.holder is Holder.SECRET else "--config-maps-folder"
-            raise VaultError(f"There is no folder {top}.", hint=f"Make it, or check {setting}.")
+            raise VaultError(f"There is no folder {top}.", hint=f"Create it, or check {setting}.")
         nested = top / address.namespace / address.name
         if _is_folder(nested):
             return nested
@@ -71,7 +71,7 @@ class FolderSource:
 
 
 def _is_folder(path: Path) -> bool:
-    """Unlike `Path.is_dir`, tells what cannot be looked at from what is not there."""
+    """Unlike `Path.is_dir`, distinguishes an unreadable folder from a missing one."""
     try:
         return stat.S_ISDIR(path.stat().st_mode)
     except (FileNotFoundError, NotADirectoryError):
@@ -97,11 +97,11 @@ def _content(top: Path, file: Path) -> bytes | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except RuntimeError as error:  # links that lead to each other
-        raise VaultError(f"{file} is a link that leads nowhere.", hint="Mend it.") from error
+        raise VaultError(f"{file} is a broken symbolic link.", hint="Fix the link.") from error
     if not real.is_relative_to(top.resolve(strict=True)):
         raise VaultError(
-            f"{file} is a link that leads out of {top}, and is not followed.",
-            hint="Put the file itself there.",
+            f"{file} is a link to a target outside {top}, which gitsync does not follow.",
+            hint="Replace it with the file.",
         )
     descriptor = os.open(real, _READ)
     try:
@@ -109,7 +109,7 @@ def _content(top: Path, file: Path) -> bytes | None:
         if stat.S_ISDIR(mode):
             return None
         if not stat.S_ISREG(mode):
-            raise VaultError(f"{file} is not a file.", hint="Put the value into a file.")
+            raise VaultError(f"{file} is not a file.", hint="Write the value to a file.")
         return _read(descriptor)
     finally:
         os.close(descriptor)
