@@ -27,9 +27,7 @@ def show_live(tally: Tally, stream: TextIO) -> Iterator[Progress]:
 
     def view() -> Group:
         bar = ProgressBar(total=max(tally.total, tally.done, 1), completed=tally.done, width=_BAR_WIDTH)
-        title = (
-            f"{tally.done} of {format_plural(tally.total, 'resource')}" if tally.total else "Reading what is asked for"
-        )
+        title = f"{tally.done} of {format_plural(tally.total, 'resource')}" if tally.total else "Reading the source"
         return Group(Text(title, style="bold"), bar, *(Text(f"  {name}") for name in tally.under_way()))
 
     with Live(

@@ -74,7 +74,7 @@ class Tally:
         """All of it in one line."""
         of = f" of {self.total}" if self.total else ""
         busy = self.under_way()
-        return f"{self.done}{of} done" + (f"; at work: {', '.join(busy)}" if busy else "")
+        return f"{self.done}{of} done" + (f"; in progress: {', '.join(busy)}" if busy else "")
 
 
 @contextmanager

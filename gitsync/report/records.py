@@ -21,7 +21,7 @@ _HEADER = ("NAMESPACE", "NAME", "READY", "SEVERITY", "REASON", "MESSAGE")
 _GAP = 2  # blanks after the longest label
 
 _CLAIMS = {
-    Claim.NONE: "none: it is only watched, or was never reached",
+    Claim.NONE: "none: it is read-only, or was never reached",
     Claim.EXPECTED: "expected: a create may have been sent",
     Claim.CREATED: "created",
     Claim.ADOPTED: "adopted",
@@ -80,7 +80,7 @@ def describe_record(record: Record, *, revision: str | None, width: int | None =
 def _row(row: WriteStreak) -> str:
     """What undid our writes, as far as it is known: how often, and where."""
     fields = ", ".join(filter(None, row.paths)) or "the whole resource"
-    stopped = "; it is no longer written" if row.held else ""
+    stopped = "; writes are paused" if row.held else ""
     return f"{format_plural(row.count, 'write')} in a row, last at {row.at}: {fields}{stopped}"
 
 
@@ -121,4 +121,4 @@ def _changed(record: Record) -> Iterator[str]:
     """Whether Azure's answer is at hand to compare with."""
     if record.applied is not None:
         known = record.baseline is not None
-        yield f"Baseline:  {'recorded' if known else 'none: the next run compares with git alone'}"
+        yield f"Baseline:  {'recorded' if known else 'none: the next run compares only with git'}"

@@ -113,7 +113,7 @@ def test_a_summary_that_cannot_be_written_ends_nothing(tmp_path, capsys):
 
 def test_a_folder_that_cannot_be_written_is_told(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(PublishError, match=r"The report cannot be written to .*--report"):
+    with pytest.raises(PublishError, match=r"Cannot write the report to .*--report"):
         write_report(REPORT, str(tmp_path / "file" / "folder"))
 
 

@@ -196,7 +196,7 @@ def test_text_holds_no_control_characters_of_manifests(render):
 @pytest.mark.parametrize(
     ("files", "note", "why"),
     [
-        ({}, "gitsync: there is nothing to render; check SOURCE and --path.", "an empty source"),
+        ({}, "gitsync: nothing to render; check SOURCE and --path.", "an empty source"),
         (
             {"a": GROUP.replace("spec", "spek")},
             "gitsync: some manifests have problems; `gitsync validate` shows them.",

@@ -29,10 +29,10 @@ _MARGIN = 8
 _CHARACTERS = 23  # of a name, in a box
 
 _BOXES_LEGEND = (
-    "From owner to dependent, left to right; a dashed line leads to what a resource needs besides its owner."
+    "From owner to dependent, left to right; a dashed line leads to each other dependency of a resource."
     " A box leads to its resource in the list."
 )
-_TILES_LEGEND = "One box a resource group, below those that it needs something from; the bar has its verdicts."
+_TILES_LEGEND = "One box per resource group, below the groups that it depends on; the bar shows its verdicts."
 
 
 def render_picture(results: Sequence[Result]) -> Markup:
@@ -149,7 +149,7 @@ def _of_groups(results: Sequence[Result]) -> Markup:
     )
     hidden = len(content) - len(shown)
     groups = format_plural(len(shown), "resource group")
-    words = f"{groups} and what they need of each other; the list below has the resources."
+    words = f"{groups} and their dependencies; the list below has the resources."
     note = f"… and {format_plural(hidden, 'more resource group')}, not drawn to keep this small."
     return joined([_drawing(placed, parts, words), element("p", text(note), class_="note") if hidden else NOTHING])
 
