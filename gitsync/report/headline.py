@@ -56,7 +56,7 @@ def format_cost(report: Report) -> str:
 
 def shorten_revision(revision: str | None) -> str:
     """The first twelve characters of a commit id, which are enough for git."""
-    return "uncommitted working tree" if revision is None else revision[:12]
+    return "the uncommitted working tree" if revision is None else revision[:12]
 
 
 def format_plural(count: int, noun: str) -> str:

@@ -73,8 +73,9 @@ def _left_out(count: int, noun: str) -> list[str]:
 
 def _head(report: Report) -> str:
     ready = f"{sum(r.condition.is_ready for r in report.results)} of {len(report.results)} Ready; "
-    cost = format_baseline_note(report) or f"{format_cost(report)}."
-    acts = f"{ready if report.command == 'sync' else ''}{format_done(report)}; {cost}"
+    note = format_baseline_note(report)
+    cost = f". {note}" if note else f"; {format_cost(report)}."
+    acts = f"{ready if report.command == 'sync' else ''}{format_done(report)}{cost}"
     paragraphs = [
         f"{MARKER}\n### gitsync {report.command} of {_revision(report.revision)}",
         f"{format_found(report)}.",

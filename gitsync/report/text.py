@@ -43,10 +43,11 @@ def render(report: Report, *, width: int | None = None, colour: bool = False) ->
 
 def _summary(report: Report, paint: Paint) -> list[str]:
     ready = f"{sum(r.condition.is_ready for r in report.results)} of {len(report.results)} Ready; "
-    cost = format_baseline_note(report) or format_cost(report)
+    note = format_baseline_note(report)
+    cost = f". {note}" if note else f"; {format_cost(report)}"
     lines = [
         paint.bold(f"{report.command} of {escape_controls(shorten_revision(report.revision))}: {format_found(report)}"),
-        f"{ready if report.command == 'sync' else ''}{format_done(report)}; {cost}",
+        f"{ready if report.command == 'sync' else ''}{format_done(report)}{cost}",
     ]
     if report.coverage.files or report.coverage.ignored:
         lines.append(f"read {format_coverage(report.coverage)}")

@@ -1,4 +1,4 @@
-"""The list of resources: what needs a look, folded and the most urgent first; then, in a table, what is in sync.
+"""The list of resources: folded cards of those that need attention, most urgent first; then a table of those in sync.
 
 With it the form that narrows it, which only shows where a script can work it.
 """

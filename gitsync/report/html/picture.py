@@ -1,6 +1,6 @@
 """The owner graph as a picture inside the page (SVG): each resource, or each resource group of a large run.
 
-What the picture shows is in the list below it too, for whoever cannot see it.
+The list below it has the same information, for readers who cannot see the picture.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def _of_resources(results: Sequence[Result]) -> Markup:
 
 
 def _owners(known: Mapping[Key, Result]) -> dict[Key, Key]:
-    """The owner of each that is drawn too; a circle, which only wrong manifests have, is cut."""
+    """The owner of each resource, if the owner is drawn too; cycles, which only invalid manifests have, are cut."""
     owners: dict[Key, Key] = {}
     for key, result in known.items():
         owner = result.owner
