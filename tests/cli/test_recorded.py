@@ -202,7 +202,7 @@ WRONG = [
     ("VirtualNetwork/hbu", "Did you mean VirtualNetwork/hub?", "a slip"),
     ("hub", "No record of hub.", "a name without a kind"),
     ("VirtualNetwork/HUB", "Did you mean VirtualNetwork/hub?", "names have their case"),
-    ("ResourceGroup/core", "means several resources", "two namespaces"),
+    ("ResourceGroup/core", "matches several resources", "two namespaces"),
 ]
 
 
