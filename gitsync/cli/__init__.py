@@ -1,1 +1,1 @@
-"""The command line: one module a command (`command` says what that is), `main` the frame around them."""
+"""The command line: one module per command (see `command`), and `main`, which runs them."""

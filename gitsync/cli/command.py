@@ -1,7 +1,7 @@
-"""What a command is: a module of this package that has these names.
+"""A command: a module of this package that has these names.
 
-The table of commands is in `gitsync.cli.main`. A command is imported when it was chosen, so that `--help` stays quick;
-for the same reason it imports heavy packages (azure, git, rich) inside `run`.
+The table of commands is in `gitsync.cli.main`. Only the chosen command is imported, so that `--help` stays fast; for
+the same reason it imports heavy packages (azure, git, rich) inside `run`.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from gitsync.config.config import Config
 
 
 class Command(Protocol):
-    """A module `gitsync.cli.<name>`. Its docstring is what `gitsync <name> --help` says above the flags."""
+    """A module `gitsync.cli.<name>`. `gitsync <name> --help` shows its docstring above the flags."""
 
     SETTINGS: tuple[str, ...]
-    """Names of the fields of `Config` that it uses: they are its flags, secrets apart, which have none. `source` is the
-    positional SOURCE. The flags about logs and colour, and `--config`, are every command's and not named here."""
+    """Names of the fields of `Config` that it uses: they are its flags, except secrets, which have no flag. `source` is
+    the positional SOURCE. Every command has the flags for logs and colour and `--config`; they are not listed here."""
 
     OUTPUTS: tuple[str, ...]
-    """Choices of `--output`, the default first; empty for a command that does not take the setting `output`."""
+    """Choices of `--output`, the default first; empty for a command without the setting `output`."""
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Add the arguments that are no settings. Positional ones stand before SOURCE."""
+        """Add the arguments that are not settings. Positional ones come before SOURCE."""
         ...
 
     def run(self, options: argparse.Namespace, config: Config) -> int:
-        """Do it, and give the exit code. `options` holds what `arguments` added, and `redactions`
-        (`gitsync.redaction`) for a secret that is read on the way. A GitsyncError may leave it.
+        """Run the command and return the exit code. `options` has what `arguments` added, and `redactions`
+        (`gitsync.redaction`), to which it adds each secret that it reads. It may raise GitsyncError.
         """
         ...

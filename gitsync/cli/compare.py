@@ -1,8 +1,8 @@
-"""Compare two ARM documents: what git asks for, and what Azure says. Offline.
+"""Compare two ARM documents: the desired state and the live state. Offline.
 
-DESIRED and LIVE are files, JSON or YAML: the body of a PUT, and the answer of a GET. With --baseline, the answer right
-after the last write, Azure is held to what it said itself then. The exit code is 0 where nothing differs, 4 where
-something does, and 2 where the input cannot be read. docs/drift.md has the rules.
+DESIRED and LIVE are JSON or YAML files: the body of a PUT, and the response to a GET. With --baseline, the response
+right after the last write, the live state is compared with that response. The exit code is 0 if nothing differs, 4 if
+something differs, and 2 if the input cannot be read. docs/drift.md describes the rules.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ DIFFERENT = 4
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("desired", metavar="DESIRED", nargs="?", help="What git asks for: a file.")
-    parser.add_argument("live", metavar="LIVE", nargs="?", help="What Azure says: a file.")
-    parser.add_argument("--baseline", metavar="FILE", help="What Azure said right after the last write.")
-    parser.add_argument("--applied", metavar="FILE", help="What the last write sent. [default DESIRED]")
+    parser.add_argument("desired", metavar="DESIRED", nargs="?", help="File with the desired state.")
+    parser.add_argument("live", metavar="LIVE", nargs="?", help="File with the live state.")
+    parser.add_argument("--baseline", metavar="FILE", help="File with the response right after the last write.")
+    parser.add_argument("--applied", metavar="FILE", help="File with the body of the last write. [default DESIRED]")
     parser.add_argument("--type", metavar="TYPE", default="", help="The ARM type, such as Microsoft.Cache/redis.")
     parser.add_argument("--api-version", metavar="VERSION", default="", help="ARM's api-version of the documents.")
     parser.add_argument("--id", metavar="ID", default="", help="The resource's ARM id. [default LIVE's]")
-    parser.add_argument("--jsonl", metavar="FILE", help="Many questions, a JSON object a line; - is stdin.")
+    parser.add_argument("--jsonl", metavar="FILE", help="Compare many pairs: one JSON object per line; - is stdin.")
 
 
 def run(options: argparse.Namespace, config: Config) -> int:
     files = (options.desired, options.live)
     if options.jsonl is not None:
         if any(files):
-            raise ConfigError("--jsonl and files do not go together.", hint="Give one of them.")
+            raise ConfigError("--jsonl cannot be combined with DESIRED and LIVE.", hint="Give one of them.")
         return _many(options.jsonl)
     if not all(files):
-        raise ConfigError("Two documents are needed.", hint="Write gitsync compare DESIRED LIVE, or --jsonl FILE.")
+        raise ConfigError("compare needs two documents.", hint="Run gitsync compare DESIRED LIVE, or use --jsonl FILE.")
     return _one(options, config)
 
 
@@ -116,12 +116,12 @@ def _body(path: str) -> ArmBody:
     if problems:
         raise SourceError(f"{path}:{problems[0].line}: {problems[0].message}", hint=problems[0].hint)
     if len(contents.documents) != 1:
-        raise SourceError(f"{path} holds {len(contents.documents)} documents.", hint="Give one ARM body a file.")
+        raise SourceError(f"{path} contains {len(contents.documents)} documents.", hint="Give one ARM body per file.")
     return read_body(contents.documents[0].value, path)
 
 
 def _lines(comparison: Comparison) -> Iterator[str]:
-    """A difference as a diff tells it: what Azure has, and what git would make of it."""
+    """A difference in diff form: the live value, then the desired value."""
     from gitsync.logging import escape_controls
     from gitsync.report.escape import format_value
     from gitsync.report.headline import format_plural

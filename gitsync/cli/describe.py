@@ -1,7 +1,7 @@
-"""Show all that is recorded of one resource, as `kubectl describe` would.
+"""Show everything recorded about one resource, like `kubectl describe`.
 
-The resource is named as Kind/name, and by more of Kind.group/namespace/name where that is not enough. Reads the status
-branch or folder of SOURCE and asks Azure nothing.
+Name the resource as Kind/name, or as Kind.group/namespace/name if that is ambiguous. Reads only the status branch or
+folder of SOURCE, and sends no request to Azure.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, config: Config) -> int:
-    """Print the one record that is meant."""
+    """Print the record of the resource."""
     from gitsync.cli.output import find_terminal_width
     from gitsync.logging import neutralize
     from gitsync.report.records import describe_record
@@ -42,19 +42,19 @@ def run(options: argparse.Namespace, config: Config) -> int:
 
 
 def find_record_key(name: str, state: State) -> Key:
-    """The key that a name means. ConfigError where it means none or several, which are then listed."""
+    """Find the key for a name. ConfigError if no key matches, or several; the hint lists them."""
     found = sorted(key for key in state.records if _means(name, key))
     if len(found) == 1:
         return found[0]
     if found:
-        raise ConfigError(f"{name} means several resources.", hint=f"Give one of: {', '.join(map(str, found))}.")
+        raise ConfigError(f"{name} matches several resources.", hint=f"Use one of: {', '.join(map(str, found))}.")
     near = get_close_matches(name.casefold(), _spellings(state.records), n=1)
     guess = f" Did you mean {_spellings(state.records)[near[0]]}?" if near else ""
-    raise ConfigError(f"Nothing is recorded of {name}.{guess}", hint=f"Write {_FORMS}; `gitsync status` lists all.")
+    raise ConfigError(f"No record of {name}.{guess}", hint=f"Use {_FORMS}; `gitsync status` lists all records.")
 
 
 def _means(name: str, key: Key) -> bool:
-    """Whether a name, which may leave out group and namespace, is that of a key. Kinds compare without case."""
+    """Whether a name matches a key. The name may omit group and namespace; the kind is compared without case."""
     kind, *rest = name.split("/")
     if kind.casefold() not in {key.kind.casefold(), f"{key.kind}.{key.group}".casefold()}:
         return False

@@ -1,8 +1,8 @@
-"""Serve an Azure Resource Manager of our own, for tests and for rehearsals without credentials.
+"""Serve an emulated Azure Resource Manager, for tests and rehearsals without credentials.
 
-The first line printed is its URL. It runs until it gets SIGTERM or SIGINT. Its script (settings and faults) is
-explained in docs/emulator.md. Anybody who reaches it may do anything, so it listens to this machine alone, unless the
-script requires tokens.
+The first line of output is its URL. It runs until it receives SIGTERM or SIGINT. docs/emulator.md describes its script
+(settings and faults). It does not authenticate clients, so it listens on this machine only, unless the script requires
+tokens.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ _LAST_PORT = 65535
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--host", default="127.0.0.1", help="Address to listen at. [default 127.0.0.1]")
-    parser.add_argument("--port", type=_port, default=0, help="Port to listen at; 0 takes a free one. [default 0]")
+    parser.add_argument("--host", default="127.0.0.1", help="Address to listen on. [default 127.0.0.1]")
+    parser.add_argument("--port", type=_port, default=0, help="Port to listen on; 0 picks a free port. [default 0]")
     parser.add_argument("--state", metavar="FILE", type=Path, help="Keep the state in an SQLite FILE. [default memory]")
     parser.add_argument("--script", metavar="FILE", type=Path, help="Settings and faults, in YAML.")
-    parser.add_argument("--tls", action="store_true", help="Serve https, with a certificate made for it.")
+    parser.add_argument("--tls", action="store_true", help="Serve HTTPS with a generated certificate.")
     parser.add_argument(
         "--certificate",
         metavar="FILE",
         type=Path,
-        help="Where to write the certificate that clients must trust. [default a file that goes with the server]",
+        help="Where to write the certificate that clients must trust. [default a temporary file]",
     )
 
 
@@ -54,7 +54,7 @@ def run(options: argparse.Namespace, _config: Config) -> int:
 
 def _port(text: str) -> int:
     if not text.isdigit() or int(text) > _LAST_PORT:
-        raise argparse.ArgumentTypeError(f"{text!r} is no port; give a number from 0 to {_LAST_PORT}.")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port; use a number from 0 to {_LAST_PORT}.")
     return int(text)
 
 
@@ -68,8 +68,8 @@ def _refuse_strangers(host: str, settings: EmulatorSettings) -> None:
     if near or settings.require_token:
         return
     raise ConfigError(
-        f"The emulator would let everybody who reaches {host} do anything.",
-        hint="Listen at 127.0.0.1, or set requireToken and principals in the script.",
+        f"The emulator would accept unauthenticated requests on {host}.",
+        hint="Listen on 127.0.0.1, or set requireToken and principals in the script.",
     )
 
 
@@ -98,8 +98,8 @@ async def _start(emulator: Emulator, options: argparse.Namespace, tls: ssl.SSLCo
         return await emulator.start(options.host, options.port, tls)
     except OSError as error:
         raise ConfigError(
-            f"The emulator cannot listen at {options.host}:{options.port}: {error.strerror}.",
-            hint="Give another --port, or --port 0 for a free one.",
+            f"The emulator cannot listen on {options.host}:{options.port}: {error.strerror}.",
+            hint="Use another --port, or --port 0 for a free port.",
         ) from error
 
 

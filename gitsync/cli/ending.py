@@ -1,8 +1,8 @@
 """How a command ends: every exit code that is not a command's own is made here.
 
-0 fine; 1 something failed, is invalid, or is not Ready at the deadline; 2 refused before anything was touched; 3 there
-are changes to make, and 4 drift, both only with `plan --detailed-exitcode`, and 4 where `compare` finds a difference;
-70 a fault of ours; 130 interrupted; 141 nobody reads what we print.
+0 success; 1 something failed, is invalid, or is not Ready at the deadline; 2 refused before any change; 3 changes to
+make, and 4 drift, both only with `plan --detailed-exitcode`; also 4 if `compare` finds a difference; 70 internal error;
+130 interrupted; 141 stdout was closed.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ INTERRUPTED = 130
 NOBODY_READS = 141
 
 _PRINTING = frozenset({errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
-"""How stdout fails; what is written elsewhere is told by name where that is done."""
+"""Errors of writing to stdout; the code that writes other files reports its own errors, with their names."""
 
 _NAMED_PACKAGES = ("aiohttp", "azure-core", "azure-identity", "azure-mgmt-resource", "PyYAML")
 
 
 def run_guarded(body: Callable[[], int], mask: Callable[[str], str]) -> int:
-    """The exit code of `body`, or of how it broke off; what a person must know goes to stderr, with secrets masked."""
+    """The exit code of `body`, or of the exception that ended it. Errors go to stderr, with secrets masked."""
     try:
         code = body()
         sys.stdout.flush()
@@ -43,20 +43,20 @@ def run_guarded(body: Callable[[], int], mask: Callable[[str], str]) -> int:
         return INTERRUPTED
     except OSError as error:
         return _unwritten(error, mask)
-    except SystemExit as end:  # argparse after --help, or a signal that breaks off
+    except SystemExit as end:  # argparse after --help, or a signal that aborts
         if isinstance(end.code, str):
             _say([end.code], mask)
             return FAILED
         return end.code or 0
-    except Exception as fault:  # noqa: BLE001 - the outermost frame: whatever else comes here is a fault of ours
+    except Exception as fault:  # noqa: BLE001 - the outermost frame: any other exception is a bug of gitsync
         _say(format_fault(fault), mask)
         return FAULT
     return code
 
 
 def report_unraisable(mask: Callable[[str], str]) -> None:
-    """Tell what breaks off where nobody can catch it, in a thread or as an object goes, as any other fault: Python by
-    itself would print its message as it is.
+    """Report exceptions that no caller can catch, in a thread or a finalizer, like any other internal error. Python's
+    default would print their message unmasked.
     """
     sys.unraisablehook = lambda broken: _tell_unheard(broken.exc_value, mask)
     threading.excepthook = lambda broken: _tell_unheard(broken.exc_value, mask)
@@ -68,23 +68,23 @@ def _tell_unheard(fault: BaseException | None, mask: Callable[[str], str]) -> No
 
 
 def _unwritten(error: OSError, mask: Callable[[str], str]) -> int:
-    """The exit code where nobody reads stdout, or its disk is full; any other error of a file is a fault."""
+    """The exit code if stdout is closed or its disk is full; any other OSError is an internal error."""
     if error.errno not in _PRINTING:
         _say(format_fault(error), mask)
         return FAULT
     _give_up(sys.stdout)
     if isinstance(error, BrokenPipeError):
         return NOBODY_READS
-    _say([f"gitsync: The output cannot be written: {error.strerror}."], mask)
+    _say([f"gitsync: Cannot write the output: {error.strerror}."], mask)
     return FAILED
 
 
 def format_fault(fault: BaseException) -> list[str]:
-    """What to send with a report of a fault: places and versions. An exception's message may quote a value of a
-    manifest or of Azure, so that only its type is shown.
+    """What a bug report needs: stack traces and versions. An exception's message may contain a value from a manifest or
+    from Azure, so only its type is shown.
     """
     return [
-        "gitsync: a fault in gitsync itself. Please report it with these lines; they hold no values.",
+        "gitsync: internal error. Please report it with these lines; they contain no values.",
         *_places(fault),
         f"gitsync {__version__}, Python {platform.python_version()}, {platform.platform()}",
         ", ".join(f"{package} {_version(package)}" for package in _NAMED_PACKAGES),
@@ -92,7 +92,7 @@ def format_fault(fault: BaseException) -> list[str]:
 
 
 def _places(fault: BaseException) -> Iterator[str]:
-    """Types and places, the cause first."""
+    """Exception types and stack traces, the cause first."""
     cause = fault.__cause__ or (None if fault.__suppress_context__ else fault.__context__)
     if cause is not None:
         yield from _places(cause)
@@ -119,9 +119,9 @@ def _say(lines: list[str], mask: Callable[[str], str]) -> None:
     try:
         print(neutralize(mask(text)), file=sys.stderr, flush=True)
     except OSError:
-        _give_up(sys.stderr)  # nobody reads it; the exit code is said all the same
+        _give_up(sys.stderr)  # stderr is closed; the exit code is returned all the same
 
 
 def _give_up(stream: TextIO) -> None:
-    """The interpreter flushes once more at its end, and must not complain then."""
+    """Redirect to /dev/null: the interpreter flushes once more at exit, and that flush must not fail."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

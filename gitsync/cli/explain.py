@@ -1,8 +1,8 @@
-"""Tell what a kind, or a field of it, may say: types, constraints, and where it stands in ARM's body. Offline.
+"""Describe a kind or one of its fields: types, constraints, and the path in ARM's body. Offline.
 
-KIND is a kind (StorageAccount), a kind and its group (Account.batch.azure.com) or all of it
-(storage.azure.com/v20230101/StorageAccount); fields follow after dots: StorageAccount.spec.sku.name.
-Without KIND the kinds that there are.
+KIND is a kind (StorageAccount), a kind with its group (Account.batch.azure.com) or with its group and version
+(storage.azure.com/v20230101/StorageAccount). Append fields with dots: StorageAccount.spec.sku.name.
+Without KIND, it lists all known kinds.
 """
 
 from __future__ import annotations
@@ -25,9 +25,13 @@ _INDENT = 2
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("kind", metavar="KIND", nargs="?", default="", help="The kind, and the fields inside it.")
-    parser.add_argument("--api-version", metavar="VERSION", help="A version of the kind. [default the newest release]")
-    parser.add_argument("--recursive", action="store_true", help="Show the fields inside the fields as well.")
+    parser.add_argument(
+        "kind", metavar="KIND", nargs="?", default="", help="The kind, optionally with a path of fields."
+    )
+    parser.add_argument(
+        "--api-version", metavar="VERSION", help="The version of the kind. [default the newest release]"
+    )
+    parser.add_argument("--recursive", action="store_true", help="Show nested fields too.")
 
 
 def run(options: argparse.Namespace, config: Config) -> int:

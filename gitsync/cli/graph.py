@@ -1,7 +1,7 @@
-"""Draw owners and references: for Mermaid, for Graphviz, or as JSON. Offline.
+"""Draw owners and references as Mermaid, Graphviz or JSON. Offline.
 
-Arrows lead from a resource to what it depends on. Manifests with errors, and what is named and not there, are red.
-Exits 1 where there are errors; the graph is drawn all the same.
+Arrows point from a resource to its dependencies. Manifests with errors and missing dependencies are red. Exits 1 if
+there are errors; the graph is drawn in any case.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ OUTPUTS = ("mermaid", "dot", "json")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Everything is a setting."""
+    """Add none: all its flags are settings."""
 
 
 def run(options: argparse.Namespace, config: Config) -> int:

@@ -1,8 +1,8 @@
-"""What a signal does to a run: SIGTERM and Ctrl-C let it end in order, with its status written.
+"""Signal handling of a run: after SIGTERM or Ctrl-C it shuts down gracefully and writes its status.
 
-A signal is heard wherever the process is, in the middle of a git command that hangs, too. So it breaks off at once what
-has not touched anything yet; and a second one breaks off what takes too long to end, which the next run puts right as
-it does after a kill. So does a timer, since schedulers kill what has not ended half a minute after SIGTERM.
+Signals are handled wherever the process is, even in a git command that hangs. A run that has not changed anything yet
+is aborted at once. A second signal aborts a graceful shutdown that takes too long; the next run recovers from that as
+it does after a kill. A timer does the same, since schedulers kill a process half a minute after SIGTERM.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 ORDERLY_END = 20.0
-"""Seconds that a run may take to end in order, its status included."""
+"""Seconds that a graceful shutdown may take, including writing the status."""
 
 BROKEN_END = 4.0
-"""Seconds after which the system ends what does not even end when it is broken off, such as a look-up of a name."""
+"""Seconds after an abort until the system kills the process, if a call such as a DNS lookup still blocks."""
 
 
 class Interruption:
-    """Which signal ended the run, if one did. `grace` begins with it: programs that the run started end in time. Close
-    it after the report.
+    """The signal that ended the run, if any. `grace` begins with the signal, so that programs that the run started end
+    in time. Close it after the report.
     """
 
     def __init__(self) -> None:
@@ -45,7 +45,7 @@ class Interruption:
         self._stop: asyncio.Event | None = None
 
     def ends(self, stop: asyncio.Event) -> None:
-        """From now on there is something to end in order: by setting `stop`, in the loop that is running."""
+        """From now on, shut down gracefully: set `stop` in the running loop."""
         self._loop, self._stop = asyncio.get_running_loop(), stop
 
     def close(self) -> None:
@@ -53,17 +53,17 @@ class Interruption:
         signal.setitimer(signal.ITIMER_REAL, 0)
 
     def exit_code(self, report: Report) -> int:
-        """130 for Ctrl-C; at least 1 where the run was told to stop; else the report's own."""
+        """130 for Ctrl-C; at least 1 if a signal stopped the run; else the exit code of the report."""
         if self.by is signal.SIGINT:
             return INTERRUPTED
         return report.exit_code or NOT_READY if self.by else report.exit_code
 
     @contextmanager
     def heard(self) -> Iterator[None]:
-        """Hear signals while the context lasts, in the loop that is running.
+        """Handle signals while the context lasts, in the running loop.
 
-        The loop's own way of hearing them calls nobody while the loop is held up; but it wakes up a loop that is just
-        going to sleep, which ours does not. So it is asked for that.
+        A handler of the loop is not called while the loop is blocked, but it wakes up a loop that is about to sleep,
+        which a plain signal handler does not. So both are installed.
         """
         loop = asyncio.get_running_loop()
         for one in _SIGNALS:
@@ -76,9 +76,9 @@ class Interruption:
                 loop.remove_signal_handler(one)
 
     def _hear(self, number: int, _frame: FrameType | None) -> None:
-        """Raises KeyboardInterrupt or SystemExit, which alone come through an event loop, to break off."""
+        """Abort with KeyboardInterrupt or SystemExit, the only exceptions that leave an event loop."""
         if self.by is not None or self._loop is None:
-            self._break_off(number, f"gitsync: broken off by {signal.Signals(number).name}.")
+            self._break_off(number, f"gitsync: aborted by {signal.Signals(number).name}.")
         self.by = signal.Signals(number)
         self.grace.begin()
         signal.signal(signal.SIGALRM, self._out_of_time)
@@ -87,11 +87,11 @@ class Interruption:
 
     def _out_of_time(self, _number: int, _frame: FrameType | None) -> None:
         by = self.by or signal.SIGTERM
-        self._break_off(by, f"gitsync: broken off, since it had not ended {ORDERLY_END:g} seconds after {by.name}.")
+        self._break_off(by, f"gitsync: aborted: still running {ORDERLY_END:g} seconds after {by.name}.")
 
     @staticmethod
     def _break_off(by: int, message: str) -> NoReturn:
-        """Raise what ends the process, and let the system end it where that gets stuck."""
+        """Raise the exception that ends the process, and let the system kill it if that blocks."""
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.setitimer(signal.ITIMER_REAL, BROKEN_END)
         if by == signal.SIGINT:
@@ -99,18 +99,18 @@ class Interruption:
         raise SystemExit(message)
 
     def _end(self) -> None:
-        """In the loop, since what a signal interrupts may hold the lock of the log."""
+        """Runs in the loop, since the code that a signal interrupts may hold the lock of the log."""
         if self._stop is not None:
             self._stop.set()
-        logger.warning("Told to end: nothing new is begun, and status is written; a second signal breaks off")
+        logger.warning("Received a signal: finishing open requests and writing status. Send it again to abort.")
 
 
 def _wake_up() -> None:
-    """What is to be done was done by the handler."""
+    """Do nothing: the signal handler did the work."""
 
 
 class Begins:
-    """Progress, which tells besides that the walk has begun: from here on there is something to end."""
+    """Progress that also notes when the walk begins: from then on, a signal shuts the run down gracefully."""
 
     def __init__(self, progress: Progress, interruption: Interruption, stop: asyncio.Event) -> None:
         self._progress = progress

@@ -1,6 +1,6 @@
-"""The command line's frame: which command, and with which settings. How it ends is in `gitsync.cli.ending`.
+"""The entry point: selects the command and reads its settings. `gitsync.cli.ending` handles the exit.
 
-Only the chosen command is imported, and no library at all for `--help`, which therefore takes no time.
+Only the chosen command is imported, and no library at all for `--help`, so that it is fast.
 """
 
 from __future__ import annotations
@@ -33,27 +33,29 @@ class CommandEntry(NamedTuple):
 
 
 COMMANDS = {
-    "sync": CommandEntry("gitsync.cli.sync", "Bring Azure to what git says, and write the status back."),
+    "sync": CommandEntry("gitsync.cli.sync", "Reconcile Azure with git, and write the status back."),
     "plan": CommandEntry("gitsync.cli.plan", "Show what sync would do, and write nothing."),
-    "render": CommandEntry("gitsync.cli.render", "Show the requests that the manifests stand for. Offline."),
+    "render": CommandEntry("gitsync.cli.render", "Show the requests that the manifests result in. Offline."),
     "validate": CommandEntry("gitsync.cli.validate", "Show every problem of the manifests. Offline."),
     "graph": CommandEntry("gitsync.cli.graph", "Draw owners and references. Offline."),
-    "compare": CommandEntry("gitsync.cli.compare", "Compare two ARM documents, git's and Azure's. Offline."),
-    "explain": CommandEntry("gitsync.cli.explain", "Tell what a kind, or a field of it, may say. Offline."),
-    "status": CommandEntry("gitsync.cli.status", "Show what the last run recorded, as kubectl get would."),
+    "compare": CommandEntry("gitsync.cli.compare", "Compare two ARM documents, desired and live. Offline."),
+    "explain": CommandEntry("gitsync.cli.explain", "Describe a kind or one of its fields. Offline."),
+    "status": CommandEntry("gitsync.cli.status", "Show what the last run recorded, like kubectl get."),
     "describe": CommandEntry(
-        "gitsync.cli.describe", "Show all that is recorded of one resource, as kubectl describe would."
+        "gitsync.cli.describe", "Show everything recorded about one resource, like kubectl describe."
     ),
-    "emulator": CommandEntry("gitsync.cli.emulator", "Serve an Azure Resource Manager for tests and rehearsals."),
+    "emulator": CommandEntry(
+        "gitsync.cli.emulator", "Serve an emulated Azure Resource Manager for tests and rehearsals."
+    ),
 }
 
 
 def run(argv: list[str] | None = None) -> int:
-    """Run one command line and give its exit code. No exception leaves it."""
+    """Run a command line and return its exit code. It raises nothing."""
     arguments = sys.argv[1:] if argv is None else argv
     _open_streams()
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):  # a terminal that has no arrow shows its code, and the run goes on
+        if isinstance(stream, TextIOWrapper):  # characters that the terminal lacks are escaped
             stream.reconfigure(errors="backslashreplace")
     if not arguments or arguments[0] in _SHOWN:
         return run_guarded(lambda: _show(arguments), mask=str)
@@ -62,20 +64,20 @@ def run(argv: list[str] | None = None) -> int:
 
     collect_seldom()
     redactions = Redactions()
-    if argv is None:  # the process is ours
+    if argv is None:  # run as a program, not from a test
         report_unraisable(redactions.mask)
     return run_guarded(lambda: _run_command(arguments[0], arguments[1:], redactions), redactions.mask)
 
 
 def collect_seldom() -> None:
-    """Look for garbage in circles after 50,000 new objects, and not after 700: nearly all that a run makes stays until
-    its end, and looking through it over and over costs a tenth of its processor time.
+    """Collect cyclic garbage after 50,000 new objects instead of 700: nearly all objects of a run stay until its end,
+    and scanning them again and again costs a tenth of its CPU time.
     """
     gc.set_threshold(50_000)
 
 
 def _open_streams() -> None:
-    """Make up for streams that the process was started without: the next file that is opened would take their place."""
+    """Open streams that the process was started without: otherwise the next open file would take their descriptor."""
     while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
         pass
     os.close(number)
@@ -84,7 +86,7 @@ def _open_streams() -> None:
 
 
 def _show(arguments: list[str]) -> int:
-    """What needs no command: help and version. Nothing at all is a mistake, and the help the answer to it."""
+    """Show help or version. Without arguments, it prints the help as an error."""
     if not arguments:
         print(_help(), file=sys.stderr)
         return USAGE_ERROR
@@ -97,9 +99,9 @@ def _help() -> str:
     commands = "\n".join(f"  {name:<{width}}  {entry.summary}" for name, entry in COMMANDS.items())
     return (
         "usage: gitsync COMMAND [SOURCE] [flags]\n\n"
-        "Brings Azure Resource Manager to what a git repository of Azure Service Operator manifests says.\n\n"
+        "Reconciles Azure with the Azure Service Operator manifests in a git repository.\n\n"
         f"commands:\n{commands}\n\n"
-        "SOURCE is a folder (the working folder where it is absent) or the URL of a git repository.\n"
+        "SOURCE is a folder (default: the working directory) or the URL of a git repository.\n"
         "`gitsync COMMAND --help` shows the flags of a command, `gitsync --version` the version."
     )
 

@@ -1,4 +1,4 @@
-"""What the commands that never speak to Azure share: a source, read and prepared, with every problem of it."""
+"""Shared by the offline commands: read and prepare a source, and collect its problems."""
 
 from __future__ import annotations
 
@@ -39,17 +39,17 @@ READING = (
     "subscription",
     "status_dir",
 )
-"""The settings of such a command, beside its own."""
+"""The settings that all these commands have."""
 
 ANY_SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
-"""Stands in ids where no subscription is given: nothing offline depends on which it is."""
+"""Used in ids if no subscription is set: nothing offline depends on it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offline:
-    """A source as git says it. `everything` are all resources, `prepared` those that the settings choose, `problems`
-    theirs and those of the files, in the order of the files; `config_maps` are those that manifests declare;
-    `coverage` is what was read.
+    """The desired state of a source. `everything` has all resources, `prepared` those that the settings select,
+    `problems` those of the selected resources and of the files, in the order of the files; `config_maps` those that
+    manifests declare; `coverage` what was read.
     """
 
     catalog: Catalog
@@ -65,8 +65,8 @@ class Offline:
 
 
 def read_offline(config: Config, redactions: Redactions) -> Offline:
-    """Read and prepare SOURCE; problems quote no Secret. SourceError where it cannot be read, or where --only names
-    nothing that is there.
+    """Read and prepare SOURCE; secrets are masked in problems. SourceError if it cannot be read, or if --only matches
+    no resource.
     """
     status_dir = Path(config.status_dir) if config.status_dir else None
     access = GitAccess(token=config.git_token, username=config.git_username, timeout=config.git_timeout)

@@ -1,5 +1,5 @@
-"""Where a report goes: to stdout in the form asked for, into a folder, and to the pipeline that gitsync runs in; and
-progress to stderr meanwhile.
+"""Where a report goes: to stdout in the chosen form, into a folder, and to the pipeline that gitsync runs in. Progress
+goes to stderr.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def _html(report: Report) -> str:
 
 
 def _junit(report: Report) -> str:
-    from gitsync.report import junit  # brings a library along that nothing else needs
+    from gitsync.report import junit  # imports a library that nothing else needs
 
     return junit.render(report)
 
@@ -50,36 +50,37 @@ _FORMS: Mapping[str, tuple[str, Callable[[Report], str]]] = {
     "junit": ("report.junit.xml", _junit),
     "sarif": ("report.sarif", _sarif),
 }
-"""How a report is written, by the word for --output: the name of its file, and who makes it."""
+"""By the value of --output: the name of the file, and the function that renders it."""
 
 
 def tell(report: Report, config: Config, variables: Mapping[str, str]) -> None:
-    """Tell a report everywhere it is to go. `variables` are those of the environment, by which a pipeline shows.
+    """Write a report to every place that the settings and the pipeline require. `variables` is the environment, which
+    identifies the pipeline.
 
-    PublishError where the folder of --report cannot be written.
+    PublishError if the folder of --report cannot be written.
     """
     try:
         _summarise(report, variables)
         if config.report_dir:
             write_report(report, config.report_dir)
-    finally:  # last, since nobody may be reading it to its end
+    finally:  # last, since stdout may be closed early
         print_report(report, config)
-        # What a machine reads from stdout has nothing else in it.
+        # Keep machine-readable output on stdout free of anything else.
         print_annotations(report, variables, sys.stdout if config.output == "text" else sys.stderr)
 
 
 def print_report(report: Report, config: Config) -> None:
-    """Print a report as `--output` says."""
+    """Print a report in the form of `--output`."""
     if config.output == "text":
         printed = text.render(report, width=find_terminal_width(), colour=use_colour(config))
     else:
         printed = _FORMS[config.output][1](report)
-    # A page's style may have lines that look like commands; it is for a file, and no log shows it.
+    # The CSS of a page may have lines that look like commands; a page goes to a file, and no log shows it.
     print(printed if config.output == "html" else neutralize(printed), end="")
 
 
 def print_annotations(report: Report, variables: Mapping[str, str], stream: TextIO) -> None:
-    """Print annotations for the pipeline that this runs in, if it is one that has them."""
+    """Print annotations, if gitsync runs in a pipeline that supports them."""
     for variable, lines in pipelines.FORMS:
         if variables.get(variable, "").casefold() == "true":
             stream.writelines(f"{line}\n" for line in lines(report))
@@ -87,7 +88,7 @@ def print_annotations(report: Report, variables: Mapping[str, str], stream: Text
 
 
 def _summarise(report: Report, variables: Mapping[str, str]) -> None:
-    """Add the report to the summary of a job on GitHub. One that cannot be written is no reason to end otherwise."""
+    """Add the report to the job summary on GitHub. A failure is only logged."""
     from loguru import logger
 
     if variables.get("GITHUB_ACTIONS", "").casefold() != "true" or not variables.get("GITHUB_STEP_SUMMARY"):
@@ -96,23 +97,23 @@ def _summarise(report: Report, variables: Mapping[str, str]) -> None:
         with Path(variables["GITHUB_STEP_SUMMARY"]).open("a", encoding="utf-8") as file:
             file.write(markdown.render(report))
     except OSError as error:
-        logger.warning("The job's summary cannot be written: {}", error.strerror)
+        logger.warning("Cannot write the job summary: {}", error.strerror)
 
 
 def write_report(report: Report, folder: str) -> None:
-    """Write the report's files into a folder, which is made where it is absent. PublishError where that fails."""
+    """Write the report's files into a folder, which is created if it is missing. PublishError if that fails."""
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)
         for name, render in _FORMS.values():
             (Path(folder) / name).write_text(render(report), encoding="utf-8")
     except OSError as error:
         raise PublishError(
-            f"The report cannot be written to {folder}: {error.strerror}.", hint="Give another folder by --report."
+            f"Cannot write the report to {folder}: {error.strerror}.", hint="Set --report to another folder."
         ) from error
 
 
 def show_progress() -> AbstractContextManager[Progress]:
-    """Progress on stderr while the context lasts: live on a terminal, else a line in the log every half minute."""
+    """Show progress on stderr while the context lasts: live on a terminal, else a log line every 30 seconds."""
     from loguru import logger
 
     tally = Tally(time.monotonic)
@@ -120,14 +121,14 @@ def show_progress() -> AbstractContextManager[Progress]:
         from gitsync.report.live import show_live
 
         return show_live(tally, sys.stderr)
-    return print_progress(tally, lambda line: logger.bind(progress=line).info("Still at work"), _EVERY)
+    return print_progress(tally, lambda line: logger.bind(progress=line).info("Still running"), _EVERY)
 
 
 def find_terminal_width() -> int | None:
-    """Columns of the terminal that stdout is; None where it is none, and nothing is to be wrapped."""
+    """Columns of the terminal of stdout; None if stdout is not a terminal and lines are not wrapped."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def use_colour(config: Config) -> bool:
-    """Whether what goes to stdout is to be coloured."""
+    """Whether output to stdout is coloured."""
     return config.color == "always" or (config.color == "auto" and sys.stdout.isatty())

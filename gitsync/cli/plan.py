@@ -1,7 +1,7 @@
 """Show what sync would do, and write nothing.
 
-The same run with the acting stages left out: it needs no more than the right to read. With --from it tells what changes
-between two revisions, from the manifests alone: it asks Azure nothing, and needs neither a login nor a subscription.
+It runs the same stages as sync except those that write, and needs only read access. With --from it shows what changes
+between two revisions, from the manifests alone: it sends no request to Azure, and needs no login and no subscription.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SETTINGS = (
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Everything else is a setting."""
+    """Add `-v`: all other flags are settings."""
     add_verbose(parser)
 
 

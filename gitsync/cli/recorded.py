@@ -1,4 +1,4 @@
-"""What `status` and `describe` share: the recorded state of a SOURCE, and records as objects of Kubernetes."""
+"""Shared by `status` and `describe`: the recorded state of a SOURCE, and records as Kubernetes objects."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RECORDED = ("source", "git_timeout", "git_username", "git_token", "status_branch
 
 
 def load_state(config: Config) -> State:
-    """What the status branch or folder of SOURCE says. SourceError or StateError where it cannot be read."""
+    """Load the status branch or folder of SOURCE. SourceError or StateError if it cannot be read."""
     from gitsync.arm.clock import SystemClock
     from gitsync.git.access import GitAccess
     from gitsync.git.source.checkout import open_checkout
@@ -31,19 +31,17 @@ def load_state(config: Config) -> State:
 
 
 def select_records(state: State, config: Config) -> tuple[Record, ...]:
-    """The records that --only and --target-namespaces name, sorted. ConfigError where a name of --only has none."""
+    """The records that --only and --target-namespaces select, sorted. ConfigError if a name of --only matches none."""
     from gitsync.manifests.selection import Selection, find_unmatched
 
     choice = Selection(only=config.only, namespaces=config.target_namespaces)
     if strange := find_unmatched(state.records, choice):
-        raise ConfigError(
-            f"Nothing is recorded of {strange[0]}.", hint="--only takes Kind/name, or a pattern with * and ?."
-        )
+        raise ConfigError(f"No record of {strange[0]}.", hint="--only takes Kind/name, or a pattern with * and ?.")
     return tuple(record for key, record in sorted(state.records.items()) if choice.has(key))
 
 
 def build_objects(records: Iterable[Record]) -> list[Any]:
-    """The objects of Kubernetes that the status tree holds for some records."""
+    """The Kubernetes objects that the status tree contains for these records."""
     import yaml
 
     from gitsync.git.state.codec import encode

@@ -1,7 +1,7 @@
-"""Show the requests that the manifests stand for: method, URL and body of each. Offline.
+"""Show the requests that the manifests result in: method, URL and body of each. Offline.
 
-What only a run can know is shown by where it comes from: <secret NAME/KEY>, <configmap NAME/KEY>. Exits 1 where there
-are errors; what could be worked out is shown all the same.
+Values that only a run can read are shown as placeholders: <secret NAME/KEY>, <configmap NAME/KEY>. Exits 1 if there
+are errors; all other requests are shown in any case.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ OUTPUTS = ("text", "json")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Everything is a setting."""
+    """Add none: all its flags are settings."""
 
 
 def run(options: argparse.Namespace, config: Config) -> int:
@@ -85,7 +85,7 @@ def _lines(one: Shown, config: Config) -> Iterator[str]:
     for problem in prepared.problems:
         yield escape_controls(f"# {problem.level.value}: {problem.message}")
     if one.request is None:
-        yield escape_controls(f"# no request: {one.arm_id or 'it has no ARM id'}")
+        yield escape_controls(f"# no request: {one.arm_id or 'no ARM id'}")
         return
     method = "PUT" if prepared.policy.allows_modify else "GET"
     url = f"{config.endpoint.rstrip('/')}{one.request.arm_id}?api-version={one.request.api_version}"
@@ -102,10 +102,10 @@ def _yaml(body: Mapping[str, Any]) -> list[str]:
 
 
 def _notes(config: Config, read: Offline) -> None:
-    """What is to be known of the whole, beside what was rendered."""
+    """Print notes about the whole output to stderr."""
     notes = {
-        "there is nothing to render; check SOURCE and --path.": not read.prepared,
-        f"no subscription was given; {ANY_SUBSCRIPTION} stands for it.": not config.subscription,
+        "nothing to render; check SOURCE and --path.": not read.prepared,
+        f"no subscription is set; ids show {ANY_SUBSCRIPTION}.": not config.subscription,
         "some manifests have problems; `gitsync validate` shows them.": read.has_errors,
     }
     for note in (text for text, holds in notes.items() if holds):

@@ -1,4 +1,4 @@
-"""What sync and plan share: a run with signals and progress, and the report at its end."""
+"""Shared by sync and plan: a run with signals and progress, and the report at its end."""
 
 from __future__ import annotations
 
@@ -58,9 +58,10 @@ TELLING = ("status_branch", "report_dir", "output", "fail_on")
 
 
 def execute_run(options: argparse.Namespace, config: Config, *, writes: bool) -> int:
-    """Run once, print the report and give the exit code.
+    """Run once, print the report and return the exit code.
 
-    Raises GitsyncError where the run is refused, and the faults of ours that ended single turns, once all is written.
+    Raises GitsyncError if the run is refused. After everything is written, it raises the internal errors that ended the
+    turns of single resources.
     """
     redactions: Redactions = options.redactions
     interruption = Interruption()
@@ -85,7 +86,7 @@ def _hand_out(options: argparse.Namespace, report: Report, config: Config) -> No
 
 
 def execute_revision_plan(options: argparse.Namespace, config: Config) -> int:
-    """Plan from two revisions alone, print the report and give the exit code. GitsyncError where it is refused."""
+    """Plan from two revisions, print the report and return the exit code. GitsyncError if the run is refused."""
     from gitsync.arm.clock import SystemClock
     from gitsync.run import revision_plan as rehearsal
 

@@ -1,7 +1,7 @@
-"""Show what the last run recorded, as `kubectl get` would: one line for each resource.
+"""Show what the last run recorded, like `kubectl get`: one line per resource.
 
-Reads the status branch or folder of SOURCE and asks Azure nothing. Exits 0 whatever the resources' condition is: `plan`
-and `sync` are the commands that judge.
+Reads only the status branch or folder of SOURCE, and sends no request to Azure. Exits 0 whatever the condition of the
+resources: only `plan` and `sync` fail because of it.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ OUTPUTS = ("text", "json", "yaml")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Everything is a setting."""
+    """Add none: all its flags are settings."""
 
 
 def run(_options: argparse.Namespace, config: Config) -> int:
-    """Print the records that the settings choose."""
+    """Print the records that the settings select."""
     state = load_state(config)
     records = select_records(state, config)
     if config.output == "text":
@@ -39,7 +39,7 @@ def _print_text(state: State, records: Sequence[Record], config: Config) -> None
     from gitsync.report.records import list_records
 
     if not state.records:
-        print("Nothing is recorded yet. `gitsync sync` does that.")
+        print("No records yet. Run `gitsync sync` first.")
         return
     print(neutralize("\n".join(list_records(records, width=find_terminal_width(), colour=use_colour(config)))))
     ready = sum(record.condition is not None and record.condition.is_ready for record in records)

@@ -1,7 +1,7 @@
-"""Bring Azure to what git says, and write the status back.
+"""Reconcile Azure with git, and write the status back.
 
 Reads one revision of SOURCE, takes every resource through the staged checks in the order of their owners, sends what
-differs, and records what came of it on the status branch or in the status folder.
+differs, and records the results on the status branch or in the status folder.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ SETTINGS = (*READING, "allow_dirty", *AZURE, *VAULT, *DECIDING, "register_provid
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Everything else is a setting."""
+    """Add `-v`: all other flags are settings."""
     add_verbose(parser)
 
 
 def run(options: argparse.Namespace, config: Config) -> int:
-    """Run the main job and give its exit code."""
+    """Run a sync and return its exit code."""
     return execute_run(options, config, writes=True)

@@ -1,7 +1,7 @@
-"""Reading a command line, and saying what is wrong with it as the other messages do.
+"""Read a command line, and report errors in it in the style of the other messages.
 
-argparse reads; its own complaints and guesses are replaced, since it neither suggests a spelling nor knows that a
-secret has no flag.
+argparse parses. Its error messages are replaced, since it neither suggests a spelling nor knows that a secret has no
+flag.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def read_arguments(name: str, command: Command, arguments: list[str]) -> argparse.Namespace:
-    """What a command line says. ConfigError where it cannot be understood; `--help` raises SystemExit(0)."""
+    """Parse a command line. ConfigError if it is invalid; `--help` raises SystemExit(0)."""
     parser = _parser_for(name, command)
     options, rest = parser.parse_known_intermixed_args(arguments)
     if rest:
@@ -45,7 +45,7 @@ def _parser_for(name: str, command: Command) -> argparse.ArgumentParser:
         description=command.__doc__,
         allow_abbrev=False,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        epilog="A setting stands in [brackets] with its variable; gitsync.yaml takes the flag's name as a key.",
+        epilog="[Brackets] show the environment variable of a setting; its key in gitsync.yaml is the flag name.",
     )
     command.arguments(parser)
     add_flags(parser, command.SETTINGS, command.OUTPUTS)
@@ -60,7 +60,7 @@ def _usage(action: argparse.Action) -> str:
 
 
 def suggest_word(word: str, known: Iterable[str]) -> str:
-    """` Did you mean X?`, or nothing. Dashes in front make no two words alike."""
+    """` Did you mean X?`, or "". Leading dashes are not compared."""
     bare = {name.lstrip("-"): name for name in sorted(known)}
     near = get_close_matches(word.lstrip("-"), bare, n=1)
     return f" Did you mean {bare[near[0]]}?" if near else ""
@@ -74,14 +74,14 @@ def _unknown(argument: str, flags: list[str]) -> str:
     flag = argument.partition("=")[0]
     if flag in _SECRET_FLAGS:
         variable = _SECRET_FLAGS[flag].variables[0]
-        return f"There is no flag {flag}: a command line shows in process lists. Give the variable {variable}."
+        return f"Unknown flag {flag}: process lists show command lines. Set the environment variable {variable}."
     if flag.startswith("-"):
-        return f"There is no flag {flag} here.{suggest_word(flag, flags)}"
-    return f"The argument {argument!r} is one too many."
+        return f"Unknown flag {flag}.{suggest_word(flag, flags)}"
+    return f"Unexpected argument {argument!r}."
 
 
 def make_unknown_command(name: str, known: Iterable[str]) -> ConfigError:
-    """What to say to a first argument that is no command."""
+    """The error for a first argument that is not a command."""
     if name.startswith("-"):
-        return ConfigError(f"The command comes first, before {name}.", hint="Write gitsync COMMAND [SOURCE] [flags].")
-    return ConfigError(f"There is no command {name!r}.{suggest_word(name, known)}", hint="See gitsync --help.")
+        return ConfigError(f"The command comes first, before {name}.", hint="Run gitsync COMMAND [SOURCE] [flags].")
+    return ConfigError(f"Unknown command {name!r}.{suggest_word(name, known)}", hint="See gitsync --help.")

@@ -1,6 +1,6 @@
-"""Show every problem of the manifests: what is wrong, where, and how to mend it. Offline.
+"""Show every problem of the manifests: what is wrong, where, and how to fix it. Offline.
 
-Exits 0 where there is no error, else 1; with --strict a warning is enough for 1.
+Exits 0 if there is no error, else 1; with --strict, warnings count as errors.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ OUTPUTS = ("text", "json")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Everything else is a setting."""
+    """Add `-v`: all other flags are settings."""
     add_verbose(parser)
 
 
 def run(options: argparse.Namespace, config: Config) -> int:
-    """Print the problems and give the exit code."""
+    """Print the problems and return the exit code."""
     from gitsync.cli.offline import read_offline
     from gitsync.logging import neutralize
 
@@ -42,7 +42,7 @@ def run(options: argparse.Namespace, config: Config) -> int:
 
 
 def _lines(read: Offline, config: Config) -> Iterator[str]:
-    """The problems, file by file, and how many there are."""
+    """The problems, file by file, and a summary."""
     from gitsync.cli.output import find_terminal_width, use_colour
     from gitsync.report.text import format_problems
 

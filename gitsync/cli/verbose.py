@@ -1,4 +1,4 @@
-"""`-v`: the documents and files that were left out, one by one, where the report only counts them."""
+"""`-v`: list each document and file that was skipped, which the report only counts."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 
 def add_verbose(parser: argparse.ArgumentParser) -> None:
-    """Add the flag. It is no setting: it shows more and decides nothing."""
-    text = "List what was passed over, rejected or ignored, with file and line."
+    """Add the flag. It is not a setting: it only affects output."""
+    text = "List documents that were passed over, rejected or ignored, with file and line."
     parser.add_argument("-v", "--verbose", action="store_true", help=text)
 
 
 def list_left_out(options: argparse.Namespace, config: Config, coverage: Coverage) -> None:
-    """Print the list where `-v` asks for it: below a report in text, else on stderr, away from what a program reads."""
+    """With `-v`, print the list: after a text report, else on stderr, to keep stdout machine-readable."""
     from gitsync.logging import neutralize
     from gitsync.report.coverage import list_left_out
 

@@ -1,7 +1,7 @@
-"""The errors of ARM that the emulator knows: for every code its HTTP status and its words.
+"""The ARM errors that the emulator returns: for every code its HTTP status and its message.
 
-The words are Azure's own, since people read them in reports; programs go by the code. Names in braces are filled in by
-whoever refuses.
+The messages are Azure's, since reports show them; programs use the code. The code that refuses a request fills in the
+names in braces.
 """
 
 from __future__ import annotations

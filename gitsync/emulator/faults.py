@@ -1,7 +1,7 @@
-"""What shall go wrong, and when: the rules of a script, and which of them a request meets.
+"""Fault injection: the rules of a script, and how requests match them.
 
-A rule counts the requests that it matches and strikes at some of them. The counts are kept in the store, so that
-processes that share one Azure share its script too; what happens then is decided in `gitsync.emulator.http.front`.
+A rule counts the requests that it matches and applies to some of them. The counts are kept in the store, so that
+processes that share one Azure share its script too. `gitsync.emulator.http.front` applies the rules.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Drop(StrEnum):
 
 
 class Ending(StrEnum):
-    """What an operation ends in."""
+    """The result of an operation."""
 
     SUCCEEDED = "Succeeded"
     FAILED = "Failed"
@@ -38,8 +38,8 @@ class Ending(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Match:
-    """Which requests a rule counts: by method, ARM type and path (patterns with * and ?, without case), and whether
-    they ask for an operation. Then which of those it strikes at: the `nth` (from 1), or `times` of them `after` some.
+    """Which requests a rule counts: by method, ARM type and path (patterns with * and ?, case-insensitive), and whether
+    they poll an operation. Then which of those it applies to: the `nth` (from 1), or `times` of them `after` some.
     """
 
     methods: Collection[str] = ()
@@ -51,7 +51,7 @@ class Match:
     times: int | None = None
 
     def counts(self, call: ServerRequest, kind: str, *, poll: bool) -> bool:
-        """Whether a request is one of those; `kind` is the type that it is about."""
+        """Whether a request matches; `kind` is the type of its resource."""
         return (
             self.poll is poll
             and (not self.methods or call.method in self.methods)
@@ -67,7 +67,7 @@ class Match:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Canned:
-    """An answer given instead of the work. Status and message are those of the code where they are left out.
+    """An answer in place of the normal one. Status and message default to those of the code.
 
     `{base}` in a text of the body or of a header is the scheme and host that the client called.
     """
@@ -93,7 +93,7 @@ class Canned:
 
 
 def _placed(value: Any, base: str) -> Any:
-    """JSON with the scheme and host in the places for it, so that links of an answer lead to the emulator."""
+    """JSON with `{base}` replaced by the scheme and host, so that links of an answer lead to the emulator."""
     match value:
         case str():
             return value.replace("{base}", base)
@@ -107,9 +107,9 @@ def _placed(value: Any, base: str) -> Any:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Move:
-    """A change behind git's back: values by JSON pointer, members taken away, or the whole resource.
+    """A change outside git: values set by JSON pointer, members removed, or the whole resource deleted.
 
-    `id` "" is the resource that the request is about.
+    `id` "" is the resource of the request.
     """
 
     id: str = ""
@@ -133,13 +133,13 @@ class FaultRule:
 
 
 class Script:
-    """The rules, each with the name that its count has in the store: another rule in its place counts anew."""
+    """The rules, each with the name of its count in the store. A rule that replaces another starts a new count."""
 
     def __init__(self, rules: Sequence[FaultRule]) -> None:
         self._rules = [(f"rule:{index}:{_digest(rule)}", rule) for index, rule in enumerate(rules)]
 
     def met(self, store: Store, call: ServerRequest, kind: str, *, poll: bool) -> list[FaultRule]:
-        """The rules that strike at a request, which is about a type; each that counts it counts on."""
+        """The rules that apply to a request for a type. Each rule that matches counts the request."""
         striking = []
         for name, rule in self._rules:
             if not rule.match.counts(call, kind, poll=poll):
@@ -156,10 +156,10 @@ def _digest(rule: FaultRule) -> str:
 
 
 def read_rule(node: YamlNode) -> FaultRule:
-    """One rule of a file: what it matches, and at least one thing that it does."""
+    """Read a rule of a file: what it matches, and at least one action."""
     given = fields(node, _RULE)
     if not set(given) - {"match"}:
-        raise node.wrong("A rule does something.", f"Give one of {', '.join(sorted(set(_RULE) - {'match'}))}.")
+        raise node.wrong("A rule needs an action.", f"Set one of {', '.join(sorted(set(_RULE) - {'match'}))}.")
     hide = given.pop("hide", 0)
     if hide:
         given["course"] = replace(given.get("course") or Course(), hide=hide)
@@ -207,7 +207,7 @@ def _moves(node: YamlNode) -> tuple[Move, ...]:
 def _move(node: YamlNode) -> Move:
     given = fields(node, _MOVE)
     if not set(given) - {"id"}:
-        raise node.wrong("A move sets, removes or deletes something.")
+        raise node.wrong("A move needs set, remove or delete.")
     return Move(**given)
 
 

@@ -66,7 +66,7 @@ def _change_list(items: list[Any], word: str, rest: list[str], wanted: Any) -> l
 
 
 def find_value(value: Any, path: tuple[str, ...]) -> Any:
-    """What stands at a path of member names; None where it ends early."""
+    """The value at a path of member names; None if the path ends early."""
     for name in path:
         if not isinstance(value, Mapping):
             return None

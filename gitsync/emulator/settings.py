@@ -1,7 +1,7 @@
-"""What the emulator may be told: how operations run, what is registered, locked and denied, what goes wrong.
+"""The settings of the emulator: how operations run, what is registered, locked and denied, which faults occur.
 
-One file says it all: `settings` and `rules` (docs/emulator.md). The values of both are frozen; how each is read stands
-below them.
+One file has both `settings` and `rules` (docs/emulator.md). Their values are frozen; the functions that read them
+follow.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ TENANT = "11111111-1111-4111-8111-111111111111"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timing:
-    """How operations run. One is over when it was asked for `polls` times and `seconds` have passed.
+    """How operations run. An operation ends after `polls` polls and `seconds` seconds.
 
     `style` None: each type's own, as recorded. `retry_after` is in seconds; None: each type's own, as recorded.
     """
@@ -32,7 +32,7 @@ class Timing:
 
 
 class Busy(StrEnum):
-    """Where an operation that is under way refuses a write with AnotherOperationInProgress."""
+    """For which targets a running operation makes a write fail with AnotherOperationInProgress."""
 
     RESOURCE = "resource"  # on the same resource
     PARENT = "parent"  # also on its parent, its siblings and its children
@@ -57,7 +57,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ManagementLock:
-    """A management lock: `read_only` refuses writes too, else deletes alone."""
+    """A management lock: `read_only` refuses writes and deletes, otherwise only deletes."""
 
     scope: str
     read_only: bool = False
@@ -65,7 +65,7 @@ class ManagementLock:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Denial:
-    """What a principal (client or object id) may not do; each is a pattern with * and ?, without case."""
+    """What a principal (client or object id) may not do: patterns with * and ?, case-insensitive."""
 
     principal: str = "*"
     scope: str = "*"
@@ -108,7 +108,7 @@ class EmulatorSettings:
 
 
 def read_settings(path: Path) -> EmulatorSettings:
-    """What a file says; ConfigError, with file and line, for a key that means nothing and a value of the wrong kind."""
+    """Read the settings of a file. ConfigError, with file and line, for an unknown key or a value of the wrong type."""
     document = read(path)
     members = document.members("settings", "rules") if document is not None else {}
     given = fields(members["settings"], _SETTINGS) if "settings" in members else {}
@@ -149,7 +149,7 @@ def _locks(node: YamlNode) -> tuple[ManagementLock, ...]:
 def _lock(node: YamlNode) -> ManagementLock:
     members = node.members("scope", "level")
     if "scope" not in members:
-        raise node.wrong("A lock needs a scope.", "Give the id of a group or a resource.")
+        raise node.wrong("A lock needs a scope.", "Set the id of a group or a resource.")
     level = members["level"].choice(_Level) if "level" in members else _Level.CAN_NOT_DELETE
     return ManagementLock(scope=members["scope"].text(), read_only=level is _Level.READ_ONLY)
 

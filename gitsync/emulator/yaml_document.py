@@ -1,6 +1,6 @@
-"""Reads a YAML file strictly: every mapping is asked for the keys it may have, and what is wrong is told with its line.
+"""A strict YAML reader: unknown keys are errors, and each error has its line.
 
-It knows YAML and nothing of what the file says.
+It knows nothing about the content of the file.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _Choice = TypeVar("_Choice", bound=StrEnum)
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML whose dates are texts, as in JSON."""
+    """YAML that reads dates as strings, as JSON does."""
 
 
 _Loader.yaml_implicit_resolvers = {
@@ -40,26 +40,26 @@ class YamlNode:
         return f"{self._file}:{self._node.start_mark.line + 1}"
 
     def wrong(self, message: str, hint: str = "") -> ConfigError:
-        """What to raise when this value is not what it should be."""
+        """The error for this value."""
         return ConfigError(f"{self.where}: {message}", hint=hint)
 
     def members(self, *names: str) -> dict[str, YamlNode]:
-        """The members of a mapping, by name; ConfigError for a name that is none of those."""
+        """The members of a mapping, by name; ConfigError for an unknown name."""
         if not isinstance(self._node, yaml.MappingNode):
-            raise self.wrong("This should be a mapping.", f"It takes {', '.join(names)}.")
+            raise self.wrong("Expected a mapping.", f"Known keys: {', '.join(names)}.")
         found: dict[str, YamlNode] = {}
         for key, value in self._node.value:
             name = YamlNode(self._file, key, self._loader)
             word = name.text()
             if names and word not in names:
-                raise name.wrong(f"The key {word!r} means nothing here.", f"Known keys: {', '.join(names)}.")
+                raise name.wrong(f"Unknown key {word!r}.", f"Known keys: {', '.join(names)}.")
             if word in found:
-                raise name.wrong(f"The key {word!r} stands twice.", "Keep one of the two.")
+                raise name.wrong(f"Duplicate key {word!r}.", "Remove one of them.")
             found[word] = YamlNode(self._file, value, self._loader)
         return found
 
     def items(self) -> list[YamlNode]:
-        """The items of a list; one that stands alone is a list of itself."""
+        """The items of a list; a single value counts as a list with one item."""
         if isinstance(self._node, yaml.SequenceNode):
             return [YamlNode(self._file, item, self._loader) for item in self._node.value]
         return [self]
@@ -69,12 +69,12 @@ class YamlNode:
         try:
             return self._loader.construct_object(self._node, deep=True)
         except yaml.YAMLError as error:
-            raise self.wrong(f"This cannot be read: {error}") from error
+            raise self.wrong(f"Cannot read this value: {error}") from error
 
     def text(self) -> str:
         """A scalar as it is written, be it a word, a number or a date."""
         if not isinstance(self._node, yaml.ScalarNode) or self.any() is None:
-            raise self.wrong("This should be a text.")
+            raise self.wrong("Expected a string.")
         return str(self._node.value)
 
     def texts(self) -> tuple[str, ...]:
@@ -85,20 +85,20 @@ class YamlNode:
         """A number from 0."""
         value = self.any()
         if isinstance(value, bool) or not isinstance(value, (int, float)) or value < 0:
-            raise self.wrong("This should be a number from 0.")
+            raise self.wrong("Expected a number of 0 or more.")
         return float(value)
 
     def count(self) -> int:
         """A whole number from 0."""
         value = self.number()
         if value != int(value):
-            raise self.wrong("This should be a whole number.")
+            raise self.wrong("Expected an integer.")
         return int(value)
 
     def flag(self) -> bool:
         value = self.any()
         if not isinstance(value, bool):
-            raise self.wrong("This should be true or false.")
+            raise self.wrong("Expected true or false.")
         return value
 
     def choice(self, choices: type[_Choice]) -> _Choice:
@@ -107,7 +107,7 @@ class YamlNode:
         try:
             return choices(value)
         except ValueError as error:
-            raise self.wrong(f"There is no {value!r}.", f"It is one of {', '.join(choices)}.") from error
+            raise self.wrong(f"Unknown value {value!r}.", f"Use one of {', '.join(choices)}.") from error
 
 
 FieldReader = tuple[str, Callable[[YamlNode], Any]]
@@ -115,19 +115,21 @@ FieldReader = tuple[str, Callable[[YamlNode], Any]]
 
 
 def fields(node: YamlNode, table: Mapping[str, FieldReader]) -> dict[str, Any]:
-    """The members of a mapping as the fields of a value: by a table of the keys that it may have."""
+    """Read the members of a mapping as fields, by a table of the allowed keys."""
     return {table[key][0]: table[key][1](value) for key, value in node.members(*table).items()}
 
 
 def read(path: Path) -> YamlNode | None:
-    """The document in a file; None for an empty one, ConfigError for one that is no YAML or cannot be read."""
+    """Read the document of a file; None if it is empty, ConfigError if it is not valid YAML or cannot be read."""
     try:
         loader = _Loader(path.read_bytes())
         node = loader.get_single_node()
     except OSError as error:
         raise ConfigError(
-            f"The file {path} cannot be read: {error.strerror}.", hint="Give a file that is there."
+            f"The file {path} cannot be read: {error.strerror}.", hint="Set --script to an existing file."
         ) from error
     except yaml.YAMLError as error:
-        raise ConfigError(f"The file {path} is no YAML: {error}", hint="Mend what the line above names.") from error
+        raise ConfigError(
+            f"The file {path} is not valid YAML: {error}", hint="Fix the line that the error names."
+        ) from error
     return YamlNode(str(path), node, loader) if node is not None else None

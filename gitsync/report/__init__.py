@@ -1,1 +1,1 @@
-"""What a run tells, for people and machines. A report goes in, text comes out; nothing here decides anything."""
+"""Renders reports for people and machines. Nothing here decides anything."""

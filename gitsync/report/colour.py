@@ -1,4 +1,4 @@
-"""Colour on a terminal, put on last: the texts themselves hold none, and are the same bytes without it."""
+"""Colour on a terminal, applied last: the texts contain none, and are the same without it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _COLUMN = re.compile(r"(?<=   )(" + "|".join(sorted(_WORDS)) + r")(?=   |$)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Paint:
-    """Paints where colour is on, and gives the text back where it is not."""
+    """Adds colour if it is on, and returns the text unchanged otherwise."""
 
     on: bool
 

@@ -1,4 +1,4 @@
-"""What was read of a source, in words: the sentence of every report, and the list that `-v` shows."""
+"""What was read from a source: the sentence in every report, and the list of `-v`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def format_coverage(coverage: Coverage) -> str:
 
 
 def format_left_out(coverage: Coverage) -> list[str]:
-    """The parts of the sentence on what did not become a resource; none where everything did."""
+    """The parts of the sentence about documents that did not become resources; empty if all did."""
     kinds = [f"{count} {kind}" for kind, count in coverage.passed_over.items()]
     if len(kinds) > MOST_KINDS:
         kinds = [*kinds[:MOST_KINDS], f"{format_plural(len(kinds) - MOST_KINDS, 'more kind')}"]

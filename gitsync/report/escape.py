@@ -1,6 +1,6 @@
-"""Foreign text made harmless. What manifests and Azure say must not move a cursor, close a table or call a person.
+"""Escaping of foreign text. Text from manifests and Azure must not move a cursor, close a table or mention a person.
 
-In Markdown all of it stands in code, where neither HTML nor links nor mentions mean anything.
+In Markdown all of it is formatted as code, where HTML, links and mentions have no effect.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ _LONGEST = 1000  # characters of one value; an ARM id is shorter
 
 
 def format_value(value: Any) -> str:
-    """One side of a difference on one line, as JSON; a side that has no such leaf is absent. What is very long is cut,
-    and says so.
+    """One side of a difference on one line, as JSON; `(absent)` without a value. Very long values are truncated, with
+    their length.
     """
     if value is None:
         return "(absent)"
@@ -49,5 +49,5 @@ def format_block(lines: list[str], language: str) -> str:
 
 
 def shorten(text: str, most: int) -> str:
-    """A text of at most so many characters, and an ellipsis where it was longer."""
+    """A text of at most `most` characters, with an ellipsis if it was longer."""
     return text if len(text) <= most else text[:most] + "…"

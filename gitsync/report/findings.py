@@ -1,7 +1,6 @@
-"""What of a report wants a person's eye, one finding a problem or resource: the same for JUnit, SARIF and a pipeline's
-annotations, which differ only in how they write it.
+"""The findings of a report, one per problem or resource. JUnit, SARIF and annotations render the same findings.
 
-A plan finds whatever a sync would change; a sync, what it left: what it mended is done.
+A plan reports everything that a sync would change; a sync reports only what it did not fix.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from gitsync.report.names import reading_order
 from gitsync.status.advice import find_condition_advice
 
 FAILED = "failed"
-"""The rule of a resource that should be Ready and is not."""
+"""The rule for a resource that should be Ready and is not."""
 
 _HINDERED = frozenset({Verdict.BLOCKED, Verdict.INVALID, Verdict.UNKNOWN})
 _MOST_DIFFERENCES = 20  # of one finding
@@ -27,7 +26,7 @@ _LONGEST_VALUE = 200  # characters
 
 
 class Weight(StrEnum):
-    """How much a finding matters: something is wrong; Azure moved; there is something to do."""
+    """The severity of a finding: an error; drift; a change to make."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -36,9 +35,9 @@ class Weight(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportFinding:
-    """`rule` is a problem's code, a verdict or FAILED. `identity` is the same in the next run, wherever the manifest
-    has moved to. `path` is from the top of the repository, "" where there is no file, and `line` 0 where none is known.
-    `text` has a first line that can stand alone. `is_advice` says that nothing failed for it.
+    """`rule` is a problem's code, a verdict or FAILED. `identity` is the same in the next run, even if the manifest
+    moves. `path` is relative to the root of the repository, "" if there is no file; `line` is 0 if unknown. The first
+    line of `text` is its title. `is_advice` means that it is not a failure.
     """
 
     rule: str
@@ -55,16 +54,16 @@ class ReportFinding:
 
 
 def list_findings(report: Report) -> list[ReportFinding]:
-    """Problems as a reader goes through the files, then resources namespace by namespace."""
+    """Problems in the order of the files, then resources by namespace."""
     of_problems = [make_problem_finding(problem, report) for problem in sorted(report.problems, key=lambda p: p.order)]
-    # The problems of an invalid manifest tell more than its verdict.
+    # The problems of an invalid manifest are more specific than its verdict.
     told = [r for r in report.results if not (r.verdict is Verdict.INVALID and report.problems)]
     of_results = (make_finding(result, report) for result in sorted(told, key=lambda r: reading_order(r.key)))
     return of_problems + [finding for finding in of_results if finding is not None]
 
 
 def make_finding(result: Result, report: Report) -> ReportFinding | None:
-    """A resource as a finding; None where it is as it should be."""
+    """A resource as a finding; None if nothing is wrong with it."""
     rule = _rule_of(result, report)
     if not rule:
         return None
@@ -80,7 +79,7 @@ def make_finding(result: Result, report: Report) -> ReportFinding | None:
 
 
 def _rule_of(result: Result, report: Report) -> str:
-    """The rule by which a resource is a finding; "" where it is none."""
+    """The rule of the finding for a resource; "" if there is no finding."""
     if not result.is_fine:
         return result.verdict.value if result.verdict in _HINDERED else FAILED
     if result.verdict in {Verdict.IN_SYNC, Verdict.SKIP}:
@@ -91,7 +90,7 @@ def _rule_of(result: Result, report: Report) -> str:
 
 
 def find_weight(rule: str) -> Weight:
-    """How much a rule of resources matters."""
+    """The severity of a rule for resources."""
     if rule == FAILED or rule in {verdict.value for verdict in _HINDERED}:
         return Weight.ERROR
     return Weight.WARNING if rule in {verdict.value for verdict in DRIFTED} else Weight.NOTE
@@ -122,17 +121,17 @@ def _headline(result: Result, rule: str) -> str:
 
 _WORDS = {
     FAILED: "not Ready",
-    "pending": "not yet as git says",
+    "pending": "to be updated",
     "create": "to be created",
     "adopt": "to be adopted",
     "delete": "to be deleted",
-    "detach": "to be forgotten",
+    "detach": "to be detached",
     "conflict": "changed both in git and in Azure",
 }
 
 
 def format_differences(result: Result) -> Iterator[str]:
-    """What differs, a line each, Azure's side first; what is long is cut and what is much is counted."""
+    """The differences, one line each, live value first. Long values are truncated, and excess lines are counted."""
     differences = sorted(result.differences, key=lambda difference: difference.path)
     for difference in differences[:_MOST_DIFFERENCES]:
         sides = (shorten(format_value(side), _LONGEST_VALUE) for side in (difference.live, difference.desired))

@@ -1,4 +1,4 @@
-"""A report in a sentence or two: what was found, what was done, what it took. No times where git keeps it."""
+"""A report in a few words: what was found, what was done, what it cost. Text that git stores has no times."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ def format_subject(report: Report) -> str:
 
 
 def format_baseline_note(report: Report) -> str:
-    """The sentence on a plan for which Azure was not asked; "" for every other run."""
+    """The note for a plan of two revisions, which does not read from Azure; "" for every other run."""
     if report.base is None:
         return ""
-    return f"Azure was not asked: what {shorten_revision(report.base)} asks for stands for what it has."
+    return f"Compared with revision {shorten_revision(report.base)}, not with Azure."
 
 
 def format_found(report: Report) -> str:
-    """How many resources there are and what git and Azure say of each other."""
+    """The number of resources and of each verdict."""
     verdicts = [f"{count} {verdict}" for verdict, count in report.summary.items()]
     return ", ".join([format_plural(len(report.results), "resource"), *verdicts])
 
 
 def format_done(report: Report) -> str:
-    """What was done, or would be by a sync. What was tried and failed is not counted as done."""
+    """What was done, or what a sync would do. Failed actions are not counted."""
     if report.command == "plan":
         who = "a sync" if report.base is None else "the change"
         acts = _acts(report.results, {action: action.value for action in _PAST})
@@ -55,8 +55,8 @@ def format_cost(report: Report) -> str:
 
 
 def shorten_revision(revision: str | None) -> str:
-    """Twelve characters of a commit id are enough for a person and for git."""
-    return "the folder as it lies" if revision is None else revision[:12]
+    """The first twelve characters of a commit id, which are enough for git."""
+    return "the uncommitted working tree" if revision is None else revision[:12]
 
 
 def format_plural(count: int, noun: str) -> str:

@@ -60,7 +60,7 @@ def build_problem(problem: Problem) -> dict[str, Any]:
 
 
 def build_source(source: SourceLocation | None) -> dict[str, Any] | None:
-    """Where a manifest stands; null for what has none."""
+    """The place of a manifest; null if there is none."""
     return None if source is None else {"path": source.path, "line": source.line}
 
 

@@ -1,7 +1,7 @@
-"""A report as JUnit XML, for the place where a pipeline shows tests: a test case a problem, and one a resource.
+"""A report as JUnit XML, for the test results of a pipeline: one test case per problem and per resource.
 
-What is wrong and what drifted fails; what git asks for and Azure has yet to get passes, and says so in its output. Of
-times only the whole run's is known.
+Errors and drift fail; planned changes pass, with a note in the output of the case. The only time is that of the whole
+run.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from gitsync.report.names import reading_order, shorten_names
 
 
 class _Case(TestCase):
-    """A test case that says where its manifest stands, in the attributes that pytest and GitLab use for it."""
+    """A test case with the place of its manifest, in the attributes that pytest and GitLab use for it."""
 
     file = Attr()
     line = IntAttr()
@@ -55,7 +55,7 @@ def _seconds(report: Report) -> float:
 
 
 def _problems(report: Report) -> Iterable[TestCase]:
-    """Named after what is wrong and not after the line: a case keeps its history when the file grows above it."""
+    """Cases have no line numbers in their names, so that they keep their history when the file changes above them."""
     for problem in sorted(report.problems, key=lambda problem: problem.order):
         finding = make_problem_finding(problem, report)
         name = ": ".join(part for part in (problem.code, problem.field) if part)

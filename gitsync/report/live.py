@@ -1,6 +1,6 @@
-"""Progress on a terminal: a bar, and below it what is being worked on; gone at the end.
+"""Progress on a terminal: a bar, and below it the resources in progress; cleared at the end.
 
-Apart from `progress`, since only a terminal needs rich, which takes a tenth of a second to import.
+Separate from `progress`, since only a terminal needs rich, which takes a tenth of a second to import.
 """
 
 from __future__ import annotations
@@ -23,13 +23,11 @@ _BAR_WIDTH = 40  # columns
 
 @contextmanager
 def show_live(tally: Tally, stream: TextIO) -> Iterator[Progress]:
-    """Show a tally while the context lasts. What else is written to stderr meanwhile appears above it."""
+    """Show a tally while the context lasts. Other output to stderr appears above it."""
 
     def view() -> Group:
         bar = ProgressBar(total=max(tally.total, tally.done, 1), completed=tally.done, width=_BAR_WIDTH)
-        title = (
-            f"{tally.done} of {format_plural(tally.total, 'resource')}" if tally.total else "Reading what is asked for"
-        )
+        title = f"{tally.done} of {format_plural(tally.total, 'resource')}" if tally.total else "Reading the source"
         return Group(Text(title, style="bold"), bar, *(Text(f"  {name}") for name in tally.under_way()))
 
     with Live(

@@ -1,7 +1,7 @@
-"""A report as Markdown, for a comment on a pull request or a job's summary: short, details folded, never too long.
+"""A report as Markdown, for a comment on a pull request or a job summary: short, with folded details.
 
-Hosts refuse comments above 65,536 characters; what does not fit is left out from the end of each section, and counted.
-Foreign text stands in code alone (see `escape`).
+Hosts reject comments above 65,536 characters. The end of each section is omitted if it does not fit, and counted.
+Foreign text is always formatted as code (see `escape`).
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from gitsync.status.advice import find_condition_advice
 
 LIMIT = 60_000
 MARKER = "<!-- gitsync -->"
-"""The first line, by which a workflow finds its own comment again and writes over it."""
+"""The first line, by which a workflow finds its comment and replaces it."""
 
 _PROBLEMS_ROOM, _TABLE_ROOM = 12_000, 24_000  # characters; the details get what is left
 _MOST_DIFFERENCES = 50  # of one resource
 _SHORT_MESSAGE, _LONG_MESSAGE = 200, 4000  # characters, in the table and in the details
-_RESERVE = 500  # characters for the sentences on what was left out
+_RESERVE = 500  # characters for the sentences about omitted parts
 _COLUMNS = ("Resource", "Namespace", "Verdict", "Action", "Ready", "Reason", "Message")
-_OF_A_SYNC = frozenset({"Ready", "Reason"})  # a plan leaves the condition as it is
+_OF_A_SYNC = frozenset({"Ready", "Reason"})  # a plan does not change the condition
 
 
 def render(report: Report) -> str:
@@ -54,7 +54,7 @@ def _ordered(report: Report) -> list[Result]:
 
 
 def _fitting(texts: Sequence[str], room: int, noun: str) -> list[str]:
-    """The first of the texts that fit into the room together, and a sentence on how many do not."""
+    """The first texts that fit into the room together, and a sentence that counts the others."""
     kept = 0
     for text in texts:
         room -= len(text) + 2
@@ -73,8 +73,9 @@ def _left_out(count: int, noun: str) -> list[str]:
 
 def _head(report: Report) -> str:
     ready = f"{sum(r.condition.is_ready for r in report.results)} of {len(report.results)} Ready; "
-    cost = format_baseline_note(report) or f"{format_cost(report)}."
-    acts = f"{ready if report.command == 'sync' else ''}{format_done(report)}; {cost}"
+    note = format_baseline_note(report)
+    cost = f". {note}" if note else f"; {format_cost(report)}."
+    acts = f"{ready if report.command == 'sync' else ''}{format_done(report)}{cost}"
     paragraphs = [
         f"{MARKER}\n### gitsync {report.command} of {_revision(report.revision)}",
         f"{format_found(report)}.",
@@ -83,7 +84,7 @@ def _head(report: Report) -> str:
     if report.coverage.files or report.coverage.ignored:
         paragraphs.append(f"Read {format_coverage(report.coverage)}.")
     if report.interrupted:
-        paragraphs.append("**Interrupted**: what was not reached is left to the next run.")
+        paragraphs.append("**Interrupted**: the next run continues with the resources that were not reached.")
     return "\n\n".join(paragraphs)
 
 
@@ -112,7 +113,7 @@ def format_problem(problem: Problem) -> str:
 
 
 def _table(report: Report) -> list[str]:
-    """What is not simply in sync, a row each."""
+    """A table of all resources that are not simply in sync."""
     names = shorten_names(r.key for r in report.results)
     listed = [r for r in _ordered(report) if not is_quiet(r)]
     if not listed:
@@ -141,7 +142,7 @@ def _row(result: Result, name: str, columns: Sequence[str]) -> str:
 
 
 def _detail(result: Result, name: str) -> str:
-    """One resource, folded: its id, what differs (Azure's side with a minus, git's with a plus), failed tries."""
+    """One resource, folded: its id, differences (live values with a minus, desired with a plus), failed attempts."""
     differences = sorted(result.differences, key=lambda d: d.path)
     shown, hidden = differences[:_MOST_DIFFERENCES], len(differences[_MOST_DIFFERENCES:])
     parts = [

@@ -1,9 +1,9 @@
-"""A report without the secrets that a register knows, as it is kept, shown and returned.
+"""Masks the known secrets in a report before it is stored, shown or returned.
 
-A report is masked once, before anything is made of it, so that no form can spell a secret in a way of its own. Masked
-is what is told: messages, reasons, and values on either side of a difference. What names things stays: keys, ids,
-paths, api-versions, digests. Git says all of these in clear, and a program that reads a report needs them whole. The
-bodies in records stay too: secrets stand there as digests, and a masked body would look like a change to the next run.
+A report is masked once, before any form is rendered, so that no form can encode a secret in another way. Messages,
+reasons and both values of a difference are masked. Names stay: keys, ids, paths, api-versions, digests. They are in git
+in plain text, and a program that reads a report needs them unmasked. The bodies in records stay too: they contain
+digests of secrets, and a masked body would look like a change to the next run.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Mask = Callable[[str], str]
 
 
 def mask_report(report: Report, mask: Mask) -> Report:
-    """The report as it may be shown, kept and returned."""
+    """The report without known secrets."""
     return replace(
         report,
         problems=tuple(mask_problem(problem, mask) for problem in report.problems),

@@ -1,7 +1,7 @@
-"""An exception without the secrets that a register knows: for whoever catches it, prints it or looks into it.
+"""Masks the known secrets in an exception, for any code that catches, prints or inspects it.
 
-Apart from the report, since a report is made anew and an exception stays the object that it is where that is possible:
-who catches it knows it by its type, and its traceback tells where it was raised.
+Unlike a report, an exception is not copied if possible but changed in place: code that catches it relies on its type,
+and its traceback shows where it was raised.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ ExceptionMask = Callable[[str], str]
 
 _PLAIN = frozenset({str, bytes, dict, list, tuple})
 _OF_THE_LANGUAGE = ("strerror", "filename", "filename2", "reason", "object", "msg", "text")
-"""Where Python's own exceptions keep what they say, besides `args`."""
+"""Attributes in which Python's own exceptions store text, in addition to `args`."""
 
 
 def mask_exception(error: Exception, mask: ExceptionMask) -> Exception:
-    """The exception, and all that led to it: causes, what was being handled, members of groups.
+    """Mask the exception, its causes, its contexts and the members of groups.
 
-    What cannot be changed, such as the message of a group or a text that is made anew each time, has another exception
-    in its place, which names its type.
+    An exception that cannot be changed, such as a group with its message, or one that computes its text each time, is
+    replaced by another exception that names its type.
     """
     found = _masked(error, mask, {})
     return found if isinstance(found, Exception) else error
@@ -47,7 +47,7 @@ def _change(error: BaseException, mask: ExceptionMask) -> None:
     for name in (*vars(error), *_OF_THE_LANGUAGE):
         value = getattr(error, name, None)
         if type(value) in _PLAIN:
-            with suppress(AttributeError, TypeError):  # one that cannot be set is seen in what is said
+            with suppress(AttributeError, TypeError):  # an attribute that cannot be set still shows in the text
                 setattr(error, name, mask_value(value, mask))
 
 

@@ -1,4 +1,4 @@
-"""How people are shown resources: Kind/name, no more than it takes to tell one from the others, in an order to read."""
+"""Short names of resources for people: Kind/name, with the group only if needed, and an order to list them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def reading_order(key: Key) -> tuple[str, Key]:
 
 
 def has_namespaces(keys: Iterable[Key]) -> bool:
-    """Whether namespaces tell anything: there are two."""
+    """Whether there is more than one namespace."""
     return len({key.namespace for key in keys}) > 1
 
 

@@ -1,4 +1,4 @@
-"""What a person may do next, from what a report holds: a table of situations and advice."""
+"""The next steps for a report: a table of situations and advice."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class _Step(NamedTuple):
 
 
 def _any(*verdicts: Verdict, command: str = "") -> Callable[[Report], bool]:
-    """A run of that command, one that asked Azure, has a resource with one of these verdicts."""
+    """Whether a run of this command, compared with Azure, has a resource with one of these verdicts."""
     return lambda report: (
         command in {"", report.command}
         and not (command and report.base)
@@ -31,7 +31,7 @@ def _is_flapping(result: Result) -> bool:
 
 
 def _unread(report: Report) -> bool:
-    """Azure was asked and gave no usable answer; neither a turn that was not reached nor one that we broke off."""
+    """Whether a read from Azure failed. Resources that were not reached or had an internal error do not count."""
     return any(r.verdict is Verdict.UNKNOWN and r.condition.reason == "Failed" and not r.fault for r in report.results)
 
 
@@ -43,7 +43,7 @@ def _not_ready(report: Report) -> bool:
 
 
 def _left_to_a_sync(report: Report) -> bool:
-    """Something is in sync as far as a plan can tell, and only a sync can tell whether a secret of it changed."""
+    """Whether a resource is in sync as far as a plan can see, but only a sync can see whether its secrets changed."""
     return report.command == "plan" and any(
         r.action is Action.NONE and TO_COME in r.because.values() for r in report.results
     )
@@ -61,50 +61,48 @@ def _errors(report: Report) -> frozenset[str]:
 _STEPS = (
     _Step(
         lambda report: bool(_errors(report) & _CREDENTIALS),
-        "As whom some resources are reconciled could not be told: mend their credentials, or the place that they are "
-        "looked for in, and run again.",
+        "Could not determine the credential of some resources. Fix the credential Secret or its source, then run "
+        "again.",
     ),
     _Step(
         lambda report: bool(_errors(report) - _CREDENTIALS) or (not _errors(report) and _any(Verdict.INVALID)(report)),
-        "Mend the manifests; `gitsync validate` shows every problem without a login.",
+        "Fix the manifests. `gitsync validate` shows every problem without a login.",
     ),
     _Step(
         lambda report: any(r.fault for r in report.results),
-        "Report the fault in gitsync with the lines on stderr; they hold no values.",
+        "Report the internal error with the lines on stderr; they contain no values.",
     ),
     _Step(
         _unread,
-        "What could not be read was left alone; see that the identity may read it, and run again.",
+        "Some resources could not be read and were left unchanged. Grant the identity read access, then run again.",
     ),
     _Step(
         lambda report: any(map(_is_flapping, report.results)),
-        "What is flapping is left as it is until git or Azure changes; find out what sets it, and leave the field to "
-        "it with the annotation gitsync/ignore, or write its value into the manifest.",
+        "Flapping resources are paused until git or Azure changes. Find what keeps resetting the field, then ignore it "
+        "with gitsync/ignore or set its value in git.",
     ),
     _Step(
         _any(Verdict.DRIFTED, Verdict.CONFLICT, command="plan"),
-        "To keep what Azure has, write it into the manifest; `gitsync sync` writes git's values.",
+        "`gitsync sync` writes the values in git. To keep the values in Azure, write them into the manifests.",
     ),
     _Step(
         _any(Verdict.ADOPT, command="plan"),
-        "What exists without a record of ours is adopted by `gitsync sync`; `--adopt report` leaves it as it is.",
+        "`gitsync sync` adopts existing resources that have no record. Use `--adopt report` to leave them unchanged.",
     ),
     _Step(
         _any(Verdict.DELETE, command="plan"),
-        "What left git is deleted only by `gitsync sync --prune`.",
+        "Run `gitsync sync --prune` to delete resources that were removed from git.",
     ),
-    _Step(_any(*_TO_WRITE, command="plan"), "`gitsync sync` makes these changes."),
+    _Step(_any(*_TO_WRITE, command="plan"), "Run `gitsync sync` to apply these changes."),
     _Step(
         _left_to_a_sync,
-        "A plan asks for no secret that is exported or kept elsewhere: where one changed, `gitsync sync` writes it.",
+        "A plan does not read exported or external secrets. If one changed, `gitsync sync` writes it.",
     ),
     _Step(
         lambda report: report.base is not None,
-        "`gitsync plan` without --from asks Azure, and tells what a sync would do to what is really there.",
+        "Run `gitsync plan` without --from to compare with Azure.",
     ),
-    _Step(
-        _not_ready, "`gitsync describe KIND/NAME` shows all that is recorded of a resource; the next run tries again."
-    ),
+    _Step(_not_ready, "`gitsync describe KIND/NAME` shows everything recorded about a resource. The next run retries."),
 )
 
 

@@ -1,8 +1,8 @@
 """Findings as annotations that a pipeline's log shows at the line of the manifest: GitHub's workflow commands and Azure
 Pipelines' logging commands.
 
-Both are lines of a log, and what they quote is foreign: each escapes it in its own way, so that no text of a manifest
-or of Azure can end a command or begin one. The heaviest come first, and no more than GitHub shows; the report has all.
+Both are lines of a log with foreign text: each escapes it in its own way, so that no text of a manifest or of Azure can
+end a command or begin one. The most severe come first, up to the limit of GitHub; the report has all.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ def annotate_github(report: Report) -> list[str]:
 
 
 def annotate_azure_pipelines(report: Report) -> list[str]:
-    """Logging commands: `##vso[task.logissue type=…;sourcepath=…;linenumber=…;code=…]MESSAGE`. There is no third type
-    for what is merely to be done, which is therefore left to the report.
+    """Logging commands: `##vso[task.logissue type=…;sourcepath=…;linenumber=…;code=…]MESSAGE`. There is no type for
+    notes, so planned changes are only in the report.
     """
     return [_azure(finding) for finding in _heaviest(report, _AZURE)]
 
@@ -62,7 +62,7 @@ _AZURE_PROPERTY = {**_AZURE_TEXT, ";": "%3B", "]": "%5D"}
 
 
 def _escaped(text: str, spellings: Mapping[str, str]) -> str:
-    """One line; what is not printable is spelled out, and what means something to the host is written its way."""
+    """One line; characters that are not printable, or special to the host, are escaped."""
     printable = "\n".join(map(escape_controls, text.splitlines()))
     return "".join(spellings.get(character, character) for character in printable)
 
@@ -71,4 +71,4 @@ FORMS: tuple[tuple[str, Callable[[Report], list[str]]], ...] = (
     ("GITHUB_ACTIONS", annotate_github),
     ("TF_BUILD", annotate_azure_pipelines),
 )
-"""The variable by which a pipeline makes itself known, and how it wants to be told."""
+"""The variable that identifies a pipeline, and the function for its annotations."""

@@ -1,7 +1,7 @@
-"""Progress of long work: who is told, how it is counted, and a plain line now and then where there is no terminal.
+"""Progress of a run: its interface, its count, and a periodic log line if there is no terminal.
 
-A pipeline stops a job that says nothing for long, and a resource may take half an hour: the plain line comes by the
-clock, from a thread of its own, and not when something happens.
+A pipeline stops a job without output, and a resource may take half an hour: so a thread writes the line periodically,
+whether anything happens or not.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ _MOST_NAMED = 5  # resources named at once
 
 
 class Progress(Protocol):
-    """What a walk tells of itself while it goes on."""
+    """Receives the progress of a walk."""
 
     def expect(self, count: int) -> None:
-        """So many resources will be finished."""
+        """Add this number of resources to the total."""
         ...
 
     def started(self, key: Key, stage: Stage) -> None:
-        """A resource has come to a stage."""
+        """A resource has reached a stage."""
         ...
 
     def finished(self, result: Result) -> None: ...
 
 
 class Silent:
-    """For those who do not want to know."""
+    """Ignores all progress."""
 
     def expect(self, count: int) -> None: ...
 
@@ -43,7 +43,7 @@ class Silent:
 
 
 class Tally:
-    """How far a walk is. Written by the walk, read by whoever shows it."""
+    """The progress of a walk. The walk writes it, and a display reads it."""
 
     def __init__(self, monotonic: Callable[[], float]) -> None:
         self._monotonic = monotonic
@@ -63,7 +63,7 @@ class Tally:
         self.done += 1
 
     def under_way(self) -> list[str]:
-        """What is being worked on, the longest first: name, stage and time."""
+        """The resources in progress, the longest first: name, stage and time."""
         now = self._monotonic()
         longest = sorted(self._under_way.copy().items(), key=lambda one: (one[1][1], one[0]))
         named = [f"{key.kind}/{key.name} ({stage.value}, {_time(now - since)})" for key, (stage, since) in longest]
@@ -74,12 +74,12 @@ class Tally:
         """All of it in one line."""
         of = f" of {self.total}" if self.total else ""
         busy = self.under_way()
-        return f"{self.done}{of} done" + (f"; at work: {', '.join(busy)}" if busy else "")
+        return f"{self.done}{of} done" + (f"; in progress: {', '.join(busy)}" if busy else "")
 
 
 @contextmanager
 def print_progress(tally: Tally, say: Callable[[str], None], every: float) -> Iterator[Progress]:
-    """Say how far it is every so many seconds, until the end."""
+    """Report the progress every `every` seconds, until the end."""
     stop = threading.Event()
 
     def beat() -> None:

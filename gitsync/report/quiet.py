@@ -1,4 +1,4 @@
-"""What needs no look: in sync, and nothing to say of it. One definition for all forms of a report."""
+"""Resources that need no attention: in sync, without any message. All forms of a report share this definition."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gitsync.model.verdict import Action, Verdict
 from gitsync.report.headline import format_plural
 
 _UNTOUCHED = "Planned"
-"""The reason of a condition that nobody has set yet: a plan sets none."""
+"""The reason of a condition that no run has set yet: a plan sets none."""
 
 
 def is_quiet(result: Result) -> bool:
@@ -19,7 +19,7 @@ def is_quiet(result: Result) -> bool:
 
 
 def format_in_sync(results: Iterable[Result]) -> str:
-    """How many there are, in words; all of them quiet."""
+    """The number of resources in words; all of them quiet."""
     quiet = list(results)
     ready = all(result.condition.is_ready for result in quiet)
     return f"{format_plural(len(quiet), 'resource')} in sync{' and Ready' if ready else ''}"

@@ -21,7 +21,7 @@ _HEADER = ("NAMESPACE", "NAME", "READY", "SEVERITY", "REASON", "MESSAGE")
 _GAP = 2  # blanks after the longest label
 
 _CLAIMS = {
-    Claim.NONE: "none: it is only watched, or was never reached",
+    Claim.NONE: "none: it is read-only, or was never reached",
     Claim.EXPECTED: "expected: a create may have been sent",
     Claim.CREATED: "created",
     Claim.ADOPTED: "adopted",
@@ -51,7 +51,7 @@ def _ready(condition: Condition | None) -> tuple[str, str, str, str]:
 
 
 def describe_record(record: Record, *, revision: str | None, width: int | None = None) -> list[str]:
-    """All that is recorded of one resource; what is empty is left out."""
+    """Everything recorded about one resource, without empty fields."""
     key = record.key
     operation = record.operation
     lines = _labelled(
@@ -78,9 +78,9 @@ def describe_record(record: Record, *, revision: str | None, width: int | None =
 
 
 def _row(row: WriteStreak) -> str:
-    """What undid our writes, as far as it is known: how often, and where."""
+    """How often the writes of gitsync were undone, and in which fields."""
     fields = ", ".join(filter(None, row.paths)) or "the whole resource"
-    stopped = "; it is no longer written" if row.held else ""
+    stopped = "; writes are paused" if row.held else ""
     return f"{format_plural(row.count, 'write')} in a row, last at {row.at}: {fields}{stopped}"
 
 
@@ -110,7 +110,7 @@ def _condition(record: Record, width: int | None) -> list[str]:
 
 
 def _body(body: Any) -> list[str]:
-    """The body that was last sent; secrets are no part of it."""
+    """The last body sent, without secrets."""
     if body is None:
         return []
     text = json.dumps(body, indent=2, sort_keys=True, ensure_ascii=False)
@@ -118,7 +118,7 @@ def _body(body: Any) -> list[str]:
 
 
 def _changed(record: Record) -> Iterator[str]:
-    """Whether Azure's answer is at hand to compare with."""
+    """Whether a baseline is recorded."""
     if record.applied is not None:
         known = record.baseline is not None
-        yield f"Baseline:  {'recorded' if known else 'none: the next run compares with git alone'}"
+        yield f"Baseline:  {'recorded' if known else 'none: the next run compares only with git'}"

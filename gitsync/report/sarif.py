@@ -1,7 +1,7 @@
-"""A report as SARIF 2.1.0 (OASIS), for the place where a host shows what is wrong with the files of a repository.
+"""A report as SARIF 2.1.0 (OASIS), for hosts that show alerts on the files of a repository.
 
-A result for each finding, at the line of its manifest. Fingerprints hold neither lines nor values, so that an alert
-stays the same one while the file moves around it; of the two, `primaryLocationLineHash` is the one that GitHub reads.
+A result for each finding, at the line of its manifest. Fingerprints contain neither lines nor values, so that an alert
+stays the same when the file changes around it. GitHub reads only `primaryLocationLineHash`.
 """
 
 from __future__ import annotations
@@ -23,47 +23,50 @@ from gitsync.status.exit_code import FAULT
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _ROOT = "SRCROOT"
-"""What relative URIs count from: the top of the repository, wherever it is checked out."""
+"""The base of relative URIs: the root of the repository, wherever it is checked out."""
 
 _HELP = {
     FAILED: (
         "A resource is not Ready.",
-        "The message has what Azure answered. `gitsync describe KIND/NAME` shows all that is recorded.",
+        "The message has the response of Azure. `gitsync describe KIND/NAME` shows everything recorded about it.",
     ),
     "drifted": (
-        "Azure was changed, and git was not.",
-        "`gitsync sync` writes git's values back. To keep what Azure has, write it into the manifest.",
+        "A resource was changed in Azure and not in git.",
+        "`gitsync sync` restores the values in git. To keep the values in Azure, write them into the manifest.",
     ),
     "missing": (
-        "A resource is gone from Azure.",
-        "`gitsync sync` creates it again. To let it go, remove its manifest.",
+        "A resource was deleted outside git.",
+        "`gitsync sync` creates it again. To stop managing it, remove its manifest.",
     ),
     "conflict": (
-        "Both git and Azure were changed.",
-        "`gitsync sync` writes git's values. To keep what Azure has, write it into the manifest.",
+        "A resource was changed both in git and in Azure.",
+        "`gitsync sync` writes the values in git. To keep the values in Azure, write them into the manifest.",
     ),
-    "pending": ("Git was changed, and Azure does not have it yet.", "`gitsync sync` writes it."),
+    "pending": ("A change in git is not in Azure yet.", "`gitsync sync` applies it."),
     "create": ("A resource does not exist yet.", "`gitsync sync` creates it."),
     "adopt": (
-        "A resource exists that gitsync did not make.",
-        "`gitsync sync` takes it over and writes git's values; `--adopt report` leaves it as it is.",
+        "A resource exists that gitsync did not create.",
+        "`gitsync sync` adopts it and writes the values in git. Use `--adopt report` to leave it unchanged.",
     ),
-    "delete": ("A resource left git.", "`gitsync sync --prune` deletes it."),
-    "detach": ("A resource left git, and its policy keeps it.", "`gitsync sync --prune` forgets it."),
+    "delete": ("A resource was removed from git.", "Run `gitsync sync --prune` to delete it from Azure."),
+    "detach": (
+        "A resource was removed from git, and its policy keeps it in Azure.",
+        "Run `gitsync sync --prune` to stop managing it.",
+    ),
     "blocked": (
-        "A resource waits for something that is not there.",
-        "The message names it. Mend that first; this one follows.",
+        "A resource waits for a missing dependency.",
+        "Fix the dependency that the message names. This resource follows.",
     ),
     "invalid": ("A manifest is invalid.", "`gitsync validate` shows every problem without a login."),
     "unknown": (
         "A resource could not be read.",
-        "It was left alone. See that the identity may read it, and run again.",
+        "It was left unchanged. Grant the identity read access, then run again.",
     ),
 }
-"""Rules of resources: what they say, and how to mend it."""
+"""Rules for resources: description and remedy."""
 
 _PROBLEM_HELP = (
-    "The message tells what is wrong and how to mend it. `gitsync validate` shows every problem of the manifests, "
+    "The message explains the problem and how to fix it. `gitsync validate` shows every problem of the manifests, "
     "without a login."
 )
 
@@ -88,7 +91,7 @@ def build_log(report: Report) -> dict[str, Any]:
         },
         "automationDetails": {"id": f"gitsync-{report.command}/"},
         "columnKind": "unicodeCodePoints",
-        "originalUriBaseIds": {_ROOT: {"description": {"text": "The top of the repository of the manifests."}}},
+        "originalUriBaseIds": {_ROOT: {"description": {"text": "The root of the repository of the manifests."}}},
         "invocations": [_invocation(report, [finding for finding in everything if not finding.path])],
         "results": _results(found, rules),
         "properties": {"revision": report.revision, "coverage": build_coverage(report.coverage)},
@@ -97,7 +100,7 @@ def build_log(report: Report) -> dict[str, Any]:
 
 
 def _invocation(report: Report, homeless: Sequence[ReportFinding]) -> dict[str, Any]:
-    """How the run went. What belongs to no file is told here: hosts refuse a log that has a result without a place."""
+    """How the run ended. Findings without a file are notifications here: hosts reject results without a location."""
     return {
         "executionSuccessful": report.exit_code != FAULT and not report.interrupted,
         "exitCode": report.exit_code,
@@ -110,12 +113,12 @@ def _invocation(report: Report, homeless: Sequence[ReportFinding]) -> dict[str, 
 
 
 def _message(finding: ReportFinding) -> dict[str, str]:
-    """Plain text; a link that foreign text spells is taken apart (SARIF §3.11.6)."""
+    """Plain text. Links in foreign text are broken up (SARIF §3.11.6)."""
     return {"text": "\n".join(map(escape_controls, finding.text.splitlines())).replace("](", "] (")}
 
 
 def _rule(rule: str, found: Sequence[ReportFinding]) -> dict[str, Any]:
-    """What stands in an alert beside its own message. Its level is the heaviest of its results."""
+    """The rule that an alert shows next to its message. Its level is the highest level of its results."""
     short, help_text = _HELP.get(rule, (f"{_spaced(rule)}.", _PROBLEM_HELP))
     weights = {finding.weight for finding in found if finding.rule == rule}
     return {
@@ -134,7 +137,7 @@ def _spaced(code: str) -> str:
 
 
 def _results(found: Sequence[ReportFinding], rules: Sequence[str]) -> list[dict[str, Any]]:
-    """Findings of one identity are told apart by their order, as GitHub does with equal lines."""
+    """Findings with the same identity are numbered in their order, as GitHub does with equal lines."""
     seen: Counter[str] = Counter()
     results = []
     for finding in found:

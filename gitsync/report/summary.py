@@ -1,7 +1,7 @@
-"""SUMMARY.md of the status branch: what is recorded, for whoever opens the branch in a browser.
+"""SUMMARY.md of the status branch: the records, for a person who opens the branch in a browser.
 
-Made from the records, so that a run over a part of the resources still shows them all; without a time, so that equal
-records are equal bytes.
+It is rendered from the records, so that a run over a part of the resources still shows all of them; it has no times, so
+that equal records are equal bytes.
 """
 
 from __future__ import annotations
@@ -76,6 +76,6 @@ def _advice(records: Sequence[Record]) -> list[str]:
 
 
 def _claims(records: Sequence[Record]) -> list[str]:
-    """By which right resources are ours: what decides over a later prune."""
+    """The number of resources by claim; the claim decides whether a later prune may delete them."""
     times = Counter(record.claim.value for record in records)
     return [f"Claims: {', '.join(f'{count} {claim}' for claim, count in sorted(times.items()))}."] if times else []

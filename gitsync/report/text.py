@@ -1,7 +1,7 @@
-"""A report for a person: a summary, a table as `kubectl get` would show it, what differs, problems, what to do next.
+"""A report for a terminal: a summary, a table like that of `kubectl get`, differences, problems and next steps.
 
-Only what differs or needs a look is shown; what is in sync and Ready is counted. Nothing is cut off: ids and messages
-are what a person copies.
+Only resources that differ or need attention are listed; those in sync and Ready are counted. Ids and messages are never
+truncated, so that they can be copied.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _SHORT = 100  # characters of both sides of a difference; longer ones get a line
 
 
 def render(report: Report, *, width: int | None = None, colour: bool = False) -> str:
-    """The report as text, with a newline at its end. `width` is the terminal's; None where nothing is to be wrapped."""
+    """The report as text, with a newline at its end. `width` is the terminal's; None for no wrapping."""
     paint = Paint(on=colour)
     sections = (
         _summary(report, paint),
@@ -43,20 +43,21 @@ def render(report: Report, *, width: int | None = None, colour: bool = False) ->
 
 def _summary(report: Report, paint: Paint) -> list[str]:
     ready = f"{sum(r.condition.is_ready for r in report.results)} of {len(report.results)} Ready; "
-    cost = format_baseline_note(report) or format_cost(report)
+    note = format_baseline_note(report)
+    cost = f". {note}" if note else f"; {format_cost(report)}"
     lines = [
         paint.bold(f"{report.command} of {escape_controls(shorten_revision(report.revision))}: {format_found(report)}"),
-        f"{ready if report.command == 'sync' else ''}{format_done(report)}; {cost}",
+        f"{ready if report.command == 'sync' else ''}{format_done(report)}{cost}",
     ]
     if report.coverage.files or report.coverage.ignored:
         lines.append(f"read {format_coverage(report.coverage)}")
     if report.interrupted:
-        lines.append(paint.bad("Interrupted: what was not reached is left to the next run."))
+        lines.append(paint.bad("Interrupted: the next run continues with the resources that were not reached."))
     return lines
 
 
 def _resources(report: Report, width: int | None, paint: Paint) -> list[str]:
-    """The table of what needs a look, and how many resources it leaves out."""
+    """The table of resources that need attention, and the number of resources that it omits."""
     ordered = sorted(report.results, key=lambda r: reading_order(r.key))
     listed = [result for result in ordered if not is_quiet(result)]
     names = shorten_names(result.key for result in ordered)
@@ -65,11 +66,11 @@ def _resources(report: Report, width: int | None, paint: Paint) -> list[str]:
 
 
 def _left_out(results: Sequence[Result]) -> list[str]:
-    """How many are in sync, and of how many of them that is not known whole."""
+    """How many are in sync, and for how many of them the comparison is incomplete."""
     if not results:
         return []
     partly = sum(bool(result.unverified) for result in results)
-    but = f"; for {partly} of them Azure does not return all that git asks for" if partly else ""
+    but = f"; for {partly} of them, Azure does not return all desired values" if partly else ""
     return [f"{format_in_sync(results)}, not listed{but}."]
 
 
@@ -81,7 +82,7 @@ _COLUMNS: tuple[tuple[str, Callable[[Result], str]], ...] = (
     ("REASON", lambda r: escape_controls(r.condition.reason)),
     ("MESSAGE", lambda r: escape_controls(r.condition.message)),
 )
-_OF_A_SYNC = frozenset({"READY", "SEVERITY", "REASON"})  # a plan leaves the condition as it is
+_OF_A_SYNC = frozenset({"READY", "SEVERITY", "REASON"})  # a plan does not change the condition
 
 
 def _table(
@@ -96,7 +97,7 @@ def _table(
 
 
 def _details(report: Report, width: int | None, paint: Paint) -> list[str]:
-    """What differs and what failed, resource by resource."""
+    """Differences and failures, by resource."""
     names = shorten_names(r.key for r in report.results)
     lines: list[str] = []
     for result in sorted(report.results, key=lambda r: reading_order(r.key)):
@@ -112,7 +113,7 @@ def _where(result: Result) -> str:
 
 def _detail(result: Result, width: int | None, paint: Paint) -> Iterator[str]:
     differences = sorted(result.differences, key=lambda d: d.path)
-    waits = result.verdict in {Verdict.BLOCKED, Verdict.INVALID}  # its row says for what; Azure was asked nothing of it
+    waits = result.verdict in {Verdict.BLOCKED, Verdict.INVALID}  # its row names the cause; it was not read from Azure
     if result.arm_id and (differences or result.attempts or not (result.is_fine or waits)):
         yield f"  id: {escape_controls(result.arm_id)}"
     if result.condition.request_id:
@@ -129,7 +130,7 @@ def _detail(result: Result, width: int | None, paint: Paint) -> Iterator[str]:
 
 
 def _difference(difference: Difference, width: int | None, paint: Paint) -> Iterator[str]:
-    """What would come (+), go (-) or change (~), by its path."""
+    """A value that would be added (+), removed (-) or changed (~), with its path."""
     path, live, desired = (
         escape_controls(difference.path),
         format_value(difference.live),
@@ -155,7 +156,7 @@ def _attempt(attempt: Attempt) -> str:
 
 
 def format_problems(problems: Sequence[Problem], *, width: int | None = None, colour: bool = False) -> list[str]:
-    """Problems of the input as lines: where, what, how to mend it; in the order of the files."""
+    """Problems of the input as lines: place, problem and remedy, in the order of the files."""
     paint = Paint(on=colour)
     lines: list[str] = []
     for problem in sorted(problems, key=lambda p: p.order):

@@ -148,14 +148,14 @@ def test_a_line_that_is_no_text(elsewhere, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["desired"], "Two documents are needed."),
-        ([], "Two documents are needed."),
-        (["desired", "live", "--jsonl", "-"], "--jsonl and files do not go together."),
+        (["desired"], "compare needs two documents."),
+        ([], "compare needs two documents."),
+        (["desired", "live", "--jsonl", "-"], "--jsonl cannot be combined with DESIRED and LIVE."),
         (["desired", "nowhere"], "nowhere cannot be read: No such file or directory."),
         (["--jsonl", "nowhere"], "nowhere cannot be read: No such file or directory."),
         (["desired", "list"], "list is not an object."),
-        (["desired", "two"], "two holds 2 documents."),
-        (["desired", "none"], "none holds 0 documents."),
+        (["desired", "two"], "two contains 2 documents."),
+        (["desired", "none"], "none contains 0 documents."),
         (["desired", "broken"], "broken:2: "),
     ],
 )

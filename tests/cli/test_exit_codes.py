@@ -291,7 +291,7 @@ def test_70_a_fault_of_ours_in_one_turn(repository):
         70,
         {"ResourceGroup": ("create", "True", "Succeeded"), "VirtualNetwork": ("unknown", "False", "Failed")},
     )
-    assert "a fault in gitsync itself" in end.err
+    assert "gitsync: internal error." in end.err
     assert "builtins.KeyError, raised at:" in end.err
     assert "network.py" in end.err
     assert "westeurope" not in end.err
@@ -334,7 +334,7 @@ def test_1_another_packages_extension_broke_off(repository):
     ready, severity, message = told["VirtualNetwork"]
     assert (ready, severity) == ("False", "Warning")
     assert message.startswith("The extension 'teams' failed: LookupError: no such team.")
-    assert "fault" not in end.err
+    assert "internal error" not in end.err
     (site / "acme.py").write_text("rows = nothing_such\n")
     assert repository.run("sync", PYTHONPATH=str(site)).code == 2, "one that cannot be loaded refuses the run"
 
@@ -366,7 +366,7 @@ def test_1_the_disk_is_full_that_the_report_is_printed_to(repository):
     with Path("/dev/full").open("w") as full:
         process = start("sync", f"--emulator={repository.azure}", folder=repository.says(group=GROUP).folder, out=full)
         end = ended(process)
-    assert (end.code, end.err) == (1, "gitsync: The output cannot be written: No space left on device.\n")
+    assert (end.code, end.err) == (1, "gitsync: Cannot write the output: No space left on device.\n")
 
 
 def test_a_run_needs_neither_stdout_nor_stderr(repository):

@@ -69,7 +69,7 @@ def test_version_is_the_packages(tmp_path):
 
 
 REFUSED = [
-    (["stauts"], {}, "There is no command 'stauts'. Did you mean status?", "a slip"),
+    (["stauts"], {}, "Unknown command 'stauts'. Did you mean status?", "a slip"),
     (["--strict", "sync"], {}, "The command comes first, before --strict.", "the order"),
     (["status", "--outptu", "json"], {}, "Did you mean --output?", "a flag's slip"),
     (["status", "--output", "xml"], {}, "--output: expected text or json or yaml, not 'xml'", "a wrong value"),

@@ -26,7 +26,7 @@ REPORT = Report(
 @pytest.mark.parametrize(
     ("output", "start"),
     [
-        ("text", "plan of the folder"),
+        ("text", "plan of the uncommitted working tree"),
         ("json", "{\n"),
         ("markdown", "<!-- gitsync -->\n"),
         ("html", "<!doctype html>\n"),
@@ -108,12 +108,12 @@ def test_a_job_on_github_gets_a_summary_after_what_it_has(tmp_path):
 
 def test_a_summary_that_cannot_be_written_ends_nothing(tmp_path, capsys):
     tell(REPORT, Config(), {"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": str(tmp_path)})
-    assert capsys.readouterr().out.startswith("plan of the folder")
+    assert capsys.readouterr().out.startswith("plan of the uncommitted working tree")
 
 
 def test_a_folder_that_cannot_be_written_is_told(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(PublishError, match=r"The report cannot be written to .*--report"):
+    with pytest.raises(PublishError, match=r"Cannot write the report to .*--report"):
         write_report(REPORT, str(tmp_path / "file" / "folder"))
 
 

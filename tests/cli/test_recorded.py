@@ -143,13 +143,13 @@ def test_namespaces_can_be_chosen(folder):
 
 def test_nothing_recorded_is_no_mistake(tmp_path):
     ended = gitsync("status", folder=tmp_path)
-    assert (ended.returncode, ended.stdout) == (0, "Nothing is recorded yet. `gitsync sync` does that.\n")
+    assert (ended.returncode, ended.stdout) == (0, "No records yet. Run `gitsync sync` first.\n")
 
 
 def test_a_name_that_nothing_has_is_refused(folder):
     ended = gitsync("status", "--only", "VirtualNetwork/hbu", folder=folder)
     assert ended.returncode == 2
-    assert "Nothing is recorded of VirtualNetwork/hbu." in ended.stderr
+    assert "No record of VirtualNetwork/hbu." in ended.stderr
 
 
 def test_a_folder_that_is_no_status_is_refused(tmp_path):
@@ -200,9 +200,9 @@ def test_what_a_name_means(name, key, why):
 
 WRONG = [
     ("VirtualNetwork/hbu", "Did you mean VirtualNetwork/hub?", "a slip"),
-    ("hub", "Nothing is recorded of hub.", "a name without a kind"),
+    ("hub", "No record of hub.", "a name without a kind"),
     ("VirtualNetwork/HUB", "Did you mean VirtualNetwork/hub?", "names have their case"),
-    ("ResourceGroup/core", "means several resources", "two namespaces"),
+    ("ResourceGroup/core", "matches several resources", "two namespaces"),
 ]
 
 

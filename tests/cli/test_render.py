@@ -174,7 +174,7 @@ def test_text_is_yaml_with_the_requests_as_comments(render):
             ),
             "what is skipped is only read",
         ),
-        ({"stuff": ACCOUNT.replace("POLICY", "manage")}, "# no request: it has no ARM id", "nothing to send"),
+        ({"stuff": ACCOUNT.replace("POLICY", "manage")}, "# no request: no ARM id", "nothing to send"),
         (
             {"stuff": ACCOUNT.replace("POLICY", "manage")},
             "# error: spec.owner names ResourceGroup/core, which no manifest in namespace default declares.",
@@ -196,7 +196,7 @@ def test_text_holds_no_control_characters_of_manifests(render):
 @pytest.mark.parametrize(
     ("files", "note", "why"),
     [
-        ({}, "gitsync: there is nothing to render; check SOURCE and --path.", "an empty source"),
+        ({}, "gitsync: nothing to render; check SOURCE and --path.", "an empty source"),
         (
             {"a": GROUP.replace("spec", "spek")},
             "gitsync: some manifests have problems; `gitsync validate` shows them.",
@@ -213,7 +213,7 @@ def test_without_a_subscription_ids_show_zeros_and_a_note_says_so(tmp_path, caps
     assert run(["render", str(tmp_path / "a.yaml").rpartition("/")[0]]) == 0
     said = capsys.readouterr()
     assert "/subscriptions/00000000-0000-0000-0000-000000000000/" in said.out
-    assert "no subscription was given" in said.err
+    assert "no subscription is set" in said.err
 
 
 def test_rendering_loads_nothing_that_speaks_with_azure_or_git(tmp_path):

@@ -71,7 +71,7 @@ def test_a_reviewed_plan_holds_what_it_saw_and_says_what_it_could_not(estate, ca
     vault.make("default--db--password", "Marker-two")
     quiet = plan()
     assert "5 resources in sync" in quiet.out
-    assert "A plan asks for no secret that is exported or kept elsewhere" in quiet.out
+    assert "A plan does not read exported or external secrets" in quiet.out
     held = sync("--plan", "../plan.json")
     assert (held.code, verdicts(held)["two"]) == (1, ("pending", "NotReviewed")), "it changed, and nobody reviewed that"
     assert estate.password("two") == "Marker-one"

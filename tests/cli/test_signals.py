@@ -83,7 +83,7 @@ def test_what_is_under_way_is_left_to_the_next_run(folder, by, code):
         assert end.code == code
         reasons = {name: one["reason"] for name, one in resources(end).items()}
         assert reasons == {"core": "Succeeded", "hub": "Reconciling", "one": "NotReached"}
-        assert "Told to end" in end.err
+        assert "finishing open requests and writing status" in end.err
         assert created(served) == ["core", "hub"], "nothing new was begun"
         assert "  operation:\n    kind: create\n" in kept(folder, "hub")
         assert "claim: created\n" in kept(folder, "hub")
@@ -114,7 +114,7 @@ def test_a_plan_ends_too_and_writes_nothing(folder, by, code):
         process = start("plan", folder=folder, **served.variables)
         end = told(process, served, by, when="/resourceGroups/core")
         assert end.code == code
-        assert "Interrupted: what was not reached is left to the next run." in end.out
+        assert "Interrupted: the next run continues with the resources that were not reached." in end.out
     assert not (folder / ".gitsync").exists()
 
 
@@ -137,7 +137,7 @@ def test_an_answer_that_does_not_come_is_not_waited_for(folder, done):
         process.wait(LONG)
         heard.set()
         end = ended(process)
-        assert (end.code, "Told to end" in first) == (1, True)
+        assert (end.code, "finishing open requests and writing status" in first) == (1, True)
         told = resources(end)["hub"]
         assert (told["verdict"], told["ready"]) == ("create", "False")
         assert "The run was stopped before Azure responded to" in told["message"]
@@ -212,9 +212,9 @@ def test_a_second_signal_breaks_off(folder, by, code):
         first = process.stderr.readline()
         process.send_signal(by)
         end = ended(process)
-    assert "a second signal breaks off" in first
+    assert "Send it again to abort" in first
     assert (end.code, end.out) == (code, "")
-    assert end.err == ("gitsync: interrupted.\n" if by is signal.SIGINT else "gitsync: broken off by SIGTERM.\n")
+    assert end.err == ("gitsync: interrupted.\n" if by is signal.SIGINT else "gitsync: aborted by SIGTERM.\n")
     assert "claim: expected\n" in kept(folder, "core"), "what may have been begun is on record"
 
 
@@ -227,4 +227,4 @@ def test_what_has_not_begun_is_broken_off_at_once(folder, by, code):
         process.send_signal(by)
         end = ended(process)
     assert (end.code, end.out) == (code, "")
-    assert end.err == ("gitsync: interrupted.\n" if by is signal.SIGINT else "gitsync: broken off by SIGTERM.\n")
+    assert end.err == ("gitsync: interrupted.\n" if by is signal.SIGINT else "gitsync: aborted by SIGTERM.\n")

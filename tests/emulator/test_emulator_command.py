@@ -112,7 +112,7 @@ def test_a_port_that_is_taken_is_told():
         port = out.readline().strip().rpartition(":")[2]
         command = [sys.executable, "-m", "gitsync", "emulator", "--port", port]
         ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
-    assert (ended.returncode, f"cannot listen at 127.0.0.1:{port}" in ended.stderr) == (2, True)
+    assert (ended.returncode, f"cannot listen on 127.0.0.1:{port}" in ended.stderr) == (2, True)
 
 
 def test_strangers_may_reach_it_where_tokens_are_required(tmp_path):

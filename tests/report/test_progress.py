@@ -33,7 +33,7 @@ def test_the_line_names_the_longest_first_with_its_time():
     tally.finished(IN_SYNC)
     clock.now = 130.0
     assert tally.line() == (
-        "1 of 4 done; at work: StorageAccount/logs (poll, 2m10s), VirtualNetwork/hub (observe, 30s)"
+        "1 of 4 done; in progress: StorageAccount/logs (poll, 2m10s), VirtualNetwork/hub (observe, 30s)"
     )
 
 
@@ -41,7 +41,7 @@ def test_a_line_names_five_and_counts_the_rest():
     tally = Tally(Ticks())
     for number in range(8):
         tally.started(key("ResourceGroup", f"rg-{number}"), Stage.ACT)
-    assert tally.line() == "0 done; at work: " + ", ".join(
+    assert tally.line() == "0 done; in progress: " + ", ".join(
         [*(f"ResourceGroup/rg-{n} (act, 0s)" for n in range(5)), "and 3 more"]
     )
 
@@ -57,7 +57,7 @@ def test_lines_come_while_nothing_happens_and_end_with_the_context():
     with print_progress(Tally(Ticks()), said.put, every=0.001) as progress:
         progress.expect(2)
         progress.started(IN_SYNC.key, Stage.POLL)
-        assert any("at work: ResourceGroup/core" in said.get(timeout=30) for _ in range(1000))
+        assert any("in progress: ResourceGroup/core" in said.get(timeout=30) for _ in range(1000))
     assert "gitsync-progress" not in {thread.name for thread in threading.enumerate()}
 
 

@@ -65,7 +65,7 @@ HELD = [
     ("4 reads, 1 write, 0 deletes, 2 polls in 1m12s", "requests and time"),
     ("something failed, is invalid, or is not Ready", "what the exit code means"),
     ("4 resources, 2 Ready; updated 1, deleted 1.", "a sentence on the whole"),
-    ("Azure has moved", "what a verdict means"),
+    ("changed in Azure", "what a verdict means"),
     ("VirtualNetwork/hub", "a name"),
     ("/subscriptions/0000/resourceGroups/core/hub", "an ARM id"),
     ("/tags/env", "the path of a difference"),
@@ -91,16 +91,16 @@ def test_the_page_holds(words, why):
 def test_a_page_of_a_plan_says_what_a_sync_would_do():
     text = render(PLAN)
     assert "a sync would create 1, update 1, delete 1" in text
-    assert "the folder as it lies" in text
+    assert "uncommitted working tree" in text
 
 
 def test_what_stands_for_azure_in_a_plan_of_two_commits_is_named():
     page = render(replace(PLAN, base="fedcba"))
     assert "Compared with" in page
-    assert "Azure was not asked: what fedcba asks for stands for what it has." in page
-    assert "fedcba asks for" in page
-    assert "the older revision has none" in page
-    assert ">Azure has<" not in page
+    assert "Compared with revision fedcba, not with Azure." in page
+    assert ">fedcba<" in page
+    assert "not in the older revision" in page
+    assert ">Azure<" not in page
     assert "Compared with" not in render(PLAN)
 
 
@@ -112,7 +112,7 @@ def test_an_empty_run_has_a_page():
 
 
 def test_an_interrupted_run_says_so():
-    assert "Interrupted: what was not reached" in render(replace(FULL, interrupted=True))
+    assert "Interrupted: the next run continues" in render(replace(FULL, interrupted=True))
     assert "Interrupted" not in render(FULL)
 
 

@@ -198,7 +198,7 @@ def test_without_a_script_all_can_be_read(opened):
     seen, form, everything = opened(SMALL, look, script=False)
     assert form is False
     assert everything == len(SMALL.results)
-    assert "A script searches and filters this list" in seen
+    assert "Search and filters need JavaScript" in seen
     for one in SMALL.results:
         assert one.key.name in seen
         for difference in one.differences:

@@ -101,7 +101,9 @@ def test_lines_are_drawn_for(results, owns, needs, why):
 def test_a_box_says_what_it_stands_for_whole():
     long = result(key("VirtualNetworksSubnet", "a-name-that-is-longer-than-a-box", NET), Verdict.DRIFTED)
     drawn = render_picture([long])
-    assert "<title>VirtualNetworksSubnet/a-name-that-is-longer-than-a-box in default: drifted, Azure has moved" in drawn
+    assert (
+        "<title>VirtualNetworksSubnet/a-name-that-is-longer-than-a-box in default: drifted, changed in Azure" in drawn
+    )
     assert ">a-name-that-is-longer-t…<" in drawn
 
 

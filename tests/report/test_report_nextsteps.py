@@ -37,7 +37,7 @@ def steps(value, words):
     ],
 )
 def test_what_a_plan_did_not_ask_for_is_not_passed_over(value, count, why):
-    assert len(steps(value, "A plan asks for no secret")) == count, why
+    assert len(steps(value, "A plan does not read exported or external secrets")) == count, why
 
 
 @pytest.mark.parametrize(
@@ -51,5 +51,5 @@ def test_what_a_plan_did_not_ask_for_is_not_passed_over(value, count, why):
 )
 def test_who_lacks_a_credential_is_not_sent_to_the_manifests(codes, credentials, manifests, why):
     value = replace(report(INVALID), problems=tuple(problem(code) for code in codes))
-    assert len(steps(value, "mend their credentials")) == credentials, why
-    assert len(steps(value, "Mend the manifests")) == manifests, why
+    assert len(steps(value, "Fix the credential Secret")) == credentials, why
+    assert len(steps(value, "Fix the manifests")) == manifests, why

@@ -61,7 +61,7 @@ def test_many_resources_are_counted_where_nothing_is_to_be_said_of_them():
 
 def test_what_is_in_sync_as_far_as_azure_tells_is_counted():
     partly = replace(IN_SYNC, key=key("Vault", "kv"), unverified=("/properties/secret",))
-    assert "2 resources in sync and Ready, not listed; for 1 of them Azure does not return" in render(
+    assert "2 resources in sync and Ready, not listed; for 1 of them, Azure does not return" in render(
         report(IN_SYNC, partly)
     )
 
@@ -114,7 +114,7 @@ def test_an_empty_run_says_so():
 
 
 def test_an_interrupted_run_says_so():
-    assert "Interrupted: what was not reached" in render(replace(FULL, interrupted=True))
+    assert "Interrupted: the next run continues" in render(replace(FULL, interrupted=True))
 
 
 def test_groups_and_namespaces_are_shown_where_they_tell_something():
@@ -131,7 +131,7 @@ def test_a_long_value_is_cut_and_says_how_long_it_is():
 
 
 STEPS = [
-    (report(replace(DRIFTED), command="plan"), "write it into the manifest", "drift has two ways out"),
+    (report(replace(DRIFTED), command="plan"), "write them into the manifests", "drift has two ways out"),
     (
         report(result(key("A", "b"), Verdict.UNKNOWN, condition=failed("Failed", "AuthorizationFailed"))),
         "could not be read",
@@ -139,12 +139,16 @@ STEPS = [
     ),
     (
         report(result(key("A", "b"), Verdict.UNKNOWN, condition=failed("Failed", "a fault"), fault=KeyError("x"))),
-        "Report the fault in gitsync",
+        "Report the internal error",
         "no person's mistake",
     ),
     (report(result(key("A", "b"), Verdict.ADOPT), command="plan"), "--adopt report", "the delta comes first"),
     (report(result(key("A", "b"), Verdict.DELETE), command="plan"), "gitsync sync --prune", "prune is off"),
-    (report(result(key("A", "b"), Verdict.CREATE), command="plan"), "`gitsync sync` makes these", "the next command"),
+    (
+        report(result(key("A", "b"), Verdict.CREATE), command="plan"),
+        "Run `gitsync sync` to apply these",
+        "the next command",
+    ),
     (report(REFUSED), "gitsync describe KIND/NAME", "where to look"),
     (FULL, "`gitsync validate` shows", "problems can be seen offline"),
 ]
@@ -154,9 +158,9 @@ STEPS = [
 def test_what_is_flapping_is_not_promised_to_be_written(command):
     held = replace(DRIFTED, action=Action.NONE, is_fine=False, condition=failed("Flapping", "It was written"))
     text = render(report(held, command=command))
-    assert "What is flapping is left as it is" in text
+    assert "Flapping resources are paused" in text
     assert "`gitsync sync`" not in text
-    assert "the next run tries again" not in text
+    assert "The next run retries" not in text
 
 
 @pytest.mark.parametrize(("value", "advice", "why"), STEPS, ids=[s[-1] for s in STEPS])

@@ -297,9 +297,9 @@ def test_the_report_says_that_azure_was_not_asked(world):
     report = rehearse(world.says(**ALL).says(group=GROUP))
     base = world.git("rev-parse", "HEAD~1")
     for form in (text, markdown):
-        assert f"Azure was not asked: what {base[:12]} asks for stands for what it has." in form.render(report)
-        assert "`gitsync plan` without --from asks Azure" in form.render(report)
-        assert "`gitsync sync` makes these changes" not in form.render(report)
+        assert f"Compared with revision {base[:12]}, not with Azure." in form.render(report)
+        assert "Run `gitsync plan` without --from" in form.render(report)
+        assert "Run `gitsync sync` to apply these changes" not in form.render(report)
     assert json.loads(report_json.render(report))["base"] == base
 
 

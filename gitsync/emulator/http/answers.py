@@ -26,7 +26,7 @@ class ServerResponse:
 
 
 class _Blank(dict[str, Any]):
-    """Words that nobody gave show as what they would have named."""
+    """Show the name of each value that was not given."""
 
     def __missing__(self, word: str) -> str:
         return word
@@ -40,7 +40,7 @@ def make_refusal(
     details: Sequence[Mapping[str, Any]] = (),
     **words: Any,
 ) -> ServerResponse:
-    """The answer that stands for an ARM code; a code that is not in the table needs a status, or is a 400."""
+    """The answer for an ARM code; a code that is not in the table needs a status, or is a 400."""
     usual, text = CODES.get(code, (400, code))
     error: dict[str, Any] = {"code": code, "message": message or text.format_map(_Blank(words))}
     if details:
@@ -49,7 +49,7 @@ def make_refusal(
 
 
 class Refused(Exception):  # noqa: N818 - it is an answer, not a fault
-    """ARM says no; carries the answer that says so. What was stored before it stays stored."""
+    """ARM refuses the request, with this answer. Earlier changes stay stored."""
 
     def __init__(self, answer: ServerResponse) -> None:
         super().__init__(answer.body)
@@ -57,5 +57,5 @@ class Refused(Exception):  # noqa: N818 - it is an answer, not a fault
 
 
 def refuse(code: str, *, headers: Mapping[str, str] | None = None, **words: Any) -> Refused:
-    """What to raise to answer with an ARM code."""
+    """The exception to raise to answer with an ARM code."""
     return Refused(make_refusal(code, **words).but(headers or {}))

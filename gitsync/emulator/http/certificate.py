@@ -1,7 +1,7 @@
-"""A certificate for the emulator's own address, made when it starts.
+"""A certificate for the emulator's own address, created when it starts.
 
-Needed since azure-identity takes no authority without TLS. Apart from the server, because it needs the package
-`cryptography`, and nothing else here does.
+It is needed since azure-identity accepts only authorities with TLS. It is separate from the server, because only this
+module needs the package `cryptography`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _AUTHORITY = x509.KeyUsage(
 
 
 def make_tls_context(host: str, now: datetime, keep: Path) -> ssl.SSLContext:
-    """A server's context for a host, by name or address; the key is in it and nowhere else.
+    """A server's TLS context for a host, by name or address. Only the context contains the key.
 
     The certificate (PEM) is written to `keep`, for clients to trust.
     """

@@ -1,4 +1,4 @@
-"""The emulator as a server: one socket, one Azure behind it, and a hand that reaches behind both."""
+"""The emulator as a server: one socket, one Azure behind it, and methods that change its state directly."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from gitsync.model.clock import Clock
 class Emulator:
     """An Azure Resource Manager on a socket of this machine: `async with Emulator() as azure: azure.url`.
 
-    What stands below `__aexit__` reads and changes the state without a request, for tests and demonstrations; ids are
-    taken in any case.
+    The methods after `__aexit__` read and change the state without a request, for tests and demonstrations; ids are
+    case-insensitive.
     """
 
     def __init__(
@@ -44,16 +44,16 @@ class Emulator:
 
     @property
     def requests(self) -> RequestLog:
-        """The log of what was asked."""
+        """The log of requests."""
         return self._front.requests
 
     @property
     def tokens(self) -> Tokens:
-        """Who issues tokens here."""
+        """The issuer of tokens."""
         return self._front.tokens
 
     async def start(self, host: str = "127.0.0.1", port: int = 0, tls: ssl.SSLContext | None = None) -> str:
-        """Listen, and give the URL; port 0 takes a free one."""
+        """Listen, and return the URL; port 0 picks a free port."""
         self._runner = web.ServerRunner(web.Server(self._handle, access_log=None), shutdown_timeout=1)
         await self._runner.setup()
         await web.TCPSite(self._runner, host, port, ssl_context=tls).start()
@@ -76,7 +76,7 @@ class Emulator:
         await self.stop()
 
     def resource(self, arm_id: str) -> dict[str, Any] | None:
-        """What a GET would show, or None; nothing moves on by it."""
+        """The body that a GET would return, or None. Unlike a GET, it does not advance operations."""
         return hand.read_resource(self.cloud, arm_id)
 
     def received(self, arm_id: str) -> dict[str, Any] | None:
@@ -84,11 +84,11 @@ class Emulator:
         return hand.read_received(self.cloud, arm_id)
 
     def ids(self, below: str = "/") -> list[str]:
-        """The ids of all that is there, sorted without case."""
+        """The ids of all resources, sorted case-insensitively."""
         return hand.list_ids(self.cloud, below)
 
     def put(self, arm_id: str, body: Mapping[str, Any], *, api_version: str = "2024-01-01") -> None:
-        """Make or replace a resource, and ask nothing: neither its group nor its parent need be there."""
+        """Create or replace a resource without any check: its group and its parent need not exist."""
         hand.put(self.cloud, arm_id, body, api_version)
 
     def change(self, arm_id: str, pointer: str, value: Any) -> None:
@@ -99,7 +99,7 @@ class Emulator:
         hand.apply_moves(self.cloud, parse(arm_id), [Move(set={pointer: value})])
 
     def remove(self, arm_id: str) -> None:
-        """Take a resource away with all that is below it; KeyError where there is none."""
+        """Delete a resource and everything below it; KeyError if it does not exist."""
         hand.apply_moves(self.cloud, parse(arm_id), [Move(delete=True)])
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:

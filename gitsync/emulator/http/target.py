@@ -1,7 +1,7 @@
-"""Says what the path of a request names: a subscription, a group, a resource, a collection, an action.
+"""Parse the path of a request: a subscription, a group, a resource, a collection, an action.
 
-The emulator reads ids by itself, so that a mistake in the client's reading cannot hide here. Nothing is looked up: what
-a path names need not exist.
+The emulator has its own parser of ids, so that a bug in the client's parser cannot hide here. Nothing is looked up: the
+target of a path need not exist.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ _WORDS = {"subscriptions": "subscriptions", "resourcegroups": "resourceGroups", 
 class Target:
     """`path` keeps the case it was asked in, but for ARM's own words; `key` is the same without case.
 
-    `scope` is what stands before the last `/providers/`: a group, a subscription, the tenant (""), or the resource that
-    an extension hangs on. A collection has one more type than names.
+    `scope` is the part before the last `/providers/`: a group, a subscription, the tenant (""), or the resource that an
+    extension resource belongs to. A collection has one more type than names.
     """
 
     shape: PathShape
@@ -72,7 +72,7 @@ class Target:
 
     @property
     def parent(self) -> Target | None:
-        """The resource that this one is nested in or extends; None for one that stands in a group or higher."""
+        """The resource that this one is nested in or extends; None for one that is directly in a group or higher."""
         pairs = list(zip(self.types, self.names, strict=False))
         if self.shape is PathShape.RESOURCE:
             pairs = pairs[:-1]
@@ -102,7 +102,7 @@ class Target:
 
 @lru_cache(maxsize=8192)
 def parse(path: str) -> Target:
-    """Read a path as it stands in a URL, without the query; a path that ARM does not know has the shape UNKNOWN."""
+    """Read the path of a URL, without the query; a path that ARM does not know has the shape UNKNOWN."""
     words = [unquote(word) for word in path.split("/") if word]
     cut = _last_providers(words)
     clean = _clean(words)
@@ -138,7 +138,7 @@ def _last_providers(words: list[str]) -> int | None:
 
 
 def _clean(words: list[str]) -> str:
-    """The path with ARM's own words in their usual case; they stand at even places only."""
+    """The path with ARM's own words in their usual case; they occur only at even positions."""
     return "".join(f"/{_known(word, index)}" for index, word in enumerate(words))
 
 

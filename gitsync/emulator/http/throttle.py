@@ -1,6 +1,6 @@
 """ARM's throttling: a token bucket for each principal, subscription and kind of request.
 
-Buckets are in memory: a process that starts anew starts with full ones, as somebody who waited a while does.
+Buckets are in memory: a process that restarts has full ones, as a client that waited a while does.
 """
 
 from __future__ import annotations

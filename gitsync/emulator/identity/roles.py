@@ -1,6 +1,6 @@
 """The roles that every Azure has: the part of them that people assign most.
 
-They are no resources of the store, since nobody made them and nobody can take them away.
+They are not in the store, since no one created them and no one can delete them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _TYPE = "microsoft.authorization/roledefinitions"
 _MADE = "2015-02-02T21:55:09.880642Z"
 
 CUSTOM: Mapping[str, str] = {"Keeper of the lights": "5b0a1c5e-9f0b-4c52-9d2e-6f2f0d3a7c11"}
-"""Roles that somebody made for the whole tenant: they stand among the others, and are not built in."""
+"""Custom roles of the whole tenant: they are listed with the others, and are not built in."""
 
 BUILT_IN: Mapping[str, str] = {
     "AcrPull": "7f951dda-4ed3-4680-a7ca-43fe172d538d",
@@ -58,7 +58,7 @@ BUILT_IN: Mapping[str, str] = {
 
 
 def list_roles(target: Target) -> list[StoredResource]:
-    """The roles that are there without anybody's PUT, by name; none for a path that is not about role definitions."""
+    """The roles that exist without a PUT, by name; none for a path that is not about role definitions."""
     if target.type.casefold() != _TYPE:
         return []
     scope = f"/subscriptions/{target.subscription}" if target.subscription else ""

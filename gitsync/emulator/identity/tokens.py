@@ -1,6 +1,6 @@
 """Tokens: an endpoint that issues them to known principals, and the check of those that come with requests.
 
-They are signed with a key that nobody else has; so a token of one emulator is worth nothing at another.
+They are signed with a key of this emulator only; so another emulator rejects them.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class Tokens:
         return f"{head}.{self._sign(head)}"
 
     def caller(self, authorization: str, base: str) -> Caller:
-        """Who a request comes from; Refused where a token is required and this is none."""
+        """The sender of a request; Refused if a token is required and missing or invalid."""
         if not self._settings.require_token:
             return _caller(_unpack(authorization.partition(" ")[2]) or {}, read_only=False)
         try:

@@ -1,1 +1,1 @@
-"""What the emulator stores, and what changes it besides requests."""
+"""The state of the emulator, and what changes it apart from requests."""

@@ -1,6 +1,6 @@
-"""Subscriptions that somebody made by an alias, and those that are canceled: what the store says of them.
+"""Subscriptions that were created by an alias, and canceled ones, as recorded in the store.
 
-Apart from the answers about subscriptions, because whoever looks for a place needs to know which there are.
+Separate from the answers about subscriptions, because other modules need to know which subscriptions exist.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ _PREFIX = "/providers/microsoft.subscription/aliases/"
 
 
 def list_alias_subscriptions(store: Store) -> set[str]:
-    """The ids of the subscriptions that aliases stand for, in lower case."""
+    """The ids of the subscriptions of all aliases, in lower case."""
     return {
         str(find_value(alias.body, ("properties", "subscriptionId")) or uuid_of(key, "subscription")).casefold()
         for key, alias in store.below(_PREFIX)

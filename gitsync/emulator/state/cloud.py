@@ -1,6 +1,6 @@
-"""The state of one Azure and the rules of where things may stand: subscriptions, groups, parents.
+"""The state of one Azure, and the checks of scopes: subscriptions, groups, parents.
 
-Apart from the verbs, because every one of them asks the same questions first.
+Separate from the verbs, because every verb does the same checks first.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _ALWAYS_THERE = frozenset({"default", "current"})
 """Singletons that a provider makes with their parent, such as blobServices/default."""
 
 _NO_RESOURCES = frozenset({"locations", "managementgroups", "billingaccounts"})
-"""Types that are places rather than resources: nobody creates them."""
+"""Types that are places rather than resources: they cannot be created."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
-"""Key vaults that were deleted and can come back: what is kept of them, and until when.
+"""Soft-deleted key vaults: what is kept of them, and until when.
 
-They are notes of the store rather than resources: no list of a group shows one, and nothing can stand below one.
+They are notes of the store rather than resources: no list of a group shows one, and it has no children.
 """
 
 from __future__ import annotations

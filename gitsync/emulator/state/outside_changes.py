@@ -1,4 +1,4 @@
-"""What happens to an Azure without a request: the hand behind git's back, for tests, scripts and demonstrations."""
+"""Changes to an Azure without a request, outside git: for tests, scripts and demonstrations."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gitsync.emulator.types.stored_body import BodyOrigin
 
 
 def read_resource(cloud: EmulatedCloud, arm_id: str) -> dict[str, Any] | None:
-    """What a GET would show, or None; nothing moves on by it."""
+    """The body that a GET would return, or None. Unlike a GET, it does not advance operations."""
     target = parse(arm_id)
     found = cloud.store.resource(target.key)
     return build_body(cloud, target, found) if found is not None and found.visible else None
@@ -36,7 +36,7 @@ def list_ids(cloud: EmulatedCloud, below: str) -> list[str]:
 
 
 def put(cloud: EmulatedCloud, arm_id: str, body: Mapping[str, Any], api_version: str) -> None:
-    """Make or replace a resource, and ask nothing: neither its group nor its parent need be there."""
+    """Create or replace a resource without any check: its group and its parent need not exist."""
     target = parse(arm_id)
     origin = BodyOrigin(api_version=api_version, by="somebody")
     with cloud.store.transaction():

@@ -176,5 +176,5 @@ class SqliteStore:
 def _unusable(path: Path, error: sqlite3.Error) -> ConfigError:
     return ConfigError(
         f"The file {path} cannot hold the emulator's state: {error}.",
-        hint="Give a file that the emulator made itself, or a new one in a folder that may be written.",
+        hint="Use a file that the emulator created, or a new file in a writable folder.",
     )

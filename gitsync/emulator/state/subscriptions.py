@@ -44,7 +44,7 @@ def act(cloud: EmulatedCloud, call: ServerRequest) -> ServerResponse:
 
 
 def _demand_empty(cloud: EmulatedCloud, subscription: str) -> None:
-    """What stands in a group holds a subscription; groups and assignments of its own do not."""
+    """Resources in a group prevent canceling a subscription; empty groups and role assignments do not."""
     for _, resource in cloud.store.below(f"/subscriptions/{subscription}/resourcegroups/".casefold()):
         if parse(resource.id).shape is PathShape.RESOURCE:
             raise refuse("ResourcesExistingOnSubscription")

@@ -1,7 +1,7 @@
-"""POST actions: what a resource does when it is asked, rather than what it is.
+"""POST actions of resources.
 
-Which there are stands in the tables of `keys`, `buses` and `kubeconfigs`, by type and action, both without case; those
-that take time are here. What a list gives out comes in pages, as every list does.
+The tables of `keys`, `messaging_rules` and `kubeconfigs` list them by type and action, both case-insensitive; this
+module has those that take time. Lists in an answer are paged, as all lists are.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What single types ask of a PUT before it is kept, and of a DELETE before it is done.
+"""Checks of single types before a PUT is stored or a DELETE is done.
 
-Apart from the verbs, which ask the same of every type: here is one table, a type a row. A check refuses, or gives the
-body to keep.
+Separate from the verbs, which treat all types alike: this is one table with a row per type. A check refuses, or returns
+the body to store.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _vault(cloud: EmulatedCloud, call: ServerRequest, before: StoredResource | N
 def _assignment(
     cloud: EmulatedCloud, call: ServerRequest, before: StoredResource | None, body: RequestBody
 ) -> RequestBody:
-    """A role and a principal that can be read, that never change, and that nobody else has assigned here."""
+    """Require a valid role and principal, which never change and have no other assignment at this scope."""
     role, principal = (find_value(body, ("properties", name)) for name in ("roleDefinitionId", "principalId"))
     if isinstance(role, str) and not _ROLE.fullmatch(role):
         raise refuse("InvalidRoleDefinitionId", role=role)
@@ -98,7 +98,7 @@ def _grant(body: Mapping[str, Any]) -> tuple[str, str]:
 def _instance(
     _cloud: EmulatedCloud, _call: ServerRequest, before: StoredResource | None, body: RequestBody
 ) -> RequestBody:
-    """How well the protection works is the provider's to say; a PUT does not mend it."""
+    """Only the provider sets the state of the protection; a PUT does not change it."""
     status = find_value(before.body, ("properties", "protectionStatus")) if before is not None else None
     return body if status is None else dict(set_value(body, "/properties/protectionStatus", status))
 
@@ -106,7 +106,7 @@ def _instance(
 def _endpoint(
     _cloud: EmulatedCloud, _call: ServerRequest, before: StoredResource | None, body: RequestBody
 ) -> RequestBody:
-    """Whether a connection is approved is its other side's to say; a PUT of the same connection keeps it."""
+    """Only the other side approves a connection; a PUT of the same connection keeps its state."""
     for word in _CONNECTIONS if before is not None else ():
         states = {entry.get("name"): _state(entry) for entry in _entries(before.body if before else {}, word)}
         for place, entry in enumerate(_entries(body, word)):

@@ -1,7 +1,7 @@
 """Children that Azure embeds in their parent: a subnet is a resource, and an entry of its virtual network as well.
 
-A child is stored as a resource of its own and nowhere else. The parent's answers are put together from them; a PUT of
-the parent that leaves a child out takes it away, as Azure does.
+A child is stored only as a resource of its own. The answers for the parent are assembled from them; a PUT of the parent
+that omits a child deletes it, as in Azure.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def find_embedded(kind: str) -> tuple[Embedded, ...]:
 
 
 def find_misshapen(kind: str, body: Mapping[str, Any]) -> str:
-    """The path of the first member that an embedded list cannot stand in or be; "" where all is well."""
+    """The path of the first member that has the wrong type for an embedded list; "" if all are valid."""
     for embedded in find_embedded(kind):
         found: Any = body
         for depth, name in enumerate(embedded.path, 1):

@@ -1,7 +1,7 @@
-"""Resources that nobody made: a provider has them, or makes them with others.
+"""Implied resources: a provider has them, or creates them with others.
 
-They are worked out when somebody asks and are not in the store, so that they come and go with what they belong to. One
-that is PUT is in the store from then on, and stands for the implied one.
+They are computed on request and are not in the store, so that they come and go with what they belong to. Once one is
+PUT, it is in the store and replaces the implied one.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ users:
     token: {token}
 """
 _EXPIRES = "2099-12-31T23:59:59Z"
-"""Whoever looks at it finds a credential that is still good, whatever the clock says."""
+"""Far in the future, so that the credential is valid whatever the clock of the reader."""
 
 
 def _kubeconfig(resource: StoredResource, user: str) -> str:

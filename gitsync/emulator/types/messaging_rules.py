@@ -1,7 +1,7 @@
-"""Authorization rules of messaging namespaces: which there are without anybody's PUT, and the keys of each.
+"""Authorization rules of messaging namespaces: which exist without a PUT, and the keys of each.
 
-Event Hubs, Service Bus, Notification Hubs and Relay share one form: a rule is a resource, and its name stands in the
-connection string. The rule for whoever manages the namespace comes with the namespace.
+Event Hubs, Service Bus, Notification Hubs and Relay share one form: a rule is a resource, and the connection string
+contains its name. The rule to manage the namespace is created with the namespace.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What single types do to the values that they are given, each as it was recorded to answer.
+"""How single types change the values in a request, as recorded from Azure.
 
-`gitsync.emulator.types.rewrite` has what happens to every type. This is one table, a type a row, and a comparison of
-git with Azure must cope with all of it. Steps of a path are names of members; `*` is every entry of a list or every
+`gitsync.emulator.types.rewrite` has the changes for all types. This is one table with a row per type, and a comparison
+of git with Azure must cope with all of it. Steps of a path are names of members; `*` is every entry of a list or every
 member of an object.
 """
 
@@ -32,7 +32,7 @@ def whimsical(kind: str, body: dict[str, Any], subscription: str) -> dict[str, A
 
 
 def _changed(value: Any, path: tuple[str, ...], change: ValueChange) -> Any:
-    """The value with what stands at the path changed; a path that leads nowhere changes nothing."""
+    """The value with the change applied at the path; a path without a value changes nothing."""
     if not path:
         return change(value)
     step, rest = path[0], path[1:]
@@ -67,7 +67,7 @@ def _always(value: Any) -> ValueChange:
 
 
 def _below(defaults: Mapping[str, Any]) -> ValueChange:
-    """Members that Azure adds where nobody asked for them."""
+    """Members that Azure adds although no request had them."""
     return lambda asked: merge_over(defaults, asked) if isinstance(asked, Mapping) else asked
 
 

@@ -1,7 +1,7 @@
 """How each type behaves: one table of what Azure was recorded to answer.
 
-The row of a namespace says how its types differ from the default, the row of a type how it differs from those, and a
-row with a star is about all that is nested below. A type that is nowhere here is done at once and shows `Succeeded`.
+The row of a namespace has the differences from the default, the row of a type the differences from its namespace, and a
+row with a star applies to everything nested below. A type without a row completes at once and shows `Succeeded`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Azure's own way with values, for those who ask for it (`rewrite: true`): it gives back other than it was given.
+"""How Azure rewrites values (`rewrite: true`): responses differ from what was sent.
 
-Regions by their display names, words in other case, ids in lower case, lists in its own order, defaults that nobody
-asked for. All of it was recorded; here it happens to every type, so that a comparison has to bear it. What single types
-do besides is in `gitsync.emulator.types.quirks`.
+Regions have their display names, words another case, ids lower case, lists another order, and defaults are added. All
+of it was recorded; here it happens to every type, so that a comparison has to cope with it. The quirks of single types
+are in `gitsync.emulator.types.quirks`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """How a body is kept: without what the provider decides, and without the children that it embeds.
 
-A child is stored as a resource of its own and nowhere else; so an entry of a virtual network and the subnet that it
-names can never differ.
+A child is stored only as a resource of its own; so an entry of a virtual network and the subnet that it names can never
+differ.
 """
 
 from __future__ import annotations

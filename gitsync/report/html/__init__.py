@@ -1,1 +1,1 @@
-"""A report as one HTML file, to be opened from a disk or a pipeline's artefacts: it asks nothing of any server."""
+"""A report as one self-contained HTML file, opened from a disk or a pipeline's artefacts. It loads nothing."""

@@ -29,7 +29,7 @@ def render_differences(found: Sequence[Difference], before: str) -> Markup:
     ordered = sorted(found, key=lambda d: d.path)
     if not ordered:
         return NOTHING
-    caption, head = text(format_plural(len(ordered), "difference")), ("Path", before, "git asks for", "Why")
+    caption, head = text(format_plural(len(ordered), "difference")), ("Path", before, "git", "Why")
     shown = table(caption, head, (_row(one, before) for one in ordered[:_MOST_ROWS]), class_="diff")
     hidden = len(ordered) - _MOST_ROWS
     left_out = f"… and {format_plural(hidden, 'more difference')}, left out to keep this page small."
@@ -61,7 +61,7 @@ def _block(live: Sequence[str], desired: Sequence[str], before: str) -> Markup:
     """Lines of both sides in one, across both columns."""
     changed = list(unified_diff(live, desired, n=_AROUND, lineterm=""))[2:]
     lines = joined((_line(line) for line in changed), BREAK)
-    whose = (element("del", text(f"- {before}")), text(" "), element("ins", text("+ git asks for")))
+    whose = (element("del", text(f"- {before}")), text(" "), element("ins", text("+ git")))
     return element("td", element("p", *whose, class_="note"), element("pre", lines, tabindex=0), colspan=2)
 
 
@@ -78,7 +78,7 @@ def _sides(difference: Difference, before: str) -> Markup:
     start, end = _same(live, desired) if gone and came else (0, 0)
     cells = (
         element("td", _side(live, start, end, "del" if gone else ""), class_="live", data_title=before),
-        element("td", _side(desired, start, end, "ins" if came else ""), class_="desired", data_title="git asks for"),
+        element("td", _side(desired, start, end, "ins" if came else ""), class_="desired", data_title="git"),
     )
     return joined(cells)
 

@@ -1,4 +1,4 @@
-"""Which resource group each result lies in: what a large picture is drawn of, and what the list can be narrowed to."""
+"""The resource group of each result: large graphs are drawn of groups, and the list can be filtered by them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PLACE = re.compile(r"^/subscriptions/([^/]+)/resourceGroups/([^/]+)", re.IGNORE
 
 
 class GroupName(NamedTuple):
-    """A resource group: its subscription and its name, letter case folded; both "" for what lies in none."""
+    """A resource group: its subscription and its name, in lower case; both "" for resources outside of any group."""
 
     subscription: str
     name: str

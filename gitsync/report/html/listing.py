@@ -1,4 +1,4 @@
-"""The list of resources: what needs a look, folded and the most urgent first; then, in a table, what is in sync.
+"""The list of resources: folded cards of those that need attention, most urgent first; then a table of those in sync.
 
 With it the form that narrows it, which only shows where a script can work it.
 """
@@ -39,7 +39,7 @@ def render_listing(report: Report) -> Markup:
         names=shorten_names(r.key for r in results),
         places=group_results(results),
         listed=frozenset(r.key for r in (*loud[:_MOST_CARDS], *quiet[:_MOST_ROWS])),
-        before="Azure has" if report.base is None else f"{shorten_revision(report.base)} asks for",
+        before="Azure" if report.base is None else shorten_revision(report.base),
     )
     return element(
         "section",
@@ -48,14 +48,14 @@ def render_listing(report: Report) -> Markup:
         BREAK,
         _loud(loud, around),
         _quiet(quiet, around),
-        element("p", text("Nothing here is like that."), id="none", hidden=True),
+        element("p", text("No resource matches."), id="none", hidden=True),
         id="resources",
         aria_labelledby="resources-title",
     )
 
 
 def _is_row(result: Result) -> bool:
-    """A row of a table is enough for it: nothing happened on the way either."""
+    """Whether a table row is enough: no details and no failed attempts."""
     return is_quiet(result) and not result.attempts
 
 
@@ -65,19 +65,19 @@ def _urgency(result: Result) -> tuple[int, int, tuple[str, Key]]:
 
 def _loud(results: Sequence[Result], around: Around) -> Markup:
     if not results:
-        return element("p", text("Nothing needs a look: all is in sync."), class_="lead")
+        return element("p", text("All resources are in sync."), class_="lead")
     shown = results[:_MOST_CARDS]
     opened = len(results) <= _FEW
     bodies = zip(shown, _bodies(shown, around), strict=True)
     cards = (render_card(result, around, opened=opened, body=body) for result, body in bodies)
-    title = text(f"{format_plural(len(results), 'resource')} to look at")
+    title = text(f"{format_plural(len(results), 'resource')} to review")
     return element(
         "div", element("h3", title), joined(cards, BREAK), _left_out(len(results) - len(shown)), class_="part-of-list"
     )
 
 
 def _bodies(results: Iterable[Result], around: Around) -> Iterator[Markup]:
-    """What stands inside the cards, until the room is full; then only where to find it."""
+    """The content of the cards until the room is full, then a reference to report.json."""
     room = _ROOM
     missing = element("p", text("Left out to keep this page small; report.json has it."), class_="inside note")
     for result in results:
@@ -148,7 +148,7 @@ def _form(results: Sequence[Result], where: Mapping[Key, GroupName]) -> Markup:
         role="search",
         hidden=True,
     )
-    hint = "A script searches and filters this list; without it everything is here all the same."
+    hint = "Search and filters need JavaScript. The list is complete without it."
     return joined([form, element("noscript", element("p", text(hint), class_="note"))])
 
 

@@ -1,4 +1,4 @@
-"""How verdicts look: a sign, a tone and a sentence each. Colour alone never tells two of them apart."""
+"""How verdicts look: a sign, a tone and a sentence each. No two verdicts differ by colour alone."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gitsync.model.verdict import Verdict
 
 
 class Tone(IntEnum):
-    """How much a resource wants to be looked at, the most urgent first."""
+    """How urgent a resource is, the most urgent first."""
 
     STOP = 0  # something is wrong
     DRIFT = 1  # Azure has moved
@@ -25,7 +25,7 @@ class Tone(IntEnum):
 
 
 class Look(NamedTuple):
-    """`rehearsed` is what it means where an older revision stands for Azure."""
+    """`rehearsed` is its meaning in a plan that compares two revisions."""
 
     sign: str
     tone: Tone
@@ -37,27 +37,27 @@ class Look(NamedTuple):
 
 
 LOOKS: Final[Mapping[Verdict, Look]] = {
-    Verdict.UNKNOWN: Look("?", Tone.STOP, "Azure gave no usable answer; nothing was decided"),
+    Verdict.UNKNOWN: Look("?", Tone.STOP, "it could not be read from Azure; left unchanged"),
     Verdict.INVALID: Look("✕", Tone.STOP, "its manifest is wrong"),
-    Verdict.BLOCKED: Look("■", Tone.STOP, "something that it needs is not there"),
-    Verdict.CONFLICT: Look("⇄", Tone.DRIFT, "git and Azure have both moved"),
-    Verdict.MISSING: Look("∅", Tone.DRIFT, "Azure has lost it"),
-    Verdict.DRIFTED: Look("≠", Tone.DRIFT, "Azure has moved"),
-    Verdict.PENDING: Look("~", Tone.CHANGE, "git has moved", "they ask for different things"),
-    Verdict.CREATE: Look("+", Tone.CHANGE, "Azure has none", "the older revision has none"),
-    Verdict.ADOPT: Look("→", Tone.CHANGE, "it exists, and is not recorded as ours"),
-    Verdict.DELETE: Look("−", Tone.CHANGE, "git no longer names it"),  # noqa: RUF001 - the minus sign is as wide as the plus
-    Verdict.DETACH: Look("○", Tone.REST, "git no longer names it; it stays in Azure"),
-    Verdict.SKIP: Look("·", Tone.REST, "its policy leaves it alone"),
-    Verdict.IN_SYNC: Look("✓", Tone.FINE, "git and Azure agree", "they ask for the same"),
+    Verdict.BLOCKED: Look("■", Tone.STOP, "a dependency is missing"),
+    Verdict.CONFLICT: Look("⇄", Tone.DRIFT, "changed both in git and in Azure"),
+    Verdict.MISSING: Look("∅", Tone.DRIFT, "deleted outside git"),
+    Verdict.DRIFTED: Look("≠", Tone.DRIFT, "changed in Azure"),
+    Verdict.PENDING: Look("~", Tone.CHANGE, "changed in git", "the revisions differ"),
+    Verdict.CREATE: Look("+", Tone.CHANGE, "not in Azure yet", "not in the older revision"),
+    Verdict.ADOPT: Look("→", Tone.CHANGE, "it exists in Azure and has no record"),
+    Verdict.DELETE: Look("−", Tone.CHANGE, "removed from git"),  # noqa: RUF001 - the minus sign is as wide as the plus
+    Verdict.DETACH: Look("○", Tone.REST, "removed from git; it stays in Azure"),
+    Verdict.SKIP: Look("·", Tone.REST, "not reconciled, because of its policy"),
+    Verdict.IN_SYNC: Look("✓", Tone.FINE, "git and Azure agree", "the revisions agree"),
 }
-"""The most urgent first, which is the order in which verdicts are listed."""
+"""The most urgent first; verdicts are listed in this order."""
 
 _ORDER = {verdict: number for number, verdict in enumerate(LOOKS)}
 
 
 def find_order(verdict: Verdict) -> int:
-    """Where a verdict stands in lists."""
+    """The position of a verdict in lists."""
     return _ORDER[verdict]
 
 

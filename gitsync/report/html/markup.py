@@ -1,4 +1,4 @@
-"""HTML that cannot be broken by what stands in it.
+"""HTML that is safe whatever its content.
 
 Apart, so that escaping is decided once: what is put into a page is `Markup`, and only the functions here make it. A
 plain str where markup is wanted is an error of the type checker.
@@ -60,7 +60,7 @@ def raw(own: str) -> Markup:
 
 
 def prose(sentence: str) -> Markup:
-    """A sentence of ours in which backticks mark code."""
+    """A sentence of gitsync, in which backticks mark code."""
     return Markup(_SPAN.sub(r"<code>\1</code>", text(sentence)))
 
 
@@ -83,6 +83,6 @@ def table(caption: Markup, head: Iterable[str], rows: Iterable[Markup], *, class
 
 
 def facts(pairs: Iterable[tuple[str, Markup]]) -> Markup:
-    """A list of terms and what they are here; a term without a value is left out."""
+    """A description list; terms without a value are omitted."""
     items = (element("div", element("dt", text(term)), element("dd", value)) for term, value in pairs if value)
     return element("dl", *items, class_="facts")

@@ -1,4 +1,4 @@
-"""The page: one file with its style, its script and its picture inside, which may ask nothing of anybody.
+"""The page: one file that contains its style, its script and its picture, and may load nothing.
 
 What the page may do is named in it, by the digests of its own style and script (Content Security Policy): what slipped
 in with a name or a message would not run.
@@ -22,7 +22,7 @@ _ICON = (
     "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath fill='none' "
     "stroke='%230a7' stroke-width='2.4' stroke-linecap='round' d='M3 8a5 5 0 0 1 9-3M13 8a5 5 0 0 1-9 3'/%3E%3C/svg%3E"
 )
-"""Given here, so that no browser asks a server for one."""
+"""Inlined, so that no browser requests one from a server."""
 
 
 def render(report: Report) -> str:

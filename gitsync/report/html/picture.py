@@ -1,6 +1,6 @@
 """The owner graph as a picture inside the page (SVG): each resource, or each resource group of a large run.
 
-What the picture shows is in the list below it too, for whoever cannot see it.
+The list below it has the same information, for readers who cannot see the picture.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ _MARGIN = 8
 _CHARACTERS = 23  # of a name, in a box
 
 _BOXES_LEGEND = (
-    "From owner to dependent, left to right; a dashed line leads to what a resource needs besides its owner."
+    "From owner to dependent, left to right; a dashed line leads to each other dependency of a resource."
     " A box leads to its resource in the list."
 )
-_TILES_LEGEND = "One box a resource group, below those that it needs something from; the bar has its verdicts."
+_TILES_LEGEND = "One box per resource group, below the groups that it depends on; the bar shows its verdicts."
 
 
 def render_picture(results: Sequence[Result]) -> Markup:
@@ -73,7 +73,7 @@ def _of_resources(results: Sequence[Result]) -> Markup:
 
 
 def _owners(known: Mapping[Key, Result]) -> dict[Key, Key]:
-    """The owner of each that is drawn too; a circle, which only wrong manifests have, is cut."""
+    """The owner of each resource, if the owner is drawn too; cycles, which only invalid manifests have, are cut."""
     owners: dict[Key, Key] = {}
     for key, result in known.items():
         owner = result.owner
@@ -149,7 +149,7 @@ def _of_groups(results: Sequence[Result]) -> Markup:
     )
     hidden = len(content) - len(shown)
     groups = format_plural(len(shown), "resource group")
-    words = f"{groups} and what they need of each other; the list below has the resources."
+    words = f"{groups} and their dependencies; the list below has the resources."
     note = f"… and {format_plural(hidden, 'more resource group')}, not drawn to keep this small."
     return joined([_drawing(placed, parts, words), element("p", text(note), class_="note") if hidden else NOTHING])
 

@@ -50,7 +50,7 @@ def place_forest(children: Mapping[NameT, Sequence[NameT]], roots: Sequence[Name
 
 
 def _newspaper(trees: Sequence[Mapping[NameT, tuple[int, int]]], columns: int, size: Size) -> Placed[NameT]:
-    """Trees below each other, and on beside them where about as much as its share stands in a column."""
+    """Place trees below each other; once a column has about its share, start the next one."""
     share = sum(map(_rows, trees)) / columns
     corners: dict[NameT, tuple[int, int]] = {}
     left = row = tallest = deepest = 0
@@ -68,7 +68,7 @@ def _rows(tree: Mapping[NameT, tuple[int, int]]) -> int:
 
 
 def _tree(children: Mapping[NameT, Sequence[NameT]], root: NameT) -> dict[NameT, tuple[int, int]]:
-    """Depth and row of each box; an owner stands beside the first of what it owns."""
+    """Depth and row of each box; an owner is in the row of its first child."""
     cells: dict[NameT, tuple[int, int]] = {}
     row, waiting = -1, [(root, 0, True)]
     while waiting:
@@ -96,7 +96,7 @@ def place_layers(
 
 
 def _layers(targets: Mapping[NameT, AbstractSet[NameT]], names: list[NameT]) -> list[list[NameT]]:
-    """Each as high as it can stand; where all wait for each other, the first goes before the others."""
+    """The highest possible level of each; in a cycle, the first comes before the others."""
     placed: set[NameT] = set()
     found: list[list[NameT]] = []
     while names:

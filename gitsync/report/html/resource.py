@@ -1,4 +1,4 @@
-"""One resource on the page: folded where there is something to tell, else a row of a table."""
+"""One resource on the page: a folded card if it has details, else a row of a table."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def render_card(result: Result, around: Around, *, opened: bool, body: Markup) -
 
 
 def render_row(result: Result, around: Around) -> Markup:
-    """A resource of which there is nothing to tell but that it is in sync."""
+    """A resource that is in sync and has no details."""
     return element(
         "tr",
         element("th", text(around.names[result.key]), scope="row"),
@@ -147,13 +147,13 @@ def _links(keys: Sequence[Key], around: Around) -> Markup:
 
 
 def _unverified(result: Result) -> Markup:
-    """Paths that git asks for and Azure does not return, folded."""
+    """Paths of the desired state that Azure does not return, folded."""
     paths = sorted(result.unverified)
     if not paths:
         return NOTHING
     left_out = [element("li", text(f"… and {len(paths) - _MOST} more"))] if len(paths) > _MOST else []
     items = (element("li", code(path), _reason(result.because.get(path, ""))) for path in paths[:_MOST])
-    head = f"{format_plural(len(paths), 'path')} not compared: Azure does not return what git asks for"
+    head = f"{format_plural(len(paths), 'path')} not compared: Azure does not return them"
     return element("details", element("summary", text(head)), element("ul", *items, *left_out), class_="unverified")
 
 
@@ -176,6 +176,6 @@ def _attempts(attempts: Sequence[Attempt]) -> Markup:
         for attempt in attempts[:_MOST]
     ]
     more = len(attempts) - _MOST
-    caption = "Tries that failed" + (f", the first {_MOST} of {len(attempts)}" if more > 0 else "")
+    caption = "Failed attempts" + (f", the first {_MOST} of {len(attempts)}" if more > 0 else "")
     head = ("When", "Stage", "Answer", "Message", "Request id")
     return table(text(caption), head, rows, class_="attempts")

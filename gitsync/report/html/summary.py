@@ -1,4 +1,4 @@
-"""The top of the page: what was run, what was found, what to do next, and problems of the input."""
+"""The top of the page: the run, its findings, the next steps, and problems of the input."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from gitsync.report.nextsteps import list_next_steps
 _MOST_PROBLEMS = 500
 
 _EXITS = {
-    0: "all is well",
+    0: "success",
     1: "something failed, is invalid, or is not Ready",
     3: "there are changes to make",
-    4: "something has drifted",
+    4: "there is drift",
     130: "interrupted",
 }
 
@@ -28,7 +28,7 @@ def render_header(report: Report) -> Markup:
     """The title and a sentence."""
     counts = format_plural(len(report.results), "resource")
     ready = f", {sum(r.condition.is_ready for r in report.results)} Ready" if report.command == "sync" else ""
-    stopped = "Interrupted: what was not reached is left to the next run."
+    stopped = "Interrupted: the next run continues with the resources that were not reached."
     return element(
         "header",
         element("h1", text(f"gitsync {report.command}")),
@@ -54,7 +54,7 @@ def _facts(report: Report) -> Markup:
     exit_code = code(str(report.exit_code)) + text(f" {means}" if means else "")
     return facts(
         (
-            ("Revision", code(report.revision) if report.revision else text("the folder as it lies")),
+            ("Revision", code(report.revision) if report.revision else text("uncommitted working tree")),
             ("Compared with", code(report.base) if report.base else NOTHING),
             ("Started", element("time", text(report.started), datetime=report.started)),
             ("Finished", element("time", text(report.finished), datetime=report.finished)),
