@@ -22,7 +22,7 @@ default. An empty variable counts as not given. A command has the flags that con
 {everywhere} in any case.
 
 There are two classes of settings. An **operator** setting decides where requests and secrets go, what runs, and what
-may be deleted. Whoever starts the run gives it: by flag, by variable, or in a file that `--config` or `GITSYNC_CONFIG`
+may be deleted. The operator gives it: by flag, by variable, or in a file that `--config` or `GITSYNC_CONFIG`
 names. A **source** setting describes the manifests; the repository may give it too.
 
 - `--config FILE` may give every setting, and so may a `gitsync.yaml` in a working folder that is in no git repository.
