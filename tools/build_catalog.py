@@ -1,8 +1,8 @@
-"""Pack the facts about kinds into gitsync/data: one compressed file a group, and an index over all of them.
+"""Pack the facts about kinds into gitsync/catalog/data: one compressed file a group, and an index over all of them.
 
 usage: build_catalog.py FACTS [DATA]
 
-FACTS is a folder with one JSON file a group ("<group>.json"); DATA is gitsync/data by default. The same facts give the
+FACTS is a folder with one JSON file a group ("<group>.json"); DATA is gitsync/catalog/data by default. The same facts give the
 same bytes. Files of groups that the facts no longer have are removed.
 
 A group's file is its facts as they are. The index is what listings, look-ups by ARM type and "did you mean" need, so
@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-DATA = Path(__file__).resolve().parent.parent / "gitsync" / "data"
+DATA = Path(__file__).resolve().parent.parent / "gitsync" / "catalog" / "data"
 
 # xz makes half of what zlib does (189 KB against 308 KB for the 46 groups) and unpacks the largest group in about a
 # millisecond. The dictionary covers the largest group; a larger one would only cost memory.
@@ -75,7 +75,7 @@ def read_facts(path: Path) -> Any:
 
 
 def main(argv: list[str]) -> None:
-    parser = argparse.ArgumentParser(description="Pack the facts about kinds into gitsync/data.")
+    parser = argparse.ArgumentParser(description="Pack the facts about kinds into gitsync/catalog/data.")
     parser.add_argument("facts", type=Path)
     parser.add_argument("data", type=Path, nargs="?", default=DATA)
     options = parser.parse_args(argv)

@@ -278,7 +278,7 @@ def copied(folder: Path) -> Path:
 def test_70_a_fault_of_ours_in_one_turn(repository):
     """The others come to their end, status is written, and the fault is told on stderr without a value."""
     broken = copied(repository.outside / "broken")
-    with (broken / "extensions" / "network.py").open("a") as module:
+    with (broken / "extensions" / "builtin" / "network.py").open("a") as module:
         module.write(
             "\n\nasync def _broken(subject, azure, next):\n    raise KeyError(subject.spec['location'])\n\n\n"
             "EXTENSIONS = (*EXTENSIONS, Extension(group=GROUP, kind='VirtualNetwork', pre_check=_broken))\n"
@@ -302,7 +302,7 @@ def test_70_a_fault_of_ours_in_one_turn(repository):
 
 def test_70_our_facts_are_damaged(repository):
     broken = copied(repository.outside / "broken")
-    (broken / "data" / "network.azure.com.json.xz").write_bytes(b"no facts")
+    (broken / "catalog" / "data" / "network.azure.com.json.xz").write_bytes(b"no facts")
     end = repository.says(group=GROUP, vnet=VNET).run("sync", PYTHONPATH=str(broken.parent))
     assert (end.code, end.out) == (70, "")
     assert "The packed facts of 'network.azure.com' cannot be read" in end.err

@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 TOOL = ROOT / "tools" / "build_catalog.py"
-DATA = ROOT / "gitsync" / "data"
+DATA = ROOT / "gitsync" / "catalog" / "data"
 BUDGET = 400_000  # bytes of all packed files
 
 THING = {"armType": "Microsoft.Things/things", "apiVersion": "2024-01-01", "spec": "S", "status": "T"}
