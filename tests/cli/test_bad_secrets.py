@@ -51,7 +51,7 @@ UNFIT = {
     "keyed": (secret_expression('{"a": secret.key1}'), "must not specify destination 'key'", "a map brings its keys"),
     "number": (config_map("1 + 1"), "must return one of [string,map(string, string)], but was int", "no text"),
     "unknown": (secret_expression("secret.unknown"), "uses secret.unknown, which StorageAccount", "no such secret"),
-    "shown": (config_map("secret.key1"), "move the expression to secretExpressions", "it would show a secret"),
+    "shown": (config_map("secret.key1"), "Move the expression to secretExpressions", "it would show a secret"),
     "label": (
         secret_expression('"x"', 'key: k, labels: {a: "1"}, '),
         "must return one of [string], but was int",

@@ -88,10 +88,10 @@ def test_another_group_is_for_the_manifest_to_mend():
 
 
 def test_an_id_that_is_none_is_an_error():
-    with pytest.raises(GitsyncError, match="'odd', which is no id"):
+    with pytest.raises(GitsyncError, match="'odd' as the id of the deleted vault in-azure, which is not its id"):
         REGISTRY.compared(body("createOrRecover"), about("createOrRecover", deleted={"properties": {"vaultId": "odd"}}))
 
 
 def test_without_a_location_nothing_can_be_looked_up():
-    with pytest.raises(GitsyncError, match="in its location"):
+    with pytest.raises(GitsyncError, match="has no location"):
         REGISTRY.questions(about("purgeThenCreate", location=""))

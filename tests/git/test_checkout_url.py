@@ -135,7 +135,7 @@ def test_an_empty_repository_is_told(bare):
 
 
 def test_a_repository_that_is_not_there_is_told(tmp_path: Path):
-    with pytest.raises(SourceError, match=r"Cannot fetch file:///.* Check the address"):
+    with pytest.raises(SourceError, match=r"Cannot fetch file:///.* Check the URL"):
         open_checkout(f"file://{tmp_path}/nowhere.git")
 
 

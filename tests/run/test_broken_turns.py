@@ -94,8 +94,8 @@ THEIRS = [
     ({"pre_check": raising(LookupError("no such team"))}, "LookupError: no such team", "a pre-check"),
     ({"post_check": raising(LookupError("no such team"))}, "LookupError: no such team", "a post-check"),
     ({"modify": breaks_off}, "LookupError: no such team", "a body modifier"),
-    ({"pre_check": answers_nothing}, "the answer is a NoneType, not a CheckResult", "a forgotten return"),
-    ({"modify": lambda body, subject: None}, "the answer is a NoneType, not a Mapping", "a forgotten return"),
+    ({"pre_check": answers_nothing}, "it returned a NoneType, not a CheckResult", "a forgotten return"),
+    ({"modify": lambda body, subject: None}, "it returned a NoneType, not a Mapping", "a forgotten return"),
     ({"pre_check": is_not_asynchronous}, "TypeError", "not asynchronous"),
 ]
 

@@ -71,7 +71,7 @@ def test_cut_off(world, name, share):
     file = world.state / name
     content = file.read_bytes()
     file.write_bytes(content[: int(len(content) * share)])
-    refused(world, re.escape(name), "git log of the status branch shows how")
+    refused(world, re.escape(name), "see git log of the status branch")
 
 
 @pytest.mark.parametrize("lines", range(3, 13))
