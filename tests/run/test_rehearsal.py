@@ -159,7 +159,9 @@ def test_another_name_in_azure_is_refused(world):
     moved = of(report, "VirtualNetwork")
     assert (moved.verdict, report.exit_code) == (Verdict.BLOCKED, 1)
     assert sides(moved)[0][:3] == ("/id", VNET_ID, VNET_ID.replace("hub", "spoke"))
-    assert "spec.azureName would change its ARM id, which is refused once the resource exists" in moved.condition.message
+    assert (
+        "spec.azureName would change its ARM id, which is refused once the resource exists" in moved.condition.message
+    )
 
 
 def test_another_owner_is_refused(world):
@@ -277,7 +279,12 @@ def test_only_what_is_asked_for_is_told(world):
 
 
 REFUSED = [
-    ({"from_revision": None, "to_revision": "HEAD"}, ConfigError, "--to requires --from", "there is nothing to compare with"),
+    (
+        {"from_revision": None, "to_revision": "HEAD"},
+        ConfigError,
+        "--to requires --from",
+        "there is nothing to compare with",
+    ),
     ({"from_revision": "HEAD", "plan_out": "x.json"}, ConfigError, "Remove --out", "no sync can be held to it"),
     ({"from_revision": "nope"}, SourceError, "has no revision nope", "the old one is not there"),
     ({"from_revision": "HEAD", "to_revision": "nope"}, SourceError, "has no revision nope", "the new one is not there"),

@@ -103,9 +103,7 @@ def test_presence(members, expected, why):
 
 def test_an_owner_of_the_wrong_kind_is_told():
     owner = Member(resource=a_resource(name="hub", kind="Other"), kind=ROOT)
-    assert found(owner, member("x", "hub")) == [
-        ("x", "OwnerKind", "Other/hub exists, but this references a Thing.")
-    ]
+    assert found(owner, member("x", "hub")) == [("x", "OwnerKind", "Other/hub exists, but this references a Thing.")]
 
 
 @pytest.mark.parametrize(
