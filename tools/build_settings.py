@@ -28,8 +28,13 @@ names. A **source** setting describes the manifests; the repository may give it 
 - `--config FILE` may give every setting, and so may a `gitsync.yaml` in a working folder that is in no git repository.
 - A `gitsync.yaml` at the root of SOURCE gives source settings alone. It is read at the revision whose manifests are
   read, from a folder as from a URL, and for each of the two revisions of `plan --from`.
-- A `gitsync.yaml` in a working folder that is in a git repository is such a file. An operator setting in it ends the
-  command with exit code 2, with its line and the other ways to give it.
+- A `gitsync.yaml` in a working folder that is in a git repository is such a file, and so is one that a link in a
+  repository leads to. An operator setting in it ends the command with exit code 2, with its line and the other ways to
+  give it.
+- A `gitsync.yaml` of SOURCE that is a link, or no file, ends the command with exit code 2. In a folder outside of git,
+  a link to a file inside that folder is read.
+- The file that `--config` names may be the `gitsync.yaml` of a SOURCE folder. It is then read once, as the operator's.
+  With `--ref`, the file of that revision is read as the source's.
 
 What the operator gives goes first, then SOURCE's file, then the default. The file is flat:
 

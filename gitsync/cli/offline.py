@@ -71,7 +71,13 @@ def read_offline(config: Config, redactions: Redactions) -> Offline:
     status_dir = Path(config.status_dir) if config.status_dir else None
     access = GitAccess(token=config.git_token, username=config.git_username, timeout=config.git_timeout)
     with open_checkout(
-        config.source, ref=config.ref, path=config.path, access=access, status_dir=status_dir, offline=True
+        config.source,
+        ref=config.ref,
+        path=config.path,
+        access=access,
+        status_dir=status_dir,
+        config_file=config.config_file,
+        offline=True,
     ) as source:
         settings = find_source_settings(config, source.settings)
         manifests = read_selected_manifests(config, settings, source.files)

@@ -24,7 +24,7 @@ def load_state(config: Config) -> State:
     access = GitAccess(token=config.git_token, username=config.git_username, timeout=config.git_timeout)
     folder = Path(config.status_dir) if config.status_dir else None
     with (
-        open_checkout(config.source, access=access, status_dir=folder) as source,
+        open_checkout(config.source, access=access, status_dir=folder, config_file=config.config_file) as source,
         open_store(source, branch=config.status_branch, directory=folder, clock=SystemClock()) as store,
     ):
         return store.load()

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from pathlib import Path
 
 from gitsync.config.setting import Authority, Setting, SettingForm, declare_setting, describe_setting
 from gitsync.model.secret import Secret
@@ -23,7 +24,10 @@ class Config:
     """All settings of one run, checked. Durations are in seconds; a `None` means "not given".
 
     Source settings are read through `gitsync.config.source_settings`, which knows what the source gives.
+    `config_file` is no setting: it is the file that the operator's settings were read from.
     """
+
+    config_file: Path | None = None
 
     # what is read
     source: str = declare_setting(".", "A folder, or the URL of a git repository.", metavar="SOURCE", flag="")
@@ -311,5 +315,5 @@ class Config:
     )
 
 
-SETTINGS: Mapping[str, Setting] = {f.name: describe_setting(f.name, f.metadata) for f in fields(Config)}
+SETTINGS: Mapping[str, Setting] = {f.name: describe_setting(f.name, f.metadata) for f in fields(Config) if f.metadata}
 """Every setting by the name of its field, in the order in which people are shown them."""

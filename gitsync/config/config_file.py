@@ -10,8 +10,7 @@ them, and every error names its line.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,8 @@ from gitsync.errors import ConfigError
 FILE_NAME = "gitsync.yaml"
 MOST_BYTES = 100_000
 
-_BARE = ("HEAD", "objects", "refs")
+_MOST_ERRORS = 100  # each costs looking for the nearest key
+_MOST_LINKS = 40  # as the kernel follows
 
 _BY_KEY: Mapping[str, Setting] = {s.key: s for s in SETTINGS.values() if s.key}
 _SECRETS = {s.name.replace("_", "-"): s for s in SETTINGS.values() if s.form is SettingForm.SECRET}
@@ -34,7 +34,7 @@ FileValue = tuple[tuple[str, ...], str]
 
 def read_config_file(path: Path) -> dict[str, FileValue]:
     """The operator's settings by name. ConfigError lists everything that is wrong with the file, with its lines."""
-    return _entries(str(path), _compose(str(path), _read(path)))
+    return _entries(str(path), _read(path), frozenset(Authority))
 
 
 def check_source_file(path: Path) -> None:
@@ -46,29 +46,54 @@ def read_source_settings(content: bytes, path: str) -> dict[str, FileValue]:
     """The source settings in a source's own file by name. ConfigError lists everything that is wrong with the file,
     operator settings among it; `path` is how its messages call it.
     """
-    found = _entries(path, _compose(path, content))
-    refused = [
-        f"{place}: {SETTINGS[name].key} is an operator setting, which a file in a git repository may not give. "
-        f"{SETTINGS[name].ways}"
-        for name, (_, place) in found.items()
-        if SETTINGS[name].authority is Authority.OPERATOR
-    ]
-    if refused:
-        allowed = ", ".join(s.key for s in SETTINGS.values() if s.authority is Authority.SOURCE)
-        raise ConfigError("\n".join(refused), hint=f"Keep only source settings in {path}: {allowed}.")
-    return found
+    return _entries(path, content, frozenset({Authority.SOURCE}))
 
 
-def is_in_repository(folder: Path) -> bool:
-    """Whether a folder, as it is named or as links resolve it, is in a git work tree or in a folder that looks like a
+def is_in_repository(path: Path) -> bool:
+    """Whether a folder or file, or any link on the way to it, is in a git work tree or in a folder that looks like a
     bare repository. No git is run: that is what must not happen before the folder is known to be safe.
     """
-    named, resolved = folder.absolute(), folder.resolve()
-    return any(map(_is_repository, {named, *named.parents, resolved, *resolved.parents}))
+    return any(map(_is_repository, _passed(path)))
+
+
+def _passed(path: Path) -> set[Path]:
+    """Every folder that is looked into to find what is at `path`, and `path` itself with all links followed. A commit
+    that holds one of the links decides what is found.
+    """
+    path = path.absolute()
+    here, ahead, links, found = Path(path.anchor), list(reversed(path.parts[1:])), 0, set[Path]()
+    while ahead:
+        found.add(here)
+        part = ahead.pop()
+        step = here.parent if part == ".." else here / part
+        if part == ".." or links == _MOST_LINKS or not step.is_symlink():
+            here = step
+            continue
+        links += 1
+        target = step.readlink()
+        here = Path(target.anchor) if target.is_absolute() else here
+        ahead.extend(part for part in reversed(target.parts) if part != target.anchor)
+    return found | {here}
 
 
 def _is_repository(folder: Path) -> bool:
-    return os.path.lexists(folder / ".git") or all(os.path.lexists(folder / name) for name in _BARE)
+    """Whether git could take a folder for a work tree, or for a repository itself, by the names in it."""
+    if _may_be_there(folder / ".git"):
+        return True
+    if not _may_be_there(folder / "HEAD"):
+        return False
+    return _may_be_there(folder / "commondir") or all(_may_be_there(folder / name) for name in ("objects", "refs"))
+
+
+def _may_be_there(path: Path) -> bool:
+    """Whether something is at `path`, or it cannot be known: what may not be looked at is not absent."""
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def _read(path: Path) -> bytes:
@@ -85,9 +110,14 @@ def _compose(path: str, content: bytes) -> Any:
     if len(content) > MOST_BYTES:
         raise ConfigError(f"{path} has more than {MOST_BYTES} bytes.", hint="Remove everything but settings from it.")
     try:
-        return yaml.compose(content.decode("utf-8"), Loader=yaml.SafeLoader)
+        text = content.decode("utf-8")
     except UnicodeDecodeError as error:
         raise ConfigError(f"The settings in {path} cannot be read: it is not UTF-8.") from error
+    try:
+        return yaml.compose(text, Loader=yaml.SafeLoader)
+    except yaml.reader.ReaderError as error:  # the only one that has a position and no line
+        line = text.count("\n", 0, error.position) + 1
+        raise ConfigError(f"{path}:{line}: this is not YAML: {error.reason}.") from error
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         place = f"{path}:{mark.line + 1}" if mark else path
@@ -96,7 +126,9 @@ def _compose(path: str, content: bytes) -> Any:
         raise ConfigError(f"{path} nests values too deeply.", hint="Write one `key: value` per line.") from None
 
 
-def _entries(path: str, root: Any) -> dict[str, FileValue]:
+def _entries(path: str, content: bytes, authorities: Collection[Authority]) -> dict[str, FileValue]:
+    """The settings in a file, none of which may be of another class than `authorities`."""
+    root = _compose(path, content)
     if root is None:
         return {}
     if root.id != "mapping":
@@ -105,18 +137,23 @@ def _entries(path: str, root: Any) -> dict[str, FileValue]:
     wrong: list[str] = []
     for key, value in root.value:
         place = f"{path}:{key.start_mark.line + 1}"
-        name, complaint = _name(key, found)
+        name, complaint = _name(key, found, authorities)
         texts = None if complaint else _texts(value)
         if texts is None:
             wrong.append(f"{place}: {complaint or f'{key.value} takes one value, or a list of them.'}")
         elif texts:
             found[name] = (texts, place)
+        if len(wrong) == _MOST_ERRORS:
+            wrong.append(f"{place}: the lines after this one are not checked.")
+            break
     if wrong:
-        raise ConfigError("\n".join(wrong))
+        allowed = ", ".join(s.key for s in SETTINGS.values() if s.authority in authorities)
+        hint = "" if Authority.OPERATOR in authorities else f"Keep only source settings in {path}: {allowed}."
+        raise ConfigError("\n".join(wrong), hint=hint)
     return found
 
 
-def _name(node: Any, found: Mapping[str, FileValue]) -> tuple[str, str]:
+def _name(node: Any, found: Mapping[str, FileValue], authorities: Collection[Authority]) -> tuple[str, str]:
     """The setting that a key stands for, or what is wrong with it."""
     key = str(node.value)
     if key in _SECRETS:
@@ -124,8 +161,10 @@ def _name(node: Any, found: Mapping[str, FileValue]) -> tuple[str, str]:
     if key not in _BY_KEY:
         near = next(iter(get_close_matches(_dashed(key), _BY_KEY, n=1)), None)
         return "", f"there is no setting {key!r}." + (f" Did you mean {near}?" if near else "")
-    name = _BY_KEY[key].name
-    return name, f"{key} is given twice. Remove one of them." if name in found else ""
+    setting = _BY_KEY[key]
+    if setting.authority not in authorities:
+        return "", f"{key} is an operator setting, which a file in a git repository may not give. {setting.ways}"
+    return setting.name, f"{key} is given twice. Remove one of them." if setting.name in found else ""
 
 
 def _dashed(key: str) -> str:

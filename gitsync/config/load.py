@@ -7,6 +7,7 @@ are those of its `SETTINGS` and the few that every command has.
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -98,7 +99,8 @@ def resolve(
 ) -> Config:
     """The settings of this run. ConfigError names all that are wrong, and where each was given."""
     chosen = vars(options)
-    file = _config_file(chosen, variables, folder)
+    path = _config_file(chosen, variables, folder)
+    file = read_config_file(path) if path else {}
     given = {name: _nearest(SETTINGS[name], chosen, variables, file) for name in SETTINGS}
     values: dict[str, Any] = {"output": outputs[0]} if outputs else {}
     wrong: list[str] = []
@@ -113,7 +115,7 @@ def resolve(
         wrong = list(_contradictions(values, given, outputs))
     if wrong:
         raise ConfigError("\n".join(wrong))
-    return Config(**values)
+    return Config(**values, config_file=path)
 
 
 def find_misspelt_variables(variables: Mapping[str, str]) -> list[str]:
@@ -127,17 +129,20 @@ def find_misspelt_variables(variables: Mapping[str, str]) -> list[str]:
     ]
 
 
-def _config_file(chosen: Mapping[str, Any], variables: Mapping[str, str], folder: Path) -> Mapping[str, Any]:
+def _config_file(chosen: Mapping[str, Any], variables: Mapping[str, str], folder: Path) -> Path | None:
+    """The file that may give every setting. ConfigError where the one in the working folder may not, and does."""
     named = chosen.get("config") or variables.get(CONFIG_VARIABLE, "").strip()
     if named:
-        return read_config_file(Path(named) if Path(named).is_absolute() else folder / named)
+        return folder / named
     usual = folder / FILE_NAME
+    if not os.path.lexists(usual) or (usual.is_dir() and not usual.is_symlink()):
+        return None
     if not usual.is_file():
-        return {}
-    if is_in_repository(folder) or is_in_repository(usual.resolve().parent):
+        raise ConfigError(f"{usual} is not a file.", hint="Replace it with a file, or remove it.")
+    if is_in_repository(usual):
         check_source_file(usual)  # it describes the source in that folder, and is read with it
-        return {}
-    return read_config_file(usual)
+        return None
+    return usual
 
 
 def _nearest(

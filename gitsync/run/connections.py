@@ -160,7 +160,14 @@ def _checkout(config: Config, grace: Grace) -> Checkout:
         grace=grace,
     )
     status = Path(config.status_dir) if config.status_dir else None
-    return open_checkout(config.source, ref=config.ref, path=config.path, access=access, status_dir=status)
+    return open_checkout(
+        config.source,
+        ref=config.ref,
+        path=config.path,
+        access=access,
+        status_dir=status,
+        config_file=config.config_file,
+    )
 
 
 def _store(config: Config, source: Checkout, clock: Clock) -> StateStore:

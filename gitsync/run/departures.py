@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from gitsync.config.config import Config
+from gitsync.config.source_settings import find_source_settings
+from gitsync.errors import ConfigError
 from gitsync.git.source.checkout import Checkout
 from gitsync.manifests.policy import find_policy
 from gitsync.manifests.reader import read_manifests
@@ -60,8 +62,19 @@ def _last_manifests(
             break
         files = source.files_at(revision)
         if files is not None:
-            found = {**_stated(files, gone, config, namespace), **found}
+            then = _namespace_at(source, revision, config, namespace)
+            found = {**_stated(files, gone, config, then), **found}
     return found
+
+
+def _namespace_at(source: Checkout, revision: str, config: Config, namespace: str) -> str:
+    """The namespace of manifests that name none at a revision, which had settings of its own. `namespace`, that of now,
+    where they give what a source may not give.
+    """
+    try:
+        return find_source_settings(config, source.settings_at(revision)).namespace
+    except ConfigError:
+        return namespace
 
 
 def _stated(files: Mapping[str, bytes], gone: Mapping[Key, Record], config: Config, namespace: str) -> dict[Key, _Last]:

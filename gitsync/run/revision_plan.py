@@ -88,7 +88,14 @@ def _read_both(config: Config) -> tuple[RevisionManifests, RevisionManifests]:
     before = read(config.from_revision)
     if config.to_revision is not None:
         return before, read(config.to_revision)
-    with open_checkout(config.source, ref=config.ref, path=config.path, access=access, status_dir=status_dir) as found:
+    with open_checkout(
+        config.source,
+        ref=config.ref,
+        path=config.path,
+        access=access,
+        status_dir=status_dir,
+        config_file=config.config_file,
+    ) as found:
         after = RevisionManifests(
             commit=found.revision,
             files=found.files,

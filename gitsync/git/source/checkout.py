@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from gitsync.config.config_file import is_in_repository
+from gitsync.config.config_file import FILE_NAME, is_in_repository
 from gitsync.config.source_settings import SourceFile
 from gitsync.errors import SourceError
 from gitsync.git.access import GitAccess, Remote, open_remote
@@ -24,7 +24,7 @@ from gitsync.git.source.clone import fetch_ref, open_clone
 from gitsync.git.source.contents import Wanted, list_inputs, read_contents
 from gitsync.git.source.git_directory import refuse_look_alike
 from gitsync.git.source.history import History
-from gitsync.git.source.listing import SourceListing
+from gitsync.git.source.listing import EntryKind, SourceListing
 from gitsync.git.source.local_config import find_headers
 from gitsync.git.source.location import Folder, Url, check_path, check_ref, parse_location
 from gitsync.git.source.revision import Revision
@@ -75,6 +75,10 @@ class Checkout:
         """The manifests of another revision of the same source; None where it cannot be read."""
         return self.history.files_at(revision, self.wanted) if self.history else None
 
+    def settings_at(self, revision: str) -> SourceFile | None:
+        """The settings of the same source at another revision; None where there are none or they cannot be read."""
+        return self.history.settings_at(revision) if self.history else None
+
     def revisions_since(self, revision: str) -> tuple[str, ...]:
         """Where to look, newest first, for a manifest that stood at or after `revision` and is gone now."""
         return self.history.revisions_since(revision, self.wanted.path) if self.history else ()
@@ -92,16 +96,18 @@ class Checkout:
         self.close()
 
 
-def open_checkout(
+def open_checkout(  # noqa: PLR0913 - each says what is read
     location: str,
     *,
     ref: str | None = None,
     path: str = ".",
     access: GitAccess | None = None,
     status_dir: Path | None = None,
+    config_file: Path | None = None,
     offline: bool = False,
 ) -> Checkout:
-    """Read SOURCE, without manifests below `status_dir` if it is in the source.
+    """Read SOURCE, without manifests below `status_dir` if it is in the source, and without its gitsync.yaml if that is
+    the operator's own `config_file`, which is read already.
 
     `offline` is for commands that only need the files: the revision, state and remote of a folder are not read.
     Raises SourceError if SOURCE cannot be read.
@@ -113,7 +119,7 @@ def open_checkout(
         return _from_url(source, ref, wanted, access)
     refuse_look_alike(source.path / wanted.path)
     without = find_excluded(source.path, status_dir)
-    wanted = replace(wanted, without=without, has_settings=not _is_operators(source.path))
+    wanted = replace(wanted, without=without, has_settings=ref is not None or not _is(source.path, config_file))
     tree = None if offline and ref is None else find_work_tree(source.path, access)
     if tree is None:
         return _from_plain_folder(source, ref, wanted)
@@ -124,9 +130,10 @@ def open_checkout(
         raise
 
 
-def _is_operators(folder: Path) -> bool:
-    """Whether the gitsync.yaml of a folder is the operator's: that of the working folder, outside of git."""
-    return folder == Path.cwd().resolve() and not is_in_repository(folder)
+def _is(folder: Path, config_file: Path | None) -> bool:
+    """Whether the operator's file is the gitsync.yaml of a folder."""
+    own = folder / FILE_NAME
+    return config_file is not None and own.exists() and config_file.exists() and own.samefile(config_file)
 
 
 def find_excluded(root: Path, folder: Path | None) -> tuple[str, ...]:
@@ -161,7 +168,7 @@ def _from_url(url: Url, ref: str | None, wanted: Wanted, access: GitAccess) -> C
 def _from_plain_folder(source: Folder, ref: str | None, wanted: Wanted) -> Checkout:
     if ref is not None:
         raise SourceError(f"{source.path} is not in a git repository, so it has no {ref}.", hint="Remove --ref.")
-    contents = read_contents(FolderListing(root=source.path, follow_links=True), wanted)
+    contents = read_contents(FolderListing(root=source.path, follow_links=not is_in_repository(source.path)), wanted)
     return Checkout(
         name=str(source.path),
         files=contents.files,
@@ -235,7 +242,7 @@ def _is_dirty(source: Folder, tree: WorkTree, commit: str | None, wanted: Wanted
         return bool(lying)
     if committed.keys() != lying.keys():
         return True
-    contents = folder.read(folder.find(lying))
+    contents = folder.read(entry for entry in folder.find(lying) if entry.kind is EntryKind.FILE)
     return not all(path in contents and is_content_of(blob, contents[path]) for path, blob in committed.items())
 
 

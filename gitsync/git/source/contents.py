@@ -94,8 +94,17 @@ def list_inputs(listing: SourceListing, wanted: Wanted) -> Mapping[str, str]:
 
 
 def _settings_of(listing: SourceListing, wanted: Wanted) -> tuple[SourceEntry, ...]:
-    """The gitsync.yaml at the root of the source, wherever the manifests are."""
-    return listing.find([FILE_NAME]) if wanted.has_settings else ()
+    """The gitsync.yaml at the root of the source, wherever the manifests are. SourceError where it is no file: what it
+    was meant to say is then unknown.
+    """
+    found = listing.find([FILE_NAME]) if wanted.has_settings else ()
+    for entry in found:
+        if entry.kind is not EntryKind.FILE:
+            raise SourceError(
+                f"{listing.name}: {FILE_NAME} is a {entry.kind.value}, so the settings of the source are not known.",
+                hint="Replace it with a file, or remove it.",
+            )
+    return found
 
 
 def _read_settings(listing: SourceListing, wanted: Wanted) -> SourceFile | None:
@@ -103,6 +112,11 @@ def _read_settings(listing: SourceListing, wanted: Wanted) -> SourceFile | None:
     check_budget(entries, wanted.budget)
     content = listing.read(entries).get(FILE_NAME)
     return None if content is None else SourceFile(path=f"{listing.name}: {FILE_NAME}", content=content)
+
+
+def read_settings(listing: SourceListing) -> SourceFile | None:
+    """The source's settings alone; None if it has none. SourceError where they cannot be read."""
+    return _read_settings(listing, Wanted())
 
 
 def _needed(unit: str, everything: _Everything) -> tuple[str, ...]:
@@ -159,7 +173,7 @@ def _rules(listing: SourceListing, entries: tuple[SourceEntry, ...], wanted: Wan
     """From the ignore files below the path, and from those in the folders above it."""
     below = [e for e in entries if e.kind is EntryKind.FILE and e.path.rpartition("/")[2] == IGNORE_FILE]
     above = [f"{folder}{IGNORE_FILE}" for folder in _folders_above(wanted.path)]
-    found = [*listing.find(above), *below]
+    found = [*(entry for entry in listing.find(above) if entry.kind is EntryKind.FILE), *below]
     check_budget(found, wanted.budget)
     return read_rules(listing.read(found))
 

@@ -7,12 +7,14 @@ the repository of a user. A revision that cannot be fetched is None, not an erro
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
+from gitsync.config.source_settings import SourceFile
 from gitsync.errors import SourceError
 from gitsync.git.access import Remote
 from gitsync.git.command import GitFailedError, Repository
 from gitsync.git.source.clone import Clone, fetch_commit, has_commit, open_clone
-from gitsync.git.source.contents import Wanted, read_contents
+from gitsync.git.source.contents import Wanted, read_contents, read_settings
 from gitsync.git.source.revision import Revision
 
 _MOST = 50
@@ -40,7 +42,17 @@ class History:
             if repository is None:
                 return None
             listing = Revision(repository=repository, commit=revision, root=self._root)
-            return read_contents(listing, wanted).files
+            return read_contents(listing, replace(wanted, has_settings=False)).files
+        except (GitFailedError, SourceError):
+            return None
+
+    def settings_at(self, revision: str) -> SourceFile | None:
+        """The source's own settings at another revision; None where there are none or they cannot be read."""
+        try:
+            repository = self._repository_with(revision)
+            if repository is None:
+                return None
+            return read_settings(Revision(repository=repository, commit=revision, root=self._root))
         except (GitFailedError, SourceError):
             return None
 

@@ -16,6 +16,7 @@ class EntryKind(StrEnum):
     LINK = "symbolic link"
     REPOSITORY = "nested repository"  # a submodule, or a repository inside the folder
     UNREADABLE = "name that is not printable UTF-8"
+    SPECIAL = "pipe, socket or device"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ class SourceListing(Protocol):
         ...
 
     def find(self, paths: Iterable[str]) -> tuple[SourceEntry, ...]:
-        """Those of the files that are there."""
+        """What is at these paths and is no folder."""
         ...
 
     def read(self, entries: Iterable[SourceEntry]) -> Mapping[str, bytes]:

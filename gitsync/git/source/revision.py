@@ -43,8 +43,7 @@ class Revision:
     def find(self, paths: Iterable[str]) -> tuple[SourceEntry, ...]:
         prefix = self.root + "/" if self.root else ""
         names = [prefix + path for path in paths]
-        found = self._parse(self._run(*_LIST, self.commit, "--", *names)) if names else ()
-        return tuple(entry for entry in found if entry.kind is EntryKind.FILE)
+        return tuple(self._parse(self._run(*_LIST, self.commit, "--", *names))) if names else ()
 
     def read(self, entries: Iterable[SourceEntry]) -> Mapping[str, bytes]:
         wanted = tuple(entries)

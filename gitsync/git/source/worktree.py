@@ -43,10 +43,16 @@ class FolderListing:
 
     def find(self, paths: Iterable[str]) -> tuple[SourceEntry, ...]:
         files = ((path, self.root / path) for path in paths)
-        there = (
-            (path, file) for path, file in files if file.is_file() and (self.follow_links or not file.is_symlink())
+        return tuple(self._entry(path, file) for path, file in files if _is_no_folder(file))
+
+    def _entry(self, path: str, file: Path) -> SourceEntry:
+        if file.is_symlink() and not self._leads_to_a_file_inside(file):
+            return SourceEntry(path, EntryKind.LINK)
+        return (
+            SourceEntry(path, EntryKind.FILE, file.stat().st_size)
+            if file.is_file()
+            else SourceEntry(path, EntryKind.SPECIAL)
         )
-        return tuple(SourceEntry(path, EntryKind.FILE, file.stat().st_size) for path, file in there)
 
     def read(self, entries: Iterable[SourceEntry]) -> Mapping[str, bytes]:
         try:
@@ -83,12 +89,22 @@ class FolderListing:
         elif stat.S_ISREG((facts := file.stat()).st_mode):
             yield SourceEntry(path, EntryKind.FILE, facts.st_size)
 
-    def _leads_to_a_file_inside(self, link: os.DirEntry[str]) -> bool:
-        target = _real(link.path)
+    def _leads_to_a_file_inside(self, link: os.PathLike[str]) -> bool:
+        target = _real(link)
         return self.follow_links and target.is_file() and target.is_relative_to(_real(self.root))
 
 
-def _real(path: str | Path) -> Path:
+def _is_no_folder(path: Path) -> bool:
+    """Whether something is there that is no folder. SourceError where that cannot be known."""
+    try:
+        return not stat.S_ISDIR(path.lstat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        raise SourceError(f"Cannot read {path}: {error.strerror}.") from error
+
+
+def _real(path: str | os.PathLike[str]) -> Path:
     """A path without links. Path.resolve() would raise for links that lead in a circle."""
     return Path(os.path.realpath(path))
 
