@@ -2,8 +2,8 @@
 
 usage: build_catalog.py FACTS [DATA]
 
-FACTS is a folder with one JSON file a group ("<group>.json"); DATA is gitsync/catalog/data by default. The same facts give the
-same bytes. Files of groups that the facts no longer have are removed.
+FACTS is a folder with one JSON file a group ("<group>.json"); DATA is gitsync/catalog/data by default. The same facts
+give the same bytes. Files of groups that the facts no longer have are removed.
 
 A group's file is its facts as they are. The index is what listings, look-ups by ARM type and "did you mean" need, so
 that none of them opens a group: {group: {kind: {"armType", "versions": {manifest spelling: ARM api-version}}}}.
