@@ -26,7 +26,7 @@ WRONG = [
     ({"endpoint": "http://evil.test"}, "endpoint: expected https", "a token in the clear"),
     ({"endpoint": 5}, "endpoint: expected a text, not a value of type int", "a number for an address"),
     ({"export_to": ("status", "nowhere")}, "export_to: expected some of", "a sink that there is not"),
-    ({"digest_key": Secret("short")}, "digest_key: expected a longer value", "a key that is too short"),
+    ({"digest_key": Secret("short")}, "digest_key: expected at least 32 characters", "a key that is too short"),
     ({"source": object()}, "source: expected a text, not a value of type object", "an object"),
     ({"credential": "anonymous"}, "anonymous goes only to this machine", "what does not fit together"),
     ({"status_branch": "a", "status_dir": "b"}, "exclude each other", "two places for the status"),

@@ -225,7 +225,7 @@ def test_a_run_takes_unknown_fields_as_its_source_says(work):
 WRONG = [
     ("unknown-fields: maybe\n", "gitsync.yaml:1: unknown-fields: expected", "a value that there is not"),
     ("namespaces: a\n", "Did you mean namespace?", "a slip"),
-    ("git-token: abc\n", "is a secret, which no file holds", "a secret"),
+    ("git-token: abc\n", "git-token is a secret, which a file must not contain", "a secret"),
     ("namespace: [", "this is not YAML", "broken YAML"),
     ("namespace: " + "[" * 20_000 + "\n", "gitsync.yaml", "a value that is nested without end"),
     ("# " + "x" * 200_000 + "\n", "has more than 100000 bytes", "a file without end"),
