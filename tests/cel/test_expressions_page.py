@@ -65,7 +65,7 @@ def test_an_expression_gives_what_the_page_says(text, shown):
     assert (found if isinstance(found, str) else json.dumps(dict(found), sort_keys=True)) == shown
 
 
-@pytest.mark.parametrize(("text", "shown"), rows("What is told"))
+@pytest.mark.parametrize(("text", "shown"), rows("Errors"))
 def test_an_expression_is_refused_as_the_page_says(text, shown):
     (problem,) = check_expressions(with_expression(text), KIND)
     assert shown in problem.message

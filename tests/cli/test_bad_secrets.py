@@ -126,7 +126,7 @@ def nested(names: str) -> str:
 
 FAILS_LATE = [
     ('{"../../x": secret.key1}', "", "its key '../../x' is not made of letters", "a key that leads away"),
-    ("self.spec.accessTier", "key: k, ", "gives an empty text", "nothing to write"),
+    ("self.spec.accessTier", "key: k, ", "gives an empty string", "nothing to write"),
     ('self.spec.tags["absent"]', "key: k, ", "no such key: absent", "it is not there"),
     (
         nested("abcdef"),
@@ -200,10 +200,10 @@ def changed_by_hand(sealed: bytes) -> bytes:
 @pytest.mark.parametrize(
     ("change", "with_sops", "key", "words", "why"),
     [
-        (bytes, True, "", "sealed.yaml cannot be decrypted: sops says", "there is no key"),
-        (bytes, True, "AGE-SECRET-KEY-1ABC", "Set the key, as SOPS_AGE_KEY for instance", "another key"),
+        (bytes, True, "", "sealed.yaml cannot be decrypted: sops reported", "there is no key"),
+        (bytes, True, "AGE-SECRET-KEY-1ABC", "Set the key, for example in SOPS_AGE_KEY", "another key"),
         (changed_by_hand, True, "AGE-SECRET-KEY-1XYZ", "MAC mismatch", "somebody changed it since"),
-        (bytes, False, "AGE-SECRET-KEY-1XYZ", "the program sops is not installed", "no program"),
+        (bytes, False, "AGE-SECRET-KEY-1XYZ", "but sops is not installed", "no program"),
     ],
 )
 def test_a_file_that_cannot_be_decrypted_stops_who_needs_it_and_nobody_else(estate, change, with_sops, key, words, why):

@@ -212,7 +212,7 @@ def test_a_resource_that_is_renamed_takes_its_exports_over_once_the_old_name_is_
     assert ended.code == 1
     told = "cannot overwrite Secret default/lake which is not owned by StorageAccount.storage.azure.com default/pond"
     assert told in ended.out
-    assert "goes with `--prune`" in ended.out
+    assert "`--prune` removes exports of manifests that were removed from git" in ended.out
     ended = estate.run("sync", "--prune", *export)
     assert ended.code == 0, ended.out
     owner = json.loads(estate.files("out")["secrets/default/lake/.gitsync.json"])["owner"]
@@ -256,7 +256,7 @@ PLACES = [
     (BOTH, ("--secret-sources", "folder"), "Set --secrets-folder or --config-maps-folder", "without its folder"),
     (BOTH, ("--secret-sources", "folder", "--secrets-folder", "absent"), "There is no folder /", "it is not there"),
     (SYNC, ("--secret-sources", "kubernetes"), "does not run in a Kubernetes pod", "a laptop"),
-    (SYNC, ("--export-to", "kubernetes"), "leave out the source and the sink `kubernetes`", "a laptop"),
+    (SYNC, ("--export-to", "kubernetes"), "remove the source and the sink `kubernetes`", "a laptop"),
     (SYNC, ("--export-to", "ci"), "--export-to dotenv", "no pipeline"),
 ]
 

@@ -10,7 +10,7 @@ from azure.core.pipeline import AsyncPipeline
 from azure.core.pipeline.policies import RequestIdPolicy
 from azure.core.pipeline.transport import AioHttpTransport
 from azure.core.polling import AsyncLROPoller
-from azure.core.rest import ArmRequest
+from azure.core.rest import HttpRequest
 from azure.mgmt.core import AsyncARMPipelineClient
 from azure.mgmt.core.polling.async_arm_polling import AsyncARMPolling
 
@@ -38,8 +38,8 @@ def acted(path, settings=OPEN):
             pipeline = AsyncPipeline(AioHttpTransport(), policies=[RequestIdPolicy()])
             async with AsyncARMPipelineClient(base_url=azure.url, pipeline=pipeline, policies=[]) as client:
                 url = f"{azure.url}%s?api-version=2024-11-01"
-                await pipeline.run(ArmRequest("DELETE", url % VAULT))
-                first = await pipeline.run(ArmRequest("POST", url % path))
+                await pipeline.run(HttpRequest("DELETE", url % VAULT))
+                first = await pipeline.run(HttpRequest("POST", url % path))
                 return await AsyncLROPoller(client, first, content, AsyncARMPolling(0)).result()
 
     return asyncio.run(run())

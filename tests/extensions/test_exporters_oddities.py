@@ -122,7 +122,7 @@ def test_a_resource_that_was_not_read_tells_nothing():
         (REDIS, KEYS, {"primaryKey": {"it": VALUE}}, "primaryKey", "primaryKey is neither text", "an object"),
         (REDIS, KEYS, {"primaryKey": [VALUE]}, "primaryKey", "primaryKey is neither text", "a list"),
         (REDIS, KEYS, {"primaryKey": True}, "primaryKey", "primaryKey is neither text", "a truth"),
-        (REDIS, KEYS, VALUE, "primaryKey", "primaryKey does not lead", "no object at all"),
+        (REDIS, KEYS, VALUE, "primaryKey", "primaryKey is not a path through objects", "no object at all"),
         (STORAGE, KEYS, {"keys": VALUE}, "key1", "keys is not a list of objects", "text for a list"),
         (STORAGE, KEYS, {"keys": [VALUE]}, "key1", "keys is not a list of objects", "texts for objects"),
         (
@@ -140,7 +140,7 @@ def test_a_resource_that_was_not_read_tells_nothing():
             KEYS,
             {"notebookAccessKeys": VALUE},
             "primaryNotebookAccessKey",
-            "does not lead",
+            "is not a path through objects",
             "text for an object",
         ),
         (
@@ -148,7 +148,7 @@ def test_a_resource_that_was_not_read_tells_nothing():
             "/listClusterAdminCredential",
             {"kubeconfigs": VALUE},
             "adminCredentials",
-            "does not lead",
+            "is not a path through objects",
             "text for a list",
         ),
         (

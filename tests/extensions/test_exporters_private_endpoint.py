@@ -87,10 +87,10 @@ def test_an_interface_without_a_list_gives_nothing():
 @pytest.mark.parametrize(
     ("read", "own", "says", "why"),
     [
-        (None, SEES_NIC, "is not there", "somebody deleted it"),
+        (None, SEES_NIC, "does not exist", "somebody deleted it"),
         ({"properties": {"ipConfigurations": "10.0.0.4"}}, SEES_NIC, "is not a list of objects", "text for a list"),
         ({"properties": {"ipConfigurations": [address({"a": 1})]}}, SEES_NIC, "neither text nor", "an object"),
-        ({}, with_(networkInterfaces="nic"), "does not lead", "text for a list"),
+        ({}, with_(networkInterfaces="nic"), "is not a path through objects", "text for a list"),
     ],
 )
 def test_what_cannot_be_understood_is_an_error(read, own, says, why):

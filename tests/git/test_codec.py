@@ -248,7 +248,7 @@ def test_a_secret_is_never_written():
             "a truth is no status",
         ),
         ("    location: westeurope\n    tags", "    location: &a\n    tags", "", "an anchor alone does no harm"),
-        ("  claim: created", "  claim: created\n  claim: adopted", "stands twice", "which of them counts?"),
+        ("  claim: created", "  claim: created\n  claim: adopted", "is duplicated", "which of them counts?"),
         ("gitsync:", "  gitsync: {", r"core\.yaml:\d+: ", "it does not parse"),
         ("kind: ResourceGroup", "kind: !!python/object:os.system x", "tag", "a tag that makes objects"),
     ],

@@ -95,9 +95,9 @@ def test_two_runs_at_once_are_refused(folder):
     with StatusFolder(folder) as first, StatusFolder(folder) as second:
         first.check_writable()
         assert second.load() == State({}), "reading needs no lock"
-        with pytest.raises(StateError, match=rf"Another run \(process {os.getpid()}\)"):
+        with pytest.raises(StateError, match=rf"is locked by another run \(pid {os.getpid()}\)"):
             second.check_writable()
-        with pytest.raises(StateError, match="Another run"):
+        with pytest.raises(StateError, match="is locked by another run"):
             second.save(an_update(a_record("one")))
     with StatusFolder(folder) as third:
         third.check_writable()
@@ -117,7 +117,7 @@ def test_the_lock_of_a_run_that_was_killed_does_not_hold(folder):
         [sys.executable, "-c", program, str(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as run:
         assert run.stdout.readline() == b"held\n"
-        with StatusFolder(folder) as store, pytest.raises(StateError, match=rf"process {run.pid}\)"):
+        with StatusFolder(folder) as store, pytest.raises(StateError, match=rf"pid {run.pid}\)"):
             store.check_writable()
         run.kill()
         run.wait()

@@ -110,7 +110,7 @@ def test_a_remote_inside_the_work_tree_may_come_from_a_commit_and_is_refused(tmp
     top = tmp_path / "work"
     (top / "server.git").mkdir(parents=True)
     (tmp_path / "link").symlink_to(top)
-    with pytest.raises(SourceError, match="inside the work tree"):
+    with pytest.raises(SourceError, match="inside the working tree"):
         parse_remote(address.format(top=top), top)
 
 

@@ -100,7 +100,7 @@ def test_the_author_is_gits_own_variable_or_gitsync(work, clock):
 @pytest.mark.parametrize(
     ("options", "message", "why"),
     [
-        ({"branch": "a", "directory": Path("b")}, "to a branch or to a folder", "both at once"),
+        ({"branch": "a", "directory": Path("b")}, "exclude each other", "both at once"),
         ({"branch": "--mirror"}, "is not the name of a branch", "an option"),
         ({"branch": "a b"}, "is not the name of a branch", "no name"),
         ({"branch": "refs/tags/v1"}, "must be a short name", "not a branch"),

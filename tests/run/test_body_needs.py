@@ -208,7 +208,7 @@ def test_what_git_changed_meanwhile_is_sent_to_a_vault_that_was_recovered(tmp_pa
 def test_a_deleted_vault_is_purged(tmp_path):
     world = with_deleted_vault(tmp_path, "purgeThenCreate")
     planned = of(world.plan(), "Vault")
-    assert planned.condition.message.startswith("Would purge the deleted vault safe-in-azure, with all that is in it")
+    assert planned.condition.message.startswith("Would purge the deleted vault safe-in-azure, with all its contents")
     assert {r.method for r in world.requests} == {"GET"}
     found = of(world.sync(), "Vault")
     assert found.condition.is_ready, found.condition

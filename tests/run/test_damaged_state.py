@@ -93,7 +93,7 @@ def test_an_inventory_that_was_cut_off_between_lines(world, lines):
         (INVENTORY, "claim: created", "claim: adopted", "differ in claim", "the index may be what was edited"),
         (GROUP_FILE, "armId: .*", "armId: [", r"core\.yaml:\d+: This is not YAML", "a bracket that is never closed"),
         (GROUP_FILE, "^", "<<<<<<< HEAD\n", r"core\.yaml:\d+: ", "a merge that was not finished"),
-        (GROUP_FILE, "generation: 1\n", "generation: 1\n  generation: 2\n", r"core\.yaml:\d+: .*twice", "two answers"),
+        (GROUP_FILE, "generation: 1\n", "generation: 1\n  generation: 2\n", r"core\.yaml:\d+: .*is duplicated", "two answers"),
         (GROUP_FILE, "writes: 1", "writes: many", r"core\.yaml:\d+: gitsync\.writes must be a whole number", "text for a number"),
         (GROUP_FILE, "writes: 1", "row: {count: 3, paths: [/tags], at: lately}\n  writes: 1", r"row\.at is 'lately', not a time", "a time that is none"),
         (GROUP_FILE, "writes: 1", "row: {count: 3, paths: [1], at: '2030-01-01T00:00:00Z'}\n  writes: 1", r"row\.paths must be a list of strings", "a path that is none"),

@@ -47,7 +47,7 @@ def test_three_writes_that_do_not_last_are_the_last(world):
     found = flapping(world)
     assert (found.verdict, found.action, found.is_fine) == (Verdict.DRIFTED, Action.NONE, False)
     assert (found.condition.reason, found.condition.severity) == ("Flapping", "Warning")
-    assert '/tags/team (git says "git", Azure says "azure")' in found.condition.message
+    assert '/tags/team (git has "git", Azure has "azure")' in found.condition.message
     assert [difference.path for difference in found.differences] == ["/tags/team"]
     assert world.writes == []
 

@@ -39,7 +39,7 @@ def test_a_source_that_never_answers_ends_with_the_node_that_asked(world):
     )
     for name in ("books", "papers"):
         condition = of(report, "FlexibleServer", name).condition
-        assert condition.message.startswith("The sources of secrets had not answered"), "one waits for the other's lock"
+        assert condition.message.startswith("Timed out waiting for secret sources"), "one waits for the other's lock"
     assert of(report, "ResourceGroup").is_fine
 
 

@@ -94,7 +94,7 @@ def test_the_token_file_and_the_folder_of_files_are_the_settings(tmp_path: Path)
                     identity_file=str(file),
                     identity_folder=str(tmp_path),
                 )
-                with pytest.raises(ConfigError, match="outside of what it may name"):
+                with pytest.raises(ConfigError, match="outside the identity folder"):
                     await open_as(replace(MINE, sign_in=files))
 
     asyncio.run(main())

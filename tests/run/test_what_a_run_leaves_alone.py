@@ -29,7 +29,7 @@ def test_only_some_of_what_left_git_takes_nothing_else_along(world, only):
     report = world.says().sync(prune=True, max_deletes=3, only=only)
     assert world.sent("DELETE") == []
     assert [result.condition.reason for result in report.results] == ["PruneHeld"]
-    assert "leaves" in report.results[0].condition.message
+    assert "which this run does not manage" in report.results[0].condition.message
 
 
 def test_another_agents_record_keeps_its_group(world):
