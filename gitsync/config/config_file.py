@@ -77,9 +77,11 @@ def _passed(path: Path) -> set[Path]:
 
 
 def _is_repository(folder: Path) -> bool:
-    """Whether git could take a folder for a work tree, or for a repository itself, by the names in it."""
-    if _may_be_there(folder / ".git"):
-        return True
+    return _may_be_there(folder / ".git") or is_repository_like(folder)
+
+
+def is_repository_like(folder: Path) -> bool:
+    """Whether git could take `folder` itself for a repository, by the names in it and whatever they are."""
     if not _may_be_there(folder / "HEAD"):
         return False
     return _may_be_there(folder / "commondir") or all(_may_be_there(folder / name) for name in ("objects", "refs"))

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from gitsync.config.config_file import is_repository_like
 from gitsync.errors import SourceError
 from gitsync.git.access import GitAccess, no_repository
 from gitsync.git.command import GitFailedError
@@ -27,12 +28,6 @@ class GitDirectory:
     top: Path
     path: Path
     common: Path
-
-
-def is_repository_like(folder: Path) -> bool:
-    """Whether git could take `folder` itself for a repository, by the names in it and whatever they are."""
-    has = {name for name in ("HEAD", "objects", "refs", "commondir") if os.path.lexists(folder / name)}
-    return "HEAD" in has and ("commondir" in has or {"objects", "refs"} <= has)
 
 
 def refuse_look_alike(folder: Path) -> None:
