@@ -124,7 +124,7 @@ class Config:
     )
     export_dotenv: str | None = declare_setting(None, "File of the sink `dotenv`.", metavar="FILE")
 
-    # which Azure, and as whom
+    # Azure and the identity
     subscription: str | None = declare_setting(
         None,
         "Subscription of resources without an ARM id of their own.",

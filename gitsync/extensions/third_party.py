@@ -63,7 +63,7 @@ def load_installed() -> Extensions:
 def _load(point: EntryPoint) -> Extensions:
     try:
         loaded = tuple(point.load())
-    except Exception as error:  # whatever a stranger's module raises is theirs to mend
+    except Exception as error:  # the module of another package may raise anything
         raise _unusable(point, f"cannot be loaded: {error}") from error
     for one in loaded:
         if not isinstance(one, Extension):

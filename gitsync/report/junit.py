@@ -37,7 +37,7 @@ def render(report: Report) -> str:
     document.append(manifests)
     document.append(resources)
     document.update_statistics()
-    document.time = resources.time = _seconds(report)  # the library adds up the times of cases, which nobody took
+    document.time = resources.time = _seconds(report)  # the library adds up the times of cases, which are not measured
     written = BytesIO()
     document.write(written, pretty=True)
     return written.getvalue().decode()

@@ -162,7 +162,7 @@ _WHIMS: Mapping[str, tuple[tuple[str, ValueChange], ...]] = {
         ("properties", _without_nothing),
         ("properties", _below(_POOL)),
     ),
-    # defaults in objects that nobody mentioned
+    # defaults in objects that the request left out
     "microsoft.dbforpostgresql/flexibleservers": (
         ("properties", _below({"backup": {"backupRetentionDays": 7, "geoRedundantBackup": "Disabled"}})),
         ("properties", _below({"highAvailability": {"mode": "Disabled", "state": "NotEnabled"}})),

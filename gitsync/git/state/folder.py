@@ -26,7 +26,7 @@ from gitsync.model.record import State
 
 _HALF_WRITTEN = ".half-written"  # a file
 _UNFINISHED = ".unfinished"  # the tree
-_ANEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW  # nothing that lies there is followed or added to
+_ANEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW  # never follows or appends to an existing file
 
 
 class StatusFolder:
