@@ -7,7 +7,7 @@ from typing import Any
 from gitsync.model.condition import Condition, ConditionStatus, Severity
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.live import Live
-from gitsync.model.plan import Intent, Node
+from gitsync.model.plan import Prune
 from gitsync.model.policy import Policy
 from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.record import Claim, Record
@@ -77,8 +77,8 @@ def record(key: Key, arm_id: str, *, claim: Claim = Claim.CREATED, **more: Any) 
     )
 
 
-def prune(key: Key, arm_id: str, **more: Any) -> Node:
-    return Node(key=key, intent=Intent.PRUNE, record=record(key, arm_id), **more)
+def prune(key: Key, arm_id: str, **more: Any) -> Prune:
+    return Prune(record=record(key, arm_id), **more)
 
 
 def result(key: Key, *, is_fine: bool = True, verdict: Verdict = Verdict.IN_SYNC, **more: Any) -> Result:

@@ -6,7 +6,7 @@ Extensions and plans are handed readers, so that nothing there can write.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -95,13 +95,6 @@ class Arm:
 
     def writer(self, conversation: Conversation) -> Writer:
         return Writer(self._parts, conversation)
-
-    def lane(self, arm_id: str) -> AbstractAsyncContextManager[None]:
-        """Exclude other writes to the same resource, its ancestors and its children.
-
-        Hold it from the write until its operation has ended. `address.lane_of` defines which resources share a lane.
-        """
-        return self._traffic.lanes.hold(arm_id)
 
     @property
     def requests(self) -> RequestCounts:

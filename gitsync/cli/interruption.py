@@ -59,13 +59,12 @@ class Interruption:
         return report.exit_code or NOT_READY if self.by else report.exit_code
 
     @contextmanager
-    def heard(self) -> Iterator[None]:
-        """Handle signals while the context lasts, in the running loop.
+    def heard(self, loop: asyncio.AbstractEventLoop) -> Iterator[None]:
+        """Handle signals while the context lasts, for a run in a loop.
 
         A handler of the loop is not called while the loop is blocked, but it wakes up a loop that is about to sleep,
         which a plain signal handler does not. So both are installed.
         """
-        loop = asyncio.get_running_loop()
         for one in _SIGNALS:
             loop.add_signal_handler(one, _wake_up)
             signal.signal(one, self._hear)

@@ -63,10 +63,17 @@ def execute_run(options: argparse.Namespace, config: Config, *, writes: bool) ->
     Raises GitsyncError if the run is refused. After everything is written, it raises the internal errors that ended the
     turns of single resources.
     """
+    from gitsync.run.run import execute
+
     redactions: Redactions = options.redactions
-    interruption = Interruption()
+    interruption, stop = Interruption(), asyncio.Event()
     try:
-        report = asyncio.run(_run(config, redactions, interruption, writes=writes))
+        with asyncio.Runner() as runner, interruption.heard(runner.get_loop()), show_progress() as progress:
+            begins = Begins(progress, interruption, stop)
+            run = execute(
+                config, writes=writes, stop=stop, progress=begins, redactions=redactions, grace=interruption.grace
+            )
+            report = runner.run(run)
         _hand_out(options, report, config)
     finally:
         interruption.close()
@@ -95,14 +102,3 @@ def execute_revision_plan(options: argparse.Namespace, config: Config) -> int:
     tell(report, config, os.environ)
     list_left_out(options, config, report.coverage)
     return report.exit_code
-
-
-async def _run(config: Config, redactions: Redactions, interruption: Interruption, *, writes: bool) -> Report:
-    from gitsync import api
-
-    stop = asyncio.Event()
-    with interruption.heard(), show_progress() as progress:
-        begins = Begins(progress, interruption, stop)
-        return await api.execute(
-            config, writes=writes, stop=stop, progress=begins, redactions=redactions, grace=interruption.grace
-        )

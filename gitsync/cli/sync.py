@@ -7,10 +7,10 @@ differs, and records the results on the status branch or in the status folder.
 from __future__ import annotations
 
 import argparse
+from functools import partial
 
 from gitsync.cli.running import AZURE, DECIDING, OUTPUTS, READING, TELLING, VAULT, execute_run
 from gitsync.cli.verbose import add_verbose
-from gitsync.config.config import Config
 
 __all__ = ["OUTPUTS", "SETTINGS", "arguments", "run"]
 
@@ -22,6 +22,5 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add_verbose(parser)
 
 
-def run(options: argparse.Namespace, config: Config) -> int:
-    """Run a sync and return its exit code."""
-    return execute_run(options, config, writes=True)
+run = partial(execute_run, writes=True)
+"""Run a sync and return its exit code."""

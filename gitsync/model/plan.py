@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import UnreadDocument
@@ -14,31 +13,43 @@ from gitsync.model.record import Record
 from gitsync.model.resource import Prepared, Resource
 
 
-class Intent(StrEnum):
-    APPLY = "apply"
-    PRUNE = "prune"  # delete what was removed from git
-    DETACH = "detach"  # forget what was removed from git, leave it in Azure
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Apply:
+    """A resource that git declares. `record` is what is remembered of it, `depends_on` the applies that come first."""
+
+    prepared: Prepared
+    record: Record | None = None
+    depends_on: tuple[Key, ...] = ()
+
+    @property
+    def key(self) -> Key:
+        return self.prepared.key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Node:
-    """One resource of the walk. `prepared` is set for an apply, `record` for whatever is remembered.
+class Prune:
+    """A resource that was removed from git: deleted from Azure, or only forgotten if it `detaches`.
 
-    `depends_on` are nodes of the same walk: for an apply what must come first, for a prune its dependents. `held` says
-    why a resource that was removed from git is not deleted; "" if nothing holds it. `within` is the group (or the
-    parent) whose deletion takes a prune along, and `carries` the records that a group's deletion takes along. `reason`
-    is a sentence that says how the resource was removed from git.
+    `depends_on` are the prunes that go first: its dependents. `held` says why it is not deleted; "" if nothing holds
+    it. `within` is the group (or the parent) whose deletion includes this resource, and `carries` are the records that
+    the deletion of a group includes. `reason` is a sentence that says how the resource was removed from git.
     """
 
-    key: Key
-    intent: Intent
-    prepared: Prepared | None = None
-    record: Record | None = None
+    record: Record
+    detaches: bool = False
     depends_on: tuple[Key, ...] = ()
     held: str = ""
     within: Key | None = None
     carries: tuple[Record, ...] = ()
     reason: str = ""
+
+    @property
+    def key(self) -> Key:
+        return self.record.key
+
+
+Node = Apply | Prune
+"""One resource of a run's graph."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +79,7 @@ class Surroundings:
 class Plan:
     """`complete` is False where something did not parse or is invalid: --strict then refuses the run."""
 
-    applies: Mapping[Key, Node]
-    prunes: Mapping[Key, Node]
+    applies: Mapping[Key, Apply]
+    prunes: Mapping[Key, Prune]
     problems: tuple[Problem, ...] = ()
     complete: bool = True

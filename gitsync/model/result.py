@@ -25,6 +25,7 @@ class Stage(StrEnum):
     COMPARE = "compare"
     ACT = "act"
     POLL = "poll"
+    READ_BACK = "read-back"
     POST_CHECK = "post-check"
     EXPORT = "export"
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from gitsync.formats.arm_path import is_below, is_same_id
 from gitsync.model.gvk import Key
-from gitsync.model.plan import Intent, Node, Plan
+from gitsync.model.plan import Plan, Prune
 from gitsync.model.record import Claim, Record
 from gitsync.model.resource import Prepared
 from gitsync.planning.group_deletes import is_group
@@ -24,18 +24,18 @@ def spare_bystanders(plan: Plan, records: Mapping[Key, Record], prepared: Iterab
     """
     beside = sorted((*_recorded(plan, records), *_named(plan, prepared)))
     moved = sorted(_moved(plan))
-    held = {key: _spared(node, [*beside, *(moved if is_group(key) else ())]) for key, node in plan.prunes.items()}
+    held = {key: _spared(prune, [*beside, *(moved if is_group(key) else ())]) for key, prune in plan.prunes.items()}
     return replace(plan, prunes=held)
 
 
-def _spared(node: Node, staying: list[str]) -> Node:
-    if node.record is None or node.held or node.intent is not Intent.PRUNE:
-        return node
-    going = node.record.arm_id
+def _spared(prune: Prune, staying: list[str]) -> Prune:
+    if prune.held or prune.detaches:
+        return prune
+    going = prune.record.arm_id
     taken = next((arm_id for arm_id in staying if is_same_id(arm_id, going) or is_below(arm_id, going)), None)
-    return (
-        replace(node, held=f"The delete would also delete {taken}, which this run does not manage.") if taken else node
-    )
+    if taken is None:
+        return prune
+    return replace(prune, held=f"The delete would also delete {taken}, which this run does not manage.")
 
 
 def _recorded(plan: Plan, records: Mapping[Key, Record]) -> Iterable[str]:
@@ -51,15 +51,15 @@ def _recorded(plan: Plan, records: Mapping[Key, Record]) -> Iterable[str]:
 def _named(plan: Plan, prepared: Iterable[Prepared]) -> Iterable[str]:
     """Manifests without a node in this run, and resources whose ARM id is not known yet."""
     yield from (one.arm_id for one in prepared if one.key not in plan.applies and one.arm_id)
-    for node in plan.applies.values():
-        if node.record and node.prepared and node.prepared.arm_id is None:
-            yield node.record.arm_id
+    for apply in plan.applies.values():
+        if apply.record and apply.prepared.arm_id is None:
+            yield apply.record.arm_id
 
 
 def _moved(plan: Plan) -> Iterable[str]:
     """The recorded ids of resources whose manifests give another id now: they remain until that is resolved."""
-    for node in plan.applies.values():
-        there = node.record.arm_id if node.record and node.record.claim.is_ours else ""
-        here = node.prepared.arm_id if node.prepared else None
+    for apply in plan.applies.values():
+        there = apply.record.arm_id if apply.record and apply.record.claim.is_ours else ""
+        here = apply.prepared.arm_id
         if there and here and not is_same_id(there, here):
             yield there

@@ -8,38 +8,36 @@ from collections.abc import Iterable
 
 from gitsync.manifests.units import find_unit
 from gitsync.model.gvk import Key
-from gitsync.model.plan import Node
+from gitsync.model.plan import Apply
 from gitsync.model.record import Claim, Record
 
 
-def expect_records(nodes: Iterable[Node], agent: str) -> dict[Key, Record]:
+def expect_records(applies: Iterable[Apply], agent: str) -> dict[Key, Record]:
     """Return a record for every resource that the run may write and that has no expected create yet."""
-    return {node.key: _expected(node, agent) for node in nodes if is_expected(node)}
+    return {apply.key: _expected(apply, agent) for apply in applies if is_expected(apply)}
 
 
-def is_expected(node: Node) -> bool:
+def is_expected(apply: Apply) -> bool:
     """Tell whether a run may be the first to write this resource."""
-    may_be_written = node.prepared is not None and node.prepared.is_valid and node.prepared.policy.allows_modify
-    return may_be_written and (node.record is None or node.record.claim is Claim.NONE)
+    may_be_written = apply.prepared.is_valid and apply.prepared.policy.allows_modify
+    return may_be_written and (apply.record is None or apply.record.claim is Claim.NONE)
 
 
-def _expected(node: Node, agent: str) -> Record:
-    prepared = node.prepared
-    if prepared is None:
-        raise AssertionError("only applies are expected")
+def _expected(apply: Apply, agent: str) -> Record:
+    prepared, before = apply.prepared, apply.record
     return Record(
-        key=node.key,
+        key=apply.key,
         manifest_api_version=prepared.resource.gvk.api_version,
         arm_id=prepared.arm_id or "",
         arm_api_version=prepared.api_version or "",
         claim=Claim.EXPECTED,
         policy=prepared.policy,
-        generation=node.record.generation if node.record else 1,
-        spec_digest=node.record.spec_digest if node.record else "",
+        generation=before.generation if before else 1,
+        spec_digest=before.spec_digest if before else "",
         owner=prepared.owner.key if prepared.owner else None,
         depends_on=prepared.depends_on,
         agent=agent,
         credential=prepared.credential,
         unit=find_unit(prepared.resource.source.path),
-        condition=node.record.condition if node.record else None,
+        condition=before.condition if before else None,
     )

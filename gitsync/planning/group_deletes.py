@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from gitsync.formats.arm_path import is_below, iterate_ancestors
 from gitsync.model.gvk import Key
-from gitsync.model.plan import Intent, Node
+from gitsync.model.plan import Prune
 from gitsync.model.record import Record
 
 RESOURCE_GROUP = ("resources.azure.com", "ResourceGroup")
@@ -17,35 +17,35 @@ def is_group(key: Key) -> bool:
     return (key.group, key.kind) == RESOURCE_GROUP
 
 
-def find_deleted_groups(prunes: Mapping[Key, Node]) -> list[Node]:
+def find_deleted_groups(prunes: Mapping[Key, Prune]) -> list[Prune]:
     """Return the groups that the plan deletes and that contain other prunes: their content is worth listing."""
     return [
-        node
-        for node in prunes.values()
-        if is_group(node.key) and node.intent is Intent.PRUNE and not node.held and _inside(node, prunes)
+        prune
+        for prune in prunes.values()
+        if is_group(prune.key) and not prune.detaches and not prune.held and _inside(prune, prunes)
     ]
 
 
-def absorb_content(prunes: Mapping[Key, Node], listings: Mapping[Key, Sequence[str]]) -> dict[Key, Node]:
+def absorb_content(prunes: Mapping[Key, Prune], listings: Mapping[Key, Sequence[str]]) -> dict[Key, Prune]:
     """Let a group's content go with it where one list of the group shows nothing but prunes of this plan.
 
     `listings` has the ids that each group holds. Content that goes along waits for the group, not the group for it.
     Content that the list does not show goes first, by itself: it is read before the group is deleted.
     """
-    nodes = dict(prunes)
+    planned = dict(prunes)
     for key, listed in listings.items():
-        group = nodes[key]
-        content = _inside(group, nodes)
-        if find_strangers(listed, _ids(nodes[inside] for inside in content)):
+        group = planned[key]
+        content = _inside(group, planned)
+        if find_strangers(listed, (planned[inside].record.arm_id for inside in content)):
             continue
-        ahead = _ahead(group, content, listed, nodes)
+        ahead = _ahead(group, content, listed, planned)
         going = [inside for inside in content if inside not in ahead]
-        records = tuple(record for inside in sorted(going) if (record := nodes[inside].record))
+        records = tuple(planned[inside].record for inside in sorted(going))
         waits = tuple(k for k in group.depends_on if k not in going)
-        nodes[key] = replace(group, depends_on=waits, carries=records)
+        planned[key] = replace(group, depends_on=waits, carries=records)
         for inside in going:
-            nodes[inside] = replace(nodes[inside], within=key, depends_on=(key,))
-    return nodes
+            planned[inside] = replace(planned[inside], within=key, depends_on=(key,))
+    return planned
 
 
 def find_strangers(listed: Iterable[str], ours: Iterable[str]) -> list[str]:
@@ -63,38 +63,26 @@ def unseen(records: Iterable[Record], listed: Iterable[str]) -> list[Record]:
     return [record for record in records if shown.isdisjoint(iterate_ancestors(record.arm_id))]
 
 
-def _ahead(group: Node, content: Sequence[Key], listed: Sequence[str], nodes: Mapping[Key, Node]) -> set[Key]:
+def _ahead(group: Prune, content: Sequence[Key], listed: Sequence[str], prunes: Mapping[Key, Prune]) -> set[Key]:
     """Return the content that cannot go with its group: what the list does not show, and all that goes before that.
 
     What goes before the group for another reason is left out likewise, so that nothing waits in a circle.
     """
-    missing = {record.key for record in unseen(_records(content, nodes), listed)}
-    waiting = [key for key in content if key in missing and nodes[key].within is None]
+    missing = {record.key for record in unseen((prunes[key].record for key in content), listed)}
+    waiting = [key for key in content if key in missing and prunes[key].within is None]
     waiting += [key for key in group.depends_on if key not in content]
     ahead: set[Key] = set()
     while waiting:
         key = waiting.pop()
-        if key in nodes and key not in ahead:
+        if key in prunes and key not in ahead:
             ahead.add(key)
-            waiting += nodes[key].depends_on
-    return ahead | {key for key in content if nodes[key].within in ahead}
+            waiting += prunes[key].depends_on
+    return ahead | {key for key in content if prunes[key].within in ahead}
 
 
-def _records(keys: Iterable[Key], nodes: Mapping[Key, Node]) -> list[Record]:
-    return [record for key in keys if (record := nodes[key].record)]
-
-
-def _ids(nodes: Iterable[Node]) -> list[str]:
-    return [node.record.arm_id for node in nodes if node.record]
-
-
-def _inside(group: Node, nodes: Mapping[Key, Node]) -> list[Key]:
-    """Keys of the prunes whose resources lie in a group; none where one of them is held."""
-    if group.record is None:
-        return []
+def _inside(group: Prune, prunes: Mapping[Key, Prune]) -> list[Key]:
+    """Keys of the deletes whose resources are in a group; none if one of them is held."""
     inside = [
-        node
-        for node in nodes.values()
-        if node.record and is_below(node.record.arm_id, group.record.arm_id) and node.intent is Intent.PRUNE
+        prune for prune in prunes.values() if not prune.detaches and is_below(prune.record.arm_id, group.record.arm_id)
     ]
-    return [] if any(node.held for node in inside) else [node.key for node in inside]
+    return [] if any(prune.held for prune in inside) else [prune.key for prune in inside]

@@ -2,7 +2,7 @@
 
 Nothing here reads from Azure. The records decide what a prune may delete: never a resource that gitsync did not create
 or adopt, that a manifest still names, or that contains something that must stay; and none that may have been removed
-from git by mistake (core/holds).
+from git by mistake (`prune_holds`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from graphlib import CycleError, TopologicalSorter
 from gitsync.errors import StateError, UnsafePlanError
 from gitsync.formats.arm_path import is_below, is_same_id, iterate_ancestors
 from gitsync.model.gvk import Key
-from gitsync.model.plan import Departure, Intent, Node, Plan, Surroundings
+from gitsync.model.plan import Apply, Departure, Plan, Prune, Surroundings
 from gitsync.model.policy import Policy
 from gitsync.model.problem import Problem
 from gitsync.model.record import Claim, Record
@@ -45,7 +45,7 @@ def make_plan(
     declared = _distinct((*prepared, *around.others))
     applies = _applies(prepared, records)
     problems = tuple(problems)
-    invalid = [node for node in applies.values() if node.prepared and not node.prepared.is_valid]
+    invalid = [apply for apply in applies.values() if not apply.prepared.is_valid]
     named = _named(declared, records)
     holds = find_holds(declared, records, problems, around)
     keys = {one.key for one in declared}
@@ -80,15 +80,13 @@ def _named(declared: Iterable[Prepared], records: Mapping[Key, Record]) -> Mappi
     return found
 
 
-def _applies(prepared: Iterable[Prepared], records: Mapping[Key, Record]) -> dict[Key, Node]:
-    """One node a key. A node that is invalid waits for nothing: its first stage stops it."""
+def _applies(prepared: Iterable[Prepared], records: Mapping[Key, Record]) -> dict[Key, Apply]:
+    """One apply a key. One that is invalid waits for nothing: its first stage stops it."""
     by_key: dict[Key, Prepared] = {}
     for one in sorted(prepared, key=lambda one: (one.key, one.resource.source)):
         by_key.setdefault(one.key, one)
     return {
-        key: Node(
-            key=key,
-            intent=Intent.APPLY,
+        key: Apply(
             prepared=one,
             record=records.get(key),
             depends_on=tuple(other for other in one.depends_on if other in by_key) if one.is_valid else (),
@@ -99,74 +97,68 @@ def _applies(prepared: Iterable[Prepared], records: Mapping[Key, Record]) -> dic
 
 def _intended(
     gone: Mapping[Key, Record], named: Mapping[str, str], departures: Mapping[Key, Departure], holds: Holds
-) -> dict[Key, Node]:
-    nodes = {}
+) -> dict[Key, Prune]:
+    prunes = {}
     for key, record in gone.items():
         departure = departures.get(key, Departure())
         policy = departure.policy or record.policy
         still = named.get(next(iterate_ancestors(record.arm_id), ""), "")
-        intent = _intent(record, policy, still)
-        held = (_below(still) or holds.on(Gap(record, departure.path))) if intent is Intent.PRUNE else ""
+        detaches = _detaches(record, policy, still)
+        held = "" if detaches else _below(still) or holds.on(Gap(record, departure.path))
         remembered = replace(record, policy=policy)
-        nodes[key] = Node(key=key, intent=intent, record=remembered, held=held, reason=departure.reason)
-    return hold_parents(nodes)
+        prunes[key] = Prune(record=remembered, detaches=detaches, held=held, reason=departure.reason)
+    return hold_parents(prunes)
 
 
-def _intent(record: Record, policy: Policy, still: str) -> Intent:
+def _detaches(record: Record, policy: Policy, still: str) -> bool:
     """`still` is the first id that a manifest names there or below, "" for none."""
     renamed = bool(still) and is_same_id(record.arm_id, still)
-    if not policy.allows_delete or not record.claim.is_ours or renamed:
-        return Intent.DETACH
-    return Intent.PRUNE
+    return not policy.allows_delete or not record.claim.is_ours or renamed
 
 
 def _below(still: str) -> str:
     return f"A manifest still names {still}, which is below it." if still else ""
 
 
-def hold_parents(nodes: Mapping[Key, Node]) -> dict[Key, Node]:
+def hold_parents(prunes: Mapping[Key, Prune]) -> dict[Key, Prune]:
     """Hold back a resource with a child that must stay in Azure: the delete would include the child.
 
     What stays is kept on record as long as something above it is, or the next run would know of nothing that stays.
     """
-    pruned = [node for node in nodes.values() if node.intent is Intent.PRUNE]
-    staying = [node for node in nodes.values() if _stays(node)]
+    deleted = [prune for prune in prunes.values() if not prune.detaches]
+    staying = [prune for prune in prunes.values() if _stays(prune)]
     held = {}
     for below in staying:
-        for above in pruned:
-            if not is_below(_id(below), _id(above)):
+        for above in deleted:
+            if not is_below(below.record.arm_id, above.record.arm_id):
                 continue
             if not above.held:
-                held[above.key] = replace(above, held=f"{_id(below)} is below it and must stay in Azure.")
-            if below.intent is Intent.DETACH:
+                held[above.key] = replace(above, held=f"{below.record.arm_id} is below it and must stay in Azure.")
+            if below.detaches:
                 held[below.key] = replace(
                     below, held=f"It stays in Azure, and its record is kept as long as that of {above.key}."
                 )
-    return {**nodes, **held}
+    return {**prunes, **held}
 
 
-def _stays(node: Node) -> bool:
-    if node.record is None or (node.record.claim is Claim.NONE and node.record.policy.allows_delete):
+def _stays(prune: Prune) -> bool:
+    if prune.record.claim is Claim.NONE and prune.record.policy.allows_delete:
         return False  # nothing of it was ever there
-    return bool(node.held) or node.intent is Intent.DETACH
+    return bool(prune.held) or prune.detaches
 
 
-def _id(node: Node) -> str:
-    return node.record.arm_id if node.record else ""
-
-
-def _ordered(nodes: Mapping[Key, Node], undeletable: Collection[Key]) -> dict[Key, Node]:
+def _ordered(prunes: Mapping[Key, Prune], undeletable: Collection[Key]) -> dict[Key, Prune]:
     """Children and dependents go first, except those that only go with their parents."""
-    pruned = {key: node.record for key, node in nodes.items() if node.record and node.intent is Intent.PRUNE}
+    pruned = {key: prune.record for key, prune in prunes.items() if not prune.detaches}
     taken = {key: above for key in undeletable if key in pruned and (above := _nearest_above(key, pruned))}
     going = {key: record for key, record in pruned.items() if key not in taken}
-    ordered = dict(nodes)
+    ordered = dict(prunes)
     for key in going:
-        ordered[key] = replace(nodes[key], depends_on=tuple(sorted(_dependents(key, going))))
+        ordered[key] = replace(prunes[key], depends_on=tuple(sorted(_dependents(key, going))))
     for key, above in taken.items():
-        ordered[key] = replace(nodes[key], within=above, depends_on=(above,))
+        ordered[key] = replace(prunes[key], within=above, depends_on=(above,))
     try:
-        TopologicalSorter({key: node.depends_on for key, node in ordered.items()}).prepare()
+        TopologicalSorter({key: prune.depends_on for key, prune in ordered.items()}).prepare()
     except CycleError as error:
         circle = " → ".join(str(key) for key in error.args[1])
         raise StateError(
@@ -190,7 +182,7 @@ def _dependents(key: Key, going: Mapping[Key, Record]) -> Iterable[Key]:
     )
 
 
-def hold_back(prunes: Mapping[Key, Node], applies: Mapping[Key, Node], results: Iterable[Result]) -> dict[Key, Node]:
+def hold_back(prunes: Mapping[Key, Prune], applies: Mapping[Key, Apply], results: Iterable[Result]) -> dict[Key, Prune]:
     """Hold what a resource that is not Ready used to depend on: its last good state in Azure may still need it."""
     needed_by = {
         key: result.key
@@ -199,9 +191,9 @@ def hold_back(prunes: Mapping[Key, Node], applies: Mapping[Key, Node], results: 
         for key in record.depends_on
     }
     held = {
-        key: replace(node, held=f"{needed_by[key]} depended on it and is not Ready.")
-        for key, node in prunes.items()
-        if key in needed_by and node.intent is Intent.PRUNE and not node.held
+        key: replace(prune, held=f"{needed_by[key]} depended on it and is not Ready.")
+        for key, prune in prunes.items()
+        if key in needed_by and not prune.detaches and not prune.held
     }
     return {**prunes, **held}
 
@@ -211,10 +203,10 @@ def refuse_unsafe(plan: Plan, inventory: int, most: int | None) -> None:
 
     Raises UnsafePlanError, which names the resources. `inventory` counts the records that gitsync owns.
     """
-    deletes = [node for node in plan.prunes.values() if node.intent is Intent.PRUNE and not node.held]
+    deletes = [prune for prune in plan.prunes.values() if not prune.detaches and not prune.held]
     limit = most if most is not None else max(1, min(MOST_DELETES, int(inventory * SHARE_OF_DELETES)))
     if len(deletes) > limit:
-        named = ", ".join(str(node.key) for node in deletes[:MOST_DELETES])
+        named = ", ".join(str(prune.key) for prune in deletes[:MOST_DELETES])
         more = f" and {len(deletes) - MOST_DELETES} more" if len(deletes) > MOST_DELETES else ""
         raise UnsafePlanError(
             f"This run would delete {len(deletes)} of {inventory} resources, and the limit is {limit}: {named}{more}.",

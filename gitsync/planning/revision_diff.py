@@ -16,7 +16,7 @@ from gitsync.formats.arm_path import is_same_id
 from gitsync.manifests.units import find_unit
 from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.gvk import Key
-from gitsync.model.plan import Intent, Node, Plan
+from gitsync.model.plan import Apply, Plan, Prune
 from gitsync.model.policy import Policy
 from gitsync.model.record import Claim, Record
 from gitsync.model.resource import Prepared
@@ -82,14 +82,14 @@ def compare_revisions(plan: Plan, old: Revised, new: Revised, *, prune: bool) ->
     `plan` is made of the new revision's resources and `as_records(old)`. `prune` says that a sync would delete.
     """
     rehearsal = _Rehearsal(old, new, {r.arm_id.casefold(): r for r in make_records(old).values()})
-    order = TopologicalSorter({key: node.depends_on for key, node in plan.applies.items()}).static_order()
+    order = TopologicalSorter({key: apply.depends_on for key, apply in plan.applies.items()}).static_order()
     results: dict[Key, Result] = {}
     for key in order:
-        node = plan.applies[key]
-        waits_for = [results[other] for other in node.depends_on if not results[other].is_fine]
-        results[key] = rehearsal.apply(node, waits_for)
-    for key, node in plan.prunes.items():
-        results[key] = _left(node, prune=prune)
+        apply = plan.applies[key]
+        waits_for = [results[other] for other in apply.depends_on if not results[other].is_fine]
+        results[key] = rehearsal.apply(apply, waits_for)
+    for key, removed in plan.prunes.items():
+        results[key] = _left(removed, prune=prune)
     return tuple(results[key] for key in sorted(results))
 
 
@@ -102,11 +102,11 @@ class _Rehearsal:
         self._requests = new.requests()
         self._by_id = by_id
 
-    def apply(self, node: Node, waits_for: Collection[Result]) -> Result:
+    def apply(self, apply: Apply, waits_for: Collection[Result]) -> Result:
         """One resource that the new revision names; the first of these that holds decides."""
-        prepared, before = _prepared(node), node.record
-        request = self._requests.get(node.key)
-        blank = _blank(node, prepared)
+        prepared, before = apply.prepared, apply.record
+        request = self._requests.get(apply.key)
+        blank = _blank(prepared)
         if not prepared.is_valid or request is None:
             return _stopped(blank, Verdict.INVALID, make_error("Failed", _what_is_wrong(prepared)))
         blank = replace(blank, arm_id=request.arm_id)
@@ -151,15 +151,9 @@ def _changed(blank: Result, before: Record, request: Request, prepared: Prepared
     return _told(blank, Verdict.PENDING if moves else Verdict.IN_SYNC, *notes)
 
 
-def _prepared(node: Node) -> Prepared:
-    if node.prepared is None:
-        raise AssertionError("what is applied has a manifest")
-    return node.prepared
-
-
-def _blank(node: Node, prepared: Prepared) -> Result:
+def _blank(prepared: Prepared) -> Result:
     return Result(
-        key=node.key,
+        key=prepared.key,
         manifest_api_version=prepared.resource.gvk.api_version,
         source=prepared.resource.source,
         arm_id=prepared.arm_id,
@@ -235,13 +229,11 @@ def _squeezed(region: object) -> str:
     return str(region).replace(" ", "").casefold()
 
 
-def _left(node: Node, *, prune: bool) -> Result:
+def _left(removed: Prune, *, prune: bool) -> Result:
     """A resource that the new revision no longer names."""
-    record = node.record
-    if record is None:
-        raise AssertionError("a resource that was removed from git has a record")
+    record = removed.record
     result = Result(
-        key=node.key,
+        key=removed.key,
         manifest_api_version=record.manifest_api_version,
         source=None,
         arm_id=record.arm_id,
@@ -252,12 +244,12 @@ def _left(node: Node, *, prune: bool) -> Result:
         owner=record.owner,
         depends_on=record.depends_on,
     )
-    if node.intent is Intent.DETACH:
-        told = _told(result, Verdict.DETACH, node.reason, "It stays in Azure.")
+    if removed.detaches:
+        told = _told(result, Verdict.DETACH, removed.reason, "It stays in Azure.")
         return replace(told, action=Action.DETACH if prune else Action.NONE)
-    if node.held:
-        return replace(result, verdict=Verdict.BLOCKED, condition=make_warning("PruneHeld", node.held))
+    if removed.held:
+        return replace(result, verdict=Verdict.BLOCKED, condition=make_warning("PruneHeld", removed.held))
     if not prune:
-        return _told(result, Verdict.DELETE, node.reason, "Only a sync with --prune deletes it.")
+        return _told(result, Verdict.DELETE, removed.reason, "Only a sync with --prune deletes it.")
     request = f"DELETE {record.arm_id}?api-version={record.arm_api_version}."
-    return replace(_told(result, Verdict.DELETE, node.reason, request), action=Action.DELETE)
+    return replace(_told(result, Verdict.DELETE, removed.reason, request), action=Action.DELETE)

@@ -1,51 +1,41 @@
-"""One node's turn: what is known of it so far, and why it stopped.
+"""What is known of one resource while a run reconciles it, and why that stopped.
 
-Apart from the stages, which are functions from one turn to the next: a turn is a frozen value, and grows by `replace`.
+An attempt is a frozen value: each stage returns it with one more thing known. What has an effect is a function of the
+stage that has it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Self
 
 from gitsync.arm.client import Reader, Writer
 from gitsync.arm.http.conversation import Conversation
+from gitsync.arm.lro.reply import AcceptedWrite
 from gitsync.diff.ignore import Paths, remove_paths
 from gitsync.diff.three_way import Remembered
-from gitsync.errors import ArmError
 from gitsync.extensions.api import ActionCall, LookupRequest, LookupResult, Subject
 from gitsync.model.condition import Condition
 from gitsync.model.export import Address
 from gitsync.model.facts import Kind
-from gitsync.model.gvk import Key
+from gitsync.model.gvk import GVK, Key
 from gitsync.model.live import Live
-from gitsync.model.plan import Node
+from gitsync.model.plan import Apply, Prune
 from gitsync.model.policy import Policy
-from gitsync.model.record import WriteStreak
+from gitsync.model.record import Record, WriteStreak
 from gitsync.model.resource import Prepared
-from gitsync.model.result import Result, Stage
+from gitsync.model.result import Result
 from gitsync.model.review import Reviewed
-from gitsync.model.template import Request
+from gitsync.model.template import Request, Template
 from gitsync.model.verdict import Action, Comparison, Verdict
-from gitsync.planning.actions import find_remembered
-from gitsync.planning.secret_digest import seal_body
-from gitsync.reconcile.context import RunContext
 from gitsync.reconcile.identities import ResourceIdentity
 from gitsync.status.conditions import FAILED, RECONCILING, check_subscription, make_warning
-
-LONGEST_PAUSE = 30.0
-"""Seconds between two tries of a node at most; the first pause is one second
-(docs/reference/reconciliation.md#retry-speeds).
-"""
-
-
-PRECONDITION_FAILED = 412
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stop:
-    """Why a turn ended before its last stage.
+    """Why an attempt ended before its last stage.
 
     `waits`: the cause may go away by itself, so retry in this run. `may_mend`: another run may succeed without a
     change of the manifest. `is_fine`: the resource is in sync, though the condition is not True. `fault`: the exception
@@ -62,99 +52,130 @@ class Stop:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReconcileAttempt:
-    """What is known of one node.
+    """What an apply and a prune have in common.
 
-    `exists` is None before Azure was asked. `told` is the comparison that led to a write: what the report shows, also
-    where later looks find nothing more to do. `sent` is the request whose effect is not known to be undone, `done` the
-    write that was accepted; `existed` tells whether the resource was there before the first try. `unfinished`: an
-    operation goes on after the run. `row` is set where the resource is not written, since it is flapping. `near` counts
-    this run's writes near the resource before it was read; `if_match` is the ETag that its own write demands, and
-    `outrun` the one that a write was refused for. `reviewed` is what a plan says of it to who reviews that; `exported`
-    are the Secrets and config maps that it exported. `answers` are those to what its extensions ask; `note` says what
-    sending the body does in addition, and `called` holds the actions that were called for a check.
+    `before` are the results of what the resource depends on. `exists` is None before Azure was asked.
+    `first_comparison` is the one that led to a write: what the report shows, also if later looks find nothing more to
+    do. `done` is the
+    write that was accepted, and `unfinished` says that its operation goes on after the run. `writes_before` counts this
+    run's writes near the resource before it was read; `if_match` is the ETag that its own write demands, and `outrun`
+    the one that a write was refused for. `reviewed` is what a plan for review contains of it; `note` says what a write
+    does in addition.
     """
 
-    node: Node
-    run: RunContext
+    identity: ResourceIdentity
     conversation: Conversation
     before: Mapping[Key, Result]
-    remembered: Remembered | None = None
     live: Live | None = None
-    owner: Live | None = None
     exists: bool | None = None
-    request: Request | None = None
     comparison: Comparison | None = None
-    told: Comparison | None = None
+    first_comparison: Comparison | None = None
     action: Action = Action.NONE
     done: Action = Action.NONE
-    sent: Request | None = None
-    tried: bool = False
-    existed: bool = False
     unfinished: bool = False
-    row: WriteStreak | None = None
-    near: int = 0
+    writes_before: int = 0
     if_match: str | None = None
     outrun: str | None = None
     reviewed: Reviewed | None = None
-    exported: tuple[Address, ...] = ()
-    answers: Mapping[LookupRequest, LookupResult] = field(default_factory=dict)
     note: str = ""
-    called: tuple[ActionCall, ...] = ()
     stop: Stop | None = None
 
     @property
-    def account(self) -> ResourceIdentity:
-        """The identity of the node."""
-        return self.run.accounts[self.node.key]
-
-    def out_of_reach(self, arm_id: str) -> Condition | None:
-        """Why the node's credential cannot act on an id, if that is so
-        (docs/reference/reconciliation.md#subscription-check).
-        """
-        account = self.account
-        return (
-            make_warning(FAILED, account.refusal)
-            if account.refusal
-            else check_subscription(arm_id, account.subscription)
-        )
-
-    @property
     def reader(self) -> Reader:
-        return self.account.azure().reader(self.conversation)
+        return self.identity.azure().reader(self.conversation)
 
     @property
     def writer(self) -> Writer:
-        return self.account.azure().writer(self.conversation)
+        return self.identity.azure().writer(self.conversation)
+
+    def explain_out_of_reach(self, arm_id: str) -> Condition | None:
+        """Why the credential cannot act on an id, if that is so
+        (docs/reference/reconciliation.md#subscription-check).
+        """
+        identity = self.identity
+        return (
+            make_warning(FAILED, identity.refusal)
+            if identity.refusal
+            else check_subscription(arm_id, identity.subscription)
+        )
+
+    def stopped(self, condition: Condition, verdict: Verdict | None = None, **more: Any) -> Self:
+        """The attempt with a reason to end it; `more` are further members of `Stop`."""
+        return replace(self, stop=Stop(condition=condition, verdict=verdict, **more))
+
+    def restarted(self) -> Self:
+        """The same attempt at its first stage; what was sent is kept."""
+        return replace(self, stop=None, live=None, comparison=None, action=Action.NONE, unfinished=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApplyAttempt(ReconcileAttempt):
+    """An attempt to bring a resource to its state in git.
+
+    `sent` is the request whose effect is not known to be undone, and `reply` what Azure answered to it; `existed`
+    tells whether the resource was there before the first try. `streak` is set if the resource is not written because
+    something resets it. `exported` are its Secrets and config maps. `answers` are those to what its extensions ask,
+    and `called` the actions that were called for a check.
+    """
+
+    apply: Apply
+    known_kind: Kind | None
+    remembered: Remembered | None = None
+    owner: Live | None = None
+    request: Request | None = None
+    reply: AcceptedWrite | None = None
+    sent: Request | None = None
+    tried: bool = False
+    existed: bool = False
+    streak: WriteStreak | None = None
+    exported: tuple[Address, ...] = ()
+    answers: Mapping[LookupRequest, LookupResult] = field(default_factory=dict)
+    called: tuple[ActionCall, ...] = ()
+
+    @property
+    def key(self) -> Key:
+        return self.apply.key
+
+    @property
+    def record(self) -> Record | None:
+        return self.apply.record
 
     @property
     def prepared(self) -> Prepared:
-        if self.node.prepared is None:
-            raise AssertionError("only an apply has a manifest")
-        return self.node.prepared
+        return self.apply.prepared
 
     @property
     def policy(self) -> Policy:
-        """The reconcile policy of an apply."""
         return self.prepared.policy
 
     @property
     def kind(self) -> Kind:
-        kind = self.run.catalog.kind(self.prepared.resource.gvk)
-        if kind is None:
+        if self.known_kind is None:
             raise AssertionError("a valid manifest is of a known kind")
-        return kind
+        return self.known_kind
+
+    @property
+    def template(self) -> Template:
+        if self.prepared.template is None:
+            raise AssertionError("a valid manifest has a template")
+        return self.prepared.template
+
+    @property
+    def filled_request(self) -> Request:
+        """The request, once its values are resolved."""
+        if self.request is None:
+            raise AssertionError("the request is filled before it is used")
+        return self.request
 
     @property
     def arm_id(self) -> str:
-        """The id as far as it is known; an apply's alone."""
-        if self.request:
-            return self.request.arm_id
-        return (self.node.prepared.arm_id if self.node.prepared else None) or ""
+        """The ARM id as far as it is known."""
+        return self.request.arm_id if self.request else self.prepared.arm_id or ""
 
     @property
-    def place(self) -> str:
-        """The id of an apply or a prune, as far as it is known."""
-        return self.arm_id or (self.node.record.arm_id if self.node.record else "")
+    def location(self) -> str:
+        """The ARM id as far as it is known, else that on record."""
+        return self.arm_id or (self.record.arm_id if self.record else "")
 
     @property
     def api_version(self) -> str:
@@ -162,70 +183,33 @@ class ReconcileAttempt:
 
     @property
     def ignored(self) -> Paths:
-        """The paths of an apply's body that are left alone."""
-        return self.node.prepared.ignored if self.node.prepared else ()
+        """The paths of the body that are left alone."""
+        return self.prepared.ignored
 
     @property
-    def asked(self) -> Mapping[str, Any]:
+    def desired(self) -> Mapping[str, Any]:
         """The body as it is compared and remembered: without what is left alone."""
-        if self.request is None:
-            raise AssertionError("the request is made before its body is asked for")
-        asked: Mapping[str, Any] = remove_paths(self.request.body, self.ignored)
-        return asked
-
-    @property
-    def sealed(self) -> Mapping[str, Any]:
-        """The same with digests in place of secrets."""
-        return seal_body(self.asked, self.node.key, self.run.digests)
-
-    def writing(self) -> ReconcileAttempt:
-        """The turn right before its write, which demands the ETag that the resource was read with (RFC 9110 §13.1.1).
-
-        It demands none where a write of this run may have moved it since, or where it was refused though nothing
-        moved: then the provider means something else by it.
-        """
-        unmoved = self.run.memory.writes_near(self.place) == self.near
-        etag = self.live.etag if self.live and unmoved else None
-        self.run.memory.wrote(self.place)  # what is begun counts: who reads meanwhile may read what it makes
-        return replace(self, if_match=etag if etag != self.outrun else None)
-
-    def overtaken(self, condition: Condition) -> ReconcileAttempt:
-        """The turn after its write was refused for the ETag: nothing was done, and it looks again."""
-        self.run.memory.moved_nothing(self.place)
-        return replace(self, outrun=self.if_match).stopped(condition, waits=True)
-
-    def is_outrun(self, failure: ArmError) -> bool:
-        """Tell whether a write was refused since the resource is not as it was read: look again, once."""
-        return failure.status == PRECONDITION_FAILED and self.if_match is not None and self.outrun is None
+        desired: Mapping[str, Any] = remove_paths(self.filled_request.body, self.ignored)
+        return desired
 
     @property
     def is_resumed(self) -> bool:
         """An earlier run began an operation, and this one has sent nothing."""
-        return self.node.record is not None and self.node.record.operation is not None and self.sent is None
+        return self.record is not None and self.record.operation is not None and self.sent is None
 
-    def at(self, stage: Stage) -> ReconcileAttempt:
-        self.conversation.stage = stage
-        self.run.progress.started(self.node.key, stage)
-        return self
+    def restarted(self) -> Self:
+        return replace(super(ApplyAttempt, self).restarted(), owner=None)
 
-    def stopped(self, condition: Condition, verdict: Verdict | None = None, **more: Any) -> ReconcileAttempt:
-        """The turn with a reason to end it; `more` are further members of `Stop`."""
-        return replace(self, stop=Stop(condition=condition, verdict=verdict, **more))
-
-    def still_moving(self) -> Condition:
-        """The condition of what Azure still works at when the time is up, with the last cause of failed looks."""
+    def describe_unsettled(self) -> Condition:
+        """The condition of an operation that goes on when the time is up, with the last cause of failed looks."""
         cause = self.conversation.last_error(self.conversation.stage)
         return replace(RECONCILING, message=f"{RECONCILING.message}. {cause}") if cause else RECONCILING
 
-    def again(self) -> ReconcileAttempt:
-        """The same turn, restarted at its first stage; the request sent and the comparison are kept."""
-        return replace(self, stop=None, live=None, owner=None, comparison=None, action=Action.NONE, unfinished=False)
-
-    def subject(self) -> Subject:
-        """What extensions see of this turn."""
+    def as_subject(self) -> Subject:
+        """What extensions see of this attempt."""
         owner = self.prepared.owner.key.name if self.prepared.owner and self.prepared.owner.key else ""
         return Subject(
-            key=self.node.key,
+            key=self.key,
             gvk=self.prepared.resource.gvk,
             spec=self.prepared.resource.spec,
             arm_id=self.arm_id,
@@ -237,22 +221,44 @@ class ReconcileAttempt:
         )
 
 
-def begin_attempt(node: Node, before: Mapping[Key, Result], run: RunContext) -> ReconcileAttempt:
-    """Start a node's turn: its time runs from now, and ends with the run's."""
-    deadline = min(run.clock.monotonic() + run.rules.node_timeout, run.rules.deadline)
-    conversation = Conversation(deadline=deadline)
-    run.memory.joins(conversation)
-    api_version = node.prepared.api_version if node.prepared else None
-    ignored = node.prepared.ignored if node.prepared else ()
-    remembered = find_remembered(node.record, api_version or "", ignored)
-    return ReconcileAttempt(node=node, run=run, conversation=conversation, before=before, remembered=remembered)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PruneAttempt(ReconcileAttempt):
+    """An attempt to delete or forget a resource that was removed from git. `known_kind` is the kind that the record's
+    manifest was of; None if the catalog no longer has it.
+    """
 
+    prune: Prune
+    known_kind: Kind | None
 
-async def pause(turn: ReconcileAttempt, tries: int) -> bool:
-    """Wait before another try: 1 s, 2 s, 4 s … Returns False where the time is up first."""
-    seconds = min(2.0**tries, LONGEST_PAUSE)
-    clock = turn.run.clock
-    if clock.monotonic() + seconds >= turn.conversation.deadline:
-        return False
-    await clock.sleep(seconds)
-    return clock.monotonic() < turn.conversation.deadline
+    @property
+    def key(self) -> Key:
+        return self.prune.key
+
+    @property
+    def record(self) -> Record:
+        return self.prune.record
+
+    @property
+    def arm_id(self) -> str:
+        return self.record.arm_id
+
+    @property
+    def location(self) -> str:
+        return self.record.arm_id
+
+    @property
+    def is_resumed(self) -> bool:
+        """An earlier run began a delete."""
+        return self.record.operation is not None
+
+    def as_subject(self) -> Subject:
+        """What deleters see: the resource as read, without its manifest, which is no longer in git."""
+        return Subject(
+            key=self.key,
+            gvk=GVK.parse(self.record.manifest_api_version, self.key.kind),
+            spec={},
+            arm_id=self.record.arm_id,
+            api_version=self.record.arm_api_version,
+            live=self.live,
+            owner_name=self.record.owner.name if self.record.owner else "",
+        )

@@ -1,17 +1,19 @@
-"""What all nodes of one run share, and what the run may do."""
+"""What a run is made of. `reconcile` hands each stage the parts that it needs."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from gitsync.arm.client import Arm
+from gitsync.arm.write_locks import WriteLocks
 from gitsync.catalog.catalog import Catalog
 from gitsync.extensions.registry import Registry
 from gitsync.model.clock import Clock
-from gitsync.model.review import Review
 from gitsync.planning.secret_digest import Digests
+from gitsync.reconcile.conversations import Conversations
 from gitsync.reconcile.identities import Identities
 from gitsync.reconcile.run_cache import RunCache
+from gitsync.reconcile.stages.approval_check import Approval
 from gitsync.redaction import Redactions
 from gitsync.report.progress import Progress
 from gitsync.secrets.exporter import Outlets
@@ -20,13 +22,10 @@ from gitsync.secrets.values import RunValues
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRules:
-    """What the run may do. Timeouts are in seconds, the deadline in the clock's monotonic seconds. `review` is the plan
-    that a sync is held to, and `is_reviewed` says that this plan will be one.
-    """
+    """What the run may do. Timeouts are in seconds, the deadline in the clock's monotonic seconds."""
 
     writes: bool  # False: a plan
-    is_reviewed: bool = False
-    review: Review | None = None
+    approval: Approval = field(default_factory=Approval)
     prune: bool = False
     adopts: bool = True
     always_put: bool = False
@@ -39,10 +38,10 @@ class RunRules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunContext:
-    """What all nodes of one run share. `arm` is the global credential's; each node writes and reads by its account."""
+    """The parts of one run. `arm` is the global credential's; each node writes and reads by its own identity."""
 
     arm: Arm
-    accounts: Identities
+    identities: Identities
     registry: Registry
     catalog: Catalog
     clock: Clock
@@ -50,6 +49,8 @@ class RunContext:
     outlets: Outlets
     redactions: Redactions
     rules: RunRules
-    memory: RunCache
     progress: Progress
     digests: Digests
+    cache: RunCache = field(default_factory=RunCache)
+    locks: WriteLocks = field(default_factory=WriteLocks)
+    conversations: Conversations = field(default_factory=Conversations)

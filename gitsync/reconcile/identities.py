@@ -13,7 +13,7 @@ from gitsync.arm.client import Arm
 from gitsync.errors import ArmError, ConfigError
 from gitsync.manifests.credential_secret import CredentialRefusal
 from gitsync.model.gvk import Key
-from gitsync.model.plan import Node
+from gitsync.model.plan import Apply, Node
 from gitsync.model.signin import Identity
 from gitsync.problems.finding import Finding
 from gitsync.request.credential_choice import GLOBAL, Credential, Credentials
@@ -41,45 +41,41 @@ class ResourceIdentity:
 Identities = Mapping[Key, ResourceIdentity]
 
 
-async def open_accounts(
-    nodes: Iterable[Node], credentials: Credentials, everybodys: Arm, open_as: OpenAs | None
+async def open_identities(
+    nodes: Iterable[Node], credentials: Credentials, global_arm: Arm, open_as: OpenAs | None
 ) -> Identities:
-    """The account of every node. `everybodys` is the Arm of the global credential, and of all where `open_as` is None
+    """The identity of every node. `global_arm` is the Arm of the global credential, and of all where `open_as` is None
     (an emulator needs no sign-in); their subscriptions are still their own.
 
     No token is requested yet.
     """
-    accounts = {}
+    identities = {}
     for node in nodes:
         chosen = _chosen(node, credentials)
         if not isinstance(chosen, Credential):
-            accounts[node.key] = ResourceIdentity(refusal=f"{chosen.message} {chosen.hint}")
+            identities[node.key] = ResourceIdentity(refusal=f"{chosen.message} {chosen.hint}")
         elif chosen.identity is None or open_as is None:
-            accounts[node.key] = _account(chosen, everybodys)
+            identities[node.key] = _identity(chosen, global_arm)
         else:
-            accounts[node.key] = await _opened(chosen, chosen.identity, open_as)
-    return accounts
+            identities[node.key] = await _opened(chosen, chosen.identity, open_as)
+    return identities
 
 
-def uses_global(accounts: Identities) -> bool:
+def uses_global(identities: Identities) -> bool:
     """Tell whether any node is reconciled with the global credential."""
-    return any(account.credential == GLOBAL and not account.refusal for account in accounts.values())
+    return any(identity.credential == GLOBAL and not identity.refusal for identity in identities.values())
 
 
 async def _opened(chosen: Credential, identity: Identity, open_as: OpenAs) -> ResourceIdentity:
     try:
-        return _account(chosen, await open_as(identity))
+        return _identity(chosen, await open_as(identity))
     except ConfigError as error:
         return ResourceIdentity(credential=chosen.name, subscription=chosen.subscription, refusal=str(error))
 
 
-def _account(chosen: Credential, arm: Arm) -> ResourceIdentity:
+def _identity(chosen: Credential, arm: Arm) -> ResourceIdentity:
     return ResourceIdentity(credential=chosen.name, subscription=chosen.subscription, arm=arm)
 
 
 def _chosen(node: Node, credentials: Credentials) -> Credential | Finding | CredentialRefusal:
-    if node.prepared is not None:
-        return credentials.of(node.prepared.resource)
-    if node.record is None:
-        raise AssertionError("a node is of a manifest or of a record")
-    return credentials.of_record(node.record)
+    return credentials.of(node.prepared.resource) if isinstance(node, Apply) else credentials.of_record(node.record)

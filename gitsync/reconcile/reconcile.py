@@ -1,100 +1,218 @@
-"""ONE NODE, stage by stage.
+"""ONE RESOURCE, stage by stage.
 
-A stage takes a turn and returns it with one more thing known, or stopped; the order of the stages is the tuple below,
-and a plan is the same tuple without those that act. What the stages do is in `stages`, what is remembered of a turn in
-`outcome`.
+A stage takes an attempt and returns it with one more thing known, or stopped. Two tables below have the order of the
+stages, and what each of them needs; a plan runs the same tables without the stages that act. `result_builder` makes
+the result of an attempt.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
+from functools import partial
+from itertools import groupby
+from typing import Generic, NamedTuple, TypeVar
 
 from gitsync.errors import ArmError, GitsyncError
-from gitsync.model.gvk import Key
-from gitsync.model.plan import Intent, Node
+from gitsync.model.clock import Clock
+from gitsync.model.gvk import GVK, Key
+from gitsync.model.plan import Apply, Node, Prune
 from gitsync.model.result import Result, Stage
-from gitsync.model.verdict import Verdict
-from gitsync.reconcile.attempt import ReconcileAttempt, begin_attempt, pause
+from gitsync.model.verdict import Action, Verdict
+from gitsync.planning.actions import Wishes, find_remembered
+from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt
 from gitsync.reconcile.context import RunContext
-from gitsync.reconcile.result_builder import build_result
-from gitsync.reconcile.stages.apply import act, poll, post_check
-from gitsync.reconcile.stages.approval_check import review, review_prune
-from gitsync.reconcile.stages.export import export
-from gitsync.reconcile.stages.flapping import leave_flapping
+from gitsync.reconcile.result_builder import build_apply_result, build_prune_result
+from gitsync.reconcile.stages.act import act
+from gitsync.reconcile.stages.approval_check import review_apply, review_prune
+from gitsync.reconcile.stages.delete import delete
+from gitsync.reconcile.stages.export import ExportTools, export
+from gitsync.reconcile.stages.flapping import pause_flapping
 from gitsync.reconcile.stages.observe import compare, observe, pre_check
 from gitsync.reconcile.stages.on_success import handle_success
 from gitsync.reconcile.stages.owner_check import check_owner, check_policy
-from gitsync.reconcile.stages.prune import check_prune, delete, observe_prune, wait_for_dependents
+from gitsync.reconcile.stages.poll import poll
+from gitsync.reconcile.stages.post_check import post_check
+from gitsync.reconcile.stages.prune import check_group_content, check_prune, observe_prune, wait_for_dependents
+from gitsync.reconcile.stages.read_back import read_back
 from gitsync.reconcile.stages.resolve_values import resolve_values
 from gitsync.request.fill import MissingValueError
 from gitsync.status.conditions import make_fault, make_unreadable, make_warning
 from gitsync.status.exit_code import FAULT
 
-Stages = tuple[tuple[Stage, Callable[[ReconcileAttempt], Awaitable[ReconcileAttempt]]], ...]
+LONGEST_PAUSE = 30.0
+"""Seconds between two tries of a node at most; the first pause is one second
+(docs/reference/reconciliation.md#retry-speeds).
+"""
 
-STAGES: Stages = (
-    (Stage.POLICY, check_policy),
-    (Stage.OWNER_CHECK, check_owner),
-    (Stage.OBSERVE, resolve_values),
-    (Stage.OBSERVE, observe),
-    (Stage.PRE_CHECK, pre_check),
-    (Stage.COMPARE, compare),
-    (Stage.COMPARE, leave_flapping),
-    (Stage.COMPARE, review),
-    (Stage.ACT, act),
-    (Stage.POLL, poll),
-    (Stage.POST_CHECK, post_check),
-    (Stage.EXPORT, export),
-    (Stage.EXPORT, handle_success),
-)
-PRUNING: Stages = (
-    (Stage.POLICY, check_prune),
-    (Stage.OWNER_CHECK, wait_for_dependents),
-    (Stage.OBSERVE, observe_prune),
-    (Stage.COMPARE, review_prune),
-    (Stage.ACT, delete),
-)
-ACTING = frozenset({Stage.ACT, Stage.POLL, Stage.POST_CHECK})
+A = TypeVar("A", ApplyAttempt, PruneAttempt)
+
+
+class Step(NamedTuple, Generic[A]):
+    """One stage. `run` does it, `acts` says that a plan leaves it out, and `locks` that it needs the write lock."""
+
+    stage: Stage
+    run: Callable[[A], Awaitable[A]]
+    acts: bool = False
+    locks: bool = False
 
 
 async def reconcile(node: Node, before: Mapping[Key, Result], run: RunContext) -> Result:
     """Bring one resource to its desired state (or delete it, if removed from git); in a plan, report the changes.
 
-    Retries from the first stage as long as the cause of the stop may go away by itself and there is time.
+    `before` are the results of what the resource depends on.
     """
-    stages = _stages(node, run)
-    turn, tries = begin_attempt(node, before, run), 0
+    if isinstance(node, Apply):
+        attempt = await _repeat(make_apply_steps(run), _begin_apply(node, before, run), run)
+        result = build_apply_result(attempt, run.rules, run.clock.now(), run.redactions)
+    else:
+        pruned = await _repeat(make_prune_steps(run), _begin_prune(node, before, run), run)
+        result = build_prune_result(pruned, run.rules, run.clock.now(), run.redactions)
+    run.progress.finished(result)
+    return result
+
+
+def make_apply_steps(run: RunContext) -> tuple[Step[ApplyAttempt], ...]:
+    """The stages of an apply, in order."""
+    rules, registry, cache, values, digests = run.rules, run.registry, run.cache, run.values, run.digests
+    writes, adopts, registers = rules.writes, rules.adopts, rules.registers
+    wishes = Wishes(adopts=adopts, always_put=rules.always_put)
+    exports = ExportTools(
+        registry=registry, outlets=run.outlets, values=values, redactions=run.redactions, agent=rules.agent
+    )
+    return (
+        Step(Stage.POLICY, partial(check_policy, agent=rules.agent)),
+        Step(
+            Stage.OWNER_CHECK,
+            partial(check_owner, registry=registry, catalog=run.catalog, cache=cache, writes=writes),
+        ),
+        Step(Stage.OBSERVE, partial(resolve_values, values=values, clock=run.clock)),
+        Step(Stage.OBSERVE, partial(observe, values=values, registry=registry, cache=cache, writes=writes)),
+        Step(Stage.PRE_CHECK, partial(pre_check, registry=registry, writes=writes)),
+        Step(
+            Stage.COMPARE,
+            partial(compare, values=values, registry=registry, cache=cache, digests=digests, wishes=wishes),
+        ),
+        Step(Stage.COMPARE, partial(pause_flapping, limit=rules.flap_limit, clock=run.clock)),
+        Step(Stage.COMPARE, partial(review_apply, approval=rules.approval, cache=cache, digests=digests)),
+        Step(
+            Stage.ACT,
+            partial(act, registry=registry, cache=cache, digests=digests, registers=registers),
+            acts=True,
+            locks=True,
+        ),
+        Step(Stage.POLL, partial(poll, registry=registry, cache=cache, registers=registers), acts=True, locks=True),
+        Step(Stage.READ_BACK, partial(read_back, cache=cache, digests=digests, adopts=adopts), acts=True),
+        Step(
+            Stage.POST_CHECK,
+            partial(post_check, registry=registry, cache=cache, locks=run.locks, adopts=adopts),
+            acts=True,
+        ),
+        Step(Stage.EXPORT, partial(export, tools=exports, clock=run.clock, writes=writes)),
+        Step(Stage.EXPORT, partial(handle_success, registry=registry, values=values, writes=writes)),
+    )
+
+
+def make_prune_steps(run: RunContext) -> tuple[Step[PruneAttempt], ...]:
+    """The stages of a prune, in order."""
+    rules, registry, cache = run.rules, run.registry, run.cache
+    writes, is_reviewed = rules.writes, rules.approval.is_reviewed
+    return (
+        Step(Stage.POLICY, partial(check_prune, registry=registry, agent=rules.agent, prunes=rules.prune)),
+        Step(Stage.OWNER_CHECK, partial(wait_for_dependents, writes=writes)),
+        Step(Stage.OBSERVE, partial(observe_prune, cache=cache, writes=writes, is_reviewed=is_reviewed)),
+        Step(Stage.COMPARE, partial(review_prune, approval=rules.approval, cache=cache, digests=run.digests)),
+        Step(Stage.ACT, partial(check_group_content, catalog=run.catalog), acts=True),
+        Step(
+            Stage.ACT,
+            partial(delete, registry=registry, cache=cache, enter=partial(_enter, run=run)),
+            acts=True,
+            locks=True,
+        ),
+    )
+
+
+def _begin_apply(apply: Apply, before: Mapping[Key, Result], run: RunContext) -> ApplyAttempt:
+    prepared = apply.prepared
+    return ApplyAttempt(
+        apply=apply,
+        known_kind=run.catalog.kind(prepared.resource.gvk),
+        identity=run.identities[apply.key],
+        conversation=run.conversations.begin(find_node_deadline(run)),
+        before=before,
+        remembered=find_remembered(apply.record, prepared.api_version or "", prepared.ignored),
+    )
+
+
+def _begin_prune(prune: Prune, before: Mapping[Key, Result], run: RunContext) -> PruneAttempt:
+    return PruneAttempt(
+        prune=prune,
+        known_kind=run.catalog.kind(GVK.parse(prune.record.manifest_api_version, prune.key.kind)),
+        identity=run.identities[prune.key],
+        conversation=run.conversations.begin(find_node_deadline(run)),
+        before=before,
+    )
+
+
+def find_node_deadline(run: RunContext) -> float:
+    """The time of a node runs from now, and ends with the run's."""
+    return min(run.clock.monotonic() + run.rules.node_timeout, run.rules.deadline)
+
+
+async def _repeat(steps: tuple[Step[A], ...], attempt: A, run: RunContext) -> A:
+    """Run the stages, and again from the first one while the cause of a stop may go away and there is time."""
+    tries = 0
     while True:
-        turn = await _through(stages, turn)
-        if not (turn.stop and turn.stop.waits and run.rules.writes and await pause(turn, tries)):
-            return build_result(turn)
-        turn, tries = turn.again(), tries + 1
+        attempt = await _run_steps(steps, attempt, run)
+        is_retried = attempt.stop is not None and attempt.stop.waits and run.rules.writes
+        if not is_retried or not await _pause(tries, attempt.conversation.deadline, run.clock):
+            return attempt
+        attempt, tries = attempt.restarted(), tries + 1
 
 
-def _stages(node: Node, run: RunContext) -> Stages:
-    stages = STAGES if node.intent is Intent.APPLY else PRUNING
-    return stages if run.rules.writes else tuple(row for row in stages if row[0] not in ACTING)
+async def _pause(tries: int, deadline: float, clock: Clock) -> bool:
+    """Wait before another try: 1 s, 2 s, 4 s … Returns False if the time is up first."""
+    seconds = min(2.0**tries, LONGEST_PAUSE)
+    if clock.monotonic() + seconds >= deadline:
+        return False
+    await clock.sleep(seconds)
+    return clock.monotonic() < deadline
 
 
-async def _through(stages: Stages, turn: ReconcileAttempt) -> ReconcileAttempt:
-    for stage, step in stages:
-        try:
-            turn = await step(turn.at(stage))
-        except Exception as failure:  # noqa: BLE001 - a mistake of ours in one node must not lose what came of the others
-            return _broken_off(turn, failure)
-        if turn.stop:
-            return turn
-    return turn
+async def _run_steps(steps: tuple[Step[A], ...], attempt: A, run: RunContext) -> A:
+    """Run the stages until one stops the attempt. Neighbours that need the write lock share one hold of it."""
+    chosen = (step for step in steps if run.rules.writes or not step.acts)
+    for locks, neighbours in groupby(chosen, key=lambda step: step.locks):
+        async with _hold_lock(attempt, run) if locks else nullcontext():
+            for step in neighbours:
+                _enter(attempt, step.stage, run=run)
+                try:
+                    attempt = await step.run(attempt)
+                except Exception as failure:  # noqa: BLE001 - a bug in one node must not lose the results of the others
+                    return _break_off(attempt, failure)
+                if attempt.stop:
+                    return attempt
+    return attempt
 
 
-def _broken_off(turn: ReconcileAttempt, failure: Exception) -> ReconcileAttempt:
-    """The turn as it was when its last stage began, stopped by what that raised."""
+def _hold_lock(attempt: A, run: RunContext) -> AbstractAsyncContextManager[None]:
+    return run.locks.hold(attempt.location) if attempt.action is not Action.NONE else nullcontext()
+
+
+def _enter(attempt: A, stage: Stage, *, run: RunContext) -> None:
+    """Note the stage, for the attempts of requests and for the display."""
+    attempt.conversation.stage = stage
+    run.progress.started(attempt.key, stage)
+
+
+def _break_off(attempt: A, failure: Exception) -> A:
+    """The attempt as it was when its last stage began, stopped by what that raised."""
     match failure:
         case ArmError():
-            return turn.stopped(make_unreadable(failure), None if turn.told else Verdict.UNKNOWN)
+            return attempt.stopped(make_unreadable(failure), None if attempt.first_comparison else Verdict.UNKNOWN)
         case MissingValueError():
-            return turn.stopped(make_warning(failure.reason, str(failure)), Verdict.BLOCKED)
+            return attempt.stopped(make_warning(failure.reason, str(failure)), Verdict.BLOCKED)
         case GitsyncError() if failure.exit_code != FAULT:
-            return turn.stopped(make_warning("Failed", str(failure)), Verdict.BLOCKED)
+            return attempt.stopped(make_warning("Failed", str(failure)), Verdict.BLOCKED)
         case _:
-            return turn.stopped(make_fault(failure), Verdict.UNKNOWN, may_mend=False, fault=failure)
+            return attempt.stopped(make_fault(failure), Verdict.UNKNOWN, may_mend=False, fault=failure)

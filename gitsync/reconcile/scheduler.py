@@ -26,7 +26,7 @@ async def run_in_order(
     """Return one result a node, in the order of their ends.
 
     Every key of `depends_on` must be a node or have a `known` result, and there are no circles. Once `stop` is set, no
-    further node begins: those that had no turn get `held_back`, and those under way are waited for.
+    further node begins: those that had no attempt get `held_back`, and those under way are waited for.
     """
     results = dict(known or {})
     order = TopologicalSorter({key: [k for k in node.depends_on if k in nodes] for key, node in nodes.items()})
@@ -36,8 +36,8 @@ async def run_in_order(
     while order.is_active():
         for key in sorted(order.get_ready()):
             before = {other: results[other] for other in nodes[key].depends_on if other in results}
-            turn = _now(held_back(nodes[key])) if stop.is_set() else run(nodes[key], before)
-            task = asyncio.ensure_future(turn)
+            attempt = _now(held_back(nodes[key])) if stop.is_set() else run(nodes[key], before)
+            task = asyncio.ensure_future(attempt)
             task.add_done_callback(ended.put_nowait)
             running[task] = key
         for task in sorted(await _all_of(ended), key=lambda task: running[task]):

@@ -14,7 +14,7 @@ from gitsync.errors import ConfigError
 from gitsync.git.source.identity import find_repository, find_revision
 from gitsync.git.state.plan_file import read_plan
 from gitsync.model.gvk import Key
-from gitsync.model.plan import Intent, Node, Plan
+from gitsync.model.plan import Plan, Prune
 from gitsync.model.result import Result
 from gitsync.model.review import Review, Reviewed
 from gitsync.model.verdict import Action, Verdict
@@ -24,11 +24,10 @@ from gitsync.run.connections import Connections
 
 NOT_REVIEWED = "The reviewed plan does not {action} it."
 
-_ACTIONS = {Intent.PRUNE: Action.DELETE, Intent.DETACH: Action.DETACH}
 _HINDERED = frozenset({Verdict.BLOCKED, Verdict.INVALID, Verdict.UNKNOWN})
 
 
-def load_approved_plan(config: Config, edges: Connections) -> Review | None:
+def load_approved_plan(config: Config, connections: Connections) -> Review | None:
     """The plan that --plan holds the run to; None without one.
 
     Raises ConfigError if it cannot be read, or was made from other input: nothing was touched.
@@ -37,8 +36,8 @@ def load_approved_plan(config: Config, edges: Connections) -> Review | None:
         return None
     review = read_plan(Path(config.plan_file))
     wanted = {
-        "repository": (review.repository, find_repository(edges.source)),
-        "revision": (review.revision, find_revision(edges.source)),
+        "repository": (review.repository, find_repository(connections.source)),
+        "revision": (review.revision, find_revision(connections.source)),
         "prune": (review.prune, config.prune),
     }
     for name, (then, now) in wanted.items():
@@ -59,23 +58,23 @@ def narrow_plan(plan: Plan, review: Review | None) -> Plan:
     """Hold back every prune that the reviewed plan does not contain, and those of its parents."""
     if review is None:
         return plan
-    held = {key: _narrowed(node, review.nodes.get(key)) for key, node in plan.prunes.items()}
+    held = {key: _narrowed(prune, review.nodes.get(key)) for key, prune in plan.prunes.items()}
     return replace(plan, prunes=hold_parents(held))
 
 
-def _narrowed(node: Node, then: Reviewed | None) -> Node:
-    action = _ACTIONS[node.intent]
-    if node.held or (then is not None and then.action is action):
-        return node
-    return replace(node, held=NOT_REVIEWED.format(action="delete" if action is Action.DELETE else "forget"))
+def _narrowed(prune: Prune, then: Reviewed | None) -> Prune:
+    action = Action.DETACH if prune.detaches else Action.DELETE
+    if prune.held or (then is not None and then.action is action):
+        return prune
+    return replace(prune, held=NOT_REVIEWED.format(action="delete" if action is Action.DELETE else "forget"))
 
 
-def make_review(config: Config, edges: Connections, results: Iterable[Result]) -> Review:
+def make_review(config: Config, connections: Connections, results: Iterable[Result]) -> Review:
     """The content of a plan for review."""
     nodes: Mapping[Key, Reviewed] = {result.key: _of(result) for result in results}
     return Review(
-        repository=find_repository(edges.source),
-        revision=find_revision(edges.source),
+        repository=find_repository(connections.source),
+        revision=find_revision(connections.source),
         prune=config.prune,
         digest_key=Digests(config.digest_key).key_name,
         nodes=nodes,

@@ -1,4 +1,4 @@
-"""The edges of a run, opened from the settings: git, the recorded state, Azure (or the emulator), the clock.
+"""The connections of a run, opened from the settings: git, the recorded state, Azure (or the emulator), the clock.
 
 Separate from the run, which receives them: a test passes others.
 """

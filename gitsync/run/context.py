@@ -1,4 +1,4 @@
-"""Makes the context that all nodes of a run share, once: from the settings, the edges and the manifests."""
+"""Makes the context that all nodes of a run share, once: from the settings, the connections and the manifests."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gitsync.planning.secret_digest import Digests
 from gitsync.planning.unused_exports import find_needed_secrets
 from gitsync.reconcile.context import RunContext, RunRules
 from gitsync.reconcile.identities import Identities
-from gitsync.reconcile.run_cache import RunCache
+from gitsync.reconcile.stages.approval_check import Approval
 from gitsync.request.exports import assign_exporters, find_addresses
 from gitsync.run.connections import Connections
 from gitsync.run.load import RunInput
@@ -23,47 +23,45 @@ from gitsync.secrets.sinks.status import KeptConfigMaps
 from gitsync.secrets.values import RunValues
 
 
-def make_rules(config: Config, edges: Connections, review: Review | None, *, writes: bool) -> RunRules:
+def make_rules(config: Config, connections: Connections, review: Review | None, *, writes: bool) -> RunRules:
     """What the settings allow the run to do; its deadline counts from now."""
     return RunRules(
         writes=writes,
-        is_reviewed=config.plan_out is not None and not writes,
-        review=review,
+        approval=Approval(is_reviewed=config.plan_out is not None and not writes, review=review),
         prune=config.prune,
         adopts=config.adopt == "write",
         always_put=config.always_put,
         flap_limit=config.flap_limit,
         registers=config.register_providers,
         node_timeout=config.resource_timeout,
-        deadline=edges.clock.monotonic() + config.run_timeout,
+        deadline=connections.clock.monotonic() + config.run_timeout,
         agent=config.agent,
     )
 
 
 def make_context(
-    config: Config, edges: Connections, given: RunInput, state: State, rules: RunRules, accounts: Identities
+    config: Config, connections: Connections, run_input: RunInput, state: State, rules: RunRules, identities: Identities
 ) -> RunContext:
-    """All that a node needs in addition to its own turn."""
-    resources = [one.resource for one in given.prepared]
+    """The parts of a run, made once."""
+    resources = [one.resource for one in run_input.prepared]
     values = RunValues(
-        given.lookup,
-        {one.key: one.arm_id for one in given.prepared if one.arm_id},
+        run_input.lookup,
+        {one.key: one.arm_id for one in run_input.prepared if one.arm_id},
         _promised(resources),
         foresees=not rules.writes,
     )
     return RunContext(
-        arm=edges.arm,
-        accounts=accounts,
-        registry=edges.registry,
-        catalog=edges.catalog,
-        clock=edges.clock,
+        arm=connections.arm,
+        identities=identities,
+        registry=connections.registry,
+        catalog=connections.catalog,
+        clock=connections.clock,
         values=values,
-        outlets=_outlets(edges, given.prepared, state),
-        redactions=edges.redactions,
+        outlets=_outlets(connections, run_input.prepared, state),
+        redactions=connections.redactions,
         rules=rules,
-        memory=RunCache(),
         digests=Digests(config.digest_key),
-        progress=edges.progress,
+        progress=connections.progress,
     )
 
 
@@ -75,10 +73,10 @@ def _promised(resources: Iterable[Resource]) -> Mapping[Address, frozenset[str |
     return {address: frozenset(keys) for address, keys in promised.items()}
 
 
-def _outlets(edges: Connections, prepared: Sequence[Prepared], state: State) -> Outlets:
+def _outlets(connections: Connections, prepared: Sequence[Prepared], state: State) -> Outlets:
     owners = {address: key for key, record in state.records.items() for address in record.exports}
     kept = KeptConfigMaps(state.config_maps)
-    sinks = (kept, *edges.places.sinks) if edges.places.keeps_config_maps else edges.places.sinks
+    sinks = (kept, *connections.places.sinks) if connections.places.keeps_config_maps else connections.places.sinks
     return Outlets(
         sinks, assign_exporters((one.resource for one in prepared), owners), kept, find_needed_secrets(prepared)
     )

@@ -36,29 +36,31 @@ class RunInput:
     credentials: Credentials
 
 
-async def load_run_input(config: Config, edges: Connections, state: State, *, writes: bool) -> RunInput:
+async def load_run_input(config: Config, connections: Connections, state: State, *, writes: bool) -> RunInput:
     """Parse, look up credentials, and prepare.
 
     Raises ConfigError if there is neither a global credential nor any other.
     """
-    manifests = read_selected_manifests(config, edges.settings, edges.source.files)
+    manifests = read_selected_manifests(config, connections.settings, connections.source.files)
     for secret in (value for values in manifests.secrets.values() for value in iterate_secrets(values)):
-        edges.redact(secret)
-    edges.redactions.spare(name for one in manifests.resources for name in (one.key.name, one.key.namespace))
+        connections.redact(secret)
+    connections.redactions.spare(name for one in manifests.resources for name in (one.key.name, one.key.namespace))
     lookup = Lookup(
-        edges.places.sources_with(manifests, edges.settings.namespace), asks_remote=writes, redact=edges.redact
+        connections.places.sources_with(manifests, connections.settings.namespace),
+        asks_remote=writes,
+        redact=connections.redact,
     )
     records = _of_namespaces(state, config)
     places = find_credential_names(manifests.resources, records)
-    found = await find_credentials(places, lookup, patience=config.resource_timeout, stop=edges.stop)
-    credentials = Credentials(found, edges.subscription, other_clouds=config.allow_multi_env_management)
-    if not edges.subscription and not credentials.any_of_secrets:
+    found = await find_credentials(places, lookup, patience=config.resource_timeout, stop=connections.stop)
+    credentials = Credentials(found, connections.subscription, other_clouds=config.allow_multi_env_management)
+    if not connections.subscription and not credentials.any_of_secrets:
         raise ConfigError(
             "No subscription is set, so ARM ids cannot be built.",
             hint="Set AZURE_SUBSCRIPTION_ID or --subscription.",
         )
-    today = edges.clock.now().date()
-    prepared = prepare_resources(config, edges.settings, manifests, edges.catalog, credentials.of, today)
+    today = connections.clock.now().date()
+    prepared = prepare_resources(config, connections.settings, manifests, connections.catalog, credentials.of, today)
     nowhere = () if takes_secrets(config) else warn_unused_exports(prepared, Selection(only=config.only))
     manifests = replace(manifests, problems=(*manifests.problems, *credentials.warnings(records), *nowhere))
     return RunInput(manifests=manifests, prepared=prepared, lookup=lookup, credentials=credentials)

@@ -23,53 +23,53 @@ def make_selection(config: Config) -> Selection:
     return Selection(only=config.only, namespaces=config.target_namespaces)
 
 
-def plan_run(config: Config, edges: Connections, given: RunInput, state: State) -> Plan:
+def plan_run(config: Config, connections: Connections, run_input: RunInput, state: State) -> Plan:
     """The manifests and records that the settings select, as one plan.
 
     Raises SourceError where --only names nothing, StateError where the records contradict each other.
     """
-    choice = make_selection(config)
-    keys = {one.key for one in given.prepared}
+    choice, manifests = make_selection(config), run_input.manifests
+    keys = {one.key for one in run_input.prepared}
     if strange := find_unmatched([*keys, *state.records], choice):
         raise SourceError(f"No resource is called {strange[0]}.", hint="--only takes Kind/name, or a pattern with *.")
     ours = {key: record for key, record in state.records.items() if record.agent in {"", config.agent}}
     gone = {key: record for key, record in ours.items() if choice.has(key) and key not in keys}
     kept = {key: record for key, record in state.records.items() if key in keys}
     plan = make_plan(
-        select_prepared(given.prepared, choice),
+        select_prepared(run_input.prepared, choice),
         {**kept, **gone},
-        (*edges.source.problems, *given.manifests.problems, *_uncommitted(edges)),
-        find_departures(edges.source, gone, state.revision, config, edges.settings.namespace),
-        undeletable={key for key, record in gone.items() if not _can_delete(edges, record)},
-        around=Surroundings(others=given.prepared, unread=given.manifests.unread, elsewhere=given.manifests.elsewhere),
+        (*connections.source.problems, *manifests.problems, *_uncommitted(connections)),
+        find_departures(connections.source, gone, state.revision, config, connections.settings.namespace),
+        undeletable={key for key, record in gone.items() if not _can_delete(connections, record)},
+        around=Surroundings(others=run_input.prepared, unread=manifests.unread, elsewhere=manifests.elsewhere),
     )
-    return spare_bystanders(plan, state.records, given.prepared)
+    return spare_bystanders(plan, state.records, run_input.prepared)
 
 
-def _uncommitted(edges: Connections) -> tuple[Problem, ...]:
+def _uncommitted(connections: Connections) -> tuple[Problem, ...]:
     """A report names a revision, so it warns if the files read differ from that revision."""
-    if not edges.source.dirty:
+    if not connections.source.dirty:
         return ()
-    commit = edges.source.revision
+    commit = connections.source.revision
     said = f"commit {commit[:12]}" if commit else "a commit"
     message = f"The files read are not {said}: the working tree has uncommitted changes."
     hint = "Commit them, so that the revision identifies what this report shows."
     return (Problem(code="Uncommitted", level=Level.WARNING, message=message, hint=hint),)
 
 
-def _can_delete(edges: Connections, record: Record) -> bool:
-    kind = edges.catalog.kind(GVK.parse(record.manifest_api_version, record.key.kind))
+def _can_delete(connections: Connections, record: Record) -> bool:
+    kind = connections.catalog.kind(GVK.parse(record.manifest_api_version, record.key.kind))
     return kind is None or kind.can_delete
 
 
-def refuse(config: Config, edges: Connections, plan: Plan, state: State, *, writes: bool) -> None:
+def refuse(config: Config, connections: Connections, plan: Plan, state: State, *, writes: bool) -> None:
     """Stop before anything is touched: a dirty working tree, an invalid manifest with --strict, too many deletes.
 
     Raises SourceError or UnsafePlanError.
     """
-    if writes and edges.source.dirty and not config.allow_dirty:
+    if writes and connections.source.dirty and not config.allow_dirty:
         raise SourceError(
-            f"{edges.source.name} has uncommitted changes, so no revision would identify what was applied.",
+            f"{connections.source.name} has uncommitted changes, so no revision would identify what was applied.",
             hint="Commit them, or run again with --allow-dirty.",
         )
     refuse_invalid(config, plan)
@@ -90,5 +90,5 @@ def refuse_invalid(config: Config, plan: Plan) -> None:
 
 def list_problems(plan: Plan) -> tuple[Problem, ...]:
     """Every problem of the run's files and resources, in the order of the files."""
-    of_resources = (p for node in plan.applies.values() if node.prepared for p in node.prepared.problems)
+    of_resources = (p for apply in plan.applies.values() for p in apply.prepared.problems)
     return tuple(sorted((*plan.problems, *of_resources), key=lambda problem: problem.order))

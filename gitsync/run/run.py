@@ -1,12 +1,13 @@
 """THE RUN: checkout → parse → prepare → plan → refuse → walk → record.
 
-The edges (git, Azure, the clock) are passed in, open; the decisions are in `core`. A plan is the same run with a walk
-that does not act, and nothing to record.
+`execute` opens the connections (git, Azure, secret stores), and `sync_revision` runs with them. A plan is the same run
+with a walk that does not act, and nothing to record.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -19,7 +20,7 @@ from gitsync.errors import ArmError, ConfigError
 from gitsync.model.clock import format_rfc3339
 from gitsync.model.export import Address
 from gitsync.model.gvk import Key
-from gitsync.model.plan import Node, Plan
+from gitsync.model.plan import Apply, Node, Plan, Prune
 from gitsync.model.problem import Problem
 from gitsync.model.record import Record
 from gitsync.model.report import Report
@@ -28,16 +29,19 @@ from gitsync.planning.expected import expect_records
 from gitsync.planning.group_deletes import absorb_content, find_deleted_groups
 from gitsync.planning.plan import hold_back
 from gitsync.planning.uncompared_secrets import warn_uncompared_secrets
-from gitsync.reconcile.attempt import begin_attempt
+from gitsync.processes.grace_period import Grace
 from gitsync.reconcile.context import RunContext
-from gitsync.reconcile.identities import open_accounts, uses_global
-from gitsync.reconcile.reconcile import reconcile
+from gitsync.reconcile.identities import open_identities, uses_global
+from gitsync.reconcile.reconcile import find_node_deadline, reconcile
 from gitsync.reconcile.result_builder import build_unattempted, find_forgotten_exports
 from gitsync.reconcile.scheduler import run_in_order
 from gitsync.reconcile.stages.prune import RESOURCES_API_VERSION
+from gitsync.redaction import Redactions, tell_settings
 from gitsync.report.masked import mask_report
+from gitsync.report.masked_fault import mask_exception
+from gitsync.report.progress import Progress
 from gitsync.run.approved_plan import load_approved_plan, make_review, narrow_plan
-from gitsync.run.connections import Connections
+from gitsync.run.connections import Connections, open_connections
 from gitsync.run.context import make_context, make_rules
 from gitsync.run.load import load_run_input
 from gitsync.run.plan import list_problems, make_selection, plan_run, refuse
@@ -48,112 +52,135 @@ from gitsync.status.exit_code import decide_exit_code
 T = TypeVar("T")
 
 
-async def sync_revision(config: Config, edges: Connections, *, writes: bool) -> Report:
+async def execute(
+    config: Config,
+    *,
+    writes: bool,
+    stop: asyncio.Event | None = None,
+    progress: Progress | None = None,
+    redactions: Redactions | None = None,
+    grace: Grace | None = None,
+) -> Report:
+    """Open the connections, run once, and close them.
+
+    Once `stop` is set the run begins nothing more and ends in order. `redactions` learns every secret value that the
+    run meets, for use in logs; neither the report nor an exception shows one. Once `grace` begins, programs
+    that the run started end with it.
+    """
+    known = redactions or Redactions()
+    tell_settings(known, config, os.environ)
+    try:
+        async with open_connections(config, stop or asyncio.Event(), progress, known, grace, writes=writes) as opened:
+            return await sync_revision(config, opened, writes=writes)
+    except Exception as error:
+        failure = mask_exception(error, known.mask)
+        if failure is error:
+            raise
+    raise failure  # outside of the handler, or what was masked away would be its context
+
+
+async def sync_revision(config: Config, connections: Connections, *, writes: bool) -> Report:
     """Bring Azure to the desired state of one revision, and write back the results; a plan reports the changes only.
 
     Raises GitsyncError if the run is refused before anything was touched (exit code 2).
     """
-    started = format_rfc3339(edges.clock.now())
-    state = edges.store.load()
-    deadline = edges.clock.monotonic() + config.run_timeout
-    given = await _in_time(load_run_input(config, edges, state, writes=writes), deadline, edges, "read the manifests")
-    review = load_approved_plan(config, edges) if writes else None
-    plan = narrow_plan(plan_run(config, edges, given, state), review)
-    refuse(config, edges, plan, state, writes=writes)
+    started = format_rfc3339(connections.clock.now())
+    state = connections.store.load()
+    deadline = connections.clock.monotonic() + config.run_timeout
+    loading = load_run_input(config, connections, state, writes=writes)
+    run_input = await _in_time(loading, deadline, connections, "read the manifests")
+    review = load_approved_plan(config, connections) if writes else None
+    plan = narrow_plan(plan_run(config, connections, run_input, state), review)
+    refuse(config, connections, plan, state, writes=writes)
 
-    rules = make_rules(config, edges, review, writes=writes)
-    nodes = (*plan.applies.values(), *plan.prunes.values())
-    accounts = await open_accounts(nodes, given.credentials, edges.arm, edges.open_as)
-    shared = make_context(config, edges, given, state, rules, accounts)
-    if uses_global(accounts):
-        await edges.arm.reach(rules.deadline)
-        await edges.arm.sign_in(rules.deadline)
+    rules = make_rules(config, connections, review, writes=writes)
+    nodes: tuple[Node, ...] = (*plan.applies.values(), *plan.prunes.values())
+    identities = await open_identities(nodes, run_input.credentials, connections.arm, connections.open_as)
+    run = make_context(config, connections, run_input, state, rules, identities)
+    if uses_global(identities):
+        await connections.arm.reach(rules.deadline)
+        await connections.arm.sign_in(rules.deadline)
     if writes:
-        await _in_time(shared.outlets.check(), rules.deadline, edges, "check the sinks of exports")
-        write_expected(edges, state, expect_records(plan.applies.values(), config.agent))
-    results, left = await _walked(edges, shared, plan, state.records)
+        await _in_time(run.outlets.check(), rules.deadline, connections, "check the sinks of exports")
+        write_expected(connections, state, expect_records(plan.applies.values(), config.agent))
+    results, not_removed = await _walk(connections, run, plan, state.records)
 
-    report = _report(config, edges, plan, results, left, writes=writes)
-    report = replace(report, started=started, finished=format_rfc3339(edges.clock.now()))
-    report = replace(report, coverage=coverage_of(edges.source.files, edges.source.ignored, given.manifests))
-    report = mask_report(report, edges.redactions.mask)
+    report = _make_report(config, connections, plan, results, not_removed, writes=writes)
+    report = replace(report, started=started, finished=format_rfc3339(connections.clock.now()))
+    coverage = coverage_of(connections.source.files, connections.source.ignored, run_input.manifests)
+    report = mask_report(replace(report, coverage=coverage), connections.redactions.mask)
     if not writes:
         return report
     whole = all(map(make_selection(config).has, state.records))
-    return write_status(edges, state, report, shared.outlets.kept.written, whole=whole)
+    return write_status(connections, state, report, run.outlets.kept.written, whole=whole)
 
 
-async def _in_time(work: Awaitable[T], deadline: float, edges: Connections, doing: str) -> T:
+async def _in_time(work: Awaitable[T], deadline: float, connections: Connections, doing: str) -> T:
     """Do something before the walk. ConfigError if the run times out first: nothing was touched."""
     try:
-        async with Conversation(deadline=deadline).in_time(edges.clock):
+        async with Conversation(deadline=deadline).in_time(connections.clock):
             return await work
     except TimeoutError as error:
         hint = "Check that the secret sources and sinks are reachable, or set a longer --run-timeout."
         raise ConfigError(f"The run timed out before it could {doing}.", hint=hint) from error
 
 
-async def _walked(
-    edges: Connections, run: RunContext, plan: Plan, records: Mapping[Key, Record]
+async def _walk(
+    connections: Connections, run: RunContext, plan: Plan, records: Mapping[Key, Record]
 ) -> tuple[dict[Key, Result], tuple[Problem, ...]]:
     """Applies first, then prunes and the exports of what they forget, then a retry of what the deletes may unblock.
 
-    The problems are those of exports that could not be cleared away.
+    The problems are those of exports that could not be removed.
     """
-
-    async def one(node: Node, before: Mapping[Key, Result]) -> Result:
-        result = await reconcile(node, before, run)
-        edges.progress.finished(result)
-        return result
-
-    late = partial(build_unattempted, agent=run.rules.agent)
-    stopping = asyncio.create_task(_end_waits(edges, run))
+    one, late = partial(reconcile, run=run), partial(build_unattempted, agent=run.rules.agent)
+    stopping = asyncio.create_task(_end_waits(connections, run))
     try:
-        edges.progress.expect(len(plan.applies) + len(plan.prunes))
-        applied = await run_in_order(plan.applies, one, late, edges.stop)
-        prunes = await _with_groups(hold_back(plan.prunes, plan.applies, applied.values()), run)
-        pruned = await run_in_order(prunes, one, late, edges.stop)
-        left = await _collected(run, find_forgotten_exports(records, {**applied, **pruned}))
-        again = _second_tries(plan, applied, pruned) if run.rules.writes else {}
-        retried = await run_in_order(again, one, late, edges.stop, known=applied)
+        connections.progress.expect(len(plan.applies) + len(plan.prunes))
+        applied = await run_in_order(plan.applies, one, late, connections.stop)
+        prunes = await _absorb_groups(hold_back(plan.prunes, plan.applies, applied.values()), run)
+        pruned = await run_in_order(prunes, one, late, connections.stop)
+        not_removed = await _remove_exports(run, find_forgotten_exports(records, {**applied, **pruned}))
+        again = _find_second_tries(plan, applied, pruned) if run.rules.writes else {}
+        retried = await run_in_order(again, one, late, connections.stop, known=applied)
     finally:
         stopping.cancel()
-    return {**applied, **pruned, **retried}, left
+    return {**applied, **pruned, **retried}, not_removed
 
 
-async def _collected(run: RunContext, exported: Mapping[Key, Sequence[Address]]) -> tuple[Problem, ...]:
-    """Clear away what forgotten resources exported. A plan clears nothing."""
+async def _remove_exports(run: RunContext, exported: Mapping[Key, Sequence[Address]]) -> tuple[Problem, ...]:
+    """Remove what forgotten resources exported. A plan removes nothing."""
     if not run.rules.writes:
         return ()
-    conversation = run.memory.last_words(run.rules.deadline, run.clock.monotonic())
+    conversation = run.conversations.begin_last(run.rules.deadline, run.clock.monotonic())
     return await run.outlets.collect(exported, run.rules.agent, lambda: conversation.in_time(run.clock))
 
 
-async def _end_waits(edges: Connections, run: RunContext) -> None:
-    await edges.stop.wait()
-    run.memory.stop(edges.clock.monotonic())
+async def _end_waits(connections: Connections, run: RunContext) -> None:
+    await connections.stop.wait()
+    run.conversations.end(connections.clock.monotonic())
 
 
-async def _with_groups(prunes: Mapping[Key, Node], run: RunContext) -> Mapping[Key, Node]:
-    """Ask of every group that is to go what it holds; one that gives no valid list goes after its content.
+async def _absorb_groups(prunes: Mapping[Key, Prune], run: RunContext) -> Mapping[Key, Prune]:
+    """List the content of every group that is to go; one without a valid list goes after its content.
 
-    Where the run is held to a reviewed plan each resource is looked at before it goes, so none goes with its group.
+    If the run is held to a reviewed plan, each resource is read before it goes, so none goes with its group.
     """
-    if run.rules.review:
+    if run.rules.approval.review:
         return prunes
     listings = {}
     for group in find_deleted_groups(prunes):
-        path = f"{group.record.arm_id if group.record else ''}/resources"
+        path = f"{group.record.arm_id}/resources"
+        conversation = run.conversations.begin(find_node_deadline(run))
         try:
-            found = await begin_attempt(group, {}, run).reader.list(path, RESOURCES_API_VERSION)
-            listings[group.key] = list_ids(found, path)
+            reader = run.identities[group.key].azure().reader(conversation)
+            listings[group.key] = list_ids(await reader.list(path, RESOURCES_API_VERSION), path)
         except ArmError:
             continue
     return absorb_content(prunes, listings)
 
 
-def _second_tries(plan: Plan, applied: Mapping[Key, Result], pruned: Mapping[Key, Result]) -> dict[Key, Node]:
-    """Nodes that failed with a retryable error, if something was deleted since
+def _find_second_tries(plan: Plan, applied: Mapping[Key, Result], pruned: Mapping[Key, Result]) -> dict[Key, Apply]:
+    """Applies that failed with a retryable error, if something was deleted since
     (docs/reference/design.md#prune).
     """
     if not any(result.record is None for result in pruned.values()):
@@ -162,31 +189,31 @@ def _second_tries(plan: Plan, applied: Mapping[Key, Result], pruned: Mapping[Key
     return {key: replace(plan.applies[key], record=applied[key].record) for key in plan.applies if key in failed}
 
 
-def _report(
+def _make_report(
     config: Config,
-    edges: Connections,
+    connections: Connections,
     plan: Plan,
     results: Mapping[Key, Result],
-    left: Sequence[Problem],
+    not_removed: Sequence[Problem],
     *,
     writes: bool,
 ) -> Report:
-    """`left` are the exports of deleted resources that could not be removed."""
+    """`not_removed` are the exports of deleted resources that could not be removed."""
     choice = make_selection(config)
-    told = tuple(results[key] for key in sorted(results) if choice.has(key))
-    problems = (*warn_uncompared_secrets(told), *list_problems(plan), *left)
+    shown = tuple(results[key] for key in sorted(results) if choice.has(key))
+    problems = (*warn_uncompared_secrets(shown), *list_problems(plan), *not_removed)
     return Report(
         command="sync" if writes else "plan",
-        revision=edges.source.revision,
+        revision=connections.source.revision,
         started="",
         finished="",
         exit_code=decide_exit_code(
-            told, problems, writes=writes, detailed=config.detailed_exitcode, fail_on=config.fail_on
+            shown, problems, writes=writes, detailed=config.detailed_exitcode, fail_on=config.fail_on
         ),
-        requests=edges.arm.requests,
+        requests=connections.arm.requests,
         problems=problems,
-        results=told,
-        interrupted=edges.stop.is_set(),
-        review=make_review(config, edges, told) if config.plan_out and not writes else None,
-        root=edges.source.root,
+        results=shown,
+        interrupted=connections.stop.is_set(),
+        review=make_review(config, connections, shown) if config.plan_out and not writes else None,
+        root=connections.source.root,
     )

@@ -1,7 +1,7 @@
 """The sources and sinks of secrets and config maps, opened from the settings and closed at the end of the run.
 
-Separate from the edges, which a run always has: most runs open none of these. A plan opens no remote source and no
-sink.
+Separate from the connections, which a run always has: most runs open none of these. A plan opens no remote source and
+no sink.
 """
 
 from __future__ import annotations

@@ -19,18 +19,18 @@ from gitsync.run.connections import Connections
 from gitsync.status.exit_code import NOT_READY
 
 
-def write_expected(edges: Connections, before: State, records: Mapping[Key, Record]) -> None:
+def write_expected(connections: Connections, before: State, records: Mapping[Key, Record]) -> None:
     """Put on record what the run may create.
 
     Raises StateError if the state cannot be written: nothing was sent to Azure, so the run is refused.
     """
     try:
-        edges.store.check_writable()
+        connections.store.check_writable()
         if records:
-            edges.store.save(
+            connections.store.save(
                 Update(
                     records=records,
-                    revision=_spoken_of(before, edges.source.revision),
+                    revision=_spoken_of(before, connections.source.revision),
                     summary=None,
                     report=None,
                     headline=f"Expect {headline.format_plural(len(records), 'new resource')}",
@@ -41,7 +41,12 @@ def write_expected(edges: Connections, before: State, records: Mapping[Key, Reco
 
 
 def write_status(
-    edges: Connections, before: State, report: Report, config_maps: Mapping[Address, Export | None], *, whole: bool
+    connections: Connections,
+    before: State,
+    report: Report,
+    config_maps: Mapping[Address, Export | None],
+    *,
+    whole: bool,
 ) -> Report:
     """Record the results of the run. If that fails, the report says so: the changes in Azure remain.
 
@@ -59,10 +64,10 @@ def write_status(
         config_maps=config_maps,
     )
     try:
-        edges.store.save(update)
+        connections.store.save(update)
     except PublishError as error:
         problem = Problem(code="StatusNotWritten", message=error.message, hint=error.hint)
-        problem = mask_problem(problem, edges.redactions.mask)
+        problem = mask_problem(problem, connections.redactions.mask)
         return replace(report, exit_code=report.exit_code or NOT_READY, problems=(*report.problems, problem))
     return report
 

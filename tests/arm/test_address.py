@@ -1,4 +1,4 @@
-"""What ARM paths say: lanes, rights, URLs."""
+"""What ARM paths say: write locks, rights, URLs."""
 
 import pytest
 from hypothesis import given
@@ -30,7 +30,7 @@ AKS = f"{RG}/providers/Microsoft.ContainerService/managedClusters/c"
             AKS,
             f"{AKS}/providers/Microsoft.KubernetesConfiguration/fluxConfigurations/f",
             True,
-            "what extends a resource lies in its lane",
+            "what extends a resource shares its lock",
         ),
         (f"{NET}/virtualNetworks/v", f"{NET}/virtualNetworks/w", False, "two networks of one group"),
         (f"{NET}/virtualNetworks/v", f"{NET}/routeTables/v", False, "the same name of another type"),
@@ -62,7 +62,7 @@ AKS = f"{RG}/providers/Microsoft.ContainerService/managedClusters/c"
         ),
     ],
 )
-def test_who_shares_a_lane(one: str, other: str, *, together: bool, why: str):
+def test_which_resources_share_a_write_lock(one: str, other: str, *, together: bool, why: str):
     assert (find_lock_name(one) == find_lock_name(other)) is together, why
 
 

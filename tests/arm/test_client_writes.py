@@ -1,9 +1,7 @@
 """Writing over a real socket: what is sent, what is sent again, and when the outcome is unknown."""
 
-import asyncio
-
 import pytest
-from rig import API, GROUP, VNET, Rig, StaticCredential, anonymous, moving, run
+from rig import API, VNET, Rig, StaticCredential, anonymous, moving, run
 from scripted_server import BREAK, HANG, Say
 
 from gitsync.arm.http.failures import TransportError
@@ -215,27 +213,6 @@ def test_403_of_a_write_names_the_right_that_is_missing():
         assert f"Microsoft.Network/virtualNetworks/delete on {VNET}" in caught.value.hint
 
     run(test, credential=StaticCredential())
-
-
-def test_writes_below_one_resource_take_turns_and_others_do_not():
-    async def test(rig: Rig) -> None:
-        order: list[str] = []
-
-        async def hold(arm_id: str, name: str) -> None:
-            async with rig.arm.lane(arm_id):
-                order.append(f"{name} in")
-                await asyncio.sleep(0.01)
-                order.append(f"{name} out")
-
-        await asyncio.gather(
-            hold(VNET, "vnet"),
-            hold(f"{VNET.upper()}/subnets/a", "subnet"),
-            hold(f"{GROUP}/providers/Microsoft.Network/virtualNetworks/other", "other"),
-        )
-        assert order.index("vnet out") < order.index("subnet in")
-        assert order.index("other in") < order.index("vnet out")
-
-    run(test)
 
 
 async def write(rig: Rig, method: str) -> None:

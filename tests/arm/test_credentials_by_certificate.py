@@ -284,23 +284,6 @@ def test_a_principal_has_one_bucket_however_it_signs_in(private_ca, pem):
     several(private_ca, test, limits=dict.fromkeys(RequestKind, Limit(1, 1)))
 
 
-def test_writes_of_two_credentials_to_one_resource_do_not_cross(private_ca):
-    async def test(arms: Arms, authority, azure, clock) -> None:
-        one, other = await arms.open(team()), await arms.open(team("an0ther"))
-        order = []
-
-        async def write(arm: Arm, name: str) -> None:
-            async with arm.lane(VNET):
-                order.append(f"{name} begins")
-                await asyncio.sleep(0)
-                order.append(f"{name} ends")
-
-        await asyncio.gather(write(one, "one"), write(other, "other"))
-        assert order == ["one begins", "one ends", "other begins", "other ends"]
-
-    several(private_ca, test)
-
-
 def test_one_that_cannot_be_opened_leaves_the_others(private_ca):
     async def test(arms: Arms, authority, azure, clock) -> None:
         with pytest.raises(ConfigError, match='credential Secret "ns/a" \\(client-secret\\) needs AZURE_CLIENT_SECRET'):

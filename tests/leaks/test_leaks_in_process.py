@@ -98,7 +98,7 @@ def test_no_object_of_a_run_shows_a_secret(world):
     world.extensions = (broken("post_check", look), *BUILT_IN)
     world.sync(client_secret=Secret(PASSWORD), git_token=Secret(PASSWORD))
     types = {name.rpartition(": ")[2] for name in shown}
-    assert {"ReconcileAttempt", "RunContext", "Node", "Subject", "Registry"} <= types
+    assert {"ApplyAttempt", "RunContext", "Apply", "Subject", "Registry"} <= types
     assert any("administratorLoginPassword" in text and MASKED in text for text in shown.values()), (
         "the request as sent"
     )

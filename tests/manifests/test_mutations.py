@@ -18,7 +18,7 @@ import pytest
 from gitsync.catalog.catalog import open_catalog
 from gitsync.manifests.reader import read_manifests
 from gitsync.manifests.units import find_unit
-from gitsync.model.plan import Intent, Surroundings
+from gitsync.model.plan import Surroundings
 from gitsync.model.record import Claim, Record
 from gitsync.planning.plan import make_plan
 from gitsync.request.build import prepare
@@ -135,7 +135,7 @@ def test_no_slip_in_a_header_leads_to_a_delete(resource):
     gone = 0
     for text in slips(resource):
         plan = plan_after(resource, text)
-        deleted = [key for key, node in plan.prunes.items() if node.intent is Intent.PRUNE and not node.held]
+        deleted = [key for key, node in plan.prunes.items() if not node.detaches and not node.held]
         gone += resource.key in plan.prunes
         start, end = header_of(resource)
         assert deleted == [], text[start : end + 1]

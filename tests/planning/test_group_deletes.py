@@ -7,7 +7,7 @@ import pytest
 from builders import group_id, prune, rg, vnet, vnet_id
 
 from gitsync.model.gvk import Key
-from gitsync.model.plan import Node
+from gitsync.model.plan import Prune
 from gitsync.planning.group_deletes import absorb_content, find_deleted_groups
 
 PRUNES = {rg(): prune(rg(), group_id(), depends_on=(vnet(),)), vnet(): prune(vnet(), vnet_id())}
@@ -16,7 +16,7 @@ PRUNES = {rg(): prune(rg(), group_id(), depends_on=(vnet(),)), vnet(): prune(vne
 SUBNET_ID = f"{vnet_id()}/subnets/one"
 
 
-def planned(**ids: str) -> dict[Key, Node]:
+def planned(**ids: str) -> dict[Key, Prune]:
     """Prunes of the group and of these resources in it, by name; the group waits for all of them."""
     inside = {vnet(name): prune(vnet(name), arm_id) for name, arm_id in ids.items()}
     return {rg(): prune(rg(), group_id(), depends_on=tuple(inside)), **inside}

@@ -4,7 +4,7 @@ import pytest
 from builders import group_id, prepared, record, result, rg, subnet, vnet, vnet_id
 
 from gitsync.errors import StateError, UnsafePlanError
-from gitsync.model.plan import Departure, Intent
+from gitsync.model.plan import Departure
 from gitsync.model.policy import Policy
 from gitsync.model.problem import Problem
 from gitsync.model.record import Claim
@@ -19,31 +19,31 @@ def records(*entries):
 
 
 @pytest.mark.parametrize(
-    ("entry", "policy", "intent", "why"),
+    ("entry", "policy", "detaches", "why"),
     [
-        (record(vnet(), vnet_id()), None, Intent.PRUNE, "what we created goes when it left git"),
-        (record(vnet(), vnet_id(), claim=Claim.ADOPTED), None, Intent.PRUNE, "and what we adopted"),
-        (record(vnet(), vnet_id(), claim=Claim.EXPECTED), None, Intent.DETACH, "what may not be ours never goes"),
-        (record(vnet(), vnet_id(), claim=Claim.NONE), None, Intent.DETACH, "nor what was only looked at"),
-        (record(vnet(), vnet_id(), policy=Policy.SKIP), None, Intent.DETACH, "skip keeps it"),
+        (record(vnet(), vnet_id()), None, False, "what we created goes when it left git"),
+        (record(vnet(), vnet_id(), claim=Claim.ADOPTED), None, False, "and what we adopted"),
+        (record(vnet(), vnet_id(), claim=Claim.EXPECTED), None, True, "what may not be ours never goes"),
+        (record(vnet(), vnet_id(), claim=Claim.NONE), None, True, "nor what was only looked at"),
+        (record(vnet(), vnet_id(), policy=Policy.SKIP), None, True, "skip keeps it"),
         (
             record(vnet(), vnet_id(), policy=Policy.DETACH_ON_DELETE),
             None,
-            Intent.DETACH,
+            True,
             "and so does detach-on-delete",
         ),
-        (record(vnet(), vnet_id()), Policy.DETACH_ON_DELETE, Intent.DETACH, "the last manifest's policy counts"),
-        (record(vnet(), vnet_id(), policy=Policy.SKIP), Policy.MANAGE, Intent.PRUNE, "in both directions"),
+        (record(vnet(), vnet_id()), Policy.DETACH_ON_DELETE, True, "the last manifest's policy counts"),
+        (record(vnet(), vnet_id(), policy=Policy.SKIP), Policy.MANAGE, False, "in both directions"),
     ],
 )
-def test_what_left_git(entry, policy, intent, why):
+def test_what_left_git(entry, policy, detaches, why):
     plan = make_plan([], records(entry), departures={entry.key: Departure(policy=policy)} if policy else {})
-    assert plan.prunes[entry.key].intent is intent, why
+    assert plan.prunes[entry.key].detaches is detaches, why
 
 
 def test_what_a_manifest_still_names_is_forgotten_under_its_old_name():
     plan = make_plan([prepared(vnet("new"), vnet_id().upper())], records(record(vnet("old"), vnet_id())))
-    assert plan.prunes[vnet("old")].intent is Intent.DETACH
+    assert plan.prunes[vnet("old")].detaches
 
 
 def test_what_a_manifest_lies_below_is_held():

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from gitsync.manifests.units import find_unit, may_hide
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import UnreadDocument
-from gitsync.model.plan import Departure, Intent, Surroundings
+from gitsync.model.plan import Departure, Surroundings
 from gitsync.model.problem import Level, Problem, SourceLocation
 from gitsync.model.resource import OwnerRef
 from gitsync.planning.plan import make_plan
@@ -257,13 +257,13 @@ def test_what_an_invalid_manifest_stands_for_by_its_record_is_not_deleted():
     """Its id is unknown while it is invalid, and the record of old has the same one under another key."""
     invalid = replace(manifest(vnet("other"), "", problems=(BAD,)), arm_id=None)
     plan = make_plan([invalid], {GONE.key: GONE, vnet("other"): record(vnet("other"), vnet_id(), unit=".")})
-    assert plan.prunes[GONE.key].intent is Intent.DETACH
+    assert plan.prunes[GONE.key].detaches
 
 
 def test_manifests_that_the_run_is_not_about_count():
     renamed = manifest(vnet("spoke"), vnet_id())
     plan = make_plan([], {GONE.key: GONE}, around=Surroundings(others=(renamed,)))
-    assert plan.prunes[GONE.key].intent is Intent.DETACH
+    assert plan.prunes[GONE.key].detaches
     assert vnet("spoke") not in plan.applies
 
 
@@ -289,7 +289,7 @@ def sources(draw):
 def test_what_is_deleted_is_never_declared_nor_of_a_unit_with_a_rejected_document(source):
     records, declared, broken, rejected = source
     plan = make_plan(declared, records, around=Surroundings(unread=tuple(rejected)))
-    deleted = [node.record for node in plan.prunes.values() if node.intent is Intent.PRUNE and not node.held]
+    deleted = [node.record for node in plan.prunes.values() if not node.detaches and not node.held]
     named = {one.arm_id.casefold() for one in declared}
     assert not {one.key for one in deleted} & {one.key for one in declared}
     assert not {one.arm_id.casefold() for one in deleted} & named

@@ -32,14 +32,14 @@ async def read() -> Live:
     ],
 )
 def test_what_is_read_is_kept_until_a_write_may_have_changed_it(written, expected, why):
-    memory = RunCache()
-    memory.saw(vnet_id(), SEEN)
-    memory.wrote(written)
-    assert asyncio.run(memory.fresh(vnet_id().lower(), read)) is expected, why
+    cache = RunCache()
+    cache.keep(vnet_id(), SEEN)
+    cache.note_write(written)
+    assert asyncio.run(cache.read_once(vnet_id().lower(), read)) is expected, why
 
 
 def test_one_read_serves_all():
-    memory, reads = RunCache(), []
+    cache, reads = RunCache(), []
 
     async def count() -> Live:
         reads.append(None)
@@ -47,14 +47,14 @@ def test_one_read_serves_all():
         return ANEW
 
     async def main() -> None:
-        await asyncio.gather(*(memory.fresh(vnet_id(), count) for _ in range(3)))
+        await asyncio.gather(*(cache.read_once(vnet_id(), count) for _ in range(3)))
 
     asyncio.run(main())
     assert len(reads) == 1
 
 
 def test_a_question_for_the_run_is_asked_until_it_has_an_answer():
-    memory, reads = RunCache(), []
+    cache, reads = RunCache(), []
     question = LookupRequest("/roles", "1", lists=True, for_the_run=True)
     answers = iter([ArmError("No."), (), ({"name": "a"},), ({"name": "never asked for"},)])
 
@@ -68,9 +68,9 @@ def test_a_question_for_the_run_is_asked_until_it_has_an_answer():
 
     async def main():
         with pytest.raises(ArmError):
-            await memory.told(question, list_once)
-        assert await memory.told(question, list_once) == ()
-        found = await asyncio.gather(*(memory.told(question, list_once) for _ in range(3)))
+            await cache.ask_once(question, list_once)
+        assert await cache.ask_once(question, list_once) == ()
+        found = await asyncio.gather(*(cache.ask_once(question, list_once) for _ in range(3)))
         assert found == [({"name": "a"},)] * 3
 
     asyncio.run(main())

@@ -2,20 +2,19 @@ from __future__ import annotations
 
 import asyncio
 
-from builders import result, rg, subnet, vnet
+from builders import prepared, result, rg, subnet, vnet
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gitsync.model.gvk import Key
-from gitsync.model.plan import Intent, Node
+from gitsync.model.plan import Apply
 from gitsync.reconcile.scheduler import run_in_order
 
 
 def nodes(**depends_on):
     return {
-        Key("g", "K", "n", name): Node(
-            key=Key("g", "K", "n", name),
-            intent=Intent.APPLY,
+        Key("g", "K", "n", name): Apply(
+            prepared=prepared(Key("g", "K", "n", name), ""),
             depends_on=tuple(Key("g", "K", "n", other) for other in others),
         )
         for name, others in depends_on.items()
@@ -86,7 +85,7 @@ def test_what_is_under_way_at_a_stop_is_waited_for():
 
 
 def test_results_from_elsewhere_count():
-    graph = {vnet(): Node(key=vnet(), intent=Intent.APPLY, depends_on=(rg(),))}
+    graph = {vnet(): Apply(prepared=prepared(vnet(), ""), depends_on=(rg(),))}
     order = []
     results = walked(graph, remember(order), known={rg(): result(rg()), subnet(): result(subnet())})
     assert order[0] == ("begin", "hub", ["core"])

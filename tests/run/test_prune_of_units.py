@@ -16,7 +16,7 @@ from gitsync.emulator.settings import EmulatorSettings
 from gitsync.errors import UnsafePlanError
 from gitsync.git.source.checkout import open_checkout
 from gitsync.manifests.reader import read_manifests
-from gitsync.model.plan import Intent, Node
+from gitsync.model.plan import Apply
 from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.expected import expect_records
 from gitsync.reconcile.result_builder import build_unattempted
@@ -146,13 +146,8 @@ def test_a_manifest_that_moves_and_breaks_between_two_runs_is_held_where_it_stoo
 def test_a_run_that_has_no_time_left_moves_the_record_and_leaves_that_of_another_agent():
     one = prepared(vnet(), vnet_id())
     for agent, unit in (("ours", "."), ("theirs", "net"), ("", ".")):
-        node = Node(
-            key=vnet(),
-            intent=Intent.APPLY,
-            prepared=one,
-            record=record(vnet(), vnet_id(), unit="net", agent=agent),
-        )
-        kept = build_unattempted(node, "ours").record
+        apply = Apply(prepared=one, record=record(vnet(), vnet_id(), unit="net", agent=agent))
+        kept = build_unattempted(apply, "ours").record
         assert kept is not None
         assert kept.unit == unit, agent
 
@@ -162,8 +157,8 @@ def test_what_may_be_created_has_a_unit_before_the_first_write():
         {"net/hub.yaml": textwrap.dedent(VNET).encode(), "group.yaml": textwrap.dedent(GROUP).encode()}
     )
     found = prepare(manifests, catalog=CATALOG, subscription=SUBSCRIPTION)
-    nodes = [Node(key=one.key, intent=Intent.APPLY, prepared=one) for one in found]
-    assert {key.kind: one.unit for key, one in expect_records(nodes, "us").items()} == {
+    applies = [Apply(prepared=one) for one in found]
+    assert {key.kind: one.unit for key, one in expect_records(applies, "us").items()} == {
         "VirtualNetwork": "net",
         "ResourceGroup": ".",
     }

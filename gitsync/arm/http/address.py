@@ -48,13 +48,13 @@ def _check(path: str) -> None:
 
 
 def find_lock_name(arm_id: str) -> str:
-    """The name of the write lane of a resource: its top-most ancestor that is a resource, or itself.
+    """The name of the write lock of a resource: its top-most ancestor that is a resource, or itself.
 
     So a virtual network and its subnets exclude each other, and so do sibling agent pools and their cluster, at any
     depth: providers lock the top resource while an operation runs below it (Network, Kusto, Cosmos DB, AKS) and answer
     409 or 429 to all others. A resource group, a subscription and a management group are containers, not resources:
     writes directly below one run in parallel. An extension resource (role assignment, flux configuration) shares
-    the lane of the resource that it extends; at a container it has its own.
+    the lock of the resource that it extends; at a container it has its own.
     """
     container = _CONTAINER.match(arm_id)
     prefix = container[0] if container else ""

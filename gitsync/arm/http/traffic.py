@@ -1,7 +1,6 @@
-"""What the credentials of one run share on their way to Azure: slots, counts, write lanes, buckets of a principal.
+"""What the credentials of one run share on their way to Azure: slots, counts, buckets of a principal.
 
-Apart from the client, of which there is one a credential: Azure limits a principal, whichever Secret names it, and two
-credentials that write to one resource must not cross.
+Apart from the client, of which there is one a credential: Azure limits a principal, whichever Secret names it.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ from collections.abc import Mapping
 from gitsync.arm.auth.access import ArmAccess
 from gitsync.arm.http.host_state import Host
 from gitsync.arm.http.throttle import Limit, RequestKind, Throttle
-from gitsync.arm.write_locks import Lanes
 from gitsync.model.clock import Clock
 from gitsync.model.report import RequestCounts
 
@@ -26,7 +24,6 @@ class Traffic:
     def __init__(self, clock: Clock, in_flight: int, limits: Mapping[RequestKind, Limit]) -> None:
         self.slots = asyncio.Semaphore(in_flight)
         self.counts: Counter[str] = Counter()
-        self.lanes = Lanes()
         self._clock = clock
         self._limits = limits
         self._throttles: dict[_Principal, Throttle] = {}

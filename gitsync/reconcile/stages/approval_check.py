@@ -6,12 +6,13 @@ otherwise.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
-from gitsync.model.review import Reviewed
-from gitsync.model.verdict import Action
+from gitsync.model.record import Record
+from gitsync.model.review import Review, Reviewed
+from gitsync.model.verdict import Action, Comparison
 from gitsync.planning.approval import (
     EXISTS,
     SECRETS_NOT_REVIEWED,
@@ -21,77 +22,89 @@ from gitsync.planning.approval import (
     find_runtime_values,
     remove_runtime_values,
 )
-from gitsync.planning.secret_digest import has_secrets
-from gitsync.reconcile.attempt import ReconcileAttempt
+from gitsync.planning.secret_digest import Digests, has_secrets, seal_body
+from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt
+from gitsync.reconcile.run_cache import RunCache
 
-_AsSeen = Callable[[ReconcileAttempt, tuple[str, ...]], Reviewed]
-"""What a turn knows of its resource, without what comes later."""
+A = TypeVar("A", ApplyAttempt, PruneAttempt)
 
 
-async def review(turn: ReconcileAttempt) -> ReconcileAttempt:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Approval:
+    """`is_reviewed` says that this plan will be reviewed; `review` is the reviewed plan that a sync is held to."""
+
+    is_reviewed: bool = False
+    review: Review | None = None
+
+
+async def review_apply(attempt: ApplyAttempt, *, approval: Approval, cache: RunCache, digests: Digests) -> ApplyAttempt:
     """Note what a reviewer must see of an apply, or stop it if that has changed since."""
-    if turn.run.rules.is_reviewed:
-        later = find_runtime_values(turn.request) if turn.request else ()
-        return replace(turn, reviewed=_apply_as_seen(turn, later))
-    return _held(turn, _apply_as_seen)
+    if approval.is_reviewed:
+        later = find_runtime_values(attempt.request) if attempt.request else ()
+        return replace(attempt, reviewed=_describe_apply(attempt, later, digests))
+    review = approval.review
+    if review is None or cache.has_sent(attempt.location):
+        return attempt
+    then = review.nodes.get(attempt.key)
+    may_miss_a_secret = _may_miss_a_secret(attempt.comparison, then)
+    if attempt.action is Action.NONE and not may_miss_a_secret:
+        return attempt
+    now = _describe_apply(attempt, then.later if then else (), digests)
+    refusal = find_objection(review, then, now, digests.key_name, quiet=_is_quiet(attempt, cache))
+    if refusal is None or (attempt.action is Action.NONE and refusal.reason != SECRETS_NOT_REVIEWED):
+        return attempt
+    return attempt.stopped(refusal, may_mend=False)
 
 
-async def review_prune(turn: ReconcileAttempt) -> ReconcileAttempt:
+async def review_prune(attempt: PruneAttempt, *, approval: Approval, cache: RunCache, digests: Digests) -> PruneAttempt:
     """The same for a delete."""
-    if turn.run.rules.is_reviewed:
-        return replace(turn, reviewed=_prune_as_seen(turn, ()))
-    return _held(turn, _prune_as_seen)
+    now = Reviewed(
+        action=attempt.action,
+        live=_digest_live(attempt, {}, attempt.record),
+        etag=attempt.live.etag if attempt.live else None,
+    )
+    if approval.is_reviewed:
+        return replace(attempt, reviewed=now)
+    review = approval.review
+    if review is None or attempt.action is Action.NONE or cache.has_sent(attempt.location):
+        return attempt
+    then = review.nodes.get(attempt.key)
+    refusal = find_objection(review, then, now, digests.key_name, quiet=_is_quiet(attempt, cache))
+    return attempt if refusal is None else attempt.stopped(refusal, may_mend=False)
 
 
-def _held(turn: ReconcileAttempt, as_seen: _AsSeen) -> ReconcileAttempt:
-    """Stop a write that is not the reviewed one. What this run sent already is followed to its end."""
-    held_to, memory = turn.run.rules.review, turn.run.memory
-    if held_to is None or memory.has_sent(turn.place):
-        return turn
-    then = held_to.nodes.get(turn.node.key)
-    if turn.action is Action.NONE and not _may_miss_a_secret(turn, then):
-        return turn
-    now = as_seen(turn, then.later if then else ())
-    refusal = find_objection(held_to, then, now, turn.run.digests.key_name, quiet=_is_quiet(turn))
-    if refusal is None or (turn.action is Action.NONE and refusal.reason != SECRETS_NOT_REVIEWED):
-        return turn
-    return turn.stopped(refusal, may_mend=False)
-
-
-def _may_miss_a_secret(turn: ReconcileAttempt, then: Reviewed | None) -> bool:
+def _may_miss_a_secret(comparison: Comparison | None, then: Reviewed | None) -> bool:
     """Tell whether there may be something to write that the plan saw and this run, without its digest key, does not."""
     is_written = then is not None and then.action is not Action.NONE
-    return is_written and turn.comparison is not None and bool(turn.comparison.because)
+    return is_written and comparison is not None and bool(comparison.because)
 
 
-def _is_quiet(turn: ReconcileAttempt) -> bool:
+def _is_quiet(attempt: A, cache: RunCache) -> bool:
     """Tell whether nothing that this run did can have changed the resource's ETag: neither a write to a parent or a
     child, nor one to a dependency (the ETag of a network changes when one of its interfaces is deleted).
     """
-    nothing_near = turn.run.memory.writes_near(turn.place) == 0
-    return nothing_near and all(result.action is Action.NONE for result in turn.before.values())
+    nothing_near = cache.count_writes_near(attempt.location) == 0
+    return nothing_near and all(result.action is Action.NONE for result in attempt.before.values())
 
 
-def _apply_as_seen(turn: ReconcileAttempt, later: tuple[str, ...]) -> Reviewed:
-    if turn.request is None:  # policy skip: nothing is asked of it
-        return Reviewed(action=turn.action)
-    body = remove_runtime_values(turn.sealed, later)
+def _describe_apply(attempt: ApplyAttempt, later: tuple[str, ...], digests: Digests) -> Reviewed:
+    """What an attempt knows of its resource, without the values that only a run knows (`later`)."""
+    if attempt.request is None:  # policy skip: nothing is asked of it
+        return Reviewed(action=attempt.action)
+    sealed = seal_body(attempt.desired, attempt.key, digests)
+    body = remove_runtime_values(sealed, later)
     return Reviewed(
-        action=turn.action,
-        desired=digest_desired(turn.request, body, later),
-        live=_live(turn, turn.sealed),
-        etag=turn.live.etag if turn.live else None,
+        action=attempt.action,
+        desired=digest_desired(attempt.request, body, later),
+        live=_digest_live(attempt, sealed, attempt.record),
+        etag=attempt.live.etag if attempt.live else None,
         secrets=has_secrets(body),
         later=later,
     )
 
 
-def _prune_as_seen(turn: ReconcileAttempt, _later: tuple[str, ...]) -> Reviewed:
-    return Reviewed(action=turn.action, live=_live(turn, {}), etag=turn.live.etag if turn.live else None)
-
-
-def _live(turn: ReconcileAttempt, asked: Mapping[str, Any]) -> str:
-    if turn.live is None:
-        return EXISTS if turn.exists else turn.note  # what a write does besides is reviewed like what it meets
-    sent = turn.node.record.applied if turn.node.record else None
-    return digest_live(turn.live, asked, sent or {})
+def _digest_live(attempt: A, desired: Mapping[str, Any], record: Record | None) -> str:
+    if attempt.live is None:
+        return EXISTS if attempt.exists else attempt.note  # what a write does in addition is reviewed too
+    sent = record.applied if record else None
+    return digest_live(attempt.live, desired, sent or {})

@@ -6,59 +6,55 @@ makes the calls that they want before a write.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from gitsync.arm.actor import Actor
 from gitsync.errors import ArmError
 from gitsync.extensions.api import LookupRequest, LookupResult, UnmendableError
+from gitsync.extensions.registry import Registry
 from gitsync.model.template import Request
 from gitsync.model.verdict import Verdict
 from gitsync.planning.actions import may_recover
-from gitsync.reconcile.attempt import ReconcileAttempt
+from gitsync.reconcile.attempt import ApplyAttempt
+from gitsync.reconcile.run_cache import RunCache
 from gitsync.status.conditions import make_error, make_unreadable
 
 
-async def extend_body(turn: ReconcileAttempt, request: Request) -> ReconcileAttempt:
+async def extend_body(attempt: ApplyAttempt, request: Request, registry: Registry, cache: RunCache) -> ApplyAttempt:
     """Accept a request, as it is compared and recorded; stop if only a change of the manifest can fix it.
 
-    Raises ArmError where what must be looked up cannot be: unknown is not absent.
+    Raises ArmError if a lookup fails: unknown is not absent.
     """
-    turn, registry = replace(turn, request=request, answers={}), turn.run.registry
-    if questions := registry.questions(turn.subject()):
-        turn = replace(turn, answers={question: await _answer(turn, question) for question in questions})
+    attempt = replace(attempt, request=request, answers={})
+    if questions := registry.questions(attempt.as_subject()):
+        answers = {question: await _look_up(attempt, question, cache) for question in questions}
+        attempt = replace(attempt, answers=answers)
     try:
-        body = registry.compared(request.body, turn.subject())
+        body = registry.compared(request.body, attempt.as_subject())
     except UnmendableError as refusal:
-        return turn.stopped(make_error("Failed", str(refusal)), Verdict.BLOCKED, may_mend=False)
-    return turn if body is request.body else replace(turn, request=replace(request, body=body))
+        return attempt.stopped(make_error("Failed", str(refusal)), Verdict.BLOCKED, may_mend=False)
+    return attempt if body is request.body else replace(attempt, request=replace(request, body=body))
 
 
-async def _answer(turn: ReconcileAttempt, question: LookupRequest) -> LookupResult:
+async def _look_up(attempt: ApplyAttempt, question: LookupRequest, cache: RunCache) -> LookupResult:
     async def read() -> LookupResult:
         if question.lists:
-            return tuple(await turn.reader.list(question.path, question.api_version))
-        return await turn.reader.get(question.path, question.api_version)
+            return tuple(await attempt.reader.list(question.path, question.api_version))
+        return await attempt.reader.get(question.path, question.api_version)
 
-    return await turn.run.memory.told(question, read) if question.for_the_run else await read()
-
-
-def make_sent_body(turn: ReconcileAttempt, body: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The body as a PUT sends it."""
-    return turn.run.registry.modified(body, turn.subject())
+    return await cache.ask_once(question, read) if question.for_the_run else await read()
 
 
-async def run_required_actions(turn: ReconcileAttempt) -> ReconcileAttempt:
-    """Make the calls that must end before the body is sent; stop if one fails. The caller holds the lane.
+async def run_required_actions(attempt: ApplyAttempt, registry: Registry, cache: RunCache) -> ApplyAttempt:
+    """Make the calls that must end before the body is sent; stop if one fails. The caller holds the write lock.
 
     An error of such a call is no refusal of the resource, so it is not classified
     (docs/reference/kinds.md#extension-calls).
     """
     try:
-        for call in turn.run.registry.first_calls(turn.subject()):
-            await Actor(turn.writer).call(call.path, call.api_version, call.body)
+        for call in registry.first_calls(attempt.as_subject()):
+            await Actor(attempt.writer).call(call.path, call.api_version, call.body)
     except ArmError as failure:
-        waits = may_recover(failure, missed_is_ours=False, granted=turn.run.memory.granted)
-        return turn.stopped(make_unreadable(failure), waits=waits)
-    return turn
+        waits = may_recover(failure, missed_is_ours=False, granted=cache.has_granted)
+        return attempt.stopped(make_unreadable(failure), waits=waits)
+    return attempt

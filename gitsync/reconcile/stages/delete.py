@@ -1,81 +1,76 @@
 """Delete a resource that was removed from git, as its kind requires: its deleters first, then the DELETE.
 
-Apart from pruning, which decides whether anything is deleted at all.
+Separate from pruning, which decides whether anything is deleted at all.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from gitsync.arm.actor import Actor
 from gitsync.errors import ArmError
 from gitsync.extensions.api import ActsOnAzure, Subject
+from gitsync.extensions.registry import Registry
 from gitsync.model.condition import Condition, ConditionStatus
-from gitsync.model.gvk import GVK
-from gitsync.model.record import Record
 from gitsync.model.result import Stage
 from gitsync.model.verdict import Action
 from gitsync.planning.actions import may_recover
-from gitsync.reconcile.attempt import ReconcileAttempt
-from gitsync.status.conditions import DELETING, make_not_deleted, make_unreadable
+from gitsync.reconcile.attempt import PruneAttempt
+from gitsync.reconcile.etag import begin_write, is_outrun, look_again
+from gitsync.reconcile.run_cache import RunCache
+from gitsync.status.conditions import DELETING, DELETION_NOT_SUPPORTED, make_not_deleted, make_unreadable
 
 DELETED = Condition(status=ConditionStatus.TRUE, reason="Deleted", message="Removed from git and deleted from Azure.")
 
 
 @dataclass(slots=True)
 class _Ending:
-    """What came of the DELETE of the resource itself. The chain above it hands nothing back, so it is kept here."""
+    """The outcome of the DELETE of the resource itself. The chain above it returns nothing, so it is kept here."""
 
     failure: ArmError | None = None
     is_unfinished: bool = False
 
 
-async def delete_resource(turn: ReconcileAttempt, record: Record) -> ReconcileAttempt:
-    """Delete a resource and wait for the end. The caller holds the lane.
+async def delete(
+    attempt: PruneAttempt, *, registry: Registry, cache: RunCache, enter: Callable[[PruneAttempt, Stage], None]
+) -> PruneAttempt:
+    """Delete a resource and wait for the end. The caller holds the write lock; `enter` notes that the poll begins.
 
     A refusal of the DELETE itself keeps Azure's code; the extension reports an earlier error, and the resource stays
-    (docs/reference/kinds.md#extension-calls, #deletes).
+    (docs/reference/kinds.md#extension-calls, #deletes). Refusals are warnings, so that the next run tries again.
     """
-    ending, actor = _Ending(), Actor(turn.writer)
+    if attempt.known_kind is not None and not attempt.known_kind.can_delete:
+        return attempt.stopped(DELETION_NOT_SUPPORTED)
+    attempt = begin_write(attempt, cache)
+    ending, actor, record = _Ending(), Actor(attempt.writer), attempt.record
 
-    async def last(_subject: Subject, _azure: ActsOnAzure) -> None:
-        if_match = None if actor.has_acted else turn.if_match  # what was called before may have moved the ETag
+    async def send_delete(_subject: Subject, _azure: ActsOnAzure) -> None:
+        if_match = None if actor.has_acted else attempt.if_match  # an action may have moved the ETag
         try:
-            reply = await turn.writer.delete(record.arm_id, record.arm_api_version, if_match=if_match)
-            turn.run.memory.wrote(record.arm_id)
-            ending.is_unfinished = not await turn.at(Stage.POLL).writer.wait(reply)
+            reply = await attempt.writer.delete(record.arm_id, record.arm_api_version, if_match=if_match)
+            cache.note_write(record.arm_id)
+            enter(attempt, Stage.POLL)
+            ending.is_unfinished = not await attempt.writer.wait(reply)
         except ArmError as failure:
             ending.failure = failure
             raise
 
     try:
-        await turn.run.registry.delete(_subject_of(turn, record), actor, last)
+        await registry.delete(attempt.as_subject(), actor, send_delete)
     except ArmError as failure:
-        return _refused(turn, failure, ending)
-    return replace(turn, unfinished=True).stopped(DELETING) if ending.is_unfinished else record_deleted(turn)
+        return _handle_refusal(attempt, failure, ending, cache)
+    return replace(attempt, unfinished=True).stopped(DELETING) if ending.is_unfinished else record_deleted(attempt)
 
 
-def record_deleted(turn: ReconcileAttempt) -> ReconcileAttempt:
-    """The turn of what is no longer there."""
-    return replace(turn, done=Action.DELETE, exists=False).stopped(DELETED)
+def record_deleted(attempt: PruneAttempt) -> PruneAttempt:
+    """The attempt for what is no longer there."""
+    return replace(attempt, done=Action.DELETE, exists=False).stopped(DELETED)
 
 
-def _subject_of(turn: ReconcileAttempt, record: Record) -> Subject:
-    """What deleters see: the resource as read, without its manifest, which is no longer in git."""
-    return Subject(
-        key=turn.node.key,
-        gvk=GVK.parse(record.manifest_api_version, turn.node.key.kind),
-        spec={},
-        arm_id=record.arm_id,
-        api_version=record.arm_api_version,
-        live=turn.live,
-        owner_name=record.owner.name if record.owner else "",
-    )
-
-
-def _refused(turn: ReconcileAttempt, failure: ArmError, ending: _Ending) -> ReconcileAttempt:
-    if turn.is_outrun(failure) and failure is ending.failure:
-        return turn.overtaken(make_not_deleted(failure))
-    waits = may_recover(failure, missed_is_ours=False, granted=turn.run.memory.granted)
-    told = make_not_deleted(failure) if failure is ending.failure else make_unreadable(failure)
-    return turn.stopped(told, waits=waits)
+def _handle_refusal(attempt: PruneAttempt, failure: ArmError, ending: _Ending, cache: RunCache) -> PruneAttempt:
+    is_of_delete = failure is ending.failure
+    if is_of_delete and is_outrun(attempt, failure):
+        return look_again(attempt, cache, make_not_deleted(failure))
+    waits = may_recover(failure, missed_is_ours=False, granted=cache.has_granted)
+    return attempt.stopped(make_not_deleted(failure) if is_of_delete else make_unreadable(failure), waits=waits)

@@ -11,30 +11,33 @@ from collections.abc import Mapping
 
 from gitsync.arm.actor import Actor
 from gitsync.errors import ArmError, GitsyncError
-from gitsync.reconcile.attempt import ReconcileAttempt
+from gitsync.extensions.registry import Registry
+from gitsync.model.gvk import Key
+from gitsync.reconcile.attempt import ApplyAttempt
+from gitsync.secrets.values import RunValues
 from gitsync.status.conditions import make_unreadable, make_warning
 from gitsync.validation.annotations import OVERRIDE
 
 
-def remember_promises(turn: ReconcileAttempt) -> None:
+def remember_promises(attempt: ApplyAttempt, registry: Registry, values: RunValues) -> None:
     """Keep for the run what follows from the resource as it was just read."""
-    if turn.live is not None:
-        _keep(turn, turn.run.registry.foreseen(turn.subject()))
+    if attempt.live is not None:
+        _keep(values, attempt.key, registry.foreseen(attempt.as_subject()))
 
 
-async def handle_success(turn: ReconcileAttempt) -> ReconcileAttempt:
+async def handle_success(attempt: ApplyAttempt, *, registry: Registry, values: RunValues, writes: bool) -> ApplyAttempt:
     """Call the success handlers of the kind, each time and with every policy. A plan calls none."""
-    if not turn.run.rules.writes:
-        return turn
+    if not writes:
+        return attempt
     try:
-        _keep(turn, await turn.run.registry.succeeded(turn.subject(), Actor(turn.writer)))
+        _keep(values, attempt.key, await registry.succeeded(attempt.as_subject(), Actor(attempt.writer)))
     except ArmError as failure:
-        return turn.stopped(make_unreadable(failure))
+        return attempt.stopped(make_unreadable(failure))
     except GitsyncError as failure:
-        return turn.stopped(make_warning("Failed", str(failure)))
-    return turn
+        return attempt.stopped(make_warning("Failed", str(failure)))
+    return attempt
 
 
-def _keep(turn: ReconcileAttempt, annotations: Mapping[str, str]) -> None:
+def _keep(values: RunValues, key: Key, annotations: Mapping[str, str]) -> None:
     if OVERRIDE in annotations:
-        turn.run.values.rooted(turn.node.key, annotations[OVERRIDE])
+        values.rooted(key, annotations[OVERRIDE])

@@ -1,0 +1,38 @@
+"""Conditional writes: a write demands that the resource is still as it was read (RFC 9110 section 13.1.1)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TypeVar
+
+from gitsync.errors import ArmError
+from gitsync.model.condition import Condition
+from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt
+from gitsync.reconcile.run_cache import RunCache
+
+PRECONDITION_FAILED = 412
+
+A = TypeVar("A", ApplyAttempt, PruneAttempt)
+
+
+def begin_write(attempt: A, cache: RunCache) -> A:
+    """Note that a write begins, and return the attempt with the ETag that it demands.
+
+    It demands none if a write of this run may have moved the ETag since the read, or if the same ETag was refused
+    before: then the provider means something else by it.
+    """
+    unmoved = cache.count_writes_near(attempt.location) == attempt.writes_before
+    etag = attempt.live.etag if attempt.live and unmoved else None
+    cache.note_write(attempt.location)  # what is begun counts: a read meanwhile may show its effect
+    return replace(attempt, if_match=etag if etag != attempt.outrun else None)
+
+
+def is_outrun(attempt: A, failure: ArmError) -> bool:
+    """Tell whether a write was refused because the resource is not as it was read: look again, once."""
+    return failure.status == PRECONDITION_FAILED and attempt.if_match is not None and attempt.outrun is None
+
+
+def look_again(attempt: A, cache: RunCache, condition: Condition) -> A:
+    """Stop an attempt that was outrun, to start again from the first stage: nothing was written."""
+    cache.take_back_write(attempt.location)
+    return replace(attempt, outrun=attempt.if_match).stopped(condition, waits=True)

@@ -1,0 +1,77 @@
+"""Send what differs, under the write lock of the resource."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from gitsync.diff.ignore import keep_live_paths, remove_paths
+from gitsync.diff.merge_patch import merge_patch
+from gitsync.diff.three_way import Remembered
+from gitsync.errors import ArmError
+from gitsync.extensions.registry import Registry
+from gitsync.model.template import Request
+from gitsync.model.verdict import Action
+from gitsync.planning.secret_digest import Digests, seal_body
+from gitsync.reconcile.attempt import ApplyAttempt
+from gitsync.reconcile.etag import begin_write
+from gitsync.reconcile.run_cache import RunCache
+from gitsync.reconcile.stages.body_extensions import run_required_actions
+from gitsync.reconcile.stages.refusal import handle_refusal
+
+UPDATE_METHOD = "gitsync/update-method"
+
+
+async def act(
+    attempt: ApplyAttempt, *, registry: Registry, cache: RunCache, digests: Digests, registers: bool
+) -> ApplyAttempt:
+    """Send what differs. The caller holds the write lock until `poll` has ended.
+
+    `registers` allows registering a resource provider that the subscription lacks.
+    """
+    if attempt.action is Action.NONE:
+        return _acknowledge(attempt, cache, digests)
+    request = attempt.filled_request
+    attempt = attempt if attempt.tried else replace(attempt, tried=True, existed=bool(attempt.exists))
+    attempt = await run_required_actions(begin_write(attempt, cache), registry, cache)
+    if attempt.stop:
+        return attempt
+    send = attempt.writer.patch if _is_patched(attempt) else attempt.writer.put
+    body = _make_body(attempt, registry)
+    try:
+        reply = await send(request.arm_id, request.api_version, body, if_match=attempt.if_match)
+    except ArmError as failure:
+        return await handle_refusal(attempt, failure, registry=registry, cache=cache, registers=registers)
+    return _note_accepted(replace(attempt, reply=reply), request, attempt.action, cache, digests)
+
+
+def _is_patched(attempt: ApplyAttempt) -> bool:
+    return attempt.live is not None and attempt.prepared.resource.annotations.get(UPDATE_METHOD) == "patch"
+
+
+def _make_body(attempt: ApplyAttempt, registry: Registry) -> Mapping[str, Any]:
+    body = attempt.filled_request.body
+    if attempt.live is not None:
+        body = keep_live_paths(body, attempt.live.body, attempt.ignored)
+    if attempt.live is not None and _is_patched(attempt):
+        before = attempt.remembered.applied if attempt.remembered else {}
+        return merge_patch(body, attempt.live.body, before)
+    return registry.modified(body, attempt.as_subject())
+
+
+def _acknowledge(attempt: ApplyAttempt, cache: RunCache, digests: Digests) -> ApplyAttempt:
+    """Nothing differs. A write whose response was lost turns out to have succeeded."""
+    if attempt.sent is None or attempt.done is not Action.NONE:
+        return attempt
+    action = Action.UPDATE if attempt.existed else Action.CREATE
+    return _note_accepted(attempt, attempt.sent, action, cache, digests)
+
+
+def _note_accepted(
+    attempt: ApplyAttempt, request: Request, action: Action, cache: RunCache, digests: Digests
+) -> ApplyAttempt:
+    cache.note_applied(attempt.key, request.arm_id, existed=attempt.existed)
+    applied = seal_body(remove_paths(request.body, attempt.ignored), attempt.key, digests)
+    done = Action.CREATE if attempt.done is Action.CREATE else action
+    return replace(attempt, sent=request, done=done, remembered=Remembered(applied=applied, baseline=None))

@@ -1,0 +1,60 @@
+"""Read the result of a write, and keep it as the baseline of later runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from gitsync.diff.ignore import remove_paths
+from gitsync.diff.three_way import Remembered, make_baseline
+from gitsync.errors import ArmError
+from gitsync.model.verdict import Action, Verdict
+from gitsync.planning.secret_digest import Digests, keep_digests, seal_body
+from gitsync.reconcile.attempt import ApplyAttempt
+from gitsync.reconcile.run_cache import RunCache
+from gitsync.reconcile.stages.observe import wait_until_settled
+from gitsync.status.conditions import make_unreadable, make_warning
+
+
+async def read_back(attempt: ApplyAttempt, *, cache: RunCache, digests: Digests, adopts: bool) -> ApplyAttempt:
+    """Read what was written. If it cannot be read, the operation counts as unfinished: the next run continues it."""
+    if attempt.action is Action.NONE:
+        return _keep_baseline(attempt, cache, digests, adopts=adopts)
+    if not attempt.kind.can_get:
+        return _keep_baseline(replace(attempt, exists=True), cache, digests, adopts=adopts)
+    try:
+        live = await attempt.reader.get(attempt.arm_id, attempt.api_version)
+    except ArmError as failure:
+        return replace(attempt, unfinished=True).stopped(make_unreadable(failure))
+    if live is None:
+        text = f"Write of {attempt.arm_id} accepted; the resource cannot be read yet."
+        return attempt.stopped(make_warning("AzureResourceNotFound", text), waits=True)
+    attempt = await wait_until_settled(replace(attempt, live=live, exists=True))
+    if attempt.stop:
+        return attempt
+    if attempt.live is not None and attempt.live.has_failed:
+        text = f"The provisioningState of the resource in Azure is {attempt.live.provisioning_state}."
+        return attempt.stopped(make_warning("Failed", text))
+    return _keep_baseline(attempt, cache, digests, adopts=adopts)
+
+
+def _keep_baseline(attempt: ApplyAttempt, cache: RunCache, digests: Digests, *, adopts: bool) -> ApplyAttempt:
+    """Keep the live values of the fields that git sets as baseline, unless the resource is only watched."""
+    if attempt.live is None or attempt.request is None:
+        is_ours = attempt.request and attempt.exists and attempt.policy.allows_modify
+        applied = _applied(attempt, digests) if is_ours else None
+        return replace(attempt, remembered=Remembered(applied=applied, baseline=None)) if applied else attempt
+    cache.keep(attempt.arm_id, attempt.live)
+    comparison = attempt.comparison
+    is_reported = comparison is not None and comparison.verdict is Verdict.ADOPT and not adopts
+    if is_reported or not attempt.policy.allows_modify:
+        return attempt
+    baseline = make_baseline(attempt.desired, remove_paths(attempt.live.body, attempt.ignored))
+    return replace(attempt, remembered=Remembered(applied=_applied(attempt, digests), baseline=baseline))
+
+
+def _applied(attempt: ApplyAttempt, digests: Digests) -> Mapping[str, Any]:
+    """The body as it goes on record: what was not sent now keeps the digests of when it was."""
+    sealed = seal_body(attempt.desired, attempt.key, digests)
+    return keep_digests(sealed, attempt.remembered.applied if attempt.remembered else None)
