@@ -25,7 +25,7 @@ from gitsync.arm.http.payload import encode_payload
 from gitsync.arm.http.shown_resource import read_shown_resource
 from gitsync.arm.http.traffic import Traffic
 from gitsync.arm.lro.operations import Operations
-from gitsync.arm.lro.reply import AcceptedWrite, read_live
+from gitsync.arm.lro.reply import AcceptedWrite, accept_write
 from gitsync.arm.registration import Registrations
 from gitsync.model.clock import Clock
 from gitsync.model.live import Live
@@ -172,7 +172,7 @@ class Reader:
     ) -> Response:
         call = ArmRequest(method=method, path=path, target=at, resource_id=path, accepts=accepts, is_private=is_private)
         call = replace(call, most=LARGEST_PAGE) if accepts is _LIST else call
-        return await self._parts.exchange.read(call, self._conversation)
+        return await self._parts.exchange.send(call, self._conversation)
 
 
 class Writer(Reader):
@@ -182,36 +182,25 @@ class Writer(Reader):
     """
 
     async def put(
-        self,
-        arm_id: str,
-        api_version: str,
-        body: Mapping[str, Any],
-        *,
-        if_match: str | None = None,
-        if_none_match: str | None = None,
+        self, arm_id: str, api_version: str, body: Mapping[str, Any], *, if_match: str | None = None
     ) -> AcceptedWrite:
         """Send the whole resource. Even a 200 may only begin the work: hand the reply to `wait`."""
-        conditions = _conditions(if_match, if_none_match)
-        return await self._write("PUT", arm_id, api_version, body, headers=conditions)
+        call = _make_write("PUT", arm_id, api_version, body, if_match=if_match)
+        return accept_write(call, api_version, await self._parts.exchange.send(call, self._conversation))
 
     async def patch(
-        self,
-        arm_id: str,
-        api_version: str,
-        body: Mapping[str, Any],
-        *,
-        if_match: str | None = None,
-        if_none_match: str | None = None,
+        self, arm_id: str, api_version: str, body: Mapping[str, Any], *, if_match: str | None = None
     ) -> AcceptedWrite:
         """Send a merge patch (RFC 7396)."""
-        conditions = _conditions(if_match, if_none_match)
-        return await self._write("PATCH", arm_id, api_version, body, headers=conditions)
+        call = _make_write("PATCH", arm_id, api_version, body, if_match=if_match)
+        return accept_write(call, api_version, await self._parts.exchange.send(call, self._conversation))
 
     async def delete(
         self, arm_id: str, api_version: str, *, if_match: str | None = None, query: Mapping[str, str] | None = None
     ) -> AcceptedWrite:
         """Delete; what is not there is deleted already."""
-        return await self._write("DELETE", arm_id, api_version, headers=_conditions(if_match), query=query)
+        call = _make_write("DELETE", arm_id, api_version, if_match=if_match, query=query)
+        return accept_write(call, api_version, await self._parts.exchange.send(call, self._conversation))
 
     async def post(
         self,
@@ -222,7 +211,8 @@ class Writer(Reader):
         query: Mapping[str, str] | None = None,
     ) -> AcceptedWrite:
         """Call an action: the id of a resource and the action's name. What it answers at its end: see `result`."""
-        return await self._write("POST", path, api_version, body, query=query)
+        call = _make_write("POST", path, api_version, body, query=query)
+        return accept_write(call, api_version, await self._parts.exchange.send(call, self._conversation))
 
     async def result(self, reply: AcceptedWrite) -> Response | None:
         """Follow an action to its end: what it answers then, None when the deadline came first.
@@ -252,40 +242,25 @@ class Writer(Reader):
         """Register a resource provider and wait for it: one POST a run, however many ask. False at the deadline."""
         return await self._parts.registrations.register(namespace, subscription, self._conversation)
 
-    async def _write(
-        self,
-        method: str,
-        path: str,
-        api_version: str,
-        body: Mapping[str, Any] | None = None,
-        *,
-        headers: Mapping[str, str] | None = None,
-        query: Mapping[str, str] | None = None,
-    ) -> AcceptedWrite:
-        payload = None if body is None else encode_payload(body)
-        call = ArmRequest(
-            method=method,
-            path=path,
-            target=format_target(path, api_version, query),
-            resource_id=path,
-            accepts=_ACCEPTS[method],
-            headers={**(headers or {}), **({} if payload is None else _JSON)},
-            payload=payload,
-            is_private=method == "POST",
-        )
-        answer = await self._parts.exchange.write(call, self._conversation)
-        live = read_live(answer)
-        return AcceptedWrite(
-            arm_id=path,
-            api_version=api_version,
-            status=answer.status,
-            body=live.body,
-            etag=live.etag,
-            call=call,
-            answer=answer,
-        )
 
-
-def _conditions(if_match: str | None, if_none_match: str | None = None) -> Mapping[str, str]:
-    given = {"If-Match": if_match, "If-None-Match": if_none_match}
-    return {name: value for name, value in given.items() if value is not None}
+def _make_write(
+    method: str,
+    path: str,
+    api_version: str,
+    body: Mapping[str, Any] | None = None,
+    *,
+    if_match: str | None = None,
+    query: Mapping[str, str] | None = None,
+) -> ArmRequest:
+    payload = None if body is None else encode_payload(body)
+    headers = {"If-Match": if_match} if if_match is not None else {}
+    return ArmRequest(
+        method=method,
+        path=path,
+        target=format_target(path, api_version, query),
+        resource_id=path,
+        accepts=_ACCEPTS[method],
+        headers={**headers, **({} if payload is None else _JSON)},
+        payload=payload,
+        is_private=method == "POST",
+    )

@@ -69,7 +69,7 @@ class Registrations:
             if not await self._pace.pause(wait, polls, conversation):
                 return False
             polls += 1
-            state, wait = self._state(await self._exchange.read(_look_at(path), conversation))
+            state, wait = self._state(await self._exchange.send(_look_at(path), conversation))
         return True
 
     async def _ask(self, path: str, known: _Registration, conversation: Conversation) -> tuple[str, float | None]:
@@ -84,7 +84,7 @@ class Registrations:
             is_poll=False,
         )
         try:
-            answer = await self._exchange.write(call, conversation)
+            answer = await self._exchange.send(call, conversation)
         except ArmError as error:
             known.was_asked = error.outcome_unknown
             if not error.outcome_unknown:

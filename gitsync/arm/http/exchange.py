@@ -7,12 +7,12 @@ whole, from its turn and its token to the last byte of its answer.
 
 from __future__ import annotations
 
+import random
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any, Protocol, TypeVar
 
 from loguru import logger
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_exponential_jitter
 
 from gitsync.arm.auth.access import ArmAccess
 from gitsync.arm.http.answer import Response
@@ -25,9 +25,6 @@ from gitsync.arm.http.traffic import Traffic
 from gitsync.errors import ArmError
 from gitsync.model.clock import Clock, format_rfc3339
 from gitsync.model.result import Attempt
-
-_BACK_OFF = wait_exponential_jitter(initial=1, max=60, jitter=1)
-
 
 T = TypeVar("T")
 
@@ -55,38 +52,66 @@ class Exchange:
         self._counts = traffic.counts
         self._read_timeout = access.network.read_timeout
 
-    async def read(self, call: ArmRequest, conversation: Conversation) -> Response:
-        """Ask until there is an answer that was asked for, the failure is final, or the deadline is too near."""
-        return await self._try(lambda: self.once(call, conversation), may_read_again, conversation)
+    async def send(self, call: ArmRequest, conversation: Conversation) -> Response:
+        """Send until there is an expected answer, the failure is final, or the deadline is too near.
 
-    async def write(self, call: ArmRequest, conversation: Conversation) -> Response:
-        """Send, and again only if it surely was not done. `ArmError.outcome_unknown`: read before writing again."""
-        return await self._try(lambda: self.once(call, conversation), may_write_again, conversation)
-
-    async def patiently(self, ask: Callable[[], Awaitable[T]], doing: str, conversation: Conversation) -> T:
-        """Do something else that changes nothing, with the patience of a read. `doing` names it: "to sign in"."""
-
-        async def once() -> T:
+        A write is sent again only if it surely was not done. `ArmError.outcome_unknown`: read before writing again.
+        """
+        may_try_again = may_write_again if call.is_write else may_read_again
+        tries = 0
+        while True:
             try:
-                async with conversation.in_time(self.clock):
-                    return await ask()
-            except TimeoutError as error:
-                raise DeadlineError(_too_late(doing, conversation), **self._known(None)) from error
+                return await self.once(call, conversation)
             except ArmError as error:
-                self.remember(error, conversation)
-                raise
+                if not may_try_again(error):
+                    raise
+                await self._pause(error, tries, conversation)
+            tries += 1
 
-        return await self._try(once, may_read_again, conversation)
+    async def ask_patiently(self, ask: Callable[[], Awaitable[T]], doing: str, conversation: Conversation) -> T:
+        """Do something else that changes nothing, with the patience of a read. `doing` names it: "to sign in"."""
+        tries = 0
+        while True:
+            try:
+                return await self._ask_once(ask, doing, conversation)
+            except ArmError as error:
+                if not may_read_again(error):
+                    raise
+                await self._pause(error, tries, conversation)
+            tries += 1
+
+    async def _ask_once(self, ask: Callable[[], Awaitable[T]], doing: str, conversation: Conversation) -> T:
+        try:
+            async with conversation.in_time(self.clock):
+                return await ask()
+        except TimeoutError as error:
+            raise DeadlineError(_too_late(doing, conversation), **self._known(None)) from error
+        except ArmError as error:
+            self.remember(error, conversation)
+            raise
+
+    async def _pause(self, error: ArmError, tries: int, conversation: Conversation) -> None:
+        """Wait before another try. Raises the error if its host will not answer, or the deadline comes first."""
+        host = self._authority if isinstance(error, AuthorityError) else self.host
+        seconds = error.retry_after or _back_off(tries)
+        if not host.may_answer(error) or self.clock.monotonic() + seconds > conversation.deadline:
+            raise error
+        await self.clock.sleep(seconds)
 
     async def once(self, call: ArmRequest, conversation: Conversation) -> Response:
         """One try. A failed one is kept in the conversation, and raised."""
+        may_be_done = False
         try:
-            async with self._turn(call, conversation):
-                answer = await self._send(call, conversation)
-            self.host.answered()
-            self._authority.answered()
-            self._throttle.learn(call.method, call.path, answer)
-            self._raise_for(answer, call)
+            async with self._turn(call, conversation), conversation.in_time(self.clock):
+                may_be_done = call.is_write
+                self._counts["polls" if call.is_poll else classify_method(call.method)] += 1
+                conversation.requests += 1
+                answer = await self._carrier.send(call, read_timeout=self._read_timeout)
+            self._learn(call, answer)
+        except TimeoutError as error:
+            late = self._make_late(call, conversation, may_be_done=may_be_done)
+            self.remember(late, conversation)
+            raise late from error
         except ArmError as error:
             error.at = error.at or format_rfc3339(self.clock.now())
             self.remember(error, conversation)
@@ -95,35 +120,29 @@ class Exchange:
 
     @asynccontextmanager
     async def _turn(self, call: ArmRequest, conversation: Conversation) -> AsyncIterator[None]:
-        """Wait for the request's turn, and keep it; DeadlineError where that would be too late."""
-        try:
-            async with conversation.in_time(self.clock):
-                is_my_turn = await self._throttle.admit(call.method, call.path, conversation)
-                if is_my_turn:
-                    await self._slots.acquire()
-        except TimeoutError:
-            is_my_turn = False
-        if not is_my_turn:
-            raise DeadlineError(_too_late(_asking(call), conversation), **self._known(call))
+        """Wait for the request's turn, and keep it. TimeoutError if that would be too late."""
+        async with conversation.in_time(self.clock):
+            if not await self._throttle.admit(call.method, call.path, conversation):
+                raise TimeoutError
+            await self._slots.acquire()
         try:
             yield
         finally:
             self._slots.release()
 
-    async def _send(self, call: ArmRequest, conversation: Conversation) -> Response:
-        """Send, and wait for the answer until the deadline. Whether a write was done that it cut off is not known."""
-        may_be_done = False
-        try:
-            async with conversation.in_time(self.clock):
-                may_be_done = call.is_write
-                self._counts["polls" if call.is_poll else classify_method(call.method)] += 1
-                conversation.requests += 1
-                return await self._carrier.send(call, read_timeout=self._read_timeout)
-        except TimeoutError as error:
-            message, known = _too_late(_asking(call), conversation), self._known(call)
-            if not may_be_done:
-                raise DeadlineError(message, **known) from error
-            raise TransportError(message, was_sent=True, outcome_unknown=True, **known) from error
+    def _learn(self, call: ArmRequest, answer: Response) -> None:
+        """Take in what an answer says. Raises ArmError if it is not an expected one."""
+        self.host.answered()
+        self._authority.answered()
+        self._throttle.learn(call.method, call.path, answer)
+        self._raise_for(answer, call)
+
+    def _make_late(self, call: ArmRequest, conversation: Conversation, *, may_be_done: bool) -> ArmError:
+        """The error of a deadline. Whether a write that it cut off was done is not known."""
+        message, known = _too_late(_asking(call), conversation), self._known(call)
+        if not may_be_done:
+            return DeadlineError(message, **known)
+        return TransportError(message, was_sent=True, outcome_unknown=True, **known)
 
     def _known(self, call: ArmRequest | None) -> dict[str, Any]:
         """The members of a deadline error other than its message."""
@@ -157,58 +176,24 @@ class Exchange:
         seen = logger.bind(status=error.status, code=error.code, method=error.method, resource=error.resource_id)
         seen.debug("Azure refused the request or did not respond")
 
-    async def _try(self, ask: Callable[[], Awaitable[T]], may_try_again: MayTryAgain, conversation: Conversation) -> T:
-        """Once, and then as tenacity says; only after a failure, for it costs a quarter of what a request does."""
 
-        def is_worth_it(error: BaseException) -> bool:
-            host = self._authority if isinstance(error, AuthorityError) else self.host
-            return may_try_again(error) and host.may_answer(error)
-
-        try:
-            return await ask()
-        except ArmError as error:
-            if not is_worth_it(error):
-                raise
-            failed = [error]
-
-        async def again() -> T:
-            if failed:
-                raise failed.pop()
-            return await ask()
-
-        def is_too_late(state: RetryCallState) -> bool:
-            return self.clock.monotonic() + state.upcoming_sleep > conversation.deadline
-
-        return await AsyncRetrying(
-            retry=retry_if_exception(is_worth_it),
-            wait=_wait,
-            stop=is_too_late,
-            sleep=self.clock.sleep,
-            reraise=True,
-        )(again)
-
-
-MayTryAgain = Callable[[BaseException], bool]
-
-
-def may_read_again(error: BaseException) -> bool:
+def may_read_again(error: ArmError) -> bool:
     """Transport, 408, 429 and 5xx may pass; a refusal does not."""
     if isinstance(error, TransportError):
         return True
-    return isinstance(error, ArmError) and (error.status in {408, 429} or error.status >= 500)
+    return error.status in {408, 429} or error.status >= 500
 
 
-def may_write_again(error: BaseException) -> bool:
+def may_write_again(error: ArmError) -> bool:
     """Only what surely was not done. Not every 429 is a quota; all of them say that nothing was begun."""
     if isinstance(error, TransportError):
         return not error.was_sent
-    return isinstance(error, ArmError) and error.status == 429
+    return error.status == 429
 
 
-def _wait(state: RetryCallState) -> float:
-    error = state.outcome.exception() if state.outcome else None
-    asked = error.retry_after if isinstance(error, ArmError) else None
-    return asked or _BACK_OFF(state)
+def _back_off(tries: int) -> float:
+    """Seconds before another try: 1, 2, 4 … 60, and up to one more, so that those who failed together part."""
+    return min(60.0, 2.0 ** min(tries, 6) + random.random())  # noqa: S311 - no secret
 
 
 def _asking(call: ArmRequest) -> str:

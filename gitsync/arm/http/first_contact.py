@@ -31,6 +31,6 @@ async def make_first_contact(ask: Callable[[], Awaitable[T]], doing: str, exchan
     """
     conversation = Conversation(deadline=min(deadline, exchange.clock.monotonic() + FIRST_PATIENCE))
     try:
-        return await exchange.patiently(ask, doing, conversation)
+        return await exchange.ask_patiently(ask, doing, conversation)
     except ArmError as error:
         raise ConfigError(error.message, hint=error.hint) from error

@@ -84,7 +84,7 @@ class Operations:
         while seen is not None and seen.is_moving and await self._pace.pause(wait, polls, conversation):
             polls += 1
             try:
-                answer = await self._exchange.read(call, conversation)
+                answer = await self._exchange.send(call, conversation)
             except DeadlineError:
                 return seen
             wait = answer.retry_after(self._pace.clock.now())

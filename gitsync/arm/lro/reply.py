@@ -37,3 +37,17 @@ def read_live(answer: Response) -> Live:
     body = answer.mapping()
     own = body.get("etag")
     return Live(body=body, etag=answer.headers.get("etag") or (own if isinstance(own, str) and own else None))
+
+
+def accept_write(call: ArmRequest, api_version: str, answer: Response) -> AcceptedWrite:
+    """The reply to a write, from an answer that was expected."""
+    live = read_live(answer)
+    return AcceptedWrite(
+        arm_id=call.path,
+        api_version=api_version,
+        status=answer.status,
+        body=live.body,
+        etag=live.etag,
+        call=call,
+        answer=answer,
+    )
