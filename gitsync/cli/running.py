@@ -61,7 +61,7 @@ def execute_run(options: argparse.Namespace, config: Config, *, writes: bool) ->
     """Run once, print the report and return the exit code.
 
     Raises GitsyncError if the run is refused. After everything is written, it raises the internal errors that ended the
-    turns of single resources.
+    reconciliation of single resources.
     """
     from gitsync.run.run import execute
 
@@ -79,7 +79,7 @@ def execute_run(options: argparse.Namespace, config: Config, *, writes: bool) ->
         interruption.close()
     faults = [result.fault for result in report.results if result.fault]
     if faults:
-        raise ExceptionGroup("in the turns of single resources", faults)
+        raise ExceptionGroup("while single resources were reconciled", faults)
     return interruption.exit_code(report)
 
 

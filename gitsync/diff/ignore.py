@@ -1,6 +1,6 @@
 """Leave paths of a body alone: not there where bodies are compared, and as Azure has them where one is sent.
 
-Apart from the annotation that lists them (core/ignore_annotation): this knows bodies, that knows manifests. A path is a
+Separate from the annotation that lists them (validation/ignore_annotation), which knows manifests. A path is a
 tuple of steps, and covers everything below it. A step names a member, or is `*` for every member or entry, or
 `[name=web]` for the entry of a list that has that value in that field (`[subnet.id=…]`: a dot leads inside). Places in
 a list are no steps: an entry that moves would take the path of another.

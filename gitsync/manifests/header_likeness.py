@@ -1,6 +1,6 @@
 """The header of a document as its author probably meant it: keys in another case, or within two letters, count too.
 
-Apart from core/metadata, which reads a header by the rules of Kubernetes: what is found here names a document that
+Apart from metadata, which reads a header by the rules of Kubernetes: what is found here names a document that
 failed these rules, and decides nothing about a resource.
 """
 

@@ -1,6 +1,6 @@
 """Files into manifests: which documents are resources, which feed them, and which are not for gitsync.
 
-Sorting only: how text becomes values is core/documents, who a document is core/metadata, what a resource may say is
+Sorting only: how text becomes values is yaml_documents, who a document is metadata, what a resource may say is
 validation. A document that cannot be read becomes a problem and does not stop the others.
 """
 

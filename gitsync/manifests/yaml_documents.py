@@ -1,7 +1,7 @@
 """The documents of one YAML or JSON file, as Kubernetes reads them, with the line of every field.
 
 Built from the parser's events and not from its node tree: the depth is bounded before anything is built, duplicate
-keys are found, and scalars follow core/scalars. Files are untrusted: aliases, depth and size have budgets.
+keys are found, and scalars follow yaml_scalars. Files are untrusted: aliases, depth and size have budgets.
 """
 
 from __future__ import annotations

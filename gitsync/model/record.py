@@ -59,8 +59,8 @@ class Record:
     the spec, whose digest is `spec_digest`. `writes` counts the runs that wrote it, `row` those of them that
     something undid (None: none yet). `agent` names the agent that keeps it. `credential` is the Secret
     that it was last reconciled with, by its name; "" for the global credential. `exports` are the Secrets and config
-    maps that are its own, sorted. `unit` is the folder of the manifest (core/units); "" in records of before it was
-    kept.
+    maps that are its own, sorted. `unit` is the folder of the manifest (manifests/units); "" in
+    older records.
     """
 
     key: Key

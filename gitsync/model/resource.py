@@ -44,7 +44,7 @@ class Prepared:
     `arm_id` is None where not even the id is known. `owner` is None for kinds without one. `depends_on` holds the
     manifests that must come first (owner, references, producers of values), sorted, each of them present in the same
     set of manifests. `problems` has every problem of this resource, errors and warnings. `ignored` are the paths of
-    the body that are left alone today, each in its steps (core/ignore). `credential` is the Secret of its namespace
+    the body that are left alone today, each in its steps (diff/ignore). `credential` is the Secret of its namespace
     that it is reconciled with; "" for the global credential. `is_watched` tells that the run is not about it: it is
     looked at, since another resource needs it.
     """

@@ -48,9 +48,9 @@ class Result:
 
     `is_fine` tells dependents that they may go on: Ready, or in a plan "would be". `exists` tells that Azure has the
     resource, which is enough for a dependent that is ours already. `may_mend` tells that another try, in this run or
-    the next, may go better without a change of the manifest. `fault` is what a mistake in gitsync raised, where that
-    ended the turn. `owner` and `depends_on` are what the manifest names, or the last one that was recorded: the edges
-    of the graph. `because` gives for some paths of `unverified` what else is not known, and `reviewed` is what a plan
+    the next, may go better without a change of the manifest. `fault` is what a bug in gitsync raised, if that ended
+    the attempt. `owner` and `depends_on` are what the manifest names, or the last one that was recorded: the edges of
+    the graph. `because` gives for some paths of `unverified` what else is not known, and `reviewed` is what a plan
     for review contains of the resource.
     """
 

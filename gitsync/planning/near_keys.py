@@ -1,6 +1,6 @@
 """When two keys are so similar that one may be a typo of the other.
 
-Separate from the rules that hold a delete (core/holds), since this compares words only. Names are indexed by their
+Separate from the rules that hold a delete (prune_holds), since this compares words only. Names are indexed by their
 variants, so that thousands of new manifests are not compared with everything that was removed from git.
 """
 

@@ -47,7 +47,7 @@ class Holds:
     """What in git decides about deletes. Made by `holds_of`.
 
     `faults` may hide manifests of their units; `traces` are of documents that are not understood, by each name they
-    say; `new` are manifests without a record, or that stand twice, by the variants of their names (core/slips);
+    say; `new` are manifests without a record, or that stand twice, by the variants of their names (near_keys);
     `owned` and `owners` have a manifest for each owner that is named, by its key and by its ARM id; `moves` has the
     units in which the resources of a recorded unit stand now; `strays` are alone in a namespace that the run is not
     about.

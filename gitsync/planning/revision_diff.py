@@ -94,7 +94,7 @@ def compare_revisions(plan: Plan, old: Revised, new: Revised, *, prune: bool) ->
 
 
 class _Rehearsal:
-    """The turn of single resources, with what they share."""
+    """The comparison of single resources, with what they share."""
 
     def __init__(self, old: Revised, new: Revised, by_id: Mapping[str, Record]) -> None:
         self._old = old

@@ -2,7 +2,7 @@
 (docs/reference/reconciliation.md#arm-ids).
 
 An id may have a placeholder: a name that is read from a ConfigMap, or the subscription that an alias makes. Ids as
-paths are core/armpath; here they are built.
+paths are formats/arm_path; here they are built.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """From the files of one revision and the records to a plan that may be run, or a refusal.
 
-Nothing here reads from Azure. The decisions are in `core`; this joins them with the settings.
+Nothing here reads from Azure. The decisions are in `planning`; this joins them with the settings.
 """
 
 from __future__ import annotations

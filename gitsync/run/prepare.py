@@ -51,7 +51,7 @@ def prepare_resources(
 
 
 def _with_expressions(one: Prepared, catalog: Catalog) -> Prepared:
-    """Expressions are compiled apart from the rest, since that is above the core."""
+    """Compile expressions separately: the engine is above the pure folders."""
     kind = catalog.kind(one.resource.gvk)
     if kind is None or not has_expressions(one.resource):
         return one

@@ -1,5 +1,5 @@
 """The live state of a resource in the shape of an ASO status, and the values of it that are exported
-(docs/reference/reconciliation.md#status-shape, docs/reference/catalog.md#fields). The reverse of core/convert.
+(docs/reference/reconciliation.md#status-shape, docs/reference/catalog.md#fields). The reverse of request/body.
 """
 
 from __future__ import annotations

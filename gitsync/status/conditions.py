@@ -127,7 +127,7 @@ def find_code(condition: Condition) -> str:
 
 
 def make_fault(fault: Exception) -> Condition:
-    """A bug in gitsync ended the turn. Its message may quote a value of Azure or of a manifest, its type cannot."""
+    """A bug in gitsync ended the attempt. Its message may quote a value of Azure or of a manifest, its type cannot."""
     return make_warning("Failed", f"Internal error of gitsync: {type(fault).__name__}. The other resources continued.")
 
 

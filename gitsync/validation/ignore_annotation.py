@@ -2,7 +2,7 @@
 in its text.
 
 An entry is a path, or a mapping of `path`, `until` (the last day on which it holds) and `reason`. A path is a JSON
-pointer (RFC 6901) into the ARM body, as reports show it, with steps as core/ignore has them. There is no clock here:
+pointer (RFC 6901) into the ARM body, as reports show it, with steps as diff/ignore has them. There is no clock here:
 the day comes from outside.
 """
 

@@ -1,4 +1,4 @@
-"""The packed catalog, as files in the package. Built by tools/build_catalog.py; read by core/catalog.py alone."""
+"""The packed catalog, as files in the package. Built by tools/build_catalog.py; read by catalog/catalog.py alone."""
 
 from __future__ import annotations
 
