@@ -1,7 +1,7 @@
 """From manifests to requests with placeholders: names, owners, ids, bodies, edges, policies and problems. All offline.
 
-The first of the two steps of conversion. It takes a whole set through the steps of `draft` and lets validation judge it;
-it decides nothing itself but the policy.
+The first of the two steps of conversion. It takes a whole set through `draft` and lets validation judge it; it decides
+nothing itself but the policy.
 """
 
 from __future__ import annotations
