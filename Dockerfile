@@ -9,6 +9,7 @@ WORKDIR /src
 # The environment has no pip of its own: nothing in the final image can install anything.
 RUN python -m venv --without-pip /opt/gitsync
 COPY pyproject.toml README.md LICENSE NOTICE ./
+COPY tools/project_urls.py ./tools/
 COPY gitsync ./gitsync
 # Both places of secrets that need a package more; `--build-arg EXTRAS=` leaves them out.
 ARG EXTRAS=keyvault,kubernetes
