@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from gitsync.model.condition import Condition
 from gitsync.model.gvk import Key
-from gitsync.status.advice_of_kinds import BY_KIND
-from gitsync.status.advice_texts import BY_CODE
+from gitsync.status.advice_texts import BY_CODE, BY_KIND
 from gitsync.status.conditions import find_code
 
 

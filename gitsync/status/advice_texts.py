@@ -1,4 +1,4 @@
-"""The texts of advice by code: rows of codes that mean the same, and what to do about them.
+"""The texts of advice: rows of codes that mean the same, and what to do about them; last, codes of single kinds.
 
 Each text is one line, shown next to the message, which it does not repeat. It says how to fix the error, and explains
 the cause if the message does not.
@@ -264,6 +264,49 @@ _SECRETS: Final = {
         "`--prune` removes exports of manifests that were removed from git. The resource itself is in Azure."
     ),
 }
+_START: Final = "The server is stopped. Start it (az postgres flexible-server start)."
+_VCORES: Final = (
+    "Usually the subscription has no cores of this family left in the region: choose another size, or request more "
+    "quota (in the portal under Quotas). Otherwise the message names the state that forbids it."
+)
+_POSTGRESQL: Final = "dbforpostgresql.azure.com"
+
+_OF_KINDS: Final = {
+    ("AuthorizationFailed", "authorization.azure.com", "RoleAssignment"): (
+        "Contributor may not assign roles. Grant gitsync's identity Role Based Access Control Administrator on the "
+        "scope, with a condition on the roles that it may assign; this takes some minutes to take effect."
+    ),
+    ("AuthorizationFailed", "authorization.azure.com", "RoleDefinition"): (
+        "Contributor may not create roles. Grant gitsync's identity the role User Access Administrator on each of the "
+        "assignableScopes; this takes some minutes to take effect."
+    ),
+    ("ConflictError", "keyvault.azure.com", "Vault"): (
+        "Usually a deleted vault still reserves the name. Set spec.properties.createMode to createOrRecover, or to "
+        "purgeThenCreate if its content may be lost, or set another name in spec.azureName."
+    ),
+    ("CustomKubeletIdentityMissingPermissionError", "containerservice.azure.com", "ManagedCluster"): (
+        "Grant the identity of the cluster the role Managed Identity Operator on the identity of the kubelet."
+    ),
+    ("NodePoolMcVersionIncompatible", "containerservice.azure.com", "ManagedClustersAgentPool"): (
+        "A pool cannot be newer than its cluster. Raise the version of the ManagedCluster first."
+    ),
+    ("OperationNotAllowed", "compute.azure.com", "VirtualMachine"): _VCORES,
+    ("OperationNotAllowed", "compute.azure.com", "VirtualMachineScaleSet"): _VCORES,
+    ("PostReconciliationFailure", "network.azure.com", "PrivateEndpoint"): (
+        "Ask the owner of the target service to approve the connection, then run again."
+    ),
+    ("ReconciliationBlocked", _POSTGRESQL, "FlexibleServer"): _START,
+    ("ReconciliationBlocked", _POSTGRESQL, "FlexibleServersDatabase"): _START,
+    ("ReconciliationBlocked", _POSTGRESQL, "FlexibleServersFirewallRule"): _START,
+    ("ServiceUnavailable", "documentdb.azure.com", "DatabaseAccount"): (
+        "Usually the region has no capacity for new accounts. Choose another location, or request access from support "
+        "to this one."
+    ),
+    ("VulnerabilityAssessmentADSIsDisabled", "sql.azure.com", "ServersVulnerabilityAssessment"): (
+        "Enable Microsoft Defender for SQL on the server first, with a ServersAdvancedThreatProtectionSetting."
+    ),
+}
+
 _TABLES: Final = (
     _ACCESS,
     _ROLES,
@@ -282,3 +325,8 @@ BY_CODE: Final[Mapping[str, str]] = {
     code.casefold(): text for table in _TABLES for codes, text in table.items() for code in codes.split()
 }
 """Advice by code, in lower case."""
+
+BY_KIND: Final[Mapping[tuple[str, str, str], str]] = {
+    (code.casefold(), group, kind): text for (code, group, kind), text in _OF_KINDS.items()
+}
+"""Advice by code in lower case, group and kind, if the code means something else for that kind."""

@@ -12,8 +12,7 @@ from gitsync.emulator.codes import CODES
 from gitsync.errors import ArmError
 from gitsync.model.gvk import Key
 from gitsync.status.advice import find_advice, find_condition_advice
-from gitsync.status.advice_of_kinds import BY_KIND
-from gitsync.status.advice_texts import BY_CODE
+from gitsync.status.advice_texts import BY_CODE, BY_KIND
 from gitsync.status.conditions import READY, RECONCILING, make_not_deleted, make_refused, make_unreadable, make_warning
 from gitsync.status.error_classes import classify
 
