@@ -10,13 +10,14 @@ import json
 from collections.abc import Iterator, Sequence
 from difflib import unified_diff
 from itertools import takewhile
-from typing import Any
+from typing import Any, NamedTuple
+
+from markupsafe import Markup
 
 from gitsync.model.verdict import Difference
 from gitsync.redaction import truncate
 from gitsync.report.escape import format_value as one_line
-from gitsync.report.headline import format_plural
-from gitsync.report.html.markup import BREAK, NOTHING, Markup, code, element, joined, table, text
+from gitsync.report.html.markup import render_template
 
 _MOST_ROWS = 200  # differences of one resource
 _MOST_LINES = 400  # of one side that has several
@@ -24,24 +25,43 @@ _LONGEST_LINE = 500  # characters
 _AROUND = 3  # lines that are the same, around those that are not
 
 
+class Side(NamedTuple):
+    """One side as one line: what both sides start with, what only this one has, and what both end with."""
+
+    start: str
+    middle: str
+    end: str
+    absent: bool
+
+
+class Row(NamedTuple):
+    """A difference: its lines, each with the name of its element, or else its sides."""
+
+    path: str
+    why: str
+    live: Side
+    desired: Side
+    lines: Sequence[tuple[str, str]]
+
+
 def render_differences(found: Sequence[Difference], before: str) -> Markup:
     """A table of what differs, by path; "" where nothing does. `before` heads the side that git's is compared with."""
+    if not found:
+        return Markup()
     ordered = sorted(found, key=lambda d: d.path)
-    if not ordered:
-        return NOTHING
-    caption, head = text(format_plural(len(ordered), "difference")), ("Path", before, "git", "Why")
-    shown = table(caption, head, (_row(one, before) for one in ordered[:_MOST_ROWS]), class_="diff")
-    hidden = len(ordered) - _MOST_ROWS
-    left_out = f"… and {format_plural(hidden, 'more difference')}, left out to keep this page small."
-    return joined([shown, element("p", text(left_out), class_="note")] if hidden > 0 else [shown])
+    return render_template(
+        "differences.html",
+        count=len(ordered),
+        before=before,
+        rows=[_make_row(one) for one in ordered[:_MOST_ROWS]],
+        hidden=len(ordered) - _MOST_ROWS,
+    )
 
 
-def _row(difference: Difference, before: str) -> Markup:
+def _make_row(difference: Difference) -> Row:
     live, desired = _lines(difference.live), _lines(difference.desired)
     several = len(live) > 1 or len(desired) > 1
-    sides = _block(live, desired, before) if several else _sides(difference, before)
-    why = element("td", text(difference.rule), class_="why", data_title="Why")
-    return element("tr", element("th", code(difference.path), scope="row"), sides, why)
+    return Row(difference.path, difference.rule, *_sides(difference), list(_block(live, desired)) if several else [])
 
 
 def _lines(side: Any) -> list[str]:
@@ -57,30 +77,18 @@ def _lines(side: Any) -> list[str]:
     return lines if len(lines) <= _MOST_LINES else [*lines[:_MOST_LINES], f"… ({len(lines):,} lines)"]
 
 
-def _block(live: Sequence[str], desired: Sequence[str], before: str) -> Markup:
-    """Lines of both sides in one, across both columns."""
-    changed = list(unified_diff(live, desired, n=_AROUND, lineterm=""))[2:]
-    lines = joined((_line(line) for line in changed), BREAK)
-    whose = (element("del", text(f"- {before}")), text(" "), element("ins", text("+ git")))
-    return element("td", element("p", *whose, class_="note"), element("pre", lines, tabindex=0), colspan=2)
+def _block(live: Sequence[str], desired: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Lines of both sides in one, each with the name of its element."""
+    for line in list(unified_diff(live, desired, n=_AROUND, lineterm=""))[2:]:
+        yield {"-": "del", "+": "ins", "@": "i"}.get(line[:1], ""), truncate(line, _LONGEST_LINE)
 
 
-def _line(line: str) -> Markup:
-    shown = text(truncate(line, _LONGEST_LINE))
-    name = {"-": "del", "+": "ins", "@": "i"}.get(line[:1])
-    return element(name, shown) if name else shown
-
-
-def _sides(difference: Difference, before: str) -> Markup:
+def _sides(difference: Difference) -> tuple[Side, Side]:
     """Two single values side by side."""
     live, desired = one_line(difference.live), one_line(difference.desired)
-    gone, came = (difference.live is not None), (difference.desired is not None)
-    start, end = _same(live, desired) if gone and came else (0, 0)
-    cells = (
-        element("td", _side(live, start, end, "del" if gone else ""), class_="live", data_title=before),
-        element("td", _side(desired, start, end, "ins" if came else ""), class_="desired", data_title="git"),
-    )
-    return joined(cells)
+    gone, came = difference.live is None, difference.desired is None
+    start, end = (0, 0) if gone or came else _same(live, desired)
+    return _make_side(live, start, end, absent=gone), _make_side(desired, start, end, absent=came)
 
 
 def _same(one: str, other: str) -> tuple[int, int]:
@@ -95,18 +103,8 @@ def _prefix(one: str, other: str) -> int:
     return sum(1 for _ in same)
 
 
-def _side(shown: str, start: int, end: int, name: str) -> Markup:
-    if not name:
-        return element("span", text(shown), class_="absent")
-    return element(name, element("code", *_marked(shown, start, end)))
-
-
-def _marked(shown: str, start: int, end: int) -> Iterator[Markup]:
+def _make_side(shown: str, start: int, end: int, *, absent: bool) -> Side:
     if start == end == 0:
-        yield text(shown)
-        return
+        return Side(shown, "", "", absent)
     stop = len(shown) - end
-    yield text(shown[:start])
-    if shown[start:stop]:
-        yield element("mark", text(shown[start:stop]))
-    yield text(shown[stop:])
+    return Side(shown[:start], shown[start:stop], shown[stop:], absent)

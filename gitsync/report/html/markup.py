@@ -1,88 +1,71 @@
-"""HTML that is safe whatever its content.
+"""HTML that is safe whatever its content: the templates of the page, and how they are filled.
 
-Apart, so that escaping is decided once: what is put into a page is `Markup`, and only the functions here make it. A
-plain str where markup is wanted is an error of the type checker.
+Escaping is decided here, once: every value that a template shows is escaped unless it is `Markup`, which only a
+template or a function of this module makes. A name that a template misspells is an error.
 """
 
 from __future__ import annotations
 
+import pkgutil
 import re
-from collections.abc import Iterable
+from functools import cache
 from html import escape
-from typing import NewType
+from typing import Any
+
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+from markupsafe import Markup
 
 from gitsync.logging import escape_controls
+from gitsync.report.headline import format_plural
+from gitsync.report.html.anchors import make_anchor
+from gitsync.report.html.looks import LOOKS, find_tone
 
-Markup = NewType("Markup", str)
-Attribute = str | int | None
-"""True and False are numbers too (PEP 285)."""
-
-_EMPTY = frozenset({"meta", "link", "input", "col", "rect", "path"})
-"""Elements without content; those of SVG are closed in the same tag."""
-
-_SPAN = re.compile(r"`([^`]+)`")
+_INDENT = re.compile(r"^ +", re.MULTILINE)
+_CODE = re.compile(r"`([^`]+)`")
 
 
-def text(value: str) -> Markup:
-    """Foreign text: escaped, and control and direction characters spelled out."""
-    return Markup(escape(escape_controls(value)))
+def render_template(name: str, **values: Any) -> Markup:
+    """Fill a template of the folder `templates`. jinja2.UndefinedError for a value that it needs and does not get."""
+    return Markup(_environment().get_template(name).render(values))  # noqa: S704 - the template has escaped
 
 
-def element(tag: str, /, *content: Markup, **attributes: Attribute) -> Markup:
-    """An element. Attributes are escaped; one that is True stands alone, one that is None or False is left out. In
-    their names a trailing underscore is dropped (`class_`), and others become dashes (`data_verdict`).
-    """
-    opened = "".join([tag, *(_attribute(key, value) for key, value in attributes.items())])
-    if tag in _EMPTY:
-        return Markup(f"<{opened}/>")
-    return Markup(f"<{opened}>{''.join(content)}</{tag}>")
+def read_own(name: str) -> Markup:
+    """A file of this package (its style, its script, a template), as it is. FileNotFoundError if there is none."""
+    content = pkgutil.get_data(__name__, name)
+    if content is None:
+        raise FileNotFoundError(name)
+    return Markup(content.decode())  # noqa: S704 - nothing from outside
 
 
-def _attribute(key: str, value: Attribute) -> str:
-    if value is None or value is False:
-        return ""
-    name = key.rstrip("_").replace("_", "-")
-    return f" {name}" if value is True else f' {name}="{text(str(value))}"'
-
-
-def joined(parts: Iterable[Markup], between: Markup = Markup("")) -> Markup:
-    """Pieces one after another."""
-    return Markup(between.join(parts))
-
-
-NOTHING = Markup("")
-BREAK = Markup("\n")
-
-
-def raw(own: str) -> Markup:
-    """A text of this package's own (its style and its script), as it is; never anything from outside."""
-    return Markup(own)
-
-
-def prose(sentence: str) -> Markup:
-    """A sentence of gitsync, in which backticks mark code."""
-    return Markup(_SPAN.sub(r"<code>\1</code>", text(sentence)))
-
-
-def code(value: str, **attributes: Attribute) -> Markup:
-    """Foreign text as code; "" stays ""."""
-    return element("code", text(value), **attributes) if value else NOTHING
-
-
-def table(caption: Markup, head: Iterable[str], rows: Iterable[Markup], *, class_: str) -> Markup:
-    """A table with a caption, and headings that name their columns; "" heads nothing. Each row is a <tr>."""
-    heads = (element("th", text(title), scope="col") if title else element("td") for title in head)
-    return element(
-        "table",
-        element("caption", caption),
-        element("thead", element("tr", *heads)),
-        BREAK,
-        element("tbody", joined(rows, BREAK)),
-        class_=class_,
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_finalize,
+        trim_blocks=True,
+        loader=FunctionLoader(_load),
     )
+    environment.filters |= {"prose": _format_prose, "anchor": make_anchor, "tone": find_tone, "plural": format_plural}
+    environment.globals |= {"LOOKS": LOOKS}
+    return environment
 
 
-def facts(pairs: Iterable[tuple[str, Markup]]) -> Markup:
-    """A description list; terms without a value are omitted."""
-    items = (element("div", element("dt", text(term)), element("dd", value)) for term, value in pairs if value)
-    return element("dl", *items, class_="facts")
+def _load(name: str) -> str:
+    """A template without its indentation: a page may repeat it thousands of times."""
+    return _INDENT.sub("", read_own(f"templates/{name}"))
+
+
+def _finalize(value: Any) -> Markup | StrictUndefined:
+    """What a template shows, escaped, with control and direction characters spelled out."""
+    return value if isinstance(value, Markup | StrictUndefined) else _escape(str(value))
+
+
+def _escape(text: str) -> Markup:
+    return Markup(escape(escape_controls(text)))  # noqa: S704 - it is escaped
+
+
+def _format_prose(sentence: str) -> Markup:
+    """A sentence of gitsync, in which backticks mark code."""
+    escaped = str(_escape(sentence))
+    return Markup(_CODE.sub(r"<code>\1</code>", escaped))  # noqa: S704 - it is escaped

@@ -7,14 +7,12 @@ in with a name or a message would not run.
 from __future__ import annotations
 
 import hashlib
-import pkgutil
 from base64 import b64encode
-from functools import cache
 
 from gitsync.model.report import Report
 from gitsync.report.headline import format_found, shorten_revision
 from gitsync.report.html.listing import render_listing
-from gitsync.report.html.markup import BREAK, Markup, element, joined, raw, text
+from gitsync.report.html.markup import read_own, render_template
 from gitsync.report.html.picture import render_picture
 from gitsync.report.html.summary import render_header, render_problems, render_summary
 
@@ -27,59 +25,30 @@ _ICON = (
 
 def render(report: Report) -> str:
     """The report as one HTML file. Equal reports are equal bytes."""
-    parts = (
-        element("a", text("Skip to the resources"), href="#resources", class_="skip"),
-        render_header(report),
-        element("main", *_sections(report)),
-        element("script", _own("page.js")),
+    style, script = read_own("page.css"), read_own("page.js")
+    page = render_template(
+        "page.html",
+        policy=_make_policy(style, script),
+        title=f"gitsync {report.command} of {shorten_revision(report.revision)}: {format_found(report)}",
+        icon=_ICON,
+        style=style,
+        header=render_header(report),
+        summary=render_summary(report),
+        problems=render_problems(report.problems),
+        picture=render_picture(report.results),
+        listing=render_listing(report),
+        script=script,
     )
-    body = element("body", BREAK, joined(parts, BREAK), BREAK)
-    return f"<!doctype html>\n{element('html', BREAK, _head(report), BREAK, body, lang='en')}\n"
+    return f"{page}\n"
 
 
-def _sections(report: Report) -> tuple[Markup, ...]:
+def _make_policy(style: str, script: str) -> str:
     return (
-        render_summary(report),
-        BREAK,
-        render_problems(report.problems),
-        BREAK,
-        render_picture(report.results),
-        BREAK,
-        render_listing(report),
-    )
-
-
-def _head(report: Report) -> Markup:
-    title = f"gitsync {report.command} of {shorten_revision(report.revision)}: {format_found(report)}"
-    parts = (
-        element("meta", charset="utf-8"),
-        element("meta", http_equiv="Content-Security-Policy", content=_policy()),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("meta", name="color-scheme", content="light dark"),
-        element("meta", name="referrer", content="no-referrer"),
-        element("title", text(title)),
-        element("link", rel="icon", href=_ICON),
-        element("style", _own("page.css")),
-    )
-    return element("head", BREAK, joined(parts, BREAK), BREAK)
-
-
-def _policy() -> str:
-    return (
-        f"default-src 'none'; style-src '{_digest('page.css')}'; script-src '{_digest('page.js')}'; img-src data:; "
+        f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
 
 
-@cache
-def _own(name: str) -> Markup:
-    """A file of this package."""
-    content = pkgutil.get_data(__name__, name)
-    if content is None:
-        raise FileNotFoundError(name)
-    return raw(content.decode())
-
-
-def _digest(name: str) -> str:
+def _digest(content: str) -> str:
     """As a policy names a style or a script (CSP level 3, §2.3.1)."""
-    return f"sha256-{b64encode(hashlib.sha256(_own(name).encode()).digest()).decode()}"
+    return f"sha256-{b64encode(hashlib.sha256(content.encode()).digest()).decode()}"
