@@ -2,9 +2,9 @@
 
 usage: python tools/words.py [FILE...]
 
-Without FILE, it reads the string constants and docstrings of every module in gitsync/ (never names), and the Markdown
-of docs/, examples/, .github/ and the top folder. It prints one line for each finding, `file:line: "word": what to write
-instead`, and exits with 1 if there is any.
+Without FILE, it reads the string constants and docstrings of every module in gitsync/ (never names), its templates, and
+the Markdown of docs/, examples/, .github/ and the top folder. It prints one line for each finding, `file:line: "word":
+what to write instead`, and exits with 1 if there is any.
 
 These are left out:
 
@@ -123,6 +123,16 @@ def in_python(text: str) -> list[Finding]:
     )
 
 
+def in_template(text: str) -> list[Finding]:
+    """The banned words in the text of an HTML template: outside of tags and of what the template fills in."""
+    return in_markdown(
+        re.sub(r"<[^>]*>|\{[{%#].*?[}%#]\}", lambda tag: re.sub(r"[^\n]", " ", tag[0]), text, flags=re.DOTALL)
+    )
+
+
+READERS = {".py": in_python, ".html": in_template}
+
+
 def _is_quote(node: ast.Constant, lines: list[str]) -> bool:
     return any(_QUOTED.search(line) for line in _source(node, lines))
 
@@ -141,14 +151,14 @@ def _source(node: ast.Constant, lines: list[str]) -> list[str]:
 def files() -> list[Path]:
     """Everything that is read without arguments."""
     pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md"), *ROOT.glob(".github/*.md")]
-    return sorted([*pages, *ROOT.glob("gitsync/**/*.py")])
+    return sorted([*pages, *ROOT.glob("gitsync/**/*.py"), *ROOT.glob("gitsync/**/*.html")])
 
 
 def main(arguments: list[str]) -> int:
     found = 0
     for path in map(Path, arguments) if arguments else files():
         text = path.read_text(encoding="utf-8")
-        for finding in in_python(text) if path.suffix == ".py" else in_markdown(text):
+        for finding in READERS.get(path.suffix, in_markdown)(text):
             shown = path.relative_to(ROOT) if path.is_relative_to(ROOT) else path
             print(f'{shown}:{finding.line}: "{finding.word}": {finding.instead}')
             found += 1

@@ -124,3 +124,8 @@ def test_it_reads_every_module_and_every_page(tool):
         "gitsync/__init__.py",
         "gitsync/planning/graph_drawing.py",
     } <= read
+
+
+def test_the_text_of_a_template_is_read_without_its_tags(tool):
+    template = '<p title="mend">\n{{ mend }} We mend {# mend #}it.</p>\n'
+    assert found(tool.in_template(template)) == [(2, "mend")]
