@@ -68,7 +68,15 @@ class Config:
     git_token: Secret | None = declare_setting(None, "Token for git over HTTPS.", form=SettingForm.SECRET, flag="")  # noqa: RUF009 - a row of the table
     digest_key: Secret | None = declare_setting(  # noqa: RUF009 - a row of the table
         None,
-        "Key of the digests that replace secrets in records and plans: 32 random characters or more.",
+        "Key that signs records, and of the digests that replace secrets in records and plans: 32 random characters "
+        "or more.",
+        form=SettingForm.SECRET,
+        pattern=".{32,}",
+        flag="",
+    )
+    previous_digest_key: Secret | None = declare_setting(  # noqa: RUF009 - a row of the table
+        None,
+        "The key before, while keys are rotated: records that it signed are accepted, and signed again.",
         form=SettingForm.SECRET,
         pattern=".{32,}",
         flag="",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from gitsync.model.condition import Condition
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import UnreadDocument
 from gitsync.model.policy import Policy
@@ -15,11 +16,14 @@ from gitsync.model.resource import Prepared, Resource
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Apply:
-    """A resource that git declares. `record` is what is remembered of it, `depends_on` the applies that come first."""
+    """A resource that git declares. `record` is what is remembered of it, `depends_on` the applies that come first.
+    `held` is the condition of one that is not applied, whatever its manifest says; its record stays as it is.
+    """
 
     prepared: Prepared
     record: Record | None = None
     depends_on: tuple[Key, ...] = ()
+    held: Condition | None = None
 
     @property
     def key(self) -> Key:

@@ -28,6 +28,21 @@ class Claim(StrEnum):
         return self in {Claim.CREATED, Claim.ADOPTED}
 
 
+class Trust(StrEnum):
+    """What came of checking the seal of a record."""
+
+    UNCHECKED = "unchecked"  # no key, or another agent's
+    SIGNED = "signed"
+    SIGNED_BEFORE = "signed-before"  # with the previous key
+    UNSIGNED = "unsigned"
+    OTHER_KEY = "other-key"
+    ALTERED = "altered"
+
+    @property
+    def is_refused(self) -> bool:
+        return self in {Trust.UNSIGNED, Trust.OTHER_KEY, Trust.ALTERED}
+
+
 @dataclass(frozen=True, slots=True)
 class PendingOperation:
     """A long-running operation that was under way when the run ended. No poll URL: it may be signed."""
@@ -60,7 +75,7 @@ class Record:
     something undid (None: none yet). `agent` names the agent that keeps it. `credential` is the Secret
     that it was last reconciled with, by its name; "" for the global credential. `exports` are the Secrets and config
     maps that are its own, sorted. `unit` is the folder of the manifest (manifests/units); "" in
-    older records.
+    older records. `trust` is not kept: it is found when the record is read.
     """
 
     key: Key
@@ -83,6 +98,7 @@ class Record:
     exports: tuple[Address, ...] = ()
     unit: str = ""
     condition: Condition | None = None
+    trust: Trust = field(default=Trust.UNCHECKED, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

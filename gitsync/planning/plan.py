@@ -21,9 +21,17 @@ from gitsync.model.record import Claim, Record
 from gitsync.model.resource import Prepared
 from gitsync.model.result import Result
 from gitsync.planning.prune_holds import ALONE, Gap, Holds, find_holds
+from gitsync.status.conditions import make_warning
 
 MOST_DELETES = 10
 SHARE_OF_DELETES = 0.2
+
+UNTRUSTED = "RecordNotTrusted"
+"""The reason for a resource, and the code of a problem, if its record is not believed."""
+
+RECORDED_ELSEWHERE = make_warning(
+    "RecordedByAnotherRun", "Another run has just recorded this resource, so this run leaves it alone."
+)
 
 
 def make_plan(
@@ -180,6 +188,25 @@ def _dependents(key: Key, going: Mapping[Key, Record]) -> Iterable[Key]:
         for other, record in going.items()
         if other != key and (key in record.depends_on or is_below(record.arm_id, arm_id))
     )
+
+
+def hold_untrusted(plan: Plan, reasons: Mapping[Key, str]) -> Plan:
+    """Leave the resources alone whose records are not believed, for the reasons given."""
+    applies = {
+        key: replace(apply, held=make_warning(UNTRUSTED, reasons[key])) if key in reasons else apply
+        for key, apply in plan.applies.items()
+    }
+    prunes = {key: replace(prune, held=reasons[key]) if key in reasons else prune for key, prune in plan.prunes.items()}
+    return replace(plan, applies=applies, prunes=hold_parents(prunes))
+
+
+def hold_taken(plan: Plan, taken: Mapping[Key, Record]) -> Plan:
+    """Leave the resources alone that another run has recorded since this one began; `taken` has its records."""
+    applies = {
+        key: replace(apply, record=taken[key], held=RECORDED_ELSEWHERE) if key in taken else apply
+        for key, apply in plan.applies.items()
+    }
+    return replace(plan, applies=applies)
 
 
 def hold_back(prunes: Mapping[Key, Prune], applies: Mapping[Key, Apply], results: Iterable[Result]) -> dict[Key, Prune]:

@@ -118,7 +118,7 @@ def build_unattempted(node: Node, agent: str) -> Result:
 
 def _unattempted_apply(apply: Apply, agent: str) -> Result:
     prepared, record = apply.prepared, apply.record
-    if record and record.agent in {"", agent}:
+    if record and record.agent in {"", agent} and not apply.held:
         record = replace(record, unit=find_unit(prepared.resource.source.path))
     return Result(
         key=apply.key,
@@ -199,7 +199,7 @@ def _make_planned(record: Record | None, note: str) -> Condition:
 
 def _make_record(attempt: ApplyAttempt, condition: Condition, spec: _Spec, rules: RunRules, now: datetime) -> Record:
     old, prepared = attempt.record, attempt.prepared
-    if old and attempt.stop and attempt.stop.condition.reason == OVERLAP:
+    if old and (attempt.apply.held or (attempt.stop and attempt.stop.condition.reason == OVERLAP)):
         return old
     if old and old.condition and not is_replacement(condition, old.condition):
         condition = old.condition

@@ -23,6 +23,7 @@ from gitsync.config.source_settings import SourceSettings, find_source_settings
 from gitsync.extensions.registry import Registry
 from gitsync.git.access import GitAccess
 from gitsync.git.source.checkout import Checkout, open_checkout
+from gitsync.git.state.seal import RecordSeals
 from gitsync.git.state.store import StateStore
 from gitsync.git.state.stores import open_store
 from gitsync.model.clock import Clock
@@ -170,9 +171,14 @@ def _checkout(config: Config, grace: Grace) -> Checkout:
     )
 
 
+def make_seals(config: Config) -> RecordSeals:
+    """What signs and checks the records of the agent."""
+    return RecordSeals(config.agent, config.digest_key, config.previous_digest_key)
+
+
 def _store(config: Config, source: Checkout, clock: Clock) -> StateStore:
     directory = Path(config.status_dir) if config.status_dir else None
-    return open_store(source, branch=config.status_branch, directory=directory, clock=clock)
+    return open_store(source, branch=config.status_branch, directory=directory, clock=clock, seals=make_seals(config))
 
 
 @asynccontextmanager

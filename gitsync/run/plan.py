@@ -5,15 +5,18 @@ Nothing here reads from Azure. The decisions are in `planning`; this joins them 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from gitsync.config.config import Config
 from gitsync.errors import SourceError
 from gitsync.manifests.selection import Selection, find_unmatched, select_prepared
-from gitsync.model.gvk import GVK
+from gitsync.model.gvk import GVK, Key
 from gitsync.model.plan import Plan, Surroundings
 from gitsync.model.problem import Level, Problem
-from gitsync.model.record import Record, State
+from gitsync.model.record import Record, State, Trust
 from gitsync.planning.bystanders import spare_bystanders
-from gitsync.planning.plan import make_plan, refuse_unsafe
+from gitsync.planning.plan import UNTRUSTED, hold_untrusted, make_plan, refuse_unsafe
+from gitsync.planning.record_checks import find_untrusted
 from gitsync.run.connections import Connections
 from gitsync.run.departures import find_departures
 from gitsync.run.load import RunInput
@@ -35,14 +38,23 @@ def plan_run(config: Config, connections: Connections, run_input: RunInput, stat
     ours = {key: record for key, record in state.records.items() if record.agent in {"", config.agent}}
     gone = {key: record for key, record in ours.items() if choice.has(key) and key not in keys}
     kept = {key: record for key, record in state.records.items() if key in keys}
+    declared = {one.key: one.arm_id for one in run_input.prepared}
+    untrusted = find_untrusted(ours, connections.catalog, declared)
     plan = make_plan(
         select_prepared(run_input.prepared, choice),
         {**kept, **gone},
-        (*connections.source.problems, *manifests.problems, *_uncommitted(connections)),
+        (
+            *connections.source.problems,
+            *manifests.problems,
+            *_uncommitted(connections),
+            *_explain_untrusted(untrusted),
+            *_unsigned(config, state),
+        ),
         find_departures(connections.source, gone, state.revision, config, connections.settings.namespace),
         undeletable={key for key, record in gone.items() if not _can_delete(connections, record)},
         around=Surroundings(others=run_input.prepared, unread=manifests.unread, elsewhere=manifests.elsewhere),
     )
+    plan = hold_untrusted(plan, {**_find_unproven(config, connections, gone), **untrusted})
     return spare_bystanders(plan, state.records, run_input.prepared)
 
 
@@ -55,6 +67,32 @@ def _uncommitted(connections: Connections) -> tuple[Problem, ...]:
     message = f"The files read are not {said}: the working tree has uncommitted changes."
     hint = "Commit them, so that the revision identifies what this report shows."
     return (Problem(code="Uncommitted", level=Level.WARNING, message=message, hint=hint),)
+
+
+def _explain_untrusted(untrusted: Mapping[Key, str]) -> tuple[Problem, ...]:
+    """One error for each record that is not believed: its resource is left alone, and someone should look."""
+    return tuple(Problem(code=UNTRUSTED, message=f"{key}: {reason}") for key, reason in sorted(untrusted.items()))
+
+
+def _unsigned(config: Config, state: State) -> tuple[Problem, ...]:
+    """Without a key, whoever can write the status decides what --prune deletes. An emulator has nothing to lose."""
+    if not config.prune or config.digest_key or not state.records or config.emulator is not None:
+        return ()
+    message = "Records are not signed, so everyone who can write the status decides what --prune deletes."
+    hint = "Set GITSYNC_DIGEST_KEY and run `gitsync status --sign`."
+    return (Problem(code="RecordsNotSigned", level=Level.WARNING, message=message, hint=hint),)
+
+
+def _find_unproven(config: Config, connections: Connections, gone: Mapping[Key, Record]) -> dict[Key, str]:
+    """The records in a folder that is not in git: they may have come with it, so only a seal proves them."""
+    source = connections.source
+    if not config.prune or config.status_dir or source.tree is not None or source.remote is not None:
+        return {}
+    reason = (
+        "Its record is in the source folder, which is not in git, so it may have come with the folder. "
+        "Set --status-dir, or sign records with GITSYNC_DIGEST_KEY."
+    )
+    return {key: reason for key, record in gone.items() if record.trust is not Trust.SIGNED}
 
 
 def _can_delete(connections: Connections, record: Record) -> bool:

@@ -27,7 +27,7 @@ from gitsync.model.report import Report
 from gitsync.model.result import Result
 from gitsync.planning.expected import expect_records
 from gitsync.planning.group_deletes import absorb_content, find_deleted_groups
-from gitsync.planning.plan import hold_back
+from gitsync.planning.plan import hold_back, hold_taken
 from gitsync.planning.uncompared_secrets import warn_uncompared_secrets
 from gitsync.processes.grace_period import Grace
 from gitsync.reconcile.context import RunContext
@@ -102,7 +102,8 @@ async def sync_revision(config: Config, connections: Connections, *, writes: boo
         await connections.arm.sign_in(rules.deadline)
     if writes:
         await _in_time(run.outlets.check(), rules.deadline, connections, "check the sinks of exports")
-        write_expected(connections, state, expect_records(plan.applies.values(), config.agent))
+        taken = write_expected(connections, state, expect_records(plan.applies.values(), config.agent))
+        plan = hold_taken(plan, taken)
     results, not_removed = await _walk(connections, run, plan, state.records)
 
     report = _make_report(config, connections, plan, results, not_removed, writes=writes)

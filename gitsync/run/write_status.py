@@ -19,23 +19,25 @@ from gitsync.run.connections import Connections
 from gitsync.status.exit_code import NOT_READY
 
 
-def write_expected(connections: Connections, before: State, records: Mapping[Key, Record]) -> None:
-    """Put on record what the run may create.
+def write_expected(connections: Connections, before: State, records: Mapping[Key, Record]) -> Mapping[Key, Record]:
+    """Put on record what the run may create. Returns the records that another run has made for the same resources
+    since `before` was read: they stay, and this run leaves the resources to the other.
 
     Raises StateError if the state cannot be written: nothing was sent to Azure, so the run is refused.
     """
     try:
         connections.store.check_writable()
-        if records:
-            connections.store.save(
-                Update(
-                    records=records,
-                    revision=_spoken_of(before, connections.source.revision),
-                    summary=None,
-                    report=None,
-                    headline=f"Expect {headline.format_plural(len(records), 'new resource')}",
-                )
+        if not records:
+            return {}
+        return connections.store.reserve(
+            Update(
+                records=records,
+                revision=_spoken_of(before, connections.source.revision),
+                summary=None,
+                report=None,
+                headline=f"Expect {headline.format_plural(len(records), 'new resource')}",
             )
+        )
     except PublishError as error:
         raise StateError(error.message, hint=error.hint) from error
 

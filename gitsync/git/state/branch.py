@@ -8,8 +8,10 @@ the push is tried again; so two runs never lose what the other recorded. All of 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 
 from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_random_exponential
 
@@ -19,15 +21,20 @@ from gitsync.git.command import GitFailedError
 from gitsync.git.source.clone import Clone, list_advertised, open_clone
 from gitsync.git.source.location import Url, folder_of
 from gitsync.git.source.revision import Revision
+from gitsync.git.state.codec import UNSEALED
 from gitsync.git.state.commit import Author, Commit, format_status_message, write_commit
 from gitsync.git.state.merging import Changes, find_changes, merge
+from gitsync.git.state.seal import RecordSeals
 from gitsync.git.state.status_tree import Files, build_files, read_state
-from gitsync.git.state.store import Update
+from gitsync.git.state.store import Update, find_taken
 from gitsync.model.clock import Clock
-from gitsync.model.record import State
+from gitsync.model.gvk import Key
+from gitsync.model.record import Record, State
 
 _TIP = "refs/gitsync/status"
 _ATTEMPTS = 5
+
+T = TypeVar("T")
 
 
 class StatusBranch:
@@ -36,13 +43,21 @@ class StatusBranch:
     """
 
     def __init__(
-        self, remote: Remote, branch: str, *, clock: Clock, author: Author | None = None, patience: float = 0.3
+        self,
+        remote: Remote,
+        branch: str,
+        *,
+        clock: Clock,
+        author: Author | None = None,
+        patience: float = 0.3,
+        seals: RecordSeals = UNSEALED,
     ) -> None:
         self._remote = remote
         self._branch = branch
         self._clock = clock
         self._author = author or Author()
         self._patience = patience
+        self._seals = seals
         self._opened: Clone | None = None
         self._tip: str | None = None  # the commit that was read last
         self._base = State({})  # what it said
@@ -67,10 +82,26 @@ class StatusBranch:
         except GitFailedError as error:
             raise self._refusal(error) from error
 
+    def reserve(self, update: Update) -> Mapping[Key, Record]:
+        known = self._base
+        return self._retry(lambda: self._try_to_reserve(known, update))
+
+    def _try_to_reserve(self, known: State, update: Update) -> Mapping[Key, Record]:
+        self._look()
+        taken = find_taken(known, self._base, update)
+        free = replace(update, records={key: record for key, record in update.records.items() if key not in taken})
+        if changes := find_changes(self._base, free):
+            self._try_to_save(changes, free)
+        return taken
+
     def save(self, update: Update) -> bool:
         changes = find_changes(self._base, update)
-        if not changes:
-            return False
+        if changes:
+            self._retry(lambda: self._try_to_save(changes, update))
+        return bool(changes)
+
+    def _retry(self, push: Callable[[], T]) -> T:
+        """Try a push again if another run was faster. PublishError if it fails."""
         again = Retrying(
             retry=retry_if_exception(lambda error: isinstance(error, GitFailedError) and not error.timed_out),
             stop=stop_after_attempt(_ATTEMPTS),
@@ -78,16 +109,15 @@ class StatusBranch:
             reraise=True,
         )
         try:
-            again(self._try_to_save, changes, update)
+            return again(push)
         except (GitFailedError, StateError) as error:
             raise self._refusal(error) from error
-        return True
 
     def _try_to_save(self, changes: Changes, update: Update) -> None:
         """Push our changes over what the branch said when it was read last."""
         after = merge(self._base, changes, update.revision)
         commit = self._commit(
-            build_files(changes, after, update), format_status_message(update.headline, update.revision)
+            build_files(changes, after, update, self._seals), format_status_message(update.headline, update.revision)
         )
         try:
             self._push(commit, f"--force-with-lease=refs/heads/{self._branch}:{self._tip or ''}")
@@ -128,7 +158,7 @@ class StatusBranch:
     def _read(self, tip: str | None) -> State:
         if tip is None:
             return State({})
-        return read_state(Revision(repository=self._clone().repository, commit=tip, label=self.name))
+        return read_state(Revision(repository=self._clone().repository, commit=tip, label=self.name), self._seals)
 
     def _commit(self, files: Files, message: str) -> str:
         commit = Commit(parent=self._tip, files=files, message=message, author=self._author, time=self._clock.now())

@@ -12,6 +12,7 @@ from typing import Any
 
 from gitsync.git.state.fields import DocumentFields
 from gitsync.git.state.paths import make_record_path
+from gitsync.git.state.seal import SEAL, RecordSeals
 from gitsync.git.state.yaml_text import dump, sort_keys
 from gitsync.model.condition import Condition, ConditionStatus, Severity
 from gitsync.model.export import Address, Holder
@@ -20,21 +21,24 @@ from gitsync.model.policy import Policy
 from gitsync.model.record import Claim, PendingOperation, Record, WriteStreak
 
 SCHEMA = 1
+UNSEALED = RecordSeals()
 RESOURCE_ID = "serviceoperator.azure.com/resource-id"
 OWNER_NAME = "serviceoperator.azure.com/owner-name"
 OWNER_KIND = "serviceoperator.azure.com/owner-group-kind"
 LONGEST_LABEL = 63
 
 
-def encode(record: Record) -> bytes:
-    """The file of a record: the same bytes for the same record."""
-    document = {
+def encode(record: Record, seals: RecordSeals = UNSEALED) -> bytes:
+    """The file of a record: the same bytes for the same record and key."""
+    document: dict[str, Any] = {
         "apiVersion": record.manifest_api_version,
         "kind": record.key.kind,
         "metadata": _metadata(record),
         "status": {"conditions": [_conditions(record.condition)] if record.condition else []},
         "gitsync": _own(record),
     }
+    if seal := seals.make(document):
+        document["gitsync"] = sort_keys({**document["gitsync"], SEAL: seal})
     return dump(document)
 
 
@@ -102,8 +106,10 @@ def _own(record: Record) -> Mapping[str, Any]:
     return sorted_own
 
 
-def decode(path: str, content: bytes) -> Record:
-    """Read a file of the status tree. StateError (file, line, hint) for what `encode` did not write."""
+def decode(path: str, content: bytes, seals: RecordSeals = UNSEALED) -> Record:
+    """Read a file of the status tree. StateError (file, line, hint) for what `encode` did not write; whether a run with
+    the key wrote it is `Record.trust`.
+    """
     document = DocumentFields.read(path, content)
     own = document.within("gitsync")
     own.check_schema(SCHEMA)
@@ -135,6 +141,7 @@ def decode(path: str, content: bytes) -> Record:
         exports=_exports(own, key),
         unit=own.text("unit", ""),
         condition=_ready(document, own),
+        trust=seals.check(document.values),
     )
 
 

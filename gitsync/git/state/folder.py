@@ -9,20 +9,24 @@ records even if no record changes.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from gitsync.errors import PublishError, StateError
 from gitsync.git.source.worktree import FolderListing
+from gitsync.git.state.codec import UNSEALED
 from gitsync.git.state.lock import FolderLock, acquire_lock
 from gitsync.git.state.merging import find_changes, merge
 from gitsync.git.state.paths import INVENTORY
+from gitsync.git.state.seal import RecordSeals
 from gitsync.git.state.status_tree import Files, build_files, build_inventory, read_state
-from gitsync.git.state.store import Update
-from gitsync.model.record import State
+from gitsync.git.state.store import Update, find_taken
+from gitsync.model.gvk import Key
+from gitsync.model.record import Record, State
 
 _HALF_WRITTEN = ".half-written"  # a file
 _UNFINISHED = ".unfinished"  # the tree
@@ -32,8 +36,9 @@ _ANEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW  # never follows or
 class StatusFolder:
     """A StateStore. The folder is made when it is first written to."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, seals: RecordSeals = UNSEALED) -> None:
         self._folder = folder
+        self._seals = seals
         self._lock: FolderLock | None = None
         self._base = State({})
 
@@ -55,6 +60,14 @@ class StatusFolder:
             _write(self._folder / _HALF_WRITTEN, b"")
             (self._folder / _HALF_WRITTEN).unlink()
 
+    def reserve(self, update: Update) -> Mapping[Key, Record]:
+        with self._as_refusal():
+            self._hold()
+            known, self._base = self._base, self._read()
+        taken = find_taken(known, self._base, update)
+        self.save(replace(update, records={key: r for key, r in update.records.items() if key not in taken}))
+        return taken
+
     def save(self, update: Update) -> bool:
         changes = find_changes(self._base, update)
         if not changes and not (self._folder / _UNFINISHED).exists():
@@ -66,7 +79,7 @@ class StatusFolder:
             if not (self._folder / INVENTORY).exists():  # a tree that is cut short is still known as ours
                 self._replace({INVENTORY: build_inventory({}, None)})
             _write(self._folder / _UNFINISHED, b"")
-            self._replace(build_files(changes, after, update))
+            self._replace(build_files(changes, after, update, self._seals))
             (self._folder / _UNFINISHED).unlink()
         self._base = after
         return True
@@ -78,7 +91,9 @@ class StatusFolder:
             return State({})
         if not self._folder.is_dir():
             raise StateError(f"{self._folder} is not a folder.", hint="Set --status-dir to a folder.")
-        return read_state(FolderListing(root=self._folder), cut_short=(self._folder / _UNFINISHED).exists())
+        return read_state(
+            FolderListing(root=self._folder), self._seals, cut_short=(self._folder / _UNFINISHED).exists()
+        )
 
     def _hold(self) -> None:
         if self._lock is None:

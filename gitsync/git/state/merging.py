@@ -12,7 +12,7 @@ from typing import TypeVar
 from gitsync.git.state.store import Update
 from gitsync.model.export import Address, Export
 from gitsync.model.gvk import Key
-from gitsync.model.record import Record, State
+from gitsync.model.record import Record, State, Trust
 
 Records = Mapping[Key, Record]
 
@@ -50,15 +50,19 @@ def merge(theirs: State, ours: Changes, revision: str | None) -> State:
 def find_changed_records(base: Records, records: Mapping[Key, Record | None]) -> Mapping[Key, Record | None]:
     """The records that say something else than `base` did, and None for those to forget, sorted by key.
 
-    A condition's time and request id alone say nothing. Where only other things changed, the condition keeps its time.
+    A condition's time and request id alone say nothing. If only other things changed, the condition keeps its time.
+    A record with a refused seal stays as it is, unless the new one is vouched for (`Trust.SIGNED`); a record that was
+    signed with the previous key is signed again.
     """
     found: dict[Key, Record | None] = {}
     for key, new in sorted(records.items()):
         old = base.get(key)
+        if old is not None and old.trust.is_refused and (new is None or new.trust is not Trust.SIGNED):
+            continue
         if new is None:
             if old is not None:
                 found[key] = None
-        elif old is None or not _says_the_same(new, old):
+        elif old is None or not _says_the_same(new, old) or _must_sign(new, old):
             found[key] = _with_time_of(new, old)
     return found
 
@@ -71,6 +75,10 @@ def overlay(theirs: Mapping[_Name, _Value], ours: Mapping[_Name, _Value | None])
 
 def _says_the_same(new: Record, old: Record) -> bool:
     return new == old or _timeless(new) == _timeless(old)
+
+
+def _must_sign(new: Record, old: Record) -> bool:
+    return old.trust is Trust.SIGNED_BEFORE or (old.trust.is_refused and new.trust is Trust.SIGNED)
 
 
 def _timeless(record: Record) -> Record:

@@ -15,7 +15,7 @@ from gitsync.git.source.ignore import IgnoreRules
 from gitsync.git.source.listing import EntryKind, SourceEntry, SourceListing
 from gitsync.git.source.selection import ReadLimits, check_budget, select_visible
 from gitsync.git.state import config_maps
-from gitsync.git.state.codec import SCHEMA, decode, encode
+from gitsync.git.state.codec import SCHEMA, UNSEALED, decode, encode
 from gitsync.git.state.fields import DocumentFields
 from gitsync.git.state.merging import Changes, Records
 from gitsync.git.state.paths import (
@@ -27,6 +27,7 @@ from gitsync.git.state.paths import (
     make_config_map_path,
     make_record_path,
 )
+from gitsync.git.state.seal import RecordSeals
 from gitsync.git.state.store import Update
 from gitsync.git.state.yaml_text import dump
 from gitsync.model.gvk import Key
@@ -45,7 +46,7 @@ _MEND = (
 )
 
 
-def read_state(listing: SourceListing, *, cut_short: bool = False) -> State:
+def read_state(listing: SourceListing, seals: RecordSeals = UNSEALED, *, cut_short: bool = False) -> State:
     """Read a whole tree; empty where all files are hidden. StateError for one that is not ours, or not whole.
 
     `cut_short` says that the last write to it was: then the index may be older than some records.
@@ -60,7 +61,7 @@ def read_state(listing: SourceListing, *, cut_short: bool = False) -> State:
     except SourceError as error:
         raise StateError(f"The status in {listing.name} cannot be read: {error.message}", hint=error.hint) from error
     revision = _revision(contents[INVENTORY])
-    found = (decode(path, content) for path, content in contents.items() if is_record_path(path))
+    found = (decode(path, content, seals) for path, content in contents.items() if is_record_path(path))
     maps = (config_maps.decode(path, content) for path, content in contents.items() if is_config_map_path(path))
     records = dict(sorted((record.key, record) for record in found))
     if not cut_short and not contents[INVENTORY].endswith(_index(records)):
@@ -135,12 +136,12 @@ def _entry(key: Key, record: Record) -> Mapping[str, Any]:
     }
 
 
-def build_files(changes: Changes, after: State, update: Update) -> Files:
+def build_files(changes: Changes, after: State, update: Update, seals: RecordSeals = UNSEALED) -> Files:
     """What to write so that the tree says `after`, of which only `changes` are new; the inventory comes last."""
     texts = {SUMMARY: update.summary, REPORT: update.report}
     return {
         **{make_config_map_path(at): config_maps.encode(e) if e else None for at, e in changes.config_maps.items()},
-        **{make_record_path(key): encode(record) if record else None for key, record in changes.records.items()},
+        **{make_record_path(key): encode(record, seals) if record else None for key, record in changes.records.items()},
         **{name: text().encode() for name, text in texts.items() if text is not None},
         INVENTORY: build_inventory(after.records, after.revision),
     }

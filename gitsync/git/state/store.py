@@ -44,6 +44,14 @@ class StateStore(Protocol):
         """Find out, without changing anything, whether `save` would be let through. PublishError where not."""
         ...
 
+    def reserve(self, update: Update) -> Mapping[Key, Record]:
+        """Publish the records of what the run may create, after looking again at what others wrote since `load`.
+
+        Returns the records that another run has made since then for the same resources; those are not touched.
+        Raises PublishError if it fails.
+        """
+        ...
+
     def save(self, update: Update) -> bool:
         """Publish what changed since `load`, and return whether anything did. Raises PublishError if that fails.
 
@@ -56,3 +64,12 @@ class StateStore(Protocol):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
     ) -> None: ...
+
+
+def find_taken(known: State, now: State, update: Update) -> dict[Key, Record]:
+    """The records of an update's resources that others made since the state was `known`."""
+    return {
+        key: record
+        for key in update.records
+        if (record := now.records.get(key)) is not None and record != known.records.get(key)
+    }

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
-from gitsync.errors import ConfigError, SourceError
+from gitsync.errors import ConfigError, SourceError, StateError
 from gitsync.git.access import GitAccess, Remote, open_remote
 from gitsync.git.source.checkout import Checkout
 from gitsync.git.source.location import Url, check_ref
 from gitsync.git.state.branch import StatusBranch
+from gitsync.git.state.codec import UNSEALED
 from gitsync.git.state.commit import Author
 from gitsync.git.state.folder import StatusFolder
+from gitsync.git.state.seal import RecordSeals
 from gitsync.git.state.store import StateStore
 from gitsync.model.clock import Clock
 
@@ -27,20 +29,35 @@ def open_store(
     directory: Path | None = None,
     clock: Clock,
     environment: Mapping[str, str] = os.environ,
+    seals: RecordSeals = UNSEALED,
 ) -> StateStore:
     """Where nothing is named, the branch `gitsync/status` of the remote, or `.gitsync` in a folder without one.
 
     A branch that is named where there is no remote is one of the repository itself. The author of commits is gitsync,
-    unless git's own variables in `environment` name another. ConfigError where the choice cannot be.
+    unless git's own variables in `environment` name another. `seals` sign and check records. ConfigError if the choice
+    cannot be; StateError for a `.gitsync` that git tracks.
     """
     if branch is not None and directory is not None:
         raise ConfigError("--status-branch and --status-dir exclude each other.", hint="Use only one of them.")
     if directory is not None:
-        return StatusFolder(Path(os.path.abspath(directory)))  # noqa: PTH100 - resolve() would follow a link
+        return StatusFolder(Path(os.path.abspath(directory)), seals)  # noqa: PTH100 - resolve() would follow a link
     if branch is None and source.remote is None and not source.remote_refused:
-        return StatusFolder((source.folder or Path.cwd()) / DEFAULT_FOLDER)
+        _refuse_tracked(source)
+        return StatusFolder((source.folder or Path.cwd()) / DEFAULT_FOLDER, seals)
     name = _branch_name(branch or DEFAULT_BRANCH, source)
-    return StatusBranch(_remote_of(source), name, clock=clock, author=_author(environment))
+    return StatusBranch(_remote_of(source), name, clock=clock, author=_author(environment), seals=seals)
+
+
+def _refuse_tracked(source: Checkout) -> None:
+    """What comes with a commit is no state: a commit would decide what is deleted."""
+    folder = PurePosixPath(source.root, DEFAULT_FOLDER)
+    if source.tree is None or source.revision is None:
+        return
+    if source.tree.repository.line("ls-tree", "--name-only", source.revision, "--", f"{folder}/"):
+        raise StateError(
+            f"{folder}/ is tracked by git, so its records are not used.",
+            hint=f"Run `git rm -r --cached {folder}`, name it in .gitignore, and commit; or use --status-dir.",
+        )
 
 
 def _branch_name(name: str, source: Checkout) -> str:

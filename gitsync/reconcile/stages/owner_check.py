@@ -23,6 +23,8 @@ from gitsync.status.conditions import make_error, make_other_agent, make_waiting
 async def check_policy(attempt: ApplyAttempt, *, agent: str) -> ApplyAttempt:
     """Stop what is invalid, another agent's, in another subscription, or no longer the resource that it was."""
     prepared, record = attempt.prepared, attempt.record
+    if attempt.apply.held:
+        return attempt.stopped(attempt.apply.held, Verdict.BLOCKED, may_mend=False)
     if not prepared.is_valid:
         return attempt.stopped(_invalid(attempt), Verdict.INVALID, may_mend=False)
     if record and record.agent and record.agent != agent:

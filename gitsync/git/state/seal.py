@@ -1,0 +1,76 @@
+"""The seal of a record: a MAC that only the agent's runs can make (RFC 2104), so that no one who can push to the status
+branch decides what is deleted.
+
+A seal covers the identity of the record and everything under `gitsync`: agent, ARM id, claim, policy, writes and what a
+later run compares with. It does not cover the condition, which decides nothing. It does not stop a replay: an old file
+with its seal is valid again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from gitsync.model.record import Trust
+from gitsync.model.secret import Secret
+
+SEAL = "seal"
+"""The member of `gitsync` that has it: `hmac-sha256:<name of the key>:<digest>`."""
+
+_SCHEME = "hmac-sha256"
+_NOT_COVERED = frozenset({SEAL, "requestId"})  # the id of the request belongs to the condition
+
+
+@dataclass(frozen=True, slots=True)
+class RecordSeals:
+    """Makes and checks the seals of one agent. Without a `key` nothing is made or checked; `previous` is the key that
+    was used before, which still counts.
+    """
+
+    agent: str = ""
+    key: Secret | None = field(default=None, repr=False)
+    previous: Secret | None = field(default=None, repr=False)
+
+    def make(self, document: Mapping[str, Any]) -> str:
+        """The seal for the document of a record; "" without a key."""
+        return _seal(self.key, document) if self.key else ""
+
+    def check(self, document: Mapping[str, Any]) -> Trust:
+        """Whether the document of a record is as a run with one of the keys wrote it. Records of other agents are
+        checked by their own runs.
+        """
+        own = document["gitsync"]
+        if self.key is None or own.get("agent", "") not in {"", self.agent}:
+            return Trust.UNCHECKED
+        seal = own.get(SEAL)
+        if not isinstance(seal, str):
+            return Trust.UNSIGNED
+        if hmac.compare_digest(seal.encode(), _seal(self.key, document).encode()):
+            return Trust.SIGNED
+        if self.previous and hmac.compare_digest(seal.encode(), _seal(self.previous, document).encode()):
+            return Trust.SIGNED_BEFORE
+        known = {_name(key) for key in (self.key, self.previous) if key}
+        return Trust.ALTERED if seal.split(":")[1:2] and seal.split(":")[1] in known else Trust.OTHER_KEY
+
+
+def _seal(key: Secret, document: Mapping[str, Any]) -> str:
+    own = {name: value for name, value in document["gitsync"].items() if name not in _NOT_COVERED}
+    metadata = document["metadata"]
+    covered = [document["apiVersion"], document["kind"], metadata["namespace"], metadata["name"], own]
+    text = json.dumps(covered, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return f"{_SCHEME}:{_name(key)}:{_hmac(key, text)}"
+
+
+def _name(key: Secret) -> str:
+    """Identifies a key without revealing it."""
+    return _hmac(key, "the name of the key")[:8]
+
+
+def _hmac(key: Secret, text: str) -> str:
+    """With a key of its own, so that no digest of a secret is a seal."""
+    own = hmac.new(key.reveal().encode(), b"seals of records", hashlib.sha256).digest()
+    return hmac.new(own, text.encode(errors="surrogatepass"), hashlib.sha256).hexdigest()

@@ -1,0 +1,88 @@
+"""Which records a run does not believe: whoever can push to the status branch could write them.
+
+The seal of a record is checked where it is read (`Record.trust`). Here a record is held against itself: the ARM id must
+be one that its kind and its owner can have. A record that is not believed is left as it is: its resource is neither
+written nor deleted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from gitsync.catalog.catalog import Catalog
+from gitsync.formats.arm_path import is_below
+from gitsync.model.gvk import Key
+from gitsync.model.record import Claim, Record, Trust
+from gitsync.request.owners import is_alias
+from gitsync.validation.references import is_arm_id, parse_arm_type
+
+_RESTORE = "Restore it from the history of the status, or remove it."
+_SIGN = "Check the record, then run `gitsync status --sign`."
+
+UNTRUSTED: Mapping[Trust, str] = {
+    Trust.UNSIGNED: f"Its record is not signed. {_SIGN}",
+    Trust.OTHER_KEY: f"Its record was signed with a key that this run does not have. {_SIGN}",
+    Trust.ALTERED: f"Its record was changed after it was signed. {_RESTORE}",
+}
+"""Why a record is not believed, by what came of checking its seal."""
+
+
+def find_untrusted(
+    records: Mapping[Key, Record], catalog: Catalog, declared: Mapping[Key, str | None]
+) -> dict[Key, str]:
+    """Why each record that is not believed is not, as sentences with what to do.
+
+    `records` are those of this agent; `declared` are the ARM ids of the manifests: an id that the manifest gives too
+    needs no other proof.
+    """
+    untrusted = {}
+    for key, record in records.items():
+        if record.trust in UNTRUSTED:
+            untrusted[key] = UNTRUSTED[record.trust]
+        elif record.arm_id and record.claim is not Claim.NONE and record.arm_id != declared.get(key):
+            contradiction = find_contradiction(record, records, catalog)
+            if contradiction:
+                untrusted[key] = f"Its record contradicts itself: {contradiction} {_RESTORE}"
+    return untrusted
+
+
+def find_contradiction(record: Record, records: Mapping[Key, Record], catalog: Catalog) -> str:
+    """Say what is wrong with the ARM id of a record; "" if nothing is."""
+    claim = _Claimed(record, records.get(record.owner) if record.owner else None, catalog)
+    return next((text for rule in _RULES if (text := rule(claim))), "")
+
+
+class _Claimed(NamedTuple):
+    """A record with the record of its owner, if there is one."""
+
+    record: Record
+    owner: Record | None
+    catalog: Catalog
+
+
+def _check_form(claimed: _Claimed) -> str:
+    return "" if is_arm_id(claimed.record.arm_id) else f"{claimed.record.arm_id!r} is not an ARM id."
+
+
+def _check_kind(claimed: _Claimed) -> str:
+    """A network's record is never the id of a resource group."""
+    key = claimed.record.key
+    expected = claimed.catalog.arm_type(key.group, key.kind)
+    if expected is None:
+        return f"gitsync does not know the kind {key.kind} of {key.group}."
+    recorded = parse_arm_type(claimed.record.arm_id)
+    if recorded.casefold() == expected.casefold():
+        return ""
+    return f"{claimed.record.arm_id} is of type {recorded}, and a {key.kind} is of type {expected}."
+
+
+def _check_owner(claimed: _Claimed) -> str:
+    """What is owned has an id below that of its owner. The subscription of an alias is known to Azure only."""
+    owner = claimed.owner
+    if owner is None or not owner.arm_id or is_alias(owner.key) or is_below(claimed.record.arm_id, owner.arm_id):
+        return ""
+    return f"{claimed.record.arm_id} is not below its owner {owner.arm_id}."
+
+
+_RULES: tuple[Callable[[_Claimed], str], ...] = (_check_form, _check_kind, _check_owner)
