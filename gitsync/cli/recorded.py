@@ -2,32 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gitsync.config.config import Config
 from gitsync.errors import ConfigError
 from gitsync.model.record import Record, State
 
-RECORDED = ("source", "git_timeout", "git_username", "git_token", "status_branch", "status_dir")
-"""The settings by which recorded state is found."""
+if TYPE_CHECKING:
+    from gitsync.git.state.store import StateStore
+
+RECORDED = (
+    "source",
+    "git_timeout",
+    "git_username",
+    "git_token",
+    "status_branch",
+    "status_dir",
+    "agent",
+    "digest_key",
+    "previous_digest_key",
+)
+"""The settings by which recorded state is found and checked."""
 
 
 def load_state(config: Config) -> State:
     """Load the status branch or folder of SOURCE. SourceError or StateError if it cannot be read."""
+    with open_recorded(config) as store:
+        return store.load()
+
+
+@contextmanager
+def open_recorded(config: Config) -> Iterator[StateStore]:
+    """Open the status branch or folder of SOURCE. SourceError or StateError if it cannot be used."""
     from gitsync.arm.clock import SystemClock
     from gitsync.git.access import GitAccess
     from gitsync.git.source.checkout import open_checkout
+    from gitsync.git.state.seal import RecordSeals
     from gitsync.git.state.stores import open_store
 
     access = GitAccess(token=config.git_token, username=config.git_username, timeout=config.git_timeout)
     folder = Path(config.status_dir) if config.status_dir else None
+    seals = RecordSeals(config.agent, config.digest_key, config.previous_digest_key)
     with (
         open_checkout(config.source, access=access, status_dir=folder, config_file=config.config_file) as source,
-        open_store(source, branch=config.status_branch, directory=folder, clock=SystemClock()) as store,
+        open_store(source, branch=config.status_branch, directory=folder, clock=SystemClock(), seals=seals) as store,
     ):
-        return store.load()
+        yield store
 
 
 def select_records(state: State, config: Config) -> tuple[Record, ...]:

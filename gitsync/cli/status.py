@@ -1,28 +1,38 @@
 """Show what the last run recorded, like `kubectl get`: one line per resource.
 
 Reads only the status branch or folder of SOURCE, and sends no request to Azure. Exits 0 whatever the condition of the
-resources: only `plan` and `sync` fail because of it.
+resources: only `plan` and `sync` fail because of it. With --sign it signs the records that it shows.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import replace
 
-from gitsync.cli.recorded import RECORDED, build_objects, load_state, print_object, select_records
+from gitsync.cli.recorded import RECORDED, build_objects, load_state, open_recorded, print_object, select_records
 from gitsync.config.config import Config
-from gitsync.model.record import Record, State
+from gitsync.errors import ConfigError
+from gitsync.model.record import Record, State, Trust
 
 SETTINGS = (*RECORDED, "only", "target_namespaces", "output")
 OUTPUTS = ("text", "json", "yaml")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add none: all its flags are settings."""
+    """Add `--sign`: all other flags are settings."""
+    parser.add_argument(
+        "--sign",
+        action="store_true",
+        help="Sign the records shown with GITSYNC_DIGEST_KEY. Check them first: --prune may delete what they name. "
+        "A record that was changed after it was signed is signed only if --only names it.",
+    )
 
 
-def run(_options: argparse.Namespace, config: Config) -> int:
-    """Print the records that the settings select."""
+def run(options: argparse.Namespace, config: Config) -> int:
+    """Print the records that the settings select, and sign them if that was asked for."""
+    if options.sign:
+        return _sign(config)
     state = load_state(config)
     records = select_records(state, config)
     if config.output == "text":
@@ -45,3 +55,44 @@ def _print_text(state: State, records: Sequence[Record], config: Config) -> None
     ready = sum(record.condition is not None and record.condition.is_ready for record in records)
     at = f" at {shorten_revision(state.revision)}" if state.revision else ""
     print(f"\n{ready} of {format_plural(len(records), 'resource')} Ready{at}.")
+    if refused := [record for record in records if record.trust.is_refused]:
+        print(f"\n{format_plural(len(refused), 'record')} not trusted:")
+        _print_claims(refused)
+
+
+def _print_claims(records: Sequence[Record]) -> None:
+    """What each record lets --prune delete, and whether it is signed."""
+    from gitsync.cli.output import find_terminal_width
+    from gitsync.logging import neutralize
+    from gitsync.report.records import list_claims
+
+    print(neutralize("\n".join(list_claims(records, width=find_terminal_width()))))
+
+
+def _sign(config: Config) -> int:
+    """Show what the selected records claim, and sign those that no run with the key has signed."""
+    from gitsync.git.state.store import Update
+    from gitsync.report.headline import format_plural
+
+    if config.digest_key is None:
+        raise ConfigError("--sign needs a key.", hint="Set GITSYNC_DIGEST_KEY.")
+    with open_recorded(config) as store:
+        state = store.load()
+        chosen = select_records(state, config)
+        unsigned = [record for record in chosen if _is_signed_now(record, config)]
+        if not unsigned:
+            altered = ", or were changed: see `gitsync status`" if any(r.trust.is_refused for r in chosen) else ""
+            print(f"All of these records are signed{altered}.")
+            return 0
+        _print_claims(unsigned)
+        headline = f"Sign {format_plural(len(unsigned), 'record')}"
+        signed = {record.key: replace(record, trust=Trust.SIGNED) for record in unsigned}
+        store.check_writable()
+        store.save(Update(records=signed, revision=state.revision, summary=None, report=None, headline=headline))
+    print(f"\nSigned {format_plural(len(unsigned), 'record')}.")
+    return 0
+
+
+def _is_signed_now(record: Record, config: Config) -> bool:
+    """A record that was changed after it was signed must be named: it is not swept along."""
+    return record.trust.is_refused and (record.trust is not Trust.ALTERED or bool(config.only))

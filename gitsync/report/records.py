@@ -5,7 +5,7 @@ docs/reference/reconciliation.md#status-shape).
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from gitsync.logging import escape_controls
@@ -17,7 +17,7 @@ from gitsync.report.names import has_namespaces, reading_order, shorten_names
 from gitsync.report.table import format_table, indent
 from gitsync.status.advice import find_condition_advice
 
-_HEADER = ("NAMESPACE", "NAME", "READY", "SEVERITY", "REASON", "MESSAGE")
+_HEADER = ("READY", "SEVERITY", "REASON", "MESSAGE")
 _GAP = 2  # blanks after the longest label
 
 _CLAIMS = {
@@ -31,12 +31,32 @@ _CLAIMS = {
 def list_records(records: Sequence[Record], *, width: int | None = None, colour: bool = False) -> list[str]:
     """One line for each record, namespace by namespace, below a header with ASO's columns."""
     paint = Paint(on=colour)
+    header, *body = _tabulate(records, _HEADER, lambda record: _ready(record.condition), width)
+    return [paint.bold(header), *map(paint.words, body)]
+
+
+def list_claims(records: Sequence[Record], *, width: int | None = None) -> list[str]:
+    """One line for each record with what it lets a run delete: claim, policy, seal and ARM id."""
+    return _tabulate(
+        records,
+        ("CLAIM", "POLICY", "SEAL", "ARM ID"),
+        lambda record: (record.claim.value, record.policy.value, record.trust.value, escape_controls(record.arm_id)),
+        width,
+    )
+
+
+def _tabulate(
+    records: Sequence[Record],
+    header: tuple[str, ...],
+    cells: Callable[[Record], tuple[str, ...]],
+    width: int | None,
+) -> list[str]:
+    """A table with one line for each record, in reading order; with namespaces if there are several."""
     names = shorten_names(record.key for record in records)
     start = 0 if has_namespaces(record.key for record in records) else 1
     ordered = sorted(records, key=lambda record: reading_order(record.key))
-    rows = [(escape_controls(r.key.namespace), names[r.key], *_ready(r.condition))[start:] for r in ordered]
-    header, *body = format_table(_HEADER[start:], rows, width=width)
-    return [paint.bold(header), *map(paint.words, body)]
+    rows = [(escape_controls(r.key.namespace), names[r.key], *cells(r))[start:] for r in ordered]
+    return format_table(("NAMESPACE", "NAME", *header)[start:], rows, width=width)
 
 
 def _ready(condition: Condition | None) -> tuple[str, str, str, str]:

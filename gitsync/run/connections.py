@@ -171,14 +171,15 @@ def _checkout(config: Config, grace: Grace) -> Checkout:
     )
 
 
-def make_seals(config: Config) -> RecordSeals:
-    """What signs and checks the records of the agent."""
-    return RecordSeals(config.agent, config.digest_key, config.previous_digest_key)
-
-
 def _store(config: Config, source: Checkout, clock: Clock) -> StateStore:
     directory = Path(config.status_dir) if config.status_dir else None
-    return open_store(source, branch=config.status_branch, directory=directory, clock=clock, seals=make_seals(config))
+    return open_store(
+        source,
+        branch=config.status_branch,
+        directory=directory,
+        clock=clock,
+        seals=RecordSeals(config.agent, config.digest_key, config.previous_digest_key),
+    )
 
 
 @asynccontextmanager

@@ -61,12 +61,12 @@ class Clock:
         raise AssertionError(seconds)
 
 
-def gitsync(*arguments, folder):
+def gitsync(*arguments, folder, **variables):
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("GITSYNC_", "AZURE_"))}
     return subprocess.run(
         [sys.executable, "-m", "gitsync", *arguments],
         cwd=folder,
-        env=kept,
+        env=kept | variables,
         capture_output=True,
         text=True,
         timeout=60,
@@ -211,3 +211,45 @@ def test_what_means_nothing_or_too_much_is_told(name, message, why):
     with pytest.raises(ConfigError) as caught:
         find_record_key(name, State(RECORDS))
     assert message in str(caught.value), why
+
+
+KEY = "0123456789abcdef0123456789abcdef"
+
+
+def signed(*arguments, folder, key=KEY):
+    return gitsync("status", *arguments, folder=folder, GITSYNC_DIGEST_KEY=key)
+
+
+def test_an_old_status_is_signed_once_after_it_is_shown(folder):
+    assert "3 records not trusted:" in signed(folder=folder).stdout
+    ended = signed("--sign", folder=folder)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout.splitlines() == [
+        "NAMESPACE   NAME                 CLAIM     POLICY   SEAL       ARM ID",
+        "default     VirtualNetwork/hub   created   manage   unsigned   /subscriptions/0/resourceGroups/core/hub",
+        "default     ResourceGroup/core   created   manage   unsigned   /subscriptions/0/resourceGroups/core/core",
+        "other       ResourceGroup/core   created   manage   unsigned   /subscriptions/0/resourceGroups/core/core",
+        "",
+        "Signed 3 records.",
+    ]
+    assert "not trusted" not in signed(folder=folder).stdout
+    assert signed("--sign", folder=folder).stdout == "All of these records are signed.\n"
+
+
+def test_a_record_that_was_changed_after_it_was_signed_must_be_named(folder):
+    signed("--sign", folder=folder)
+    [file] = (folder / ".gitsync").rglob("hub.yaml")
+    file.write_text(file.read_text().replace("writes: 0", "writes: 1"))
+    assert "VirtualNetwork/hub   created   manage   altered" in signed(folder=folder).stdout
+    assert (
+        signed("--sign", folder=folder).stdout
+        == "All of these records are signed, or were changed: see `gitsync status`.\n"
+    )
+    assert "Signed 1 record." in signed("--sign", "--only", "VirtualNetwork/hub", folder=folder).stdout
+    assert "not trusted" not in signed(folder=folder).stdout
+
+
+def test_signing_needs_a_key(folder):
+    ended = gitsync("status", "--sign", folder=folder)
+    assert ended.returncode == 2
+    assert "GITSYNC_DIGEST_KEY" in ended.stderr

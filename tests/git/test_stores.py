@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from remembered import a_record, an_update
 
-from gitsync.errors import ConfigError, PublishError
+from gitsync.errors import ConfigError, PublishError, StateError
 from gitsync.git.access import GitAccess, open_remote
 from gitsync.git.source.checkout import open_checkout
 from gitsync.git.source.location import Url
@@ -132,3 +132,44 @@ def test_a_remote_that_cannot_be_used_is_never_replaced_by_a_folder(work, clock,
             open_store(source, clock=clock)
         with open_store(source, directory=tmp_path / "state", clock=clock) as store:
             assert not store.load().records
+
+
+@pytest.mark.parametrize("place", ["", "apps"])
+def test_a_folder_that_git_tracks_is_no_state(work, clock, place):
+    source_folder = work.path / place
+    source_folder.mkdir(exist_ok=True)
+    with open_checkout(str(source_folder)) as source, open_store(source, clock=clock) as store:
+        store.load()
+        store.save(an_update(a_record("one")))
+    work.git("add", "--force", ".")
+    work.commit()
+    name = f"{place}/.gitsync".removeprefix("/")
+    with open_checkout(str(source_folder)) as source:
+        with pytest.raises(StateError, match=f"^{name}/ is tracked by git") as caught:
+            open_store(source, clock=clock)
+        assert f"git rm -r --cached {name}" in caught.value.hint
+
+
+def test_what_another_run_has_recorded_since_is_not_reserved(cloned, clock, tmp_path: Path):
+    with open_checkout(str(cloned.path)) as source:
+        places = [{}, {"directory": tmp_path / "state"}]
+        for place in places:
+            with open_store(source, clock=clock, **place) as slow:
+                slow.load()
+                with open_store(source, clock=clock, **place) as quick:
+                    quick.load()
+                    assert quick.reserve(an_update(a_record("one", writes=7))) == {}
+                taken = slow.reserve(an_update(a_record("one"), a_record("two")))
+                assert {key.name: record.writes for key, record in taken.items()} == {"one": 7}
+                slow.save(an_update(*taken.values(), a_record("two", writes=1)))
+            with open_store(source, clock=clock, **place) as store:
+                assert {key.name: one.writes for key, one in store.load().records.items()} == {"one": 7, "two": 1}
+
+
+def test_a_record_that_was_there_before_is_reserved_again(cloned, clock):
+    with open_checkout(str(cloned.path)) as source, open_store(source, clock=clock) as store:
+        store.load()
+        store.save(an_update(a_record("one", writes=7)))
+    with open_checkout(str(cloned.path)) as source, open_store(source, clock=clock) as store:
+        store.load()
+        assert store.reserve(an_update(a_record("one", writes=8))) == {}

@@ -25,6 +25,7 @@ from gitsync.emulator.state.store import MemoryStore
 from gitsync.extensions.registry import BUILT_IN, Registry
 from gitsync.git.source.checkout import open_checkout
 from gitsync.git.state.folder import StatusFolder
+from gitsync.git.state.seal import RecordSeals
 from gitsync.model.gvk import Key
 from gitsync.model.report import Report
 from gitsync.model.result import Result
@@ -92,7 +93,8 @@ class World:
     async def _run(self, *, writes: bool, **settings: Any) -> Report:
         self.stop = asyncio.Event()
         config = replace(Config(source=str(self.folder), subscription=SUBSCRIPTION), **settings)
-        with open_checkout(str(self.folder)) as source, StatusFolder(self.state) as store:
+        seals = RecordSeals(config.agent, config.digest_key, config.previous_digest_key)
+        with open_checkout(str(self.folder)) as source, StatusFolder(self.state, seals) as store:
             async with self.azure() as azure:
                 access = self.access(azure.url)
                 async with open_arms(access, self.clock) as arms:

@@ -22,6 +22,7 @@ SEAL = "seal"
 """The member of `gitsync` that has it: `hmac-sha256:<name of the key>:<digest>`."""
 
 _SCHEME = "hmac-sha256"
+_SMALLEST, _LARGEST = -(1 << 63), (1 << 64) - 1
 _NOT_COVERED = frozenset({SEAL, "requestId"})  # the id of the request belongs to the condition
 
 
@@ -60,9 +61,19 @@ class RecordSeals:
 def _seal(key: Secret, document: Mapping[str, Any]) -> str:
     own = {name: value for name, value in document["gitsync"].items() if name not in _NOT_COVERED}
     metadata = document["metadata"]
-    covered = [document["apiVersion"], document["kind"], metadata["namespace"], metadata["name"], own]
+    covered = [document["apiVersion"], document["kind"], metadata["namespace"], metadata["name"], _as_read(own)]
     text = json.dumps(covered, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return f"{_SCHEME}:{_name(key)}:{_hmac(key, text)}"
+
+
+def _as_read(value: Any) -> Any:
+    """A value as it is read back from YAML: a number beyond 64 bits becomes a float, as in Kubernetes."""
+    if isinstance(value, Mapping):
+        return {name: _as_read(child) for name, child in value.items()}
+    if isinstance(value, list | tuple):
+        return [_as_read(child) for child in value]
+    is_large = isinstance(value, int) and not _SMALLEST <= value <= _LARGEST
+    return float(value) if is_large else value
 
 
 def _name(key: Secret) -> str:

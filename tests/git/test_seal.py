@@ -1,0 +1,111 @@
+"""Seals of records: what a run with the key wrote is known again, and nothing else is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import yaml
+from builders import record, vnet, vnet_id
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gitsync.git.state.codec import decode, encode
+from gitsync.git.state.paths import make_record_path
+from gitsync.git.state.seal import RecordSeals
+from gitsync.git.state.yaml_text import dump
+from gitsync.model.condition import Condition, ConditionStatus
+from gitsync.model.policy import Policy
+from gitsync.model.record import Claim, Trust
+from gitsync.model.secret import Secret
+
+KEY, OTHER, OLD = (Secret(letter * 32) for letter in "abc")
+OURS = RecordSeals("us", KEY)
+PATH = make_record_path(vnet())
+RECORD = record(
+    vnet(),
+    vnet_id(),
+    agent="us",
+    writes=3,
+    unit="net",
+    applied={"location": "westeurope", "properties": {"size": 1.5, "list": [1, True, None, "é"]}},
+    condition=Condition(status=ConditionStatus.TRUE, reason="Succeeded", time="2026-01-01T00:00:00Z"),
+)
+
+
+def changed(**members):
+    """The signed file with other members under `gitsync`."""
+    document = yaml.safe_load(encode(RECORD, OURS))
+    document["gitsync"] |= members
+    return dump(document)
+
+
+def find_trust(content, seals=OURS):
+    return decode(PATH, content, seals).trust
+
+
+@pytest.mark.parametrize(
+    ("members", "why"),
+    [
+        ({"armId": vnet_id("other")}, "another resource"),
+        ({"claim": "adopted"}, "another claim"),
+        ({"policy": "skip"}, "another policy"),
+        ({"writes": 4}, "another number of writes"),
+        ({"agent": ""}, "no agent any more"),
+        ({"unit": "elsewhere"}, "another folder"),
+        ({"exports": ["Secret/taken"]}, "an export that it does not have"),
+        ({"applied": {"location": "westeurope"}}, "another body"),
+        ({"dependsOn": []}, "a member more, even an empty one"),
+    ],
+)
+def test_a_changed_record_is_altered(members, why):
+    assert find_trust(changed(**members)) is Trust.ALTERED, why
+
+
+@pytest.mark.parametrize(
+    ("content", "seals", "trust", "why"),
+    [
+        (encode(RECORD, OURS), OURS, Trust.SIGNED, "as it was written"),
+        (encode(RECORD), OURS, Trust.UNSIGNED, "written without a key"),
+        (encode(RECORD, RecordSeals("us", OTHER)), OURS, Trust.OTHER_KEY, "a key that we do not have"),
+        (encode(RECORD, RecordSeals("us", OLD)), RecordSeals("us", KEY, OLD), Trust.SIGNED_BEFORE, "keys are rotated"),
+        (encode(RECORD, OURS), RecordSeals("us"), Trust.UNCHECKED, "without a key nothing is checked"),
+        (encode(RECORD), RecordSeals("them", KEY), Trust.UNCHECKED, "other agents check their own"),
+        (encode(replace(RECORD, agent="")), RecordSeals("them", KEY), Trust.UNSIGNED, "a record of no agent is ours"),
+        (changed(seal=""), OURS, Trust.OTHER_KEY, "an empty seal is not a valid one"),
+        (changed(seal=7), OURS, Trust.UNSIGNED, "nor is a number"),
+        (changed(requestId="r-1"), OURS, Trust.SIGNED, "the id of a request belongs to the condition"),
+    ],
+)
+def test_what_the_seal_of_a_file_says(content, seals, trust, why):
+    assert find_trust(content, seals) is trust, why
+
+
+def test_a_seal_cannot_be_moved_to_another_resource():
+    moved = encode(RECORD, OURS).decode().replace("name: hub", "name: spoke")
+    assert decode(make_record_path(vnet("spoke")), moved.encode(), OURS).trust is Trust.ALTERED
+
+
+def test_the_condition_is_not_covered():
+    other = replace(RECORD, condition=Condition(status=ConditionStatus.FALSE, reason="Failed", message="No."))
+    assert (
+        yaml.safe_load(encode(other, OURS))["gitsync"]["seal"]
+        == yaml.safe_load(encode(RECORD, OURS))["gitsync"]["seal"]
+    )
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=10,
+)
+
+
+@given(
+    applied=st.dictionaries(st.text(max_size=5), VALUES, max_size=4),
+    claim=st.sampled_from(Claim),
+    policy=st.sampled_from(Policy),
+)
+def test_whatever_is_written_is_known_again(applied, claim, policy):
+    written = replace(RECORD, applied=applied, claim=claim, policy=policy)
+    assert find_trust(encode(written, OURS)) is Trust.SIGNED
