@@ -1,4 +1,4 @@
-"""Which records a run does not believe: whoever can push to the status branch could write them.
+"""Which records a run does not believe: everyone who can push to the status branch could write them.
 
 The seal of a record is checked where it is read (`Record.trust`). Here a record is held against itself: the ARM id must
 be one that its kind and its owner can have. A record that is not believed is left as it is: its resource is neither

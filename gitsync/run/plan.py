@@ -75,7 +75,7 @@ def _explain_untrusted(untrusted: Mapping[Key, str]) -> tuple[Problem, ...]:
 
 
 def _unsigned(config: Config, state: State) -> tuple[Problem, ...]:
-    """Without a key, whoever can write the status decides what --prune deletes. An emulator has nothing to lose."""
+    """Without a key, everyone who can write the status decides what --prune deletes. An emulator has nothing to lose."""
     if not config.prune or config.digest_key or not state.records or config.emulator is not None:
         return ()
     message = "Records are not signed, so everyone who can write the status decides what --prune deletes."

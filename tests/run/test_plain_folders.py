@@ -1,0 +1,56 @@
+"""A source that is not in git, such as an unpacked archive: records in it may have come with it."""
+
+from __future__ import annotations
+
+import asyncio
+import textwrap
+from pathlib import Path
+
+import pytest
+from world import GROUP, SUBSCRIPTION, VNET, of
+
+from gitsync.config.config import Config
+from gitsync.emulator.http.server import Emulator
+from gitsync.emulator.settings import EmulatorSettings
+from gitsync.emulator.state.store import MemoryStore
+from gitsync.model.secret import Secret
+from gitsync.run.run import execute
+
+KEY = Secret("k" * 32)
+
+
+@pytest.mark.parametrize(
+    ("settings", "is_deleted", "why"),
+    [
+        ({}, False, "the record may have come with the folder"),
+        ({"digest_key": KEY}, True, "the record is signed"),
+        ({"status_dir": "state"}, True, "the operator says where the records are"),
+    ],
+)
+def test_a_record_that_came_with_a_folder_deletes_nothing(tmp_path: Path, settings, is_deleted, why):
+    source = tmp_path / "source"
+    source.mkdir()
+    if "status_dir" in settings:
+        settings = {"status_dir": str(tmp_path / "state")}
+
+    async def main():
+        async with Emulator(EmulatorSettings(limits=None), MemoryStore()) as azure:
+            config = Config(
+                source=str(source),
+                subscription=SUBSCRIPTION,
+                endpoint=azure.url,
+                credential="anonymous",
+                prune=True,
+                **settings,
+            )
+            (source / "group.yaml").write_text(textwrap.dedent(GROUP))
+            (source / "hub.yaml").write_text(textwrap.dedent(VNET))
+            await execute(config, writes=True)
+            (source / "hub.yaml").unlink()
+            report = await execute(config, writes=True)
+            return report, [r.path for r in azure.requests if r.method == "DELETE"]
+
+    report, deleted = asyncio.run(main())
+    assert bool(deleted) is is_deleted, why
+    if not is_deleted:
+        assert "Set --status-dir, or sign records" in of(report, "VirtualNetwork").condition.message
