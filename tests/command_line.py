@@ -53,7 +53,7 @@ def start(
     What a command that is killed leaves among temporary files lies beside the folder.
     """
     environment = variables(**{"TMPDIR": str(folder.parent), **more})
-    if not any(name.startswith(_READ_AT_START) for name in more):
+    if not _needs_interpreter(more):
         return WarmProcess(list(arguments), folder, environment, out)
     return subprocess.Popen(
         [sys.executable, "-m", "gitsync", *arguments],
@@ -66,6 +66,13 @@ def start(
     )
 
 
+def _needs_interpreter(more: dict[str, str]) -> bool:
+    """Tell whether variables change what an interpreter starts with, such as another gitsync on its path."""
+    others = any(name.startswith(_READ_AT_START) for name in more if name != "PYTHONPATH")
+    path = filter(None, more.get("PYTHONPATH", "").split(os.pathsep))
+    return others or any((Path(top) / "gitsync").exists() for top in path)
+
+
 def ended(process: subprocess.Popen[str] | WarmProcess) -> Ended:
     """Wait for the end of a command; one that hangs is killed, and fails the test."""
     with process:
@@ -74,7 +81,7 @@ def ended(process: subprocess.Popen[str] | WarmProcess) -> Ended:
         except subprocess.TimeoutExpired:
             process.kill()
             raise
-    return Ended(process.returncode, out, err)
+    return Ended(process.wait(), out, err)
 
 
 def gitsync(*arguments: str, folder: Path, **more: str) -> Ended:

@@ -14,6 +14,7 @@ import os
 import signal
 import socket
 import sys
+from contextlib import suppress
 from importlib import import_module
 from pkgutil import walk_packages
 from typing import Any
@@ -66,10 +67,13 @@ def become(arguments: list[str], folder: str, environment: dict[str, str]) -> No
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
-    sys.path[0] = folder
+    sys.path[:1] = [folder, *filter(None, environment.get("PYTHONPATH", "").split(os.pathsep))]
     sys.argv[1:] = arguments
     sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115 - as the interpreter has it
     sys.stderr = open(2, "w", buffering=1, errors="backslashreplace", closefd=False)  # noqa: SIM115
+    sys.modules.pop("sitecustomize", None)
+    with suppress(ModuleNotFoundError):
+        import_module("sitecustomize")
 
 
 if __name__ == "__main__":
