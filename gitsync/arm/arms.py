@@ -67,8 +67,8 @@ class Arms:
         return arm
 
     async def _carrier(self, access: ArmAccess) -> SignedCarrier:
-        """The run's own carrier opens when it is used; that of a Secret at once, since its error stops only the resources
-        that use the Secret.
+        """The run's own carrier opens when it is used; that of a Secret at once, since its error stops only the
+        resources that use the Secret.
         """
         if access == self._access:
             return LateCarrier(partial(self._open_carrier, access))
