@@ -23,6 +23,10 @@ from loguru import logger
 if TYPE_CHECKING:
     from loguru import Message, Record
 
+_LIBRARIES = {"debug": logging.INFO}
+"""The lowest level of libraries by ours; else WARNING. At INFO they log requests and sign-ins, with harmless headers;
+at DEBUG bodies and command lines."""
+
 _COLOURS = {"DEBUG": "2", "INFO": "36", "WARNING": "33", "ERROR": "31", "CRITICAL": "31"}
 
 
@@ -63,13 +67,13 @@ def set_up(
         try:
             stream().write(line + "\n")
             stream().flush()
-        except (BrokenPipeError, ValueError):
-            return  # nobody reads on, or the stream is closed: a log is no reason to end a run
+        except (OSError, ValueError):
+            return  # nobody reads on, the disk is full, or the stream is closed: a log is no reason to end a run
 
     logger.remove()
     # diagnose would print the values of variables; the format is empty, since `write` makes the line itself
     logger.add(write, level=level.upper(), format=_nothing, diagnose=False, backtrace=False)
-    _intercept()
+    _intercept(_LIBRARIES.get(level.lower(), logging.WARNING))
 
 
 def _nothing(_record: Record) -> str:
@@ -144,15 +148,22 @@ class _Interceptor(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         level = record.levelname if record.levelname in _COLOURS else record.levelno
-        logger.opt(exception=record.exc_info).bind(library=record.name).log(level, record.getMessage())
+        logger.opt(exception=record.exc_info).bind(library=record.name).log(level, _read_message(record))
 
 
-def _intercept() -> None:
-    """Take over the standard library's logging, at WARNING: lower levels of the azure packages log headers.
-    Python's own warnings come the same way.
-    """
+def _read_message(record: logging.LogRecord) -> str:
+    """The message of a library, with its values; without them if they do not fit, since a log ends no run."""
+    try:
+        return record.getMessage()
+    except Exception:  # noqa: BLE001 - the values are of any class, and so is what their texts raise
+        return str(record.msg)
+
+
+def _intercept(level: int) -> None:
+    """Take over the standard library's logging from a level on. Python's own warnings come the same way."""
     root = logging.getLogger()
     for handler in [h for h in root.handlers if isinstance(h, _Interceptor)]:
         root.removeHandler(handler)
-    root.addHandler(_Interceptor(level=logging.WARNING))
+    root.addHandler(_Interceptor(level=level))
+    root.setLevel(level)
     logging.captureWarnings(capture=True)

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import aiohttp
 from aiohttp import web
+from warm_process import WarmProcess
 
 from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import EmulatorSettings
@@ -26,6 +27,9 @@ LONG = 60
 """Seconds after which a command that hangs is given up: far more than any takes."""
 
 _OURS = ("GITSYNC_", "AZURE_", "GIT_", "NO_COLOR", "PYTHON")
+_READ_AT_START = ("PYTHON", "LC_", "LANG", "TZ", "LD_")
+"""How variables begin that only an interpreter that starts with them goes by."""
+
 _NEITHER_WAY = frozenset({"transfer-encoding", "connection", "keep-alive", "content-length"})
 
 
@@ -41,15 +45,20 @@ def variables(**more: str) -> dict[str, str]:
     return {**kept, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", **more}
 
 
-def start(*arguments: str, folder: Path, out: Any = subprocess.PIPE, **more: str) -> subprocess.Popen[str]:
+def start(
+    *arguments: str, folder: Path, out: Any = subprocess.PIPE, **more: str
+) -> subprocess.Popen[str] | WarmProcess:
     """Start `gitsync ARGUMENTS` in a folder, with its stdout as in `out`. `more` are variables.
 
     What a command that is killed leaves among temporary files lies beside the folder.
     """
+    environment = variables(**{"TMPDIR": str(folder.parent), **more})
+    if not _needs_interpreter(more):
+        return WarmProcess(list(arguments), folder, environment, out)
     return subprocess.Popen(
         [sys.executable, "-m", "gitsync", *arguments],
         cwd=folder,
-        env=variables(**{"TMPDIR": str(folder.parent), **more}),
+        env=environment,
         stdin=subprocess.DEVNULL,
         stdout=out,
         stderr=subprocess.PIPE,
@@ -57,7 +66,14 @@ def start(*arguments: str, folder: Path, out: Any = subprocess.PIPE, **more: str
     )
 
 
-def ended(process: subprocess.Popen[str]) -> Ended:
+def _needs_interpreter(more: dict[str, str]) -> bool:
+    """Tell whether variables change what an interpreter starts with, such as another gitsync on its path."""
+    others = any(name.startswith(_READ_AT_START) for name in more if name != "PYTHONPATH")
+    path = filter(None, more.get("PYTHONPATH", "").split(os.pathsep))
+    return others or any((Path(top) / "gitsync").exists() for top in path)
+
+
+def ended(process: subprocess.Popen[str] | WarmProcess) -> Ended:
     """Wait for the end of a command; one that hangs is killed, and fails the test."""
     with process:
         try:
@@ -65,7 +81,7 @@ def ended(process: subprocess.Popen[str]) -> Ended:
         except subprocess.TimeoutExpired:
             process.kill()
             raise
-    return Ended(process.returncode, out, err)
+    return Ended(process.wait(), out, err)
 
 
 def gitsync(*arguments: str, folder: Path, **more: str) -> Ended:

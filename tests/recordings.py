@@ -3,9 +3,12 @@ skipped where they are not, and counted at the end of a run. GITSYNC_REQUIRE_REC
 """
 
 import os
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
 FOLDER = Path(__file__).resolve().parents[2] / "shared"
 REASON = "needs recordings that are not here"
@@ -17,3 +20,13 @@ def needs_recordings(path: Path) -> pytest.MarkDecorator:
     if ARE_REQUIRED and not path.exists():
         raise pytest.UsageError(f"{path} is missing, and GITSYNC_REQUIRE_RECORDINGS is set")
     return pytest.mark.skipif(not path.exists(), reason=REASON)
+
+
+@cache
+def read_aso_list() -> dict[str, Any]:
+    """What ASO's extensions do, as recorded; empty where the recordings are not here."""
+    file = FOLDER / "spec" / "extensions.yaml"
+    if not file.exists():
+        return {}
+    told: dict[str, Any] = yaml.load(file.read_bytes(), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    return told

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import command_line
 from command_line import SUBSCRIPTION, Azure, Ended
+from git_template import init_repository
 from sops_rig import Rig, rig
 
 from gitsync.emulator.settings import Timing
@@ -87,9 +88,7 @@ class Estate:
         self.folder = outside / "repository"
         self.folder.mkdir()
         self.sops: Rig = rig("double", outside)
-        self.git("init", "-q", "-b", "main")
-        self.git("config", "user.name", "Somebody")
-        self.git("config", "user.email", "somebody@example.com")
+        init_repository(self.folder)
 
     def git(self, *arguments: str) -> str:
         done = subprocess.run(["git", *arguments], cwd=self.folder, check=True, capture_output=True, text=True)

@@ -1,5 +1,6 @@
 """Logs: what a line holds, what it never holds, and what libraries may say."""
 
+import errno
 import io
 import json
 import logging
@@ -29,6 +30,7 @@ def logs():
     yield start
     logger.remove()
     logging.captureWarnings(capture=False)
+    logging.getLogger().setLevel(logging.WARNING)
     for handler in [h for h in logging.getLogger().handlers if type(h).__module__ == "gitsync.logging"]:
         logging.getLogger().removeHandler(handler)
 
@@ -106,6 +108,54 @@ def test_libraries_are_heard_from_warning_on(logs):
     assert SECRET not in read()
 
 
+def _lose_connection():
+    raise ConnectionError(f"sent {SECRET}")
+
+
+LIBRARIES = ["azure.core", "azure.identity.aio", "aiohttp.client", "asyncio", "urllib3.connectionpool", "git.cmd"]
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_what_a_library_logs_is_written_once_and_masked_with_its_exception(logs, library, form):
+    read = logs(form)
+    try:
+        _lose_connection()
+    except ConnectionError:
+        logging.getLogger(library).exception("No answer to %s", SECRET)
+    assert read().count("No answer to") == read().count("ConnectionError: sent") == 1
+    assert read().count(MASKED) >= 2, "message and exception"
+    for spelling in (SECRET, json.dumps(SECRET)[1:-1], repr(SECRET)[1:-1]):
+        assert spelling not in read()
+
+
+HEARD = [
+    ("debug", {"info", "warning"}, "more is wanted, but no bodies of requests"),
+    ("info", {"warning"}, "what libraries do is their affair"),
+    ("error", set(), "a level holds for everyone"),
+]
+
+
+@pytest.mark.parametrize(("level", "heard", "why"), HEARD, ids=[row[0] for row in HEARD])
+def test_the_level_of_logs_says_how_much_of_libraries_is_heard(logs, level, heard, why):
+    read = logs("json", level)
+    for one in ("debug", "info", "warning"):
+        getattr(logging.getLogger("azure.identity"), one)("Signed in")
+    assert {json.loads(line)["level"] for line in read().splitlines()} == heard, why
+
+
+def test_a_library_whose_values_do_not_fit_its_message_ends_nothing(logs):
+    read = logs()
+    (handler,) = [h for h in logging.getLogger().handlers if type(h).__module__ == "gitsync.logging"]
+    handler.handle(
+        logging.makeLogRecord(
+            {"name": "urllib3", "levelno": 30, "levelname": "WARNING", "msg": "%d of %s", "args": (SECRET,)}
+        )
+    )
+    assert "%d of %s" in read()
+    assert SECRET not in read()
+
+
 def test_warnings_of_python_are_masked_as_everything_else(logs):
     read = logs()
     with warnings.catch_warnings():
@@ -124,14 +174,16 @@ def test_setting_up_again_replaces_what_was_there(logs):
     assert read().count("once") == 1
 
 
-def test_a_reader_that_went_away_ends_nothing():
+@pytest.mark.parametrize("error", [BrokenPipeError, OSError(errno.ENOSPC, "No space left on device")], ids=str)
+def test_a_reader_that_went_away_or_a_full_disk_ends_nothing(error, capsys):
     class Gone(io.StringIO):
         def write(self, _text):
-            raise BrokenPipeError
+            raise error
 
     set_up(level="info", form="text", colour=False, mask=str, stream=Gone)
     logger.info("to nobody")
     logger.remove()
+    assert capsys.readouterr().err == "", "and nothing else tells it unmasked"
 
 
 @given(st.text())

@@ -5,15 +5,20 @@ Apart from the client, which knows one principal: here is who shares one, and th
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from gitsync.arm.auth.access import ArmAccess
 from gitsync.arm.client import Arm
 from gitsync.arm.cloud import Cloud
+from gitsync.arm.http.first_contact import SignedCarrier
+from gitsync.arm.http.late_carrier import LateCarrier
 from gitsync.arm.http.traffic import Traffic
+from gitsync.arm.http.trust import read_trust
 from gitsync.model.clock import Clock
 from gitsync.model.signin import SignIn
 
@@ -23,9 +28,10 @@ if TYPE_CHECKING:
 
 @asynccontextmanager
 async def open_arms(access: ArmAccess, clock: Clock) -> AsyncIterator[Arms]:
-    """The `Arm`s of a run, closed in the end whatever happens. Raises ConfigError where the network's settings cannot
-    work. `access.sign_in` is not opened by this.
+    """The `Arm`s of a run, closed in the end whatever happens. Raises ConfigError for a CA bundle that cannot be read.
+    `access.sign_in` is not opened by this.
     """
+    read_trust(access.network.ca_bundle)
     async with AsyncExitStack() as stack:
         yield Arms(access, clock, stack)
 
@@ -42,10 +48,12 @@ class Arms:
         self._stack = stack
         self._traffic = Traffic(clock, access.network.in_flight, access.limits)
         self._opened: list[tuple[ArmAccess, Arm]] = []
+        self._opening = asyncio.Lock()
         self._way: HttpTransport | None = None
 
     async def open(self, sign_in: SignIn, cloud: Cloud | None = None) -> Arm:
-        """The `Arm` of who signs in so, at the run's cloud or another. Raises ConfigError where that cannot work.
+        """The `Arm` of who signs in so, at the run's cloud or another. Raises ConfigError where that cannot work; the
+        `Arm` of the run's own credential raises it when it is first used.
 
         No token is asked for yet.
         """
@@ -53,12 +61,24 @@ class Arms:
         for known, arm in self._opened:
             if known == access:
                 return arm
-        from gitsync.arm.http.carrier import open_carrier  # noqa: PLC0415 - azure and aiohttp are slow to import
-        from gitsync.arm.http.network import open_transport  # noqa: PLC0415 - as above
-
-        if self._way is None:
-            self._way = await self._stack.enter_async_context(open_transport(access.network))
-        carrier = await self._stack.enter_async_context(open_carrier(access, self._clock, way=self._way))
+        carrier = await self._carrier(access)
         arm = Arm(carrier, access, self._clock, self._traffic)
         self._opened.append((access, arm))
         return arm
+
+    async def _carrier(self, access: ArmAccess) -> SignedCarrier:
+        """The run's own carrier opens when it is used; that of a Secret at once, since its error stops only the
+        resources that use the Secret.
+        """
+        if access == self._access:
+            return LateCarrier(partial(self._open_carrier, access))
+        return await self._open_carrier(access)
+
+    async def _open_carrier(self, access: ArmAccess) -> SignedCarrier:
+        from gitsync.arm.http.carrier import open_carrier  # noqa: PLC0415 - azure and aiohttp are slow to import
+        from gitsync.arm.http.network import open_transport  # noqa: PLC0415 - as above
+
+        async with self._opening:
+            if self._way is None:
+                self._way = await self._stack.enter_async_context(open_transport(access.network))
+            return await self._stack.enter_async_context(open_carrier(access, self._clock, way=self._way))

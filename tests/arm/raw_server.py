@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import gzip
 import ssl
+import zlib
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
@@ -52,6 +52,14 @@ async def dripping(answer: bytes, pause: float = 0.05) -> AsyncIterator[bytes]:
         await asyncio.sleep(pause)
 
 
+_GZIP = b"\x1f\x8b\x08" + bytes(6) + b"\xff"
+
+
 def bomb(megabytes: int) -> bytes:
-    """A gzip of so many blanks between two braces, a thousandth as large."""
-    return gzip.compress(b"{" + b" " * (megabytes << 20) + b"}")
+    """A gzip of so many megabytes of blanks behind a brace, a thousandth as large. It breaks off where it ought to end,
+    which nobody gets to. One megabyte is packed, and repeated.
+    """
+    packer = zlib.compressobj(wbits=-zlib.MAX_WBITS)
+    begin = packer.compress(b"{") + packer.flush(zlib.Z_FULL_FLUSH)
+    blanks = packer.compress(b" " * (1 << 20)) + packer.flush(zlib.Z_FULL_FLUSH)
+    return _GZIP + begin + blanks * megabytes

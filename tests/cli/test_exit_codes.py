@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 import world
 from command_line import SUBSCRIPTION, Ended, azure, ended, gitsync, start, variables
+from git_template import init_repository
 
 import gitsync as package
 from gitsync.emulator.http.server import Emulator
@@ -36,9 +37,7 @@ class Repository:
         self.outside = folder
         self.folder = folder / "repository"
         self.folder.mkdir()
-        self.git("init", "-q", "-b", "main")
-        self.git("config", "user.name", "Somebody")
-        self.git("config", "user.email", "somebody@example.com")
+        init_repository(self.folder)
 
     def git(self, *arguments: str) -> None:
         subprocess.run(["git", *arguments], cwd=self.folder, check=True, capture_output=True)

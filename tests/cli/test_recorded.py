@@ -1,14 +1,13 @@
 """`gitsync status` and `gitsync describe`, over a folder and over a branch that a store wrote."""
 
 import json
-import os
 import subprocess
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 import yaml
+from command_line import gitsync
 
 from gitsync.cli.describe import find_record_key
 from gitsync.errors import ConfigError
@@ -61,19 +60,6 @@ class Clock:
         raise AssertionError(seconds)
 
 
-def gitsync(*arguments, folder, **variables):
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("GITSYNC_", "AZURE_"))}
-    return subprocess.run(
-        [sys.executable, "-m", "gitsync", *arguments],
-        cwd=folder,
-        env=kept | variables,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-
-
 @pytest.fixture
 def folder(tmp_path):
     """A SOURCE without a remote, with its state beside it."""
@@ -103,8 +89,8 @@ def remote(tmp_path):
 
 def test_status_is_a_line_for_each_resource(folder):
     ended = gitsync("status", folder=folder)
-    assert (ended.returncode, ended.stderr) == (0, "")
-    assert ended.stdout.splitlines() == [
+    assert (ended.code, ended.err) == (0, "")
+    assert ended.out.splitlines() == [
         "NAMESPACE   NAME                 READY   SEVERITY   REASON          MESSAGE",
         "default     VirtualNetwork/hub   False   Error      InvalidPrefix   No.",
         "default     ResourceGroup/core   True               Succeeded",
@@ -116,13 +102,13 @@ def test_status_is_a_line_for_each_resource(folder):
 
 def test_status_is_read_from_the_branch_of_a_repository(remote, tmp_path):
     ended = gitsync("status", remote, "--only", "VirtualNetwork/*", folder=tmp_path)
-    assert (ended.returncode, ended.stderr) == (0, "")
-    assert "VirtualNetwork/hub" in ended.stdout
-    assert "ResourceGroup" not in ended.stdout
+    assert (ended.code, ended.err) == (0, "")
+    assert "VirtualNetwork/hub" in ended.out
+    assert "ResourceGroup" not in ended.out
 
 
 def test_status_as_json_is_a_list_of_objects_that_a_health_script_reads(folder):
-    objects = json.loads(gitsync("status", "--output", "json", folder=folder).stdout)
+    objects = json.loads(gitsync("status", "--output", "json", folder=folder).out)
     assert (objects["apiVersion"], objects["kind"]) == ("v1", "List")
     ready = {
         (item["kind"], item["metadata"]["namespace"]): item["status"]["conditions"][0]["status"]
@@ -133,55 +119,55 @@ def test_status_as_json_is_a_list_of_objects_that_a_health_script_reads(folder):
 
 
 def test_status_as_yaml_says_the_same_as_json(folder):
-    as_json = json.loads(gitsync("status", "--output", "json", folder=folder).stdout)
-    assert yaml.safe_load(gitsync("status", "--output", "yaml", folder=folder).stdout) == as_json
+    as_json = json.loads(gitsync("status", "--output", "json", folder=folder).out)
+    assert yaml.safe_load(gitsync("status", "--output", "yaml", folder=folder).out) == as_json
 
 
 def test_namespaces_can_be_chosen(folder):
-    assert gitsync("status", "--target-namespaces", "other", folder=folder).stdout.count("ResourceGroup/core") == 1
+    assert gitsync("status", "--target-namespaces", "other", folder=folder).out.count("ResourceGroup/core") == 1
 
 
 def test_nothing_recorded_is_no_mistake(tmp_path):
     ended = gitsync("status", folder=tmp_path)
-    assert (ended.returncode, ended.stdout) == (0, "No records yet. Run `gitsync sync` first.\n")
+    assert (ended.code, ended.out) == (0, "No records yet. Run `gitsync sync` first.\n")
 
 
 def test_a_name_that_nothing_has_is_refused(folder):
     ended = gitsync("status", "--only", "VirtualNetwork/hbu", folder=folder)
-    assert ended.returncode == 2
-    assert "No record of VirtualNetwork/hbu." in ended.stderr
+    assert ended.code == 2
+    assert "No record of VirtualNetwork/hbu." in ended.err
 
 
 def test_a_folder_that_is_no_status_is_refused(tmp_path):
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "a.txt").write_text("")
     ended = gitsync("status", "--status-dir", "docs", folder=tmp_path)
-    assert ended.returncode == 2
-    assert "not a status of gitsync" in ended.stderr
+    assert ended.code == 2
+    assert "not a status of gitsync" in ended.err
 
 
 def test_describe_shows_all_of_one(folder):
     ended = gitsync("describe", "virtualnetwork/hub", folder=folder)
-    assert (ended.returncode, ended.stderr) == (0, "")
+    assert (ended.code, ended.err) == (0, "")
     for line in (
         "Claim:              created",
         "  Reason:                InvalidPrefix",
         '    "location": "westeurope"',
     ):
-        assert line in ended.stdout.splitlines()
+        assert line in ended.out.splitlines()
 
 
 def test_describe_as_json_is_the_object(folder):
-    described = json.loads(gitsync("describe", "VirtualNetwork/hub", "--output", "json", folder=folder).stdout)
+    described = json.loads(gitsync("describe", "VirtualNetwork/hub", "--output", "json", folder=folder).out)
     assert (described["kind"], described["metadata"]["name"]) == ("VirtualNetwork", "hub")
     assert described["gitsync"]["claim"] == "created"
 
 
 def test_describe_of_an_ambiguous_name_lists_what_is_meant(folder):
     ended = gitsync("describe", "ResourceGroup/core", str(folder), folder=Path("/"))
-    assert (ended.returncode, ended.stdout) == (2, "")
-    assert str(CORE) in ended.stderr
-    assert str(TWIN) in ended.stderr
+    assert (ended.code, ended.out) == (2, "")
+    assert str(CORE) in ended.err
+    assert str(TWIN) in ended.err
 
 
 NAMES = [
@@ -221,10 +207,10 @@ def signed(*arguments, folder, key=KEY):
 
 
 def test_an_old_status_is_signed_once_after_it_is_shown(folder):
-    assert "3 records not trusted:" in signed(folder=folder).stdout
+    assert "3 records not trusted:" in signed(folder=folder).out
     ended = signed("--sign", folder=folder)
-    assert (ended.returncode, ended.stderr) == (0, "")
-    assert ended.stdout.splitlines() == [
+    assert (ended.code, ended.err) == (0, "")
+    assert ended.out.splitlines() == [
         "NAMESPACE   NAME                 CLAIM     POLICY   SEAL       ARM ID",
         "default     VirtualNetwork/hub   created   manage   unsigned   /subscriptions/0/resourceGroups/core/hub",
         "default     ResourceGroup/core   created   manage   unsigned   /subscriptions/0/resourceGroups/core/core",
@@ -232,24 +218,24 @@ def test_an_old_status_is_signed_once_after_it_is_shown(folder):
         "",
         "Signed 3 records.",
     ]
-    assert "not trusted" not in signed(folder=folder).stdout
-    assert signed("--sign", folder=folder).stdout == "All of these records are signed.\n"
+    assert "not trusted" not in signed(folder=folder).out
+    assert signed("--sign", folder=folder).out == "All of these records are signed.\n"
 
 
 def test_a_record_that_was_changed_after_it_was_signed_must_be_named(folder):
     signed("--sign", folder=folder)
     [file] = (folder / ".gitsync").rglob("hub.yaml")
     file.write_text(file.read_text().replace("writes: 0", "writes: 1"))
-    assert "VirtualNetwork/hub   created   manage   altered" in signed(folder=folder).stdout
+    assert "VirtualNetwork/hub   created   manage   altered" in signed(folder=folder).out
     assert (
-        signed("--sign", folder=folder).stdout
+        signed("--sign", folder=folder).out
         == "All of these records are signed, or were changed: see `gitsync status`.\n"
     )
-    assert "Signed 1 record." in signed("--sign", "--only", "VirtualNetwork/hub", folder=folder).stdout
-    assert "not trusted" not in signed(folder=folder).stdout
+    assert "Signed 1 record." in signed("--sign", "--only", "VirtualNetwork/hub", folder=folder).out
+    assert "not trusted" not in signed(folder=folder).out
 
 
 def test_signing_needs_a_key(folder):
     ended = gitsync("status", "--sign", folder=folder)
-    assert ended.returncode == 2
-    assert "GITSYNC_DIGEST_KEY" in ended.stderr
+    assert ended.code == 2
+    assert "GITSYNC_DIGEST_KEY" in ended.err

@@ -6,10 +6,9 @@ from functools import cache
 from typing import Any
 
 import pytest
-import yaml
 from exporting import exporters
 from recordings import FOLDER as RECORDINGS
-from recordings import needs_recordings
+from recordings import needs_recordings, read_aso_list
 
 from gitsync.catalog.catalog import open_catalog
 from gitsync.extensions.factories.private_address import FIELD
@@ -17,7 +16,7 @@ from gitsync.extensions.registry import BUILT_IN
 from gitsync.model.gvk import GVK
 
 SPEC = RECORDINGS / "spec" / "extensions.yaml"
-TOLD: dict[str, Any] = yaml.safe_load(SPEC.read_text(encoding="utf-8")) if SPEC.exists() else {}
+TOLD: dict[str, Any] = read_aso_list()
 NOT_EXPORTED_BY_ASO = {("containerservice.azure.com", "Fleet")}
 """ASO lets a manifest ask, and writes nothing; docs/extensions.md says so."""
 

@@ -5,10 +5,9 @@ import re
 from pathlib import Path
 
 import pytest
-import yaml
 from asking import REGISTRY, Nobody, subject, with_
 from recordings import FOLDER as RECORDINGS
-from recordings import needs_recordings
+from recordings import needs_recordings, read_aso_list
 
 from gitsync.catalog.catalog import open_catalog
 from gitsync.extensions.builtin.registrations import BUILT_IN
@@ -17,7 +16,7 @@ from gitsync.extensions.factories.error_rules import Class, Refusals
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENT = (ROOT / "docs" / "extensions.md").read_text(encoding="utf-8")
 SPEC = RECORDINGS / "spec" / "extensions.yaml"
-TOLD = yaml.safe_load(SPEC.read_text(encoding="utf-8")) if SPEC.exists() else {}
+TOLD = read_aso_list()
 
 POINTS = {
     "owner check": "owner_check",

@@ -97,10 +97,10 @@ def paths(report):
 
 def test_what_nobody_touched_is_in_sync_however_azure_spells_it(large, tmp_path):
     world = copied(large, tmp_path)
-    for report in (world.plan(), world.sync()):
-        assert len({result.key.kind for result in report.results}) >= 40
-        assert (report.summary, report.exit_code) == ({"in-sync": 1000}, 0)
-        assert world.writes == []
+    report = world.sync()
+    assert len({result.key.kind for result in report.results}) >= 40
+    assert (report.summary, report.exit_code) == ({"in-sync": 1000}, 0)
+    assert world.writes == []
 
 
 NETWORK, STORAGE = "Microsoft.Network", "Microsoft.Storage/storageAccounts/storage{n}"
@@ -207,7 +207,8 @@ def test_fifty_changes_behind_its_back_are_found_named_and_mended(large, tmp_pat
     assert report.exit_code == 0
     assert sorted(write.casefold() for write in world.writes) == sorted(f"put {row[0]}".casefold() for row in rows)
     assert received(world, before) == before
-    assert moved(world.plan()) == {}
+    plan = world.plan()
+    assert (plan.summary, plan.exit_code, world.writes) == ({"in-sync": 1000}, 0, [])
 
 
 def changed(file, old, new):

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from fake_clock import FakeClock
+from git_template import init_repository
 
 from gitsync.arm.arms import open_arms
 from gitsync.arm.auth.access import ArmAccess, Network
@@ -55,9 +56,7 @@ class World:
         self.redactions = Redactions()
         self.extensions = BUILT_IN
         self.places = Places()
-        self.git("init", "-q", "-b", "main")
-        self.git("config", "user.name", "Somebody")
-        self.git("config", "user.email", "somebody@example.com")
+        init_repository(self.folder)
 
     def git(self, *arguments: str) -> str:
         done = subprocess.run(["git", *arguments], cwd=self.folder, check=True, capture_output=True, text=True)

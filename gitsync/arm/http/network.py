@@ -6,18 +6,16 @@ new TLS context and connection each time (docs/reference/design.md#http-client).
 
 from __future__ import annotations
 
-import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Literal
 from urllib.parse import urlsplit
 
 import aiohttp
 from azure.core.pipeline.transport import AioHttpTransport
 
 from gitsync.arm.auth.access import Network
+from gitsync.arm.http.trust import read_trust
 from gitsync.errors import ConfigError
 
 MOST_BYTES = 16 << 20
@@ -63,7 +61,8 @@ class HttpTransport:
 @asynccontextmanager
 async def open_transport(network: Network) -> AsyncIterator[HttpTransport]:
     """Raises ConfigError for a CA bundle that cannot be read."""
-    connector = aiohttp.TCPConnector(limit=0, ssl=_trust(network.ca_bundle))  # the exchange limits what is in flight
+    trust = read_trust(network.ca_bundle)
+    connector = aiohttp.TCPConnector(limit=0, ssl=trust)  # the exchange limits what is in flight
     async with aiohttp.ClientSession(
         connector=connector,
         cookie_jar=aiohttp.DummyCookieJar(),
@@ -91,18 +90,6 @@ async def _never_twice(request: aiohttp.ClientRequest, handler: aiohttp.ClientHa
         raise
     except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
         raise ConnectionLostError(f"the connection broke: {error}") from error
-
-
-def _trust(ca_bundle: Path | None) -> ssl.SSLContext | Literal[True]:
-    """What to verify with; True for the system's certificates, which aiohttp reads once when it is imported."""
-    if ca_bundle is None:
-        return True
-    try:
-        return ssl.create_default_context(cafile=str(ca_bundle))
-    except (OSError, ssl.SSLError) as error:
-        raise ConfigError(
-            f"The CA bundle {ca_bundle} cannot be read: {error}.", hint="It must be a file of certificates in PEM."
-        ) from error
 
 
 def find_proxy(url: str, environment: Mapping[str, str]) -> str | None:

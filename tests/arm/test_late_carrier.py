@@ -1,0 +1,58 @@
+"""A carrier that is opened late: by the first thing asked of it, once, and again only where that failed."""
+
+import asyncio
+from types import SimpleNamespace
+
+import pytest
+
+from gitsync.arm.http.late_carrier import LateCarrier
+from gitsync.errors import ConfigError
+
+
+class Opener:
+    """Opens carriers that answer, after so many errors. `opened` counts the tries."""
+
+    def __init__(self, errors=0):
+        self.errors = errors
+        self.opened = 0
+
+    async def __call__(self):
+        self.opened += 1
+        await asyncio.sleep(0)
+        if self.opened <= self.errors:
+            raise ConfigError("no tenant")
+        return SimpleNamespace(send=self.send, connect=self.connect, sign_in=self.sign_in)
+
+    async def send(self, call, *, read_timeout):
+        return call, read_timeout
+
+    async def connect(self):
+        return None
+
+    async def sign_in(self):
+        return "somebody"
+
+
+def test_it_is_opened_once_by_whatever_asks_first():
+    async def run():
+        opener = Opener()
+        late = LateCarrier(opener)
+        assert opener.opened == 0
+        answers = await asyncio.gather(late.send("a", read_timeout=1), late.sign_in(), late.connect(), late.sign_in())
+        assert answers == [("a", 1), "somebody", None, "somebody"]
+        assert opener.opened == 1
+
+    asyncio.run(run())
+
+
+def test_what_could_not_be_opened_is_told_to_everyone_and_tried_again():
+    async def run():
+        opener = Opener(errors=2)
+        late = LateCarrier(opener)
+        for _ in range(2):
+            with pytest.raises(ConfigError, match="no tenant"):
+                await late.connect()
+        assert await late.sign_in() == "somebody"
+        assert opener.opened == 3
+
+    asyncio.run(run())

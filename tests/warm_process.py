@@ -1,0 +1,124 @@
+"""Commands forked from a process that has imported gitsync (`warm_server`), with the methods of `subprocess.Popen` that
+tests use.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+from functools import cache
+from io import TextIOWrapper
+from pathlib import Path
+from threading import Thread
+from types import TracebackType
+from typing import Any, Self
+
+SERVER = Path(__file__).with_name("warm_server.py")
+
+
+class WarmProcess:
+    """`gitsync ARGUMENTS`, started. `returncode` is as in `subprocess.Popen`."""
+
+    def __init__(self, arguments: list[str], folder: Path, environment: dict[str, str], out: Any) -> None:
+        """`out` is a file for stdout, or `subprocess.PIPE`."""
+        self.returncode: int | None = None
+        self.stdout: TextIOWrapper | None
+        self.stdout, wanted = _make_pipe() if out == subprocess.PIPE else (None, os.dup(out.fileno()))
+        self.stderr, errors = _make_pipe()
+        self._reply, theirs = socket.socketpair()
+        with theirs:
+            socket.send_fds(_find_server(), [b"."], [wanted, errors, theirs.fileno()])
+        os.close(wanted)
+        os.close(errors)
+        asked = {"arguments": arguments, "folder": str(folder.resolve()), "environment": environment}
+        self._reply.sendall(f"{json.dumps(asked)}\n".encode())
+        self._told = self._reply.makefile()
+        self.pid = int(self._told.readline())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, _type: type[BaseException] | None, _value: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        for stream in (self.stdout, self.stderr):
+            if stream is not None:
+                stream.close()
+        self.wait()
+
+    def poll(self) -> int | None:
+        """The exit code, negative after a signal; None as long as it runs."""
+        return self._look(0)
+
+    def wait(self, timeout: float | None = None) -> int:
+        """The exit code. Raises TimeoutExpired after so many seconds."""
+        code = self._look(timeout)
+        if code is None:
+            raise subprocess.TimeoutExpired("gitsync", timeout or 0)
+        return code
+
+    def _look(self, timeout: float | None) -> int | None:
+        if self.returncode is None and select.select([self._reply], [], [], timeout)[0]:
+            self.returncode = os.waitstatus_to_exitcode(int(self._told.readline()))
+            self._told.close()
+            self._reply.close()
+        return self.returncode
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+    def communicate(self, timeout: float | None = None) -> tuple[str, str]:
+        """All of stdout and stderr, and the end. Raises TimeoutExpired after about so many seconds."""
+        texts: dict[str, str] = {}
+        streams = {"out": self.stdout, "err": self.stderr}
+        readers = [
+            Thread(target=lambda name=name, stream=stream: texts.update({name: stream.read()}), daemon=True)
+            for name, stream in streams.items()
+            if stream is not None
+        ]
+        for reader in readers:
+            reader.start()
+        for reader in readers:
+            reader.join(timeout)
+            if reader.is_alive():
+                raise subprocess.TimeoutExpired("gitsync", timeout or 0)
+        self.wait(timeout)
+        return texts.get("out", ""), texts["err"]
+
+
+def _make_pipe() -> tuple[TextIOWrapper, int]:
+    reader, writer = os.pipe()
+    return os.fdopen(reader), writer
+
+
+@cache
+def _find_server() -> socket.socket:
+    """The socket of this process's server, which is started by the first who asks, and ends with this process."""
+    ours, theirs = socket.socketpair()
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    with theirs:
+        theirs.set_inheritable(True)
+        server = subprocess.Popen(
+            [sys.executable, str(SERVER), str(theirs.fileno())],
+            env=kept,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            pass_fds=[theirs.fileno()],
+        )
+
+    def end() -> None:
+        ours.close()
+        server.wait()
+
+    atexit.register(end)
+    return ours
