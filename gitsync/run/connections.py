@@ -133,8 +133,8 @@ def find_global_subscription(config: Config) -> str:
 def make_opener(config: Config, access: ArmAccess, arms: Arms) -> OpenAs | None:
     """Make the function that signs in as a Secret says.
 
-    Tokens go to the cloud of the run, unless a setting allows Secrets to name another cloud. Returns None if the run does not
-    sign in: then the values of Secrets are not sent either.
+    Tokens go to the cloud of the run, unless a setting allows Secrets to name another cloud. Returns None if the run
+    does not sign in: then the values of Secrets are not sent either.
     """
     if access.sign_in.method is Method.ANONYMOUS:
         return None
