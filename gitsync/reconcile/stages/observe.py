@@ -28,7 +28,7 @@ async def observe(
 ) -> ApplyAttempt:
     """Read the resource, unless it cannot exist yet."""
     attempt = attempt if attempt.prepared.arm_id else _resolve_id(attempt, values)
-    if _is_below_something_new(attempt) or "<" in attempt.arm_id:
+    if _has_new_owner(attempt) or "<" in attempt.arm_id:
         return replace(attempt, exists=False)
     if not attempt.kind.can_get:
         return replace(attempt, exists=await attempt.reader.exists(attempt.arm_id, attempt.api_version))
@@ -56,7 +56,7 @@ def _resolve_id(attempt: ApplyAttempt, values: RunValues) -> ApplyAttempt:
     return replace(attempt, request=request)
 
 
-def _is_below_something_new(attempt: ApplyAttempt) -> bool:
+def _has_new_owner(attempt: ApplyAttempt) -> bool:
     """Tell whether this run created the owner, or a plan would: then its children do not exist."""
     owner = attempt.prepared.owner
     result = attempt.before.get(owner.key) if owner and owner.key else None

@@ -13,7 +13,7 @@ from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.gvk import GVK
 from gitsync.model.record import Record
 from gitsync.model.verdict import Action, Comparison, Verdict
-from gitsync.planning.group_deletes import find_strangers, is_group, unseen
+from gitsync.planning.group_deletes import find_strangers, find_unlisted, is_group
 from gitsync.reconcile.attempt import PruneAttempt
 from gitsync.reconcile.run_cache import RunCache
 from gitsync.reconcile.stages.delete import DELETED, record_deleted
@@ -108,7 +108,7 @@ async def check_group_content(attempt: PruneAttempt, *, catalog: Catalog) -> Pru
         more = f" and {len(strangers) - 1} more" if len(strangers) > 1 else ""
         text = f"The group contains resources that gitsync does not manage: {strangers[0]}{more}."
         return attempt.stopped(make_warning("PruneHeld", text), Verdict.BLOCKED, is_fine=True)
-    for record in unseen(carried, listed_ids):
+    for record in find_unlisted(carried, listed_ids):
         if await _exists(attempt, record, catalog):
             text = f"The resource list of the group lacks {record.arm_id}, which exists, so the list is not used."
             return attempt.stopped(make_warning("PruneHeld", text), Verdict.BLOCKED, waits=True)
