@@ -63,7 +63,7 @@ _TYPES_WITH_NAMES: Final = frozenset(
 
 
 def check_object_names(visit: Visit) -> Iterator[Finding]:
-    """Findings of a reference or a destination with a name or key that is not allowed. An empty key counts as absent."""
+    """Findings of a reference or a destination with an invalid name or key. An empty key counts as absent."""
     if visit.name not in _TYPES_WITH_NAMES or not visit.fits:
         return
     for rule in (NAME, KEY):
