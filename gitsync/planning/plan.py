@@ -194,7 +194,7 @@ def _find_dependents(key: Key, records: Mapping[Key, Record]) -> Iterable[Key]:
 
 
 def hold_untrusted(plan: Plan, reasons: Mapping[Key, str]) -> Plan:
-    """Leave the resources alone whose records are not believed, for the reasons given."""
+    """Hold the resources with untrusted records, for these reasons."""
     applies = {
         key: replace(apply, held=make_warning(UNTRUSTED, reasons[key])) if key in reasons else apply
         for key, apply in plan.applies.items()
@@ -204,7 +204,7 @@ def hold_untrusted(plan: Plan, reasons: Mapping[Key, str]) -> Plan:
 
 
 def hold_taken(plan: Plan, taken: Mapping[Key, Record]) -> Plan:
-    """Leave the resources alone that another run has recorded since this one began; `taken` has its records."""
+    """Hold the resources that another run has recorded since this one began; `taken` has its records."""
     applies = {
         key: replace(apply, record=taken[key], held=RECORDED_ELSEWHERE) if key in taken else apply
         for key, apply in plan.applies.items()

@@ -173,7 +173,7 @@ def _open_checkout(config: Config, grace: Grace) -> Checkout:
 
 
 def make_seals(config: Config) -> RecordSeals:
-    """What signs and checks the records of the agent."""
+    """Make the seals that sign and check the records of the agent."""
     return RecordSeals(config.agent, config.digest_key, config.previous_digest_key)
 
 

@@ -48,7 +48,7 @@ def plan_run(config: Config, connections: Connections, run_input: RunInput, stat
             *manifests.problems,
             *_warn_uncommitted(connections),
             *_explain_untrusted(untrusted),
-            *_unsigned(config, state),
+            *_warn_unsigned(config, state),
         ),
         find_departures(connections.source, removed, state.revision, config, connections.settings.namespace),
         undeletable={key for key, record in removed.items() if not _can_delete(connections, record)},
@@ -70,12 +70,12 @@ def _warn_uncommitted(connections: Connections) -> tuple[Problem, ...]:
 
 
 def _explain_untrusted(untrusted: Mapping[Key, str]) -> tuple[Problem, ...]:
-    """One error for each record that is not believed: its resource is left alone, and someone should look."""
+    """One error for each untrusted record: gitsync does not touch its resource until a person has checked it."""
     return tuple(Problem(code=UNTRUSTED, message=f"{key}: {reason}") for key, reason in sorted(untrusted.items()))
 
 
-def _unsigned(config: Config, state: State) -> tuple[Problem, ...]:
-    """Without a key, whoever can write the status decides what --prune deletes. An emulator has nothing to lose."""
+def _warn_unsigned(config: Config, state: State) -> tuple[Problem, ...]:
+    """Without a key, everyone who can write the status decides what --prune deletes. No warning for an emulator."""
     if not config.prune or config.digest_key or not state.records or config.emulator is not None:
         return ()
     message = "Records are not signed, so everyone who can write the status decides what --prune deletes."
@@ -83,8 +83,8 @@ def _unsigned(config: Config, state: State) -> tuple[Problem, ...]:
     return (Problem(code="RecordsNotSigned", level=Level.WARNING, message=message, hint=hint),)
 
 
-def _find_unproven(config: Config, connections: Connections, gone: Mapping[Key, Record]) -> dict[Key, str]:
-    """The records in a folder that is not in git: they may have come with it, so only a seal proves them."""
+def _find_unproven(config: Config, connections: Connections, removed: Mapping[Key, Record]) -> dict[Key, str]:
+    """Return the unsigned records in a folder that is not in git: they may have come with the folder."""
     source = connections.source
     if not config.prune or config.status_dir or source.tree is not None or source.remote is not None:
         return {}
@@ -92,7 +92,7 @@ def _find_unproven(config: Config, connections: Connections, gone: Mapping[Key, 
         "Its record is in the source folder, which is not in git, so it may have come with the folder. "
         "Set --status-dir, or sign records with GITSYNC_DIGEST_KEY."
     )
-    return {key: reason for key, record in gone.items() if record.trust is not Trust.SIGNED}
+    return {key: reason for key, record in removed.items() if record.trust is not Trust.SIGNED}
 
 
 def _can_delete(connections: Connections, record: Record) -> bool:
