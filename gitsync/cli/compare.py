@@ -45,50 +45,54 @@ def run(options: argparse.Namespace, config: Config) -> int:
     if options.jsonl is not None:
         if any(files):
             raise ConfigError("--jsonl cannot be combined with DESIRED and LIVE.", hint="Give one of them.")
-        return _many(options.jsonl)
+        return _compare_many(options.jsonl)
     if not all(files):
         raise ConfigError("compare needs two documents.", hint="Run gitsync compare DESIRED LIVE, or use --jsonl FILE.")
-    return _one(options, config)
+    return _compare_pair(options, config)
 
 
-def _one(options: argparse.Namespace, config: Config) -> int:
+def _compare_pair(options: argparse.Namespace, config: Config) -> int:
     from gitsync.catalog.catalog import open_catalog
     from gitsync.diff.document_comparison import DocumentComparison, answer, build_document
     from gitsync.logging import neutralize
 
     question = DocumentComparison(
-        desired=_body(options.desired),
-        live=_body(options.live),
-        baseline=_body(options.baseline) if options.baseline else None,
-        applied=_body(options.applied) if options.applied else None,
+        desired=_read_document(options.desired),
+        live=_read_document(options.live),
+        baseline=_read_document(options.baseline) if options.baseline else None,
+        applied=_read_document(options.applied) if options.applied else None,
         arm_type=options.type,
         api_version=options.api_version,
         own_id=options.id,
     )
     comparison = answer(question, open_catalog())
     is_json = config.output == "json"
-    print(neutralize(json.dumps(build_document(comparison), indent=2) if is_json else "\n".join(_lines(comparison))))
+    print(
+        neutralize(
+            json.dumps(build_document(comparison), indent=2) if is_json else "\n".join(_format_lines(comparison))
+        )
+    )
     return DIFFERENT if comparison.differences else SAME
 
 
-def _many(path: str) -> int:
+def _compare_many(path: str) -> int:
     from gitsync.catalog.catalog import open_catalog
     from gitsync.diff.document_comparison import answer, build_document, read_question
     from gitsync.logging import neutralize
 
-    catalog, ends = open_catalog(), SAME
-    with _opened(path) as lines:
+    catalog, exit_code = open_catalog(), SAME
+    with _open_lines(path) as lines:
         for number, line in enumerate(lines, start=1):
             if not line.strip():
                 continue
             comparison = answer(read_question(line, number), catalog)
             print(neutralize(json.dumps(build_document(comparison))))
-            ends = DIFFERENT if comparison.differences else ends
-    return ends
+            exit_code = DIFFERENT if comparison.differences else exit_code
+    return exit_code
 
 
 @contextmanager
-def _opened(path: str) -> Iterator[Iterable[bytes]]:
+def _open_lines(path: str) -> Iterator[Iterable[bytes]]:
     if path == "-":
         yield sys.stdin.buffer
         return
@@ -96,14 +100,14 @@ def _opened(path: str) -> Iterator[Iterable[bytes]]:
         with Path(path).open("rb") as file:
             yield file
     except OSError as error:
-        raise _unreadable(path, error) from error
+        raise _make_unreadable(path, error) from error
 
 
-def _unreadable(path: str, error: OSError) -> SourceError:
+def _make_unreadable(path: str, error: OSError) -> SourceError:
     return SourceError(f"{path} cannot be read: {error.strerror}.", hint="Give the path of a file.")
 
 
-def _body(path: str) -> ArmBody:
+def _read_document(path: str) -> ArmBody:
     """The one document of a file."""
     from gitsync.diff.document_comparison import read_body
     from gitsync.manifests.yaml_documents import read_documents
@@ -111,7 +115,7 @@ def _body(path: str) -> ArmBody:
     try:
         contents = read_documents(path, Path(path).read_bytes())
     except OSError as error:
-        raise _unreadable(path, error) from error
+        raise _make_unreadable(path, error) from error
     problems = [*contents.problems, *(problem for one in contents.documents for problem in one.problems)]
     if problems:
         raise SourceError(f"{path}:{problems[0].line}: {problems[0].message}", hint=problems[0].hint)
@@ -120,16 +124,16 @@ def _body(path: str) -> ArmBody:
     return read_body(contents.documents[0].value, path)
 
 
-def _lines(comparison: Comparison) -> Iterator[str]:
+def _format_lines(comparison: Comparison) -> Iterator[str]:
     """A difference in diff form: the live value, then the desired value."""
     from gitsync.logging import escape_controls
     from gitsync.report.escape import format_value
     from gitsync.report.headline import format_plural
 
-    for found in comparison.differences:
-        yield f"{escape_controls(found.path)}: {found.rule}"
-        yield f"  - {format_value(found.live)}"
-        yield f"  + {format_value(found.desired)}"
+    for difference in comparison.differences:
+        yield f"{escape_controls(difference.path)}: {difference.rule}"
+        yield f"  - {format_value(difference.live)}"
+        yield f"  + {format_value(difference.desired)}"
     for path in comparison.unverified:
         yield f"{escape_controls(path)}: cannot be verified"
     yield f"{format_plural(len(comparison.differences), 'difference')}, {len(comparison.unverified)} unverified."

@@ -43,24 +43,24 @@ def run(options: argparse.Namespace, config: Config) -> int:
 
 def find_record_key(name: str, state: State) -> Key:
     """Find the key for a name. ConfigError if no key matches, or several; the hint lists them."""
-    found = sorted(key for key in state.records if _means(name, key))
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise ConfigError(f"{name} matches several resources.", hint=f"Use one of: {', '.join(map(str, found))}.")
-    near = get_close_matches(name.casefold(), _spellings(state.records), n=1)
-    guess = f" Did you mean {_spellings(state.records)[near[0]]}?" if near else ""
+    keys = sorted(key for key in state.records if _matches(name, key))
+    if len(keys) == 1:
+        return keys[0]
+    if keys:
+        raise ConfigError(f"{name} matches several resources.", hint=f"Use one of: {', '.join(map(str, keys))}.")
+    near = get_close_matches(name.casefold(), _index_spellings(state.records), n=1)
+    guess = f" Did you mean {_index_spellings(state.records)[near[0]]}?" if near else ""
     raise ConfigError(f"No record of {name}.{guess}", hint=f"Use {_FORMS}; `gitsync status` lists all records.")
 
 
-def _means(name: str, key: Key) -> bool:
+def _matches(name: str, key: Key) -> bool:
     """Whether a name matches a key. The name may omit group and namespace; the kind is compared without case."""
-    kind, *rest = name.split("/")
+    kind, *names = name.split("/")
     if kind.casefold() not in {key.kind.casefold(), f"{key.kind}.{key.group}".casefold()}:
         return False
-    return rest in ([key.name], [key.namespace, key.name])
+    return names in ([key.name], [key.namespace, key.name])
 
 
-def _spellings(keys: Iterable[Key]) -> dict[str, str]:
+def _index_spellings(keys: Iterable[Key]) -> dict[str, str]:
     short = {f"{key.kind}/{key.name}".casefold(): f"{key.kind}/{key.name}" for key in keys}
     return dict(sorted(short.items()))

@@ -1,4 +1,4 @@
-"""How a command ends: every exit code that is not a command's own is made here.
+"""The end of a command: all exit codes that the command does not return itself.
 
 0 success; 1 something failed, is invalid, or is not Ready at the deadline; 2 refused before any change; 3 changes to
 make, and 4 drift, both only with `plan --detailed-exitcode`; also 4 if `compare` finds a difference; 70 internal error;
@@ -22,7 +22,7 @@ from gitsync.errors import GitsyncError
 FAILED = 1
 FAULT = 70
 INTERRUPTED = 130
-NOBODY_READS = 141
+STDOUT_CLOSED = 141
 
 _PRINTING = frozenset({errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 """Errors of writing to stdout; the code that writes other files reports its own errors, with their names."""
@@ -36,20 +36,20 @@ def run_guarded(body: Callable[[], int], mask: Callable[[str], str]) -> int:
         code = body()
         sys.stdout.flush()
     except GitsyncError as error:
-        _say([f"gitsync: {error.message}", *([error.hint] if error.hint else [])], mask)
+        _print_error([f"gitsync: {error.message}", *([error.hint] if error.hint else [])], mask)
         return error.exit_code
     except KeyboardInterrupt:
-        _say(["gitsync: interrupted."], mask)
+        _print_error(["gitsync: interrupted."], mask)
         return INTERRUPTED
     except OSError as error:
-        return _unwritten(error, mask)
+        return _handle_write_error(error, mask)
     except SystemExit as end:  # argparse after --help, or a signal that aborts
         if isinstance(end.code, str):
-            _say([end.code], mask)
+            _print_error([end.code], mask)
             return FAILED
         return end.code or 0
     except Exception as fault:  # noqa: BLE001 - the outermost frame: any other exception is a bug of gitsync
-        _say(format_fault(fault), mask)
+        _print_error(format_fault(fault), mask)
         return FAULT
     return code
 
@@ -58,24 +58,24 @@ def report_unraisable(mask: Callable[[str], str]) -> None:
     """Report exceptions that no caller can catch, in a thread or a finalizer, like any other internal error. Python's
     default would print their message unmasked.
     """
-    sys.unraisablehook = lambda broken: _tell_unheard(broken.exc_value, mask)
-    threading.excepthook = lambda broken: _tell_unheard(broken.exc_value, mask)
+    sys.unraisablehook = lambda broken: _report_fault(broken.exc_value, mask)
+    threading.excepthook = lambda broken: _report_fault(broken.exc_value, mask)
 
 
-def _tell_unheard(fault: BaseException | None, mask: Callable[[str], str]) -> None:
+def _report_fault(fault: BaseException | None, mask: Callable[[str], str]) -> None:
     if fault is not None:
-        _say(format_fault(fault), mask)
+        _print_error(format_fault(fault), mask)
 
 
-def _unwritten(error: OSError, mask: Callable[[str], str]) -> int:
+def _handle_write_error(error: OSError, mask: Callable[[str], str]) -> int:
     """The exit code if stdout is closed or its disk is full; any other OSError is an internal error."""
     if error.errno not in _PRINTING:
-        _say(format_fault(error), mask)
+        _print_error(format_fault(error), mask)
         return FAULT
-    _give_up(sys.stdout)
+    _discard(sys.stdout)
     if isinstance(error, BrokenPipeError):
-        return NOBODY_READS
-    _say([f"gitsync: Cannot write the output: {error.strerror}."], mask)
+        return STDOUT_CLOSED
+    _print_error([f"gitsync: Cannot write the output: {error.strerror}."], mask)
     return FAILED
 
 
@@ -85,25 +85,25 @@ def format_fault(fault: BaseException) -> list[str]:
     """
     return [
         "gitsync: internal error. Please report it with these lines; they contain no values.",
-        *_places(fault),
+        *_iterate_traces(fault),
         f"gitsync {__version__}, Python {platform.python_version()}, {platform.platform()}",
-        ", ".join(f"{package} {_version(package)}" for package in _NAMED_PACKAGES),
+        ", ".join(f"{package} {_find_version(package)}" for package in _NAMED_PACKAGES),
     ]
 
 
-def _places(fault: BaseException) -> Iterator[str]:
+def _iterate_traces(fault: BaseException) -> Iterator[str]:
     """Exception types and stack traces, the cause first."""
     cause = fault.__cause__ or (None if fault.__suppress_context__ else fault.__context__)
     if cause is not None:
-        yield from _places(cause)
+        yield from _iterate_traces(cause)
     for member in fault.exceptions if isinstance(fault, BaseExceptionGroup) else ():
-        yield from _places(member)
+        yield from _iterate_traces(member)
     yield f"{type(fault).__module__}.{type(fault).__qualname__}, raised at:"
     for entry in traceback.format_tb(fault.__traceback__):
         yield from entry.rstrip().splitlines()
 
 
-def _version(package: str) -> str:
+def _find_version(package: str) -> str:
     from importlib.metadata import PackageNotFoundError, version
 
     try:
@@ -112,16 +112,16 @@ def _version(package: str) -> str:
         return "absent"
 
 
-def _say(lines: list[str], mask: Callable[[str], str]) -> None:
+def _print_error(lines: list[str], mask: Callable[[str], str]) -> None:
     from gitsync.logging import escape_controls, neutralize
 
     text = "\n".join(escape_controls(line) for part in lines for line in part.splitlines())
     try:
         print(neutralize(mask(text)), file=sys.stderr, flush=True)
     except OSError:
-        _give_up(sys.stderr)  # stderr is closed; the exit code is returned all the same
+        _discard(sys.stderr)  # stderr is closed; the exit code is returned all the same
 
 
-def _give_up(stream: TextIO) -> None:
+def _discard(stream: TextIO) -> None:
     """Redirect to /dev/null: the interpreter flushes once more at exit, and that flush must not fail."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

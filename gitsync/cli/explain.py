@@ -44,12 +44,12 @@ def run(options: argparse.Namespace, config: Config) -> int:
     if not options.kind:
         _print_kinds(catalog, config)
         return 0
-    asked = find_kind(options.kind, catalog, options.api_version)
-    explanation = explain_kind(asked, catalog, recursive=options.recursive)
+    match = find_kind(options.kind, catalog, options.api_version)
+    explanation = explain_kind(match, catalog, recursive=options.recursive)
     if config.output == "json":
-        print(neutralize(json.dumps(_document(explanation), indent=2)))
+        print(neutralize(json.dumps(_build_document(explanation), indent=2)))
     else:
-        print(neutralize("\n".join(_lines(explanation))))
+        print(neutralize("\n".join(_format_lines(explanation))))
     return 0
 
 
@@ -63,7 +63,7 @@ def _print_kinds(catalog: Catalog, config: Config) -> None:
             print(f"{name}.{group}")
 
 
-def _lines(explanation: Explanation) -> Iterator[str]:
+def _format_lines(explanation: Explanation) -> Iterator[str]:
     from gitsync.cli.output import find_terminal_width
     from gitsync.report.table import format_table
 
@@ -78,7 +78,7 @@ def _lines(explanation: Explanation) -> Iterator[str]:
         yield from format_table(("FIELD", "TYPE", "RULES"), rows, width=find_terminal_width())
 
 
-def _document(explanation: Explanation) -> dict[str, object]:
+def _build_document(explanation: Explanation) -> dict[str, object]:
     return {
         **dict(explanation.facts),
         "field": explanation.field,

@@ -28,13 +28,13 @@ def run(options: argparse.Namespace, config: Config) -> int:
     from gitsync.planning.graph_drawing import build_graph_document, draw_dot, draw_mermaid
     from gitsync.planning.owner_graph import build_owner_graph
 
-    read = read_offline(config, options.redactions)
-    graph = build_owner_graph(read.prepared, read.catalog, read.everything)
+    offline = read_offline(config, options.redactions)
+    graph = build_owner_graph(offline.prepared, offline.catalog, offline.everything)
     if config.output == "json":
         print(neutralize(json.dumps(build_graph_document(graph), indent=2)))
     else:
         print(neutralize({"mermaid": draw_mermaid, "dot": draw_dot}[config.output](graph)), end="")
-    if read.has_errors:
+    if offline.has_errors:
         print("gitsync: some manifests have problems; `gitsync validate` shows them.", file=sys.stderr)
         return 1
     return 0

@@ -86,26 +86,26 @@ def read_offline(config: Config, redactions: Redactions) -> Offline:
     catalog = open_catalog()
     subscription = choose_offline(manifests.secrets, config.subscription or ANY_SUBSCRIPTION)
     everything = prepare_resources(config, settings, manifests, catalog, subscription, SystemClock().now().date())
-    everything = tuple(replace(one, problems=_masked(one.problems, redactions)) for one in everything)
-    chosen = _chosen(everything, config)
-    of_files = _masked((*source.problems, *manifests.problems), redactions)
-    problems = (*of_files, *(problem for one in chosen for problem in one.problems))
+    everything = tuple(replace(one, problems=_mask_problems(one.problems, redactions)) for one in everything)
+    selected = _select(everything, config)
+    file_problems = _mask_problems((*source.problems, *manifests.problems), redactions)
+    problems = (*file_problems, *(problem for one in selected for problem in one.problems))
     return Offline(
         catalog=catalog,
         everything=everything,
-        prepared=chosen,
+        prepared=selected,
         problems=tuple(sorted(problems, key=lambda problem: problem.order)),
         config_maps=manifests.config_maps,
         coverage=coverage_of(source.files, source.ignored, manifests),
     )
 
 
-def _masked(problems: Iterable[Problem], redactions: Redactions) -> tuple[Problem, ...]:
+def _mask_problems(problems: Iterable[Problem], redactions: Redactions) -> tuple[Problem, ...]:
     return tuple(mask_problem(problem, redactions.mask) for problem in problems)
 
 
-def _chosen(everything: tuple[Prepared, ...], config: Config) -> tuple[Prepared, ...]:
-    choice = Selection(only=config.only)
-    if strange := find_unmatched((one.key for one in everything), choice):
-        raise SourceError(f"No resource is called {strange[0]}.", hint="--only takes Kind/name, or a pattern with *.")
-    return tuple(one for one in everything if choice.has(one.key))
+def _select(everything: tuple[Prepared, ...], config: Config) -> tuple[Prepared, ...]:
+    selection = Selection(only=config.only)
+    if unmatched := find_unmatched((one.key for one in everything), selection):
+        raise SourceError(f"No resource is called {unmatched[0]}.", hint="--only takes Kind/name, or a pattern with *.")
+    return tuple(one for one in everything if selection.has(one.key))

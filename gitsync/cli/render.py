@@ -34,32 +34,32 @@ def run(options: argparse.Namespace, config: Config) -> int:
     from gitsync.logging import neutralize
     from gitsync.request.placeholders import show
 
-    read = read_offline(config, options.redactions)
-    chosen = {id(one) for one in read.prepared}
-    shown = [one for one in show(read.everything, read.config_maps) if id(one.prepared) in chosen]
+    offline = read_offline(config, options.redactions)
+    selected_ids = {id(one) for one in offline.prepared}
+    shown = [one for one in show(offline.everything, offline.config_maps) if id(one.prepared) in selected_ids]
     if config.output == "json":
-        of_resources = {problem for one in shown for problem in one.prepared.problems}
-        files = [problem for problem in read.problems if problem not in of_resources]
-        print(neutralize(json.dumps(_document(shown, files), indent=2)))
+        resource_problems = {problem for one in shown for problem in one.prepared.problems}
+        file_problems = [problem for problem in offline.problems if problem not in resource_problems]
+        print(neutralize(json.dumps(_build_document(shown, file_problems), indent=2)))
     else:
-        print(neutralize("".join(f"{line}\n" for one in shown for line in _lines(one, config))), end="")
-    _notes(config, read)
-    return 1 if read.has_errors else 0
+        print(neutralize("".join(f"{line}\n" for one in shown for line in _format_lines(one, config))), end="")
+    _print_notes(config, offline)
+    return 1 if offline.has_errors else 0
 
 
-def _document(shown: list[Shown], files: list[Problem]) -> dict[str, Any]:
+def _build_document(shown: list[Shown], file_problems: list[Problem]) -> dict[str, Any]:
     from gitsync.report.json import build_problem
 
     return {
-        "resources": [_resource(one) for one in shown],
-        "problems": [build_problem(problem) for problem in files],
+        "resources": [_build_resource(one) for one in shown],
+        "problems": [build_problem(problem) for problem in file_problems],
     }
 
 
-def _resource(one: Shown) -> dict[str, Any]:
+def _build_resource(shown: Shown) -> dict[str, Any]:
     from gitsync.report.json import build_problem, build_source
 
-    prepared, key = one.prepared, one.prepared.key
+    prepared, key = shown.prepared, shown.prepared.key
     document = {
         "apiVersion": prepared.resource.gvk.api_version,
         "kind": key.kind,
@@ -67,46 +67,46 @@ def _resource(one: Shown) -> dict[str, Any]:
         "name": key.name,
         "source": build_source(prepared.resource.source),
         "policy": prepared.policy.value,
-        "armId": one.arm_id,
+        "armId": shown.arm_id,
         "armApiVersion": prepared.api_version,
         "dependsOn": [str(other) for other in prepared.depends_on],
         "problems": [build_problem(problem) for problem in prepared.problems],
     }
-    return document | ({"body": one.request.body} if one.request else {})
+    return document | ({"body": shown.request.body} if shown.request else {})
 
 
-def _lines(one: Shown, config: Config) -> Iterator[str]:
+def _format_lines(shown: Shown, config: Config) -> Iterator[str]:
     """One resource as a document of YAML: the request is a comment above its body."""
     from gitsync.logging import escape_controls
 
-    prepared = one.prepared
+    prepared = shown.prepared
     yield "---"
     yield escape_controls(f"# {prepared.key} ({prepared.resource.source}, policy {prepared.policy.value})")
     for problem in prepared.problems:
         yield escape_controls(f"# {problem.level.value}: {problem.message}")
-    if one.request is None:
-        yield escape_controls(f"# no request: {one.arm_id or 'no ARM id'}")
+    if shown.request is None:
+        yield escape_controls(f"# no request: {shown.arm_id or 'no ARM id'}")
         return
     method = "PUT" if prepared.policy.allows_modify else "GET"
-    url = f"{config.endpoint.rstrip('/')}{one.request.arm_id}?api-version={one.request.api_version}"
+    url = f"{config.endpoint.rstrip('/')}{shown.request.arm_id}?api-version={shown.request.api_version}"
     yield escape_controls(f"# {method} {url}")
     if prepared.policy.allows_modify:
-        yield from map(escape_controls, _yaml(one.request.body))
+        yield from map(escape_controls, _format_yaml(shown.request.body))
 
 
-def _yaml(body: Mapping[str, Any]) -> list[str]:
+def _format_yaml(body: Mapping[str, Any]) -> list[str]:
     import yaml
 
     dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
     return yaml.dump(body, Dumper=dumper, sort_keys=False, allow_unicode=True, width=1000).rstrip("\n").split("\n")
 
 
-def _notes(config: Config, read: Offline) -> None:
+def _print_notes(config: Config, offline: Offline) -> None:
     """Print notes about the whole output to stderr."""
     notes = {
-        "nothing to render; check SOURCE and --path.": not read.prepared,
+        "nothing to render; check SOURCE and --path.": not offline.prepared,
         f"no subscription is set; ids show {ANY_SUBSCRIPTION}.": not config.subscription,
-        "some manifests have problems; `gitsync validate` shows them.": read.has_errors,
+        "some manifests have problems; `gitsync validate` shows them.": offline.has_errors,
     }
     for note in (text for text, holds in notes.items() if holds):
         print(f"gitsync: {note}", file=sys.stderr)

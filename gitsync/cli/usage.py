@@ -31,14 +31,16 @@ class _Parser(argparse.ArgumentParser):
 
 def read_arguments(name: str, command: Command, arguments: list[str]) -> argparse.Namespace:
     """Parse a command line. ConfigError if it is invalid; `--help` raises SystemExit(0)."""
-    parser = _parser_for(name, command)
-    options, rest = parser.parse_known_intermixed_args(arguments)
-    if rest:
-        raise ConfigError(_unknown(rest[0], _flags(parser)), hint=f"See {parser.prog} --help.")
+    parser = _make_parser(name, command)
+    options, unknown_arguments = parser.parse_known_intermixed_args(arguments)
+    if unknown_arguments:
+        raise ConfigError(
+            _explain_unknown(unknown_arguments[0], _list_flags(parser)), hint=f"See {parser.prog} --help."
+        )
     return options
 
 
-def _parser_for(name: str, command: Command) -> argparse.ArgumentParser:
+def _make_parser(name: str, command: Command) -> argparse.ArgumentParser:
     """The parser of one command: its own arguments, then its settings."""
     parser = _Parser(
         prog=f"gitsync {name}",
@@ -50,27 +52,27 @@ def _parser_for(name: str, command: Command) -> argparse.ArgumentParser:
     command.arguments(parser)
     add_flags(parser, command.SETTINGS, command.OUTPUTS)
     positional = (action for action in parser._actions if not action.option_strings)  # noqa: SLF001 - no public way
-    parser.usage = " ".join(["%(prog)s", *map(_usage, positional), "[flags]"])
+    parser.usage = " ".join(["%(prog)s", *map(_format_usage, positional), "[flags]"])
     return parser
 
 
-def _usage(action: argparse.Action) -> str:
+def _format_usage(action: argparse.Action) -> str:
     name = str(action.metavar or action.dest)
     return f"[{name}]" if action.nargs == "?" else name
 
 
-def suggest_word(word: str, known: Iterable[str]) -> str:
+def suggest_word(word: str, known_words: Iterable[str]) -> str:
     """` Did you mean X?`, or "". Leading dashes are not compared."""
-    bare = {name.lstrip("-"): name for name in sorted(known)}
-    near = get_close_matches(word.lstrip("-"), bare, n=1)
-    return f" Did you mean {bare[near[0]]}?" if near else ""
+    names_without_dashes = {name.lstrip("-"): name for name in sorted(known_words)}
+    near = get_close_matches(word.lstrip("-"), names_without_dashes, n=1)
+    return f" Did you mean {names_without_dashes[near[0]]}?" if near else ""
 
 
-def _flags(parser: argparse.ArgumentParser) -> list[str]:
+def _list_flags(parser: argparse.ArgumentParser) -> list[str]:
     return [flag for action in parser._actions for flag in action.option_strings]  # noqa: SLF001 - no public way
 
 
-def _unknown(argument: str, flags: list[str]) -> str:
+def _explain_unknown(argument: str, flags: list[str]) -> str:
     flag = argument.partition("=")[0]
     if flag in _SECRET_FLAGS:
         variable = _SECRET_FLAGS[flag].variables[0]
@@ -80,8 +82,8 @@ def _unknown(argument: str, flags: list[str]) -> str:
     return f"Unexpected argument {argument!r}."
 
 
-def make_unknown_command(name: str, known: Iterable[str]) -> ConfigError:
+def make_unknown_command(name: str, known_names: Iterable[str]) -> ConfigError:
     """The error for a first argument that is not a command."""
     if name.startswith("-"):
         return ConfigError(f"The command comes first, before {name}.", hint="Run gitsync COMMAND [SOURCE] [flags].")
-    return ConfigError(f"Unknown command {name!r}.{suggest_word(name, known)}", hint="See gitsync --help.")
+    return ConfigError(f"Unknown command {name!r}.{suggest_word(name, known_names)}", hint="See gitsync --help.")

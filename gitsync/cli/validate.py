@@ -32,55 +32,55 @@ def run(options: argparse.Namespace, config: Config) -> int:
     from gitsync.cli.offline import read_offline
     from gitsync.logging import neutralize
 
-    read = read_offline(config, options.redactions)
+    offline = read_offline(config, options.redactions)
     if config.output == "json":
-        print(neutralize(json.dumps(_document(read), indent=2)))
+        print(neutralize(json.dumps(_build_document(offline), indent=2)))
     else:
-        print(neutralize("\n".join(_lines(read, config))))
-    list_left_out(options, config, read.coverage)
-    return 1 if read.has_errors or (config.strict and read.problems) else 0
+        print(neutralize("\n".join(_format_lines(offline, config))))
+    list_left_out(options, config, offline.coverage)
+    return 1 if offline.has_errors or (config.strict and offline.problems) else 0
 
 
-def _lines(read: Offline, config: Config) -> Iterator[str]:
+def _format_lines(offline: Offline, config: Config) -> Iterator[str]:
     """The problems, file by file, and a summary."""
     from gitsync.cli.output import find_terminal_width, use_colour
     from gitsync.report.text import format_problems
 
-    for _path, problems in groupby(read.problems, key=lambda problem: problem.path):
+    for _path, problems in groupby(offline.problems, key=lambda problem: problem.path):
         yield from format_problems(tuple(problems), width=find_terminal_width(), colour=use_colour(config))
         yield ""
-    yield _summary(read)
+    yield _format_summary(offline)
 
 
-def _summary(read: Offline) -> str:
+def _format_summary(offline: Offline) -> str:
     from gitsync.report.coverage import format_left_out
     from gitsync.report.headline import format_plural
 
-    what = f"{format_plural(len(read.prepared), 'resource')} in {format_plural(read.coverage.files, 'file')}"
-    rest = "".join(f"; {part}" for part in format_left_out(read.coverage))
-    if not read.prepared and not read.problems:
-        return f"{what}: nothing to validate{rest}. Check SOURCE and --path."
-    counts = _counts(read)
-    said = [format_plural(count, noun) for noun, count in counts.items() if count]
-    return f"{what}: {' and '.join(said) or 'no problems'}{rest}."
+    scope = f"{format_plural(len(offline.prepared), 'resource')} in {format_plural(offline.coverage.files, 'file')}"
+    left_out = "".join(f"; {part}" for part in format_left_out(offline.coverage))
+    if not offline.prepared and not offline.problems:
+        return f"{scope}: nothing to validate{left_out}. Check SOURCE and --path."
+    counts = _count_problems(offline)
+    count_texts = [format_plural(count, noun) for noun, count in counts.items() if count]
+    return f"{scope}: {' and '.join(count_texts) or 'no problems'}{left_out}."
 
 
-def _counts(read: Offline) -> dict[str, int]:
-    errors = sum(problem.is_error for problem in read.problems)
-    return {"error": errors, "warning": len(read.problems) - errors}
+def _count_problems(offline: Offline) -> dict[str, int]:
+    errors = sum(problem.is_error for problem in offline.problems)
+    return {"error": errors, "warning": len(offline.problems) - errors}
 
 
-def _document(read: Offline) -> dict[str, object]:
+def _build_document(offline: Offline) -> dict[str, object]:
     from gitsync.report.coverage import build_coverage
     from gitsync.report.json import build_problem
 
-    counts = _counts(read)
+    counts = _count_problems(offline)
     return {
-        "resources": len(read.prepared),
-        "files": read.coverage.files,
-        "passedOver": sum(read.coverage.passed_over.values()),
-        "coverage": build_coverage(read.coverage),
+        "resources": len(offline.prepared),
+        "files": offline.coverage.files,
+        "passedOver": sum(offline.coverage.passed_over.values()),
+        "coverage": build_coverage(offline.coverage),
         "errors": counts["error"],
         "warnings": counts["warning"],
-        "problems": [build_problem(problem) for problem in read.problems],
+        "problems": [build_problem(problem) for problem in offline.problems],
     }

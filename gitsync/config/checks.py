@@ -1,4 +1,4 @@
-"""Settings that a Python program gives, checked as the command checks flags, variables and files."""
+"""The check of settings from a Python program, the same as that of flags, variables and files."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ def make_config(settings: Mapping[str, Any]) -> Config:
 
     A value is what `Config` has (a duration in seconds, a tuple, a bool, a Secret), or the text that a flag would have.
 
-    Raises ConfigError, which lists everything that is wrong.
+    Raises ConfigError, which lists every fault.
     """
     values: dict[str, Any] = {}
-    wrong: list[str] = []
+    faults: list[str] = []
     for name, value in settings.items():
         if name not in SETTINGS:
-            wrong.append(_explain_unknown(name))
+            faults.append(_explain_unknown(name))
         elif value is not None:
             try:
                 values[name] = parse_value(SETTINGS[name], _format_texts(SETTINGS[name], value))
             except ValueError as error:
-                wrong.append(f"{name}: {error}.")
+                faults.append(f"{name}: {error}.")
     if values.get("status_branch") and values.get("status_dir"):
-        wrong.append("status_branch and status_dir exclude each other. Give one of them.")
-    if not wrong:
-        wrong = list(find_contradictions(Config(**values)))
-    if wrong:
-        raise ConfigError("\n".join(wrong))
+        faults.append("status_branch and status_dir exclude each other. Give one of them.")
+    if not faults:
+        faults = list(find_contradictions(Config(**values)))
+    if faults:
+        raise ConfigError("\n".join(faults))
     return Config(**values)
 
 
 def find_contradictions(config: Config) -> Iterator[str]:
-    """Sentences on settings that are right one by one and do not fit each other."""
+    """Sentences on settings that are valid one by one, but contradict each other."""
     is_local = config.emulator is not None or is_loopback(urlsplit(config.endpoint).hostname)
     if config.credential == "anonymous" and not is_local:
         yield (

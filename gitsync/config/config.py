@@ -100,7 +100,7 @@ class Config:
         False, "Refuse the whole run if a manifest is invalid, before anything is touched.", form=SettingForm.SWITCH
     )
 
-    # where Secrets and config maps come from, and go to
+    # the sources and sinks of Secrets and config maps
     secret_sources: tuple[str, ...] = declare_setting(
         ("manifests", "environment"),
         "Sources of the Secrets and config maps that manifests reference, in this order, after what the run "

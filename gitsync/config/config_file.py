@@ -29,12 +29,12 @@ _BY_KEY: Mapping[str, Setting] = {s.key: s for s in SETTINGS.values() if s.key}
 _SECRETS = {s.name.replace("_", "-"): s for s in SETTINGS.values() if s.form is SettingForm.SECRET}
 
 FileValue = tuple[tuple[str, ...], str]
-"""The texts of a setting, and where they stand."""
+"""The texts of a setting, and their place in the file."""
 
 
 def read_config_file(path: Path) -> dict[str, FileValue]:
-    """The operator's settings by name. ConfigError lists everything that is wrong with the file, with its lines."""
-    return _entries(str(path), _read(path), frozenset(Authority))
+    """The operator's settings by name. Raises ConfigError, which lists every fault with its line."""
+    return _read_entries(str(path), _read(path), frozenset(Authority))
 
 
 def check_source_file(path: Path) -> None:
@@ -43,37 +43,37 @@ def check_source_file(path: Path) -> None:
 
 
 def read_source_settings(content: bytes, path: str) -> dict[str, FileValue]:
-    """The source settings in a source's own file by name. ConfigError lists everything that is wrong with the file,
-    operator settings among it; `path` is how its messages call it.
+    """The source settings in a source's own file by name. Raises ConfigError, which lists every
+    fault, also operator settings. `path` is the name in messages.
     """
-    return _entries(path, content, frozenset({Authority.SOURCE}))
+    return _read_entries(path, content, frozenset({Authority.SOURCE}))
 
 
 def is_in_repository(path: Path) -> bool:
-    """Whether a folder or file, or any link on the way to it, is in a git work tree or in a folder that looks like a
-    bare repository. No git is run: that is what must not happen before the folder is known to be safe.
+    """Tell whether a folder or file, or any link on the way to it, is in a git work tree or a folder like a bare
+    repository. git is not started, since it must not run before the folder is known to be safe.
     """
-    return any(map(_is_repository, _passed(path)))
+    return any(map(_is_repository, _find_passed_folders(path)))
 
 
-def _passed(path: Path) -> set[Path]:
-    """Every folder that is looked into to find what is at `path`, and `path` itself with all links followed. A commit
-    that holds one of the links decides what is found.
+def _find_passed_folders(path: Path) -> set[Path]:
+    """Every folder that is read to resolve `path`, and `path` itself with all links followed. A commit that contains
+    one of the links decides the result.
     """
     path = path.absolute()
-    here, ahead, links, found = Path(path.anchor), list(reversed(path.parts[1:])), 0, set[Path]()
-    while ahead:
-        found.add(here)
-        part = ahead.pop()
-        step = here.parent if part == ".." else here / part
+    current, parts, links, folders = Path(path.anchor), list(reversed(path.parts[1:])), 0, set[Path]()
+    while parts:
+        folders.add(current)
+        part = parts.pop()
+        step = current.parent if part == ".." else current / part
         if part == ".." or links == _MOST_LINKS or not step.is_symlink():
-            here = step
+            current = step
             continue
         links += 1
         target = step.readlink()
-        here = Path(target.anchor) if target.is_absolute() else here
-        ahead.extend(part for part in reversed(target.parts) if part != target.anchor)
-    return found | {here}
+        current = Path(target.anchor) if target.is_absolute() else current
+        parts.extend(part for part in reversed(target.parts) if part != target.anchor)
+    return folders | {current}
 
 
 def _is_repository(folder: Path) -> bool:
@@ -81,14 +81,14 @@ def _is_repository(folder: Path) -> bool:
 
 
 def is_repository_like(folder: Path) -> bool:
-    """Whether git could take `folder` itself for a repository, by the names in it and whatever they are."""
+    """Tell whether git could take `folder` itself for a repository, by the names in it."""
     if not _may_be_there(folder / "HEAD"):
         return False
     return _may_be_there(folder / "commondir") or all(_may_be_there(folder / name) for name in ("objects", "refs"))
 
 
 def _may_be_there(path: Path) -> bool:
-    """Whether something is at `path`, or it cannot be known: what may not be looked at is not absent."""
+    """Tell whether `path` exists or is unknown: a path that cannot be read is not absent."""
     try:
         path.lstat()
     except (FileNotFoundError, NotADirectoryError):
@@ -128,48 +128,48 @@ def _compose(path: str, content: bytes) -> Any:
         raise ConfigError(f"{path} nests values too deeply.", hint="Write one `key: value` per line.") from None
 
 
-def _entries(path: str, content: bytes, authorities: Collection[Authority]) -> dict[str, FileValue]:
+def _read_entries(path: str, content: bytes, authorities: Collection[Authority]) -> dict[str, FileValue]:
     """The settings in a file, none of which may be of another class than `authorities`."""
     root = _compose(path, content)
     if root is None:
         return {}
     if root.id != "mapping":
         raise ConfigError(f"{path}: settings are keys with values.", hint="Write one `key: value` per line.")
-    found: dict[str, FileValue] = {}
-    wrong: list[str] = []
+    values: dict[str, FileValue] = {}
+    faults: list[str] = []
     for key, value in root.value:
         place = f"{path}:{key.start_mark.line + 1}"
-        name, complaint = _name(key, found, authorities)
-        texts = None if complaint else _texts(value)
+        name, complaint = _find_name(key, values, authorities)
+        texts = None if complaint else _read_texts(value)
         if texts is None:
-            wrong.append(f"{place}: {complaint or f'{key.value} takes one value, or a list of them.'}")
+            faults.append(f"{place}: {complaint or f'{key.value} takes one value, or a list of them.'}")
         elif texts:
-            found[name] = (texts, place)
-        if len(wrong) == _MOST_ERRORS:
-            wrong.append(f"{place}: the lines after this one are not checked.")
+            values[name] = (texts, place)
+        if len(faults) == _MOST_ERRORS:
+            faults.append(f"{place}: the lines after this one are not checked.")
             break
-    if wrong:
+    if faults:
         allowed = ", ".join(s.key for s in SETTINGS.values() if s.authority in authorities)
         hint = "" if Authority.OPERATOR in authorities else f"Keep only source settings in {path}: {allowed}."
-        raise ConfigError("\n".join(wrong), hint=hint)
-    return found
+        raise ConfigError("\n".join(faults), hint=hint)
+    return values
 
 
-def _name(node: Any, found: Mapping[str, FileValue], authorities: Collection[Authority]) -> tuple[str, str]:
+def _find_name(node: Any, values: Mapping[str, FileValue], authorities: Collection[Authority]) -> tuple[str, str]:
     """The setting that a key stands for, or what is wrong with it."""
     key = str(node.value)
     if key in _SECRETS:
         return "", f"{key} is a secret, which a file must not contain. Set the variable {_SECRETS[key].variables[0]}."
     if key not in _BY_KEY:
-        near = next(iter(get_close_matches(_dashed(key), _BY_KEY, n=1)), None)
+        near = next(iter(get_close_matches(_add_dashes(key), _BY_KEY, n=1)), None)
         return "", f"there is no setting {key!r}." + (f" Did you mean {near}?" if near else "")
     setting = _BY_KEY[key]
     if setting.authority not in authorities:
         return "", f"{key} is an operator setting, which a file in a git repository may not give. {setting.ways}"
-    return setting.name, f"{key} is given twice. Remove one of them." if setting.name in found else ""
+    return setting.name, f"{key} is given twice. Remove one of them." if setting.name in values else ""
 
 
-def _dashed(key: str) -> str:
+def _add_dashes(key: str) -> str:
     """`statusBranch` and `status_branch` as `status-branch`, so that the nearest key is found."""
     return "".join(_dash(letter) for letter in key).removeprefix("-")
 
@@ -178,13 +178,13 @@ def _dash(letter: str) -> str:
     return f"-{letter.lower()}" if letter.isupper() else letter.replace("_", "-")
 
 
-def _texts(node: Any) -> tuple[str, ...] | None:
+def _read_texts(node: Any) -> tuple[str, ...] | None:
     """The texts of a value; () for `key:` without one, and None for what is neither a text nor a list of them."""
-    members = list(_members(node))
+    members = list(_iterate_members(node))
     return None if None in members else tuple(text for text in members if text)
 
 
-def _members(node: Any) -> Iterator[str | None]:
+def _iterate_members(node: Any) -> Iterator[str | None]:
     for member in node.value if node.id == "sequence" else [node]:
         if member.id != "scalar":
             yield None

@@ -1,7 +1,7 @@
-"""Where settings come from: flag, variable, gitsync.yaml, default; the nearest wins.
+"""The sources of settings: flag, variable, gitsync.yaml, default; the nearest wins.
 
-Every setting is read and checked, whichever command was chosen, so that a wrong one shows at once; a command's flags
-are those of its `SETTINGS` and the few that every command has.
+Every command reads and checks every setting, so that an invalid one shows at once; a command's flags are those of its
+`SETTINGS` and the few that every command has.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ EVERYWHERE = ("log_level", "log_format", "color")
 
 CONFIG_VARIABLE = "GITSYNC_CONFIG"
 _PREFIX = "GITSYNC_"
-_OTHERS = (CONFIG_VARIABLE, "GITSYNC_SECRET_")  # variables of ours that are no settings
+_NO_SETTINGS = (CONFIG_VARIABLE, "GITSYNC_SECRET_")  # variables of ours that are no settings
 
 _METAVARS = {
     SettingForm.LIST: "A,B",
@@ -39,10 +39,10 @@ _METAVARS = {
 
 @dataclass(frozen=True, slots=True)
 class SettingText:
-    """The texts of a setting, where they stand, and how near that is (0 is a flag)."""
+    """The texts of a setting, their place, and how near that is (0 is a flag)."""
 
     texts: tuple[str, ...]
-    where: str
+    place: str
     distance: int
 
 
@@ -76,14 +76,14 @@ def _add_flag(parser: argparse.ArgumentParser, setting: Setting, choices: tuple[
 
 
 def format_help(setting: Setting, choices: tuple[str, ...]) -> str:
-    """What `--help` says of a setting: what it does, its default, its variables."""
+    """The `--help` text of a setting: its description, its default, its variables."""
     default = choices[0] if setting.name == "output" and choices else show_default(setting)
     notes = ", ".join(note for note in (default and f"default {default}", *setting.variables) if note)
     return f"{setting.help} [{notes}]"
 
 
 def show_default(setting: Setting) -> str:
-    """A default as a person would write it; "" where there is none."""
+    """A default as a person would write it; "" if there is none."""
     if setting.form is SettingForm.DURATION:
         minutes, seconds = divmod(int(setting.default), 60)
         return f"{seconds}s" if seconds else f"{minutes}m"
@@ -97,59 +97,61 @@ def show_default(setting: Setting) -> str:
 def resolve(
     options: argparse.Namespace, variables: Mapping[str, str], folder: Path, outputs: tuple[str, ...] = ("text",)
 ) -> Config:
-    """The settings of this run. ConfigError names all that are wrong, and where each was given."""
-    chosen = vars(options)
-    path = _config_file(chosen, variables, folder)
+    """Return the settings of this run. Raises ConfigError, which lists every fault with its place."""
+    flags = vars(options)
+    path = _find_config_file(flags, variables, folder)
     file = read_config_file(path) if path else {}
-    given = {name: _nearest(SETTINGS[name], chosen, variables, file) for name in SETTINGS}
+    texts_by_name = {name: _find_nearest(SETTINGS[name], flags, variables, file) for name in SETTINGS}
     values: dict[str, Any] = {"output": outputs[0]} if outputs else {}
-    wrong: list[str] = []
-    for name, one in given.items():
-        if one is None:
+    faults: list[str] = []
+    for name, setting_text in texts_by_name.items():
+        if setting_text is None:
             continue
         try:
-            values[name] = parse_value(SETTINGS[name], one.texts)
+            values[name] = parse_value(SETTINGS[name], setting_text.texts)
         except ValueError as error:
-            wrong.append(f"{one.where}: {error}.")
-    if not wrong:
-        wrong = list(_contradictions(values, given, outputs))
-    if wrong:
-        raise ConfigError("\n".join(wrong))
+            faults.append(f"{setting_text.place}: {error}.")
+    if not faults:
+        faults = list(_find_contradictions(values, texts_by_name, outputs))
+    if faults:
+        raise ConfigError("\n".join(faults))
     return Config(**values, config_file=path)
 
 
 def find_misspelt_variables(variables: Mapping[str, str]) -> list[str]:
     """Messages on variables that look like settings of gitsync and are none."""
-    known = {v.removeprefix(_PREFIX) for s in SETTINGS.values() for v in s.variables if v.startswith(_PREFIX)}
-    ours = [name for name in sorted(variables) if name.startswith(_PREFIX) and not name.startswith(_OTHERS)]
-    words = [word for word in (name.removeprefix(_PREFIX) for name in ours) if word not in known]
-    nearest = {word: get_close_matches(word, sorted(known), n=1, cutoff=0.8) for word in words}
+    known_words = {v.removeprefix(_PREFIX) for s in SETTINGS.values() for v in s.variables if v.startswith(_PREFIX)}
+    own_variables = [
+        name for name in sorted(variables) if name.startswith(_PREFIX) and not name.startswith(_NO_SETTINGS)
+    ]
+    words = [word for word in (name.removeprefix(_PREFIX) for name in own_variables) if word not in known_words]
+    nearest = {word: get_close_matches(word, sorted(known_words), n=1, cutoff=0.8) for word in words}
     return [
         f"{_PREFIX}{word} is not a setting. Did you mean {_PREFIX}{near[0]}?" for word, near in nearest.items() if near
     ]
 
 
-def _config_file(chosen: Mapping[str, Any], variables: Mapping[str, str], folder: Path) -> Path | None:
-    """The file that may give every setting. ConfigError where the one in the working folder may not, and does."""
-    named = chosen.get("config") or variables.get(CONFIG_VARIABLE, "").strip()
-    if named:
-        return folder / named
-    usual = folder / FILE_NAME
-    if not os.path.lexists(usual) or (usual.is_dir() and not usual.is_symlink()):
+def _find_config_file(flags: Mapping[str, Any], variables: Mapping[str, str], folder: Path) -> Path | None:
+    """Return the operator's file, if any. Raises ConfigError if a file in a repository has operator settings."""
+    config_path = flags.get("config") or variables.get(CONFIG_VARIABLE, "").strip()
+    if config_path:
+        return folder / config_path
+    default_path = folder / FILE_NAME
+    if not os.path.lexists(default_path) or (default_path.is_dir() and not default_path.is_symlink()):
         return None
-    if not usual.is_file():
-        raise ConfigError(f"{usual} is not a file.", hint="Replace it with a file, or remove it.")
-    if is_in_repository(usual):
-        check_source_file(usual)  # it describes the source in that folder, and is read with it
+    if not default_path.is_file():
+        raise ConfigError(f"{default_path} is not a file.", hint="Replace it with a file, or remove it.")
+    if is_in_repository(default_path):
+        check_source_file(default_path)  # the checkout of that source reads it
         return None
-    return usual
+    return default_path
 
 
-def _nearest(
-    setting: Setting, chosen: Mapping[str, Any], variables: Mapping[str, str], file: Mapping[str, Any]
+def _find_nearest(
+    setting: Setting, flags: Mapping[str, Any], variables: Mapping[str, str], file: Mapping[str, Any]
 ) -> SettingText | None:
-    if setting.name in chosen:
-        return SettingText(_texts(chosen[setting.name]), setting.flag or setting.metavar, 0)
+    if setting.name in flags:
+        return SettingText(_format_texts(flags[setting.name]), setting.flag or setting.metavar, 0)
     for variable in setting.variables:
         # A pipeline sets what it has no value for to nothing: that is not given.
         if variables.get(variable, "").strip():
@@ -163,23 +165,26 @@ def _nearest(
     return None
 
 
-def _texts(flag: Any) -> tuple[str, ...]:
+def _format_texts(flag: Any) -> tuple[str, ...]:
     """What argparse made of a flag, as texts again, so that one parser serves flags, variables and the file."""
     if isinstance(flag, bool):
         return ("true" if flag else "false",)
     return tuple(flag) if isinstance(flag, list) else (str(flag),)
 
 
-def _contradictions(
-    values: dict[str, Any], given: Mapping[str, SettingText | None], outputs: tuple[str, ...]
+def _find_contradictions(
+    values: dict[str, Any], texts_by_name: Mapping[str, SettingText | None], outputs: tuple[str, ...]
 ) -> Iterator[str]:
-    """What is wrong with settings that are right one by one. Settles where status goes on the way."""
-    branch, folder = given["status_branch"], given["status_dir"]
+    """Yield contradictions of settings that are valid one by one.
+
+    Removes the farther of `status_branch` and `status_dir` from `values`.
+    """
+    branch, folder = texts_by_name["status_branch"], texts_by_name["status_dir"]
     if branch and folder:
         if branch.distance == folder.distance:
-            yield f"{branch.where} and {folder.where} exclude each other. Remove one of them."
+            yield f"{branch.place} and {folder.place} exclude each other. Remove one of them."
         del values["status_dir" if branch.distance < folder.distance else "status_branch"]
     config = Config(**values)
-    if given["output"] and outputs and config.output not in outputs:
-        yield f"{given['output'].where}: expected {' or '.join(outputs)}, not {config.output!r}."
+    if texts_by_name["output"] and outputs and config.output not in outputs:
+        yield f"{texts_by_name['output'].place}: expected {' or '.join(outputs)}, not {config.output!r}."
     yield from find_contradictions(config)

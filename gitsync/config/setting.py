@@ -26,7 +26,7 @@ class SettingForm(StrEnum):
 class Authority(StrEnum):
     """Who may give a setting."""
 
-    OPERATOR = "operator"  # whoever starts the run: it decides where requests and secrets go, what runs, what may go
+    OPERATOR = "operator"  # only the operator: where requests and secrets go, what runs, what may be deleted
     SOURCE = "source"  # the repository too: it describes the manifests and nothing else
 
 
@@ -44,7 +44,7 @@ class Setting:
     choices: tuple[str, ...]
     pattern: str  # that the whole text must match; "" for any
     metavar: str
-    flag: str  # "" where there is none
+    flag: str  # "" if there is none
 
     @property
     def key(self) -> str:
@@ -54,8 +54,8 @@ class Setting:
     @property
     def ways(self) -> str:
         """How an operator gives it, as an order."""
-        given = ", ".join(word for word in (self.flag or self.metavar, f"the variable {self.variables[0]}") if word)
-        return f"Use {given}, or a file that --config names."
+        options = ", ".join(word for word in (self.flag or self.metavar, f"the variable {self.variables[0]}") if word)
+        return f"Use {options}, or a file that --config names."
 
 
 def declare_setting(  # noqa: PLR0913 - one row of a table
@@ -93,7 +93,7 @@ def declare_setting(  # noqa: PLR0913 - one row of a table
 
 
 def describe_setting(name: str, row: Mapping[str, Any]) -> Setting:
-    given = dict(row)
-    flag = f"--{name.replace('_', '-')}" if given["flag"] is None else given["flag"]
-    variables = given["variables"] or ("GITSYNC_" + (flag.removeprefix("--").replace("-", "_") or name).upper(),)
-    return Setting(**given | {"name": name, "flag": flag, "variables": variables})
+    members = dict(row)
+    flag = f"--{name.replace('_', '-')}" if members["flag"] is None else members["flag"]
+    variables = members["variables"] or ("GITSYNC_" + (flag.removeprefix("--").replace("-", "_") or name).upper(),)
+    return Setting(**members | {"name": name, "flag": flag, "variables": variables})

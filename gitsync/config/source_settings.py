@@ -36,20 +36,20 @@ def find_source_settings(config: Config, file: SourceFile | None) -> SourceSetti
 
     Raises ConfigError, which names every line, if the file gives anything else or a value does not fit.
     """
-    found = read_source_settings(file.content, file.path) if file else {}
-    values, wrong = {}, []
+    source_values = read_source_settings(file.content, file.path) if file else {}
+    values, faults = {}, []
     for name, setting in SETTINGS.items():
         if setting.authority is not Authority.SOURCE:
             continue
         values[name] = setting.default
-        if name in found:
-            texts, place = found[name]
+        if name in source_values:
+            texts, place = source_values[name]
             try:
                 values[name] = parse_value(setting, texts)
             except ValueError as error:
-                wrong.append(f"{place}: {setting.key}: {error}.")
+                faults.append(f"{place}: {setting.key}: {error}.")
         if getattr(config, name) is not None:
             values[name] = getattr(config, name)
-    if wrong:
-        raise ConfigError("\n".join(wrong))
+    if faults:
+        raise ConfigError("\n".join(faults))
     return SourceSettings(**values)

@@ -1,6 +1,6 @@
 """From the text of a setting to its value: one parser for each form, the same for a flag, a variable and a file.
 
-A parser raises ValueError with what the text should have been; who calls it knows where the text stands.
+A parser raises ValueError with the expected form; the caller adds the place of the text.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ _SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0}
 def parse_value(setting: Setting, texts: tuple[str, ...]) -> Any:
     """The value of a setting; `texts` has one member, or several for a list. ValueError says what was expected."""
     if setting.form is SettingForm.LIST:
-        return _list(texts, setting.choices)
-    text = texts[-1] if setting.form is SettingForm.SECRET else _text(texts[-1])
+        return _parse_list(texts, setting.choices)
+    text = texts[-1] if setting.form is SettingForm.SECRET else _clean_text(texts[-1])
     if not text:
         raise ValueError("expected a value")
     if setting.form is SettingForm.CHOICE:
-        return _choice(text, setting.choices)
+        return _parse_choice(text, setting.choices)
     if setting.form is SettingForm.SECRET:
-        return _secret(text, setting.pattern)
+        return _parse_secret(text, setting.pattern)
     if setting.pattern and not re.fullmatch(setting.pattern, text):
         raise ValueError(f"expected letters, digits, dots and dashes, not {text!r}")
     return _PARSERS[setting.form](text)
@@ -48,9 +48,9 @@ def is_loopback(host: str | None) -> bool:
         return host.casefold() == "localhost"
 
 
-def _list(texts: tuple[str, ...], choices: tuple[str, ...]) -> tuple[str, ...]:
-    """The members; an empty list would mean everything, where somebody meant to name something."""
-    members = tuple(part for text in texts for part in map(_text, text.split(",")) if part)
+def _parse_list(texts: tuple[str, ...], choices: tuple[str, ...]) -> tuple[str, ...]:
+    """The members of a list. An empty list would mean everything, so it is an error."""
+    members = tuple(part for text in texts for part in map(_clean_text, text.split(",")) if part)
     if not members:
         raise ValueError("expected at least one name")
     unknown = next((member for member in members if choices and member not in choices), None)
@@ -61,7 +61,7 @@ def _list(texts: tuple[str, ...], choices: tuple[str, ...]) -> tuple[str, ...]:
     return members
 
 
-def _text(text: str) -> str:
+def _clean_text(text: str) -> str:
     """Without the blanks around it (a pipeline's variables often end in a newline); no control characters inside."""
     text = text.strip()
     if not text.isprintable():
@@ -69,30 +69,30 @@ def _text(text: str) -> str:
     return text
 
 
-def _choice(text: str, choices: tuple[str, ...]) -> str:
+def _parse_choice(text: str, choices: tuple[str, ...]) -> str:
     if text not in choices:
         raise ValueError(f"expected {' or '.join(choices)}, not {text!r}")
     return text
 
 
-def _switch(text: str) -> bool:
+def _parse_switch(text: str) -> bool:
     word = text.casefold()
     if word not in ON | OFF:
         raise ValueError(f"expected true or false, not {text!r}")
     return word in ON
 
 
-def _count(text: str, least: int = 0) -> int:
+def _parse_count(text: str, least: int = 0) -> int:
     if not re.fullmatch(r"[0-9]{1,9}", text) or int(text) < least:
         raise ValueError(f"expected a whole number from {least}, not {text!r}")
     return int(text)
 
 
-def _positive(text: str) -> int:
-    return _count(text, least=1)
+def _parse_positive(text: str) -> int:
+    return _parse_count(text, least=1)
 
 
-def _duration(text: str) -> float:
+def _parse_duration(text: str) -> float:
     match = _DURATION.fullmatch(text)
     seconds = sum(float(number) * _SECONDS[unit] for unit, number in match.groupdict("0").items()) if match else 0.0
     if not seconds:
@@ -100,10 +100,10 @@ def _duration(text: str) -> float:
     return seconds
 
 
-def _url(text: str) -> str:
+def _parse_url(text: str) -> str:
     """An address to talk to: https, or http to this machine; a bare host is meant as https."""
     url = text if "://" in text else f"https://{text}"
-    parts = _split(url)
+    parts = _split_url(url)
     if parts is None or parts.scheme not in {"https", "http"} or parts.query or parts.fragment or parts.username:
         raise ValueError("expected an address such as https://management.azure.com")
     if parts.scheme == "http" and not is_loopback(parts.hostname):
@@ -111,8 +111,8 @@ def _url(text: str) -> str:
     return url
 
 
-def _split(url: str) -> SplitResult | None:
-    """The parts of a URL; None where it has no host, or a port that is none."""
+def _split_url(url: str) -> SplitResult | None:
+    """The parts of a URL; None if it has no host, or an invalid port."""
     try:
         parts = urlsplit(url)
         port = parts.port
@@ -121,13 +121,13 @@ def _split(url: str) -> SplitResult | None:
     return parts if parts.hostname and port != 0 else None
 
 
-def _file_or_on(text: str) -> str | None:
+def _parse_file_or_on(text: str) -> str | None:
     if text.casefold() in OFF:
         return None
     return "" if text.casefold() in ON else text
 
 
-def _secret(text: str, pattern: str) -> Secret:
+def _parse_secret(text: str, pattern: str) -> Secret:
     """The value shows in no message, so the pattern of a secret says no more than how long it is."""
     value = text.strip("\r\n")
     if pattern and not re.fullmatch(pattern, value, re.DOTALL):
@@ -137,10 +137,10 @@ def _secret(text: str, pattern: str) -> Secret:
 
 _PARSERS: Mapping[SettingForm, Callable[[str], Any]] = {
     SettingForm.TEXT: str,
-    SettingForm.SWITCH: _switch,
-    SettingForm.COUNT: _count,
-    SettingForm.POSITIVE: _positive,
-    SettingForm.DURATION: _duration,
-    SettingForm.URL: _url,
-    SettingForm.FILE_OR_ON: _file_or_on,
+    SettingForm.SWITCH: _parse_switch,
+    SettingForm.COUNT: _parse_count,
+    SettingForm.POSITIVE: _parse_positive,
+    SettingForm.DURATION: _parse_duration,
+    SettingForm.URL: _parse_url,
+    SettingForm.FILE_OR_ON: _parse_file_or_on,
 }

@@ -1,4 +1,4 @@
-"""Compare git with Azure where nothing is remembered of the resource: an adoption, or a new api-version."""
+"""Compare git with Azure without a record of the resource: an adoption, or a new api-version."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ AdoptionDifferences = Iterator[Difference | Unverified]
 
 
 def compare_first_sight(desired: Any, live: Any, hints: Hints, path: JsonPath = ()) -> AdoptionDifferences:
-    """Yield how the asked-for leaves differ from Azure's, and which of them Azure does not return."""
+    """Yield the leaves of `desired` that differ in Azure, and those that Azure does not return."""
     if isinstance(desired, Secret):
         yield Unverified(path)
     elif live is None:
-        yield from _absent(desired, path)
+        yield from _compare_absent(desired, path)
     elif isinstance(desired, dict) and isinstance(live, dict):
         for key, value in desired.items():
             yield from compare_first_sight(value, find_member(live, key), hints, (*path, key))
     elif isinstance(desired, list) and isinstance(live, list):
-        yield from _lists(desired, live, hints, path)
+        yield from _compare_lists(desired, live, hints, path)
     else:
-        yield from _leaf(desired, live, hints, path)
+        yield from _compare_leaf(desired, live, hints, path)
 
 
 def format_value(value: Any) -> Any:
@@ -59,24 +59,24 @@ def format_value(value: Any) -> Any:
 
 
 def is_equal(path: JsonPath, desired: Any, live: Any, hints: Hints) -> bool:
-    """Tell whether Azure has a value already: nothing differs, and nothing is left to be verified."""
+    """Tell whether Azure has a value already: there is no difference, and nothing unverified."""
     return next(compare_first_sight(desired, live, hints, path), None) is None
 
 
-def _leaf(desired: Any, live: Any, hints: Hints, path: JsonPath) -> AdoptionDifferences:
+def _compare_leaf(desired: Any, live: Any, hints: Hints, path: JsonPath) -> AdoptionDifferences:
     outcome, rule = judge(path, desired, live, hints)
     if outcome is RuleOutcome.UNTOLD:
         yield Unverified(path)
     elif outcome is RuleOutcome.OTHER:
         hidden = is_secret(path, hints)
-        named = f"{RULE}, compared as {rule}" if rule else RULE
+        rule_name = f"{RULE}, compared as {rule}" if rule else RULE
         yield Difference(
-            format_pointer(path), MASKED if hidden else format_value(desired), MASKED if hidden else live, named
+            format_pointer(path), MASKED if hidden else format_value(desired), MASKED if hidden else live, rule_name
         )
 
 
-def _absent(desired: Any, path: JsonPath) -> AdoptionDifferences:
-    """Azure always returns tags and the ids that belong to a resource; of other leaves it keeps some to itself."""
+def _compare_absent(desired: Any, path: JsonPath) -> AdoptionDifferences:
+    """Compare a leaf that Azure did not return. It always returns tags and ids as keys, but not all other leaves."""
     if desired in ([], ""):
         return
     if path[0] == "tags" or str(path[-1]).startswith("/"):
@@ -85,44 +85,46 @@ def _absent(desired: Any, path: JsonPath) -> AdoptionDifferences:
         yield Unverified(path)
 
 
-def _lists(desired: list[Any], live: list[Any], hints: Hints, path: JsonPath) -> AdoptionDifferences:
+def _compare_lists(desired: list[Any], live: list[Any], hints: Hints, path: JsonPath) -> AdoptionDifferences:
     if is_plain(desired, live):
-        if not _same_entries(desired, live, hints, path):
+        if not _has_same_entries(desired, live, hints, path):
             yield Difference(format_pointer(path), format_value(desired), live, RULE)
     elif desired and not is_ordered(path) and (field := find_key_field(desired, live)):
-        yield from _keyed(desired, live, field, hints, path)
+        yield from _compare_by_key(desired, live, field, hints, path)
     else:
-        yield from _by_place(desired, live, hints, path)
+        yield from _compare_by_index(desired, live, hints, path)
 
 
-def _by_place(desired: list[Any], live: list[Any], hints: Hints, path: JsonPath) -> AdoptionDifferences:
+def _compare_by_index(desired: list[Any], live: list[Any], hints: Hints, path: JsonPath) -> AdoptionDifferences:
     own: list[int] = []
     if len(desired) != len(live):
         own = [index for index, entry in enumerate(live) if is_own_entry(path, entry, hints)]
-    theirs = [entry for index, entry in enumerate(live) if index not in own]
-    if len(desired) != len(theirs):
+    comparable = [entry for index, entry in enumerate(live) if index not in own]
+    if len(desired) != len(comparable):
         yield Difference(format_pointer(path), format_value(desired), live, RULE)
         return
     yield from (Unverified((*path, index)) for index in own)
-    for index, (wanted, found) in enumerate(zip(desired, theirs, strict=True)):
-        yield from compare_first_sight(wanted, found, hints, (*path, index))
+    for index, (desired_entry, live_entry) in enumerate(zip(desired, comparable, strict=True)):
+        yield from compare_first_sight(desired_entry, live_entry, hints, (*path, index))
 
 
-def _keyed(desired: list[Any], live: list[Any], field: str, hints: Hints, path: JsonPath) -> AdoptionDifferences:
-    wanted, found = index_by_key(desired, field), index_by_key(live, field)
+def _compare_by_key(
+    desired: list[Any], live: list[Any], field: str, hints: Hints, path: JsonPath
+) -> AdoptionDifferences:
+    desired_by_key, live_by_key = index_by_key(desired, field), index_by_key(live, field)
     exact = field != "name" or bool(FREE & {str(step).casefold() for step in path})
-    for key, (index, entry) in wanted.items():
-        if key in found:
-            asked = entry if exact else {name: value for name, value in entry.items() if name != field}
-            yield from compare_first_sight(asked, found[key][1], hints, (*path, index))
+    for key, (index, entry) in desired_by_key.items():
+        if key in live_by_key:
+            desired_entry = entry if exact else {name: value for name, value in entry.items() if name != field}
+            yield from compare_first_sight(desired_entry, live_by_key[key][1], hints, (*path, index))
         else:
             yield Difference(format_pointer((*path, index)), format_value(entry), None, ABSENT)
     if path[-1] not in OPEN_LISTS:
-        further = {index: entry for key, (index, entry) in found.items() if key not in wanted}
-        yield from _further(further, hints, path)
+        further = {index: entry for key, (index, entry) in live_by_key.items() if key not in desired_by_key}
+        yield from _report_further(further, hints, path)
 
 
-def _further(entries: Mapping[int, Any], hints: Hints, path: JsonPath) -> AdoptionDifferences:
+def _report_further(entries: Mapping[int, Any], hints: Hints, path: JsonPath) -> AdoptionDifferences:
     for index, entry in entries.items():
         if is_own_entry(path, entry, hints):
             yield Unverified((*path, index))
@@ -130,26 +132,26 @@ def _further(entries: Mapping[int, Any], hints: Hints, path: JsonPath) -> Adopti
             yield Difference(format_pointer((*path, index)), None, entry, FURTHER)
 
 
-def _same_entries(desired: list[Any], live: list[Any], hints: Hints, path: JsonPath) -> bool:
-    """Equal in order, or as sets with repeats. An empty text is no entry: PostgreSQL and SQL
+def _has_same_entries(desired: list[Any], live: list[Any], hints: Hints, path: JsonPath) -> bool:
+    """Equal in order, or as sets with repeats. An empty text does not count: PostgreSQL and SQL
     answer [] with [""] (Azure/azure-rest-api-specs#11290).
     """
-    wanted, left = _filled(desired), _filled(live)
-    if len(wanted) != len(left):
+    desired_entries, remaining = _remove_empty(desired), _remove_empty(live)
+    if len(desired_entries) != len(remaining):
         return False
     if is_ordered(path):
-        return all(_same(path, *pair, hints) for pair in zip(wanted, left, strict=True))
-    for entry in wanted:
-        match = next((i for i, found in enumerate(left) if _same(path, entry, found, hints)), None)
+        return all(_is_same(path, *pair, hints) for pair in zip(desired_entries, remaining, strict=True))
+    for entry in desired_entries:
+        match = next((i for i, live_entry in enumerate(remaining) if _is_same(path, entry, live_entry, hints)), None)
         if match is None:
             return False
-        del left[match]
+        del remaining[match]
     return True
 
 
-def _filled(entries: list[Any]) -> list[Any]:
+def _remove_empty(entries: list[Any]) -> list[Any]:
     return [entry for entry in entries if entry not in ("", None)]
 
 
-def _same(path: JsonPath, desired: Any, live: Any, hints: Hints) -> bool:
+def _is_same(path: JsonPath, desired: Any, live: Any, hints: Hints) -> bool:
     return judge(path, desired, live, hints)[0] is RuleOutcome.SAME

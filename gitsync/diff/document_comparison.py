@@ -1,6 +1,6 @@
-"""Two ARM documents side by side, with what may be remembered of them: one question of `gitsync compare`.
+"""A comparison of two ARM documents for `gitsync compare`, with an optional record of the last write.
 
-Apart from the comparison, because here anybody's JSON comes in: what is wrong with it is said by its line and member.
+Separate from the comparison itself, because this reads untrusted JSON: errors name the line and the member.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ ArmBody = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentComparison:
-    """`baseline` is what Azure answered right after our last write, `applied` what that write sent: `desired`, where
-    it is absent.
+    """`baseline` is Azure's answer right after the last write, `applied` the body of that write; `desired`, if it is
+    absent.
     """
 
     desired: ArmBody
@@ -39,25 +39,25 @@ class DocumentComparison:
 
 
 def answer(question: DocumentComparison, catalog: Catalog) -> Comparison:
-    """Compare, with what the facts know of the type."""
+    """Compare the documents, with the facts of the type."""
     hints = replace(find_hints(catalog, question.arm_type, question.api_version), own_id=question.own_id)
-    return compare(question.desired, question.live, _remembered(question), hints)
+    return compare(question.desired, question.live, _make_remembered(question), hints)
 
 
-def _remembered(question: DocumentComparison) -> Remembered | None:
+def _make_remembered(question: DocumentComparison) -> Remembered | None:
     if question.baseline is None and question.applied is None:
         return None
     applied = question.desired if question.applied is None else question.applied
-    seen = None if question.baseline is None else make_baseline(applied, question.baseline)
-    return Remembered(applied=applied, baseline=seen)
+    baseline = None if question.baseline is None else make_baseline(applied, question.baseline)
+    return Remembered(applied=applied, baseline=baseline)
 
 
 def build_document(comparison: Comparison) -> dict[str, Any]:
-    """The answer, as a line of JSON says it."""
+    """Return the answer as plain JSON values."""
     return {
         "differences": [
-            {"path": found.path, "desired": found.desired, "live": found.live, "rule": found.rule}
-            for found in comparison.differences
+            {"path": difference.path, "desired": difference.desired, "live": difference.live, "rule": difference.rule}
+            for difference in comparison.differences
         ],
         "unverified": list(comparison.unverified),
     }
@@ -65,12 +65,12 @@ def build_document(comparison: Comparison) -> dict[str, Any]:
 
 @cache
 def find_hints(catalog: Catalog, arm_type: str, api_version: str) -> Hints:
-    """The hints for an ARM type: of that api-version, else of the kind's newest; none for a type that is not known."""
-    kind = catalog.by_arm_type(arm_type, api_version) or _newest(catalog, arm_type)
+    """The hints for an ARM type: of that api-version, else of the kind's newest; empty for an unknown type."""
+    kind = catalog.by_arm_type(arm_type, api_version) or _find_newest_kind(catalog, arm_type)
     return replace(find_kind_hints(kind) if kind else Hints(), arm_type=arm_type)
 
 
-def _newest(catalog: Catalog, arm_type: str) -> Kind | None:
+def _find_newest_kind(catalog: Catalog, arm_type: str) -> Kind | None:
     for group in catalog.groups():
         for kind in catalog.kinds(group):
             if (catalog.arm_type(group, kind) or "").casefold() == arm_type.casefold():
@@ -79,50 +79,52 @@ def _newest(catalog: Catalog, arm_type: str) -> Kind | None:
 
 
 def read_question(line: bytes, number: int) -> DocumentComparison:
-    """The question of one line of JSON. SourceError, with the line's number, where it is none."""
-    where = f"Line {number}"
+    """Read the question in one line of JSON. Raises SourceError, with the line's number, if it is invalid."""
+    position = f"Line {number}"
     try:
-        said = json.loads(line.decode().rstrip(), parse_constant=_no_number)
+        members = json.loads(line.decode().rstrip(), parse_constant=_refuse_number)
     except ValueError as error:
-        raise SourceError(f"{where} is not JSON: {_reason(error)}.", hint="Write one JSON object per line.") from error
+        raise SourceError(
+            f"{position} is not JSON: {_explain(error)}.", hint="Write one JSON object per line."
+        ) from error
     except RecursionError as error:
-        raise _too_deep(where) from error
-    if _is_deep(said):
-        raise _too_deep(where)
-    if not isinstance(said, dict):
-        raise SourceError(f"{where} is not a JSON object.", hint="Write one JSON object per line.")
+        raise _make_too_deep(position) from error
+    if _is_deep(members):
+        raise _make_too_deep(position)
+    if not isinstance(members, dict):
+        raise SourceError(f"{position} is not a JSON object.", hint="Write one JSON object per line.")
     return DocumentComparison(
-        desired=read_body(said.get("desired"), f"{where}: desired"),
-        live=read_body(said.get("live"), f"{where}: live"),
-        baseline=_remembered_body(said.get("baseline"), f"{where}: baseline"),
-        applied=_remembered_body(said.get("applied"), f"{where}: applied"),
-        arm_type=_text(said, "type", where),
-        api_version=_text(said, "apiVersion", where),
-        own_id=_text(said, "id", where),
+        desired=read_body(members.get("desired"), f"{position}: desired"),
+        live=read_body(members.get("live"), f"{position}: live"),
+        baseline=_read_optional_body(members.get("baseline"), f"{position}: baseline"),
+        applied=_read_optional_body(members.get("applied"), f"{position}: applied"),
+        arm_type=_read_text(members, "type", position),
+        api_version=_read_text(members, "apiVersion", position),
+        own_id=_read_text(members, "id", position),
     )
 
 
-def _remembered_body(value: Any, what: str) -> ArmBody | None:
-    return None if value is None else read_body(value, what)
+def _read_optional_body(value: Any, name: str) -> ArmBody | None:
+    return None if value is None else read_body(value, name)
 
 
-def read_body(value: Any, what: str) -> ArmBody:
-    """A value that must be the body of a resource. SourceError, which names it by `what`, where it is none."""
+def read_body(value: Any, name: str) -> ArmBody:
+    """Return the body of a resource. Raises SourceError if the value is not one; `name` names it in the message."""
     if isinstance(value, Mapping):
         return value
-    said = "is absent" if value is None else "is not an object"
-    raise SourceError(f"{what} {said}.", hint="Set it to the body of an ARM resource: a JSON object.")
+    fault = "is absent" if value is None else "is not an object"
+    raise SourceError(f"{name} {fault}.", hint="Set it to the body of an ARM resource: a JSON object.")
 
 
-def _text(said: Mapping[str, Any], name: str, where: str) -> str:
-    value = said.get(name)
+def _read_text(members: Mapping[str, Any], name: str, position: str) -> str:
+    value = members.get(name)
     if value is None or isinstance(value, str):
         return value or ""
-    raise SourceError(f"{where}: {name} is not text.", hint="Quote it, or remove it.")
+    raise SourceError(f"{position}: {name} is not text.", hint="Quote it, or remove it.")
 
 
 def _is_deep(value: Any) -> bool:
-    """Whether something is nested deeper than a manifest may be: no body of ARM is."""
+    """Tell whether a value is nested deeper than a manifest may be; no body of ARM is."""
     level = [value]
     for _ in range(MAX_DEPTH):
         inner = [child for one in level for child in _children(one)]
@@ -138,15 +140,15 @@ def _children(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _too_deep(where: str) -> SourceError:
-    return SourceError(f"{where} is nested too deeply.", hint=f"No more than {MAX_DEPTH} levels are read.")
+def _make_too_deep(position: str) -> SourceError:
+    return SourceError(f"{position} is nested too deeply.", hint=f"No more than {MAX_DEPTH} levels are read.")
 
 
-def _no_number(spelled: str) -> NoReturn:
+def _refuse_number(spelled: str) -> NoReturn:
     raise ValueError(f"{spelled} is not a JSON number")
 
 
-def _reason(error: Exception) -> str:
+def _explain(error: Exception) -> str:
     if isinstance(error, json.JSONDecodeError):
         return f"{error.msg} at column {error.colno}"
     if isinstance(error, UnicodeDecodeError):

@@ -1,4 +1,4 @@
-"""When two leaves mean the same to ARM, though they are spelled otherwise: the rules, in the order they are asked.
+"""When two leaves with different spellings mean the same to ARM: the rules, in their order.
 
 The first rule that returns "the same" or "unknown" decides. Otherwise the first rule that applies to the leaf names the
 difference.
@@ -35,28 +35,28 @@ SPELLING_RULES: Final = (
 
 def judge(path: JsonPath, desired: Any, live: Any, hints: Hints) -> tuple[RuleOutcome, str]:
     """Compare two leaves: the outcome, and the name of the rule that decided ("" for exactly the same, or none)."""
-    if _exactly(desired, live):
+    if _is_exactly_equal(desired, live):
         return RuleOutcome.SAME, ""
-    if path and path[0] == "tags":  # people's own text, which Azure keeps letter by letter
+    if path and path[0] == "tags":  # free text, which Azure keeps unchanged
         return RuleOutcome.OTHER, ""
     leaf = Leaf(path, desired, live, hints)
-    named = ""
-    for rule in _rules(leaf):
+    rule_name = ""
+    for rule in _iterate_rules(leaf):
         outcome = rule.decide(leaf)
         if outcome is RuleOutcome.SAME or outcome is RuleOutcome.UNTOLD:
             return outcome, rule.name
         if outcome is RuleOutcome.OTHER:
-            named = named or rule.name
-    return RuleOutcome.OTHER, named
+            rule_name = rule_name or rule.name
+    return RuleOutcome.OTHER, rule_name
 
 
-def _exactly(desired: Any, live: Any) -> bool:
+def _is_exactly_equal(desired: Any, live: Any) -> bool:
     if type(desired) is type(live):
         return bool(desired == live)
     return is_number(desired) and is_number(live) and bool(desired == live)
 
 
-def _rules(leaf: Leaf) -> Iterator[EquivalenceRule]:
+def _iterate_rules(leaf: Leaf) -> Iterator[EquivalenceRule]:
     yield from (row.rule for row in find_type_rules(leaf.path, leaf.hints) if fits(row, leaf.desired, leaf.live))
     texts = [isinstance(side, str) for side in (leaf.desired, leaf.live)]
     if all(texts):

@@ -1,6 +1,6 @@
-"""What the facts of a kind tell a comparison: which leaves are enumerations, and which are secrets.
+"""Hints for a comparison from the facts of a kind: which leaves are enumerations, and which are secrets.
 
-By path and not by value: a word that is an enumeration's in one place is somebody's own text in another.
+By path and not by value: a word of an enumeration in one place may be free text in another.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class Hints:
         for step in path:
             if isinstance(node, str):
                 break
-            known = isinstance(step, str) and step in node
-            node = node.get(step if known else ANY)
+            has_step = isinstance(step, str) and step in node
+            node = node.get(step if has_step else ANY)
             if node is None:
                 return None
         return node if isinstance(node, str) else None  # type: ignore[return-value]  # leaves are made below alone
@@ -44,56 +44,56 @@ class Hints:
 
 @cache
 def find_kind_hints(kind: Kind) -> Hints:
-    """What is known of a kind. Kept, because a kind has thousands of fields, and hundreds of resources."""
-    return Hints(arm_type=kind.arm_type, leaves=_of_type(kind.types[kind.spec], kind.types, (kind.spec,)))
+    """The hints of a kind. Cached, because a kind has thousands of fields, and hundreds of resources."""
+    return Hints(arm_type=kind.arm_type, leaves=_build_type_tree(kind.types[kind.spec], kind.types, (kind.spec,)))
 
 
-def _of_type(facts: TypeFacts, types: Mapping[str, TypeFacts], above: tuple[str, ...]) -> dict[str, Any]:
-    """The tree of one type. `above` names the types that it stands in: one that holds itself is looked into once."""
+def _build_type_tree(facts: TypeFacts, types: Mapping[str, TypeFacts], outer: tuple[str, ...]) -> dict[str, Any]:
+    """The tree of one type. `outer` names the types that contain it: a type that contains itself is visited once."""
     tree: dict[str, Any] = {}
     for entry in facts["fields"].values():
-        found = _of_field(entry, types, above) if "arm" in entry and not entry.get("meta") else None
-        if not found:
+        subtree = _build_field_tree(entry, types, outer) if "arm" in entry and not entry.get("meta") else None
+        if not subtree:
             continue
         if facts.get("oneOf"):
-            _merge(tree, found if isinstance(found, dict) else {})
+            _merge(tree, subtree if isinstance(subtree, dict) else {})
         else:
-            _put(tree, entry["arm"].split("/"), found)
+            _put(tree, entry["arm"].split("/"), subtree)
     return tree
 
 
-def _of_field(entry: Field, types: Mapping[str, TypeFacts], above: tuple[str, ...]) -> dict[str, Any] | str:
-    return "secret" if entry.get("mode") in _SECRET_MODES else _of_value(entry["type"], types, above)
+def _build_field_tree(entry: Field, types: Mapping[str, TypeFacts], outer: tuple[str, ...]) -> dict[str, Any] | str:
+    return "secret" if entry.get("mode") in _SECRET_MODES else _build_value_tree(entry["type"], types, outer)
 
 
-def _of_value(type_: FieldType, types: Mapping[str, TypeFacts], above: tuple[str, ...]) -> dict[str, Any] | str:
+def _build_value_tree(type_: FieldType, types: Mapping[str, TypeFacts], outer: tuple[str, ...]) -> dict[str, Any] | str:
     if isinstance(type_, str):
         return {}
     if "enum" in type_:
         return "enum"
     if "base" in type_:
-        return _of_value(type_["base"], types, above)
+        return _build_value_tree(type_["base"], types, outer)
     if "ref" in type_:
         name = type_["ref"]
-        return {} if name in above or name not in types else _of_type(types[name], types, (*above, name))
-    inner = _of_value(type_.get("list", type_.get("map", "any")), types, above)
+        return {} if name in outer or name not in types else _build_type_tree(types[name], types, (*outer, name))
+    inner = _build_value_tree(type_.get("list", type_.get("map", "any")), types, outer)
     return {ANY: inner} if inner else {}
 
 
-def _put(tree: dict[str, Any], steps: list[str], found: dict[str, Any] | str) -> None:
-    *above, last = steps
-    for step in above:
+def _put(tree: dict[str, Any], steps: list[str], subtree: dict[str, Any] | str) -> None:
+    *parents, last = steps
+    for step in parents:
         tree = tree.setdefault(step, {})
-    if isinstance(found, dict) and isinstance(tree.get(last), dict):
-        _merge(tree[last], found)
+    if isinstance(subtree, dict) and isinstance(tree.get(last), dict):
+        _merge(tree[last], subtree)
     else:
-        tree[last] = found
+        tree[last] = subtree
 
 
 def _merge(tree: dict[str, Any], other: Mapping[str, Any]) -> None:
-    """Take over what the other members of a union tell; where two disagree, the first counts."""
-    for step, found in other.items():
-        there = tree.setdefault(step, found)
-        if there is not found and isinstance(there, dict) and isinstance(found, Mapping):
-            tree[step] = dict(there)
-            _merge(tree[step], found)
+    """Add the hints of another member of a union; if two disagree, the first one counts."""
+    for step, subtree in other.items():
+        existing = tree.setdefault(step, subtree)
+        if existing is not subtree and isinstance(existing, dict) and isinstance(subtree, Mapping):
+            tree[step] = dict(existing)
+            _merge(tree[step], subtree)

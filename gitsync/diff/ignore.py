@@ -1,9 +1,9 @@
-"""Leave paths of a body alone: not there where bodies are compared, and as Azure has them where one is sent.
+"""Ignored paths of a body: removed before a comparison, and replaced by Azure's values before a write.
 
-Separate from the annotation that lists them (validation/ignore_annotation), which knows manifests. A path is a
-tuple of steps, and covers everything below it. A step names a member, or is `*` for every member or entry, or
-`[name=web]` for the entry of a list that has that value in that field (`[subnet.id=…]`: a dot leads inside). Places in
-a list are no steps: an entry that moves would take the path of another.
+Separate from `validation.ignore_annotation`, which reads them from manifests. A path is a tuple of steps, and covers
+everything below it. A step names a member, or is `*` for every member or entry, or `[name=web]` for the entry of a list
+that has that value in that field (`[subnet.id=…]`: a dot leads inside). An index is not a step: an entry that moves
+would take the path of another.
 """
 
 from __future__ import annotations
@@ -23,95 +23,106 @@ _COVERED: Final = ()
 
 
 def parse_entry_step(step: str) -> tuple[str, str] | None:
-    """Field and value of a step that chooses entries: `[name=web]` → ("name", "web"); None for any other step."""
-    found = _ENTRY.fullmatch(step)
-    return (found[1], found[2]) if found else None
+    """Field and value of a step that selects entries: `[name=web]` → ("name", "web"); None for any other step."""
+    match = _ENTRY.fullmatch(step)
+    return (match[1], match[2]) if match else None
 
 
 def remove_paths(body: Any, paths: Paths) -> Any:
-    """Return a body without what the paths cover. Members that become empty stay."""
+    """Return a body without everything that the paths cover. Members that become empty stay."""
     if not paths:
         return body
     if isinstance(body, Mapping):
-        below = {key: _below(paths, key) for key in body}
-        return {key: remove_paths(value, below[key]) for key, value in body.items() if _COVERED not in below[key]}
+        paths_by_key = {key: _select_below(paths, key) for key in body}
+        return {
+            key: remove_paths(value, paths_by_key[key])
+            for key, value in body.items()
+            if _COVERED not in paths_by_key[key]
+        }
     if isinstance(body, list):
-        chosen = [(entry, _of_entry(paths, entry)) for entry in body]
-        return [remove_paths(entry, inner) for entry, inner in chosen if _COVERED not in inner]
+        entries = [(entry, _select_for_entry(paths, entry)) for entry in body]
+        return [remove_paths(entry, inner) for entry, inner in entries if _COVERED not in inner]
     return body
 
 
 def keep_live_paths(body: Any, live: Any, paths: Paths) -> Any:
-    """Return a body that leaves the paths as they are: there it has what `live` has, or nothing where that has nothing.
+    """Return a body that does not change the paths: there it has the values of `live`, or nothing if `live` has none.
 
-    Entries of lists are paired by their key, else by their place.
+    Entries of lists are paired by their key, else by their index.
     """
     if not paths:
         return body
     if _COVERED in paths:
         return live
     if isinstance(live, Mapping) and (body is None or isinstance(body, Mapping)):
-        return _kept_members(body, live, paths)
+        return _keep_members(body, live, paths)
     if isinstance(live, list) and isinstance(body, list):
-        return _kept_entries(body, live, paths)
+        return _keep_entries(body, live, paths)
     return remove_paths(body, paths)
 
 
-def _kept_members(body: Mapping[str, Any] | None, live: Mapping[str, Any], paths: Paths) -> dict[str, Any] | None:
-    asked = body or {}
-    made = {}
-    for key in (*asked, *(key for key in live if find_member(asked, key) is None and key not in asked)):
-        below = _below(paths, key)
-        value = keep_live_paths(asked.get(key), find_member(live, key), below) if below else asked.get(key)
-        if value is not None or (key in asked and not below):
-            made[key] = value
-    return made if made or body is not None else None
+def _keep_members(body: Mapping[str, Any] | None, live: Mapping[str, Any], paths: Paths) -> dict[str, Any] | None:
+    desired = body or {}
+    kept_members = {}
+    for key in (*desired, *(key for key in live if find_member(desired, key) is None and key not in desired)):
+        member_paths = _select_below(paths, key)
+        value = (
+            keep_live_paths(desired.get(key), find_member(live, key), member_paths)
+            if member_paths
+            else desired.get(key)
+        )
+        if value is not None or (key in desired and not member_paths):
+            kept_members[key] = value
+    return kept_members if kept_members or body is not None else None
 
 
-def _kept_entries(body: list[Any], live: list[Any], paths: Paths) -> list[Any]:
-    """What the paths cover as a whole comes from Azure; the other entries are paired, and keep what is below them."""
-    asked = [entry for entry in body if not _is_covered(paths, entry)]
-    found = _counterparts(asked, [entry for entry in live if not _is_covered(paths, entry)])
-    made = [keep_live_paths(entry, there, _of_entry(paths, entry)) for entry, there in zip(asked, found, strict=True)]
-    return [*made, *(entry for entry in live if _is_covered(paths, entry))]
+def _keep_entries(body: list[Any], live: list[Any], paths: Paths) -> list[Any]:
+    """Take entries that the paths cover from Azure. The others are paired, and keep their ignored members."""
+    own_entries = [entry for entry in body if not _is_covered(paths, entry)]
+    counterparts = _find_counterparts(own_entries, [entry for entry in live if not _is_covered(paths, entry)])
+    kept_entries = [
+        keep_live_paths(entry, counterpart, _select_for_entry(paths, entry))
+        for entry, counterpart in zip(own_entries, counterparts, strict=True)
+    ]
+    return [*kept_entries, *(entry for entry in live if _is_covered(paths, entry))]
 
 
 def _is_covered(paths: Paths, entry: Any) -> bool:
-    return _COVERED in _of_entry(paths, entry)
+    return _COVERED in _select_for_entry(paths, entry)
 
 
-def _counterparts(body: list[Any], live: list[Any]) -> list[Any]:
-    """For every entry of a body, that of Azure; None where it has none."""
+def _find_counterparts(body: list[Any], live: list[Any]) -> list[Any]:
+    """For every entry of a body, the one in Azure; None if there is none."""
     field = find_key_field(body, live)
     if field is None:
-        return [live[place] if place < len(live) else None for place in range(len(body))]
-    there = index_by_key(live, field)
-    return [there.get(find_key(entry, field) or "", (0, None))[1] for entry in body]
+        return [live[index] if index < len(live) else None for index in range(len(body))]
+    live_by_key = index_by_key(live, field)
+    return [live_by_key.get(find_key(entry, field) or "", (0, None))[1] for entry in body]
 
 
-def _below(paths: Paths, key: str) -> Paths:
+def _select_below(paths: Paths, key: str) -> Paths:
     """The rest of the paths that go through a member. ARM ids among the keys match in any case."""
-    return tuple(path[1:] for path in paths if path and (path[0] == ANY or _same(path[0], key)))
+    return tuple(path[1:] for path in paths if path and (path[0] == ANY or _is_same_key(path[0], key)))
 
 
-def _of_entry(paths: Paths, entry: Any) -> Paths:
-    return tuple(path[1:] for path in paths if path and (path[0] == ANY or _chooses(path[0], entry)))
+def _select_for_entry(paths: Paths, entry: Any) -> Paths:
+    return tuple(path[1:] for path in paths if path and (path[0] == ANY or _selects(path[0], entry)))
 
 
-def _same(step: str, key: str) -> bool:
+def _is_same_key(step: str, key: str) -> bool:
     return step == key or (key.startswith("/") and step.casefold() == key.casefold())
 
 
-def _chooses(step: str, entry: Any) -> bool:
-    """Whether a step is about an entry, by the spelling that entries are paired by."""
-    wanted = parse_entry_step(step)
-    if wanted is None:
+def _selects(step: str, entry: Any) -> bool:
+    """Tell whether a step selects an entry, by the key that pairs entries."""
+    field_and_value = parse_entry_step(step)
+    if field_and_value is None:
         return False
-    field, value = wanted
-    return find_key(entry, field) == find_key(_entry_with(field, value), field)
+    field, value = field_and_value
+    return find_key(entry, field) == find_key(_make_entry(field, value), field)
 
 
-def _entry_with(field: str, value: str) -> dict[str, Any]:
-    """An entry that has nothing but this field; a dot leads inside."""
+def _make_entry(field: str, value: str) -> dict[str, Any]:
+    """Make an entry with this field only; a dot leads inside."""
     step, _, inside = field.partition(".")
-    return {step: _entry_with(inside, value) if inside else value}
+    return {step: _make_entry(inside, value) if inside else value}

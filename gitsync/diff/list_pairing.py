@@ -1,7 +1,6 @@
-"""How the entries of two lists are paired before they are compared.
+"""The pairs of entries of two lists that are compared.
 
-Apart from the comparison, because Azure keeps some lists in an order of its own, and some hold entries that are
-resources in their own right.
+Separate from the comparison, because Azure keeps some lists in another order, and the entries of some are resources.
 """
 
 from __future__ import annotations
@@ -67,13 +66,13 @@ OPEN_LISTS: Final = frozenset(
 
 
 def find_key_field(*lists: Sequence[Any]) -> str | None:
-    """Name the field that identifies the entries of all these lists, or None where only their place does."""
+    """Return the field that identifies the entries of all these lists, or None if only their index does."""
     return next((field for field in KEY_FIELDS if all(_identifies(field, entries) for entries in lists)), None)
 
 
 def find_key(entry: Any, field: str) -> str | None:
     """The key of an entry in one spelling: without case, as ARM compares names and ids; a region also without blanks,
-    an address without the network that it is alone in. None where the entry has no key.
+    an address without /32. None if the entry has no key.
     """
     for step in field.split("."):
         entry = entry.get(step) if isinstance(entry, dict) else None
@@ -85,7 +84,7 @@ def find_key(entry: Any, field: str) -> str | None:
 
 
 def keep_key(entry: Mapping[str, Any], field: str) -> dict[str, Any]:
-    """An entry cut down to its key."""
+    """Return an entry with its key only."""
     step, _, inside = field.partition(".")
     return {step: keep_key(entry[step], inside) if inside else entry[step]}
 
@@ -96,17 +95,17 @@ def index_by_key(entries: Sequence[Any], field: str) -> dict[str, tuple[int, Any
 
 
 def is_ordered(path: JsonPath) -> bool:
-    """Whether the order of the list at a path counts, or of one that it stands in."""
+    """Tell whether the order of the list at a path counts, or of a list that contains it."""
     return next((step for step in reversed(path) if isinstance(step, str)), "") in ORDERED
 
 
 def is_plain(*lists: Sequence[Any]) -> bool:
-    """Whether these lists hold plain values alone."""
+    """Tell whether these lists hold plain values only."""
     return not any(isinstance(entry, dict | list) for entries in lists for entry in entries)
 
 
 def find_member(body: Mapping[str, Any], key: str) -> Any:
-    """Return a member by its name, or by an ARM id in another case; None where there is none (or null)."""
+    """Return a member by its name, or by an ARM id in another case; None if it is absent or null."""
     if key in body or not key.startswith("/"):
         return body.get(key)
     return next((value for name, value in body.items() if name.casefold() == key.casefold()), None)

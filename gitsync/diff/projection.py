@@ -10,50 +10,50 @@ from gitsync.model.secret import MASKED, Secret
 
 
 def select_asked(body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a body asks for: without nulls, empty objects and its name, which the URL says.
+    """Return the values that a body sets: without nulls, empty objects and its name, which is in the URL.
 
-    An empty object under an ARM id stays: it says that the id belongs (identity.userAssignedIdentities).
+    An empty object under an ARM id stays: the id itself is the value (identity.userAssignedIdentities).
     """
-    return {key: value for key, value in _without_nothing(body).items() if key != "name"}
+    return {key: value for key, value in _drop_empty(body).items() if key != "name"}
 
 
-def project(asked: Any, live: Any, name: str = "") -> Any:
-    """Return the leaves of `live` that `asked` has; None where there are none. Secrets are never taken over.
+def project(desired: Any, live: Any, name: str = "") -> Any:
+    """Return the leaves of `live` that `desired` has; None if there are none. Secrets are never included.
 
-    An entry of a list that git does not ask for is kept as its key alone, so that a further one is noticed, except in
+    An entry of a list that git does not have is kept as its key only, so that a further one is noticed, except in
     lists that hold resources of their own kind. `name` is the member that has the values.
     """
-    if isinstance(asked, Secret) or asked == MASKED:
+    if isinstance(desired, Secret) or desired == MASKED:
         return None
-    if isinstance(asked, dict) and isinstance(live, dict):
-        return _kept((key, project(value, find_member(live, key), key)) for key, value in asked.items())
-    if isinstance(asked, list) and isinstance(live, list):
-        return _project_list(asked, live, name)
+    if isinstance(desired, dict) and isinstance(live, dict):
+        return _drop_none((key, project(value, find_member(live, key), key)) for key, value in desired.items())
+    if isinstance(desired, list) and isinstance(live, list):
+        return _project_list(desired, live, name)
     return live
 
 
-def _project_list(asked: list[Any], live: list[Any], name: str) -> list[Any]:
-    if not asked or not isinstance(asked[0], dict):
+def _project_list(desired: list[Any], live: list[Any], name: str) -> list[Any]:
+    if not desired or not isinstance(desired[0], dict):
         return live
-    field = find_key_field(asked, live)
+    field = find_key_field(desired, live)
     if field is None:
-        return [project(asked[min(index, len(asked) - 1)], entry) for index, entry in enumerate(live)]
-    wanted = index_by_key(asked, field)
+        return [project(desired[min(index, len(desired) - 1)], entry) for index, entry in enumerate(live)]
+    desired_by_key = index_by_key(desired, field)
     return [
-        project(wanted[key][1], entry) if key in wanted else keep_key(entry, field)
+        project(desired_by_key[key][1], entry) if key in desired_by_key else keep_key(entry, field)
         for key, (_, entry) in index_by_key(live, field).items()
-        if key in wanted or name not in OPEN_LISTS
+        if key in desired_by_key or name not in OPEN_LISTS
     ]
 
 
-def _kept(members: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+def _drop_none(members: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     return {key: value for key, value in members if value is not None}
 
 
-def _without_nothing(value: Any) -> Any:
+def _drop_empty(value: Any) -> Any:
     if isinstance(value, dict):
-        members = ((key, _without_nothing(child)) for key, child in value.items() if child is not None)
+        members = ((key, _drop_empty(child)) for key, child in value.items() if child is not None)
         return {key: child for key, child in members if child != {} or key.startswith("/")}
     if isinstance(value, list):
-        return [_without_nothing(child) for child in value]
+        return [_drop_empty(child) for child in value]
     return value

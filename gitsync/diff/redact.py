@@ -1,7 +1,7 @@
-"""Hide what Azure answers where git has a secret: some providers give back what others keep to themselves.
+"""Hide Azure's values in places where git has a secret: some providers return secrets.
 
-Apart from the comparison, which goes leaf by leaf: where a whole list or object is shown as one difference, or kept as
-one leaf, the values inside would show with it.
+Separate from the comparison, which goes leaf by leaf: if a whole list or object is one difference, the values inside
+would show.
 """
 
 from __future__ import annotations
@@ -14,45 +14,49 @@ from gitsync.model.secret import MASKED, Secret
 from gitsync.model.verdict import Comparison, Difference
 
 SecretShape = tuple[str, ...]
-"""A path without case, in which every index is `*`: entries of a list may stand elsewhere in Azure's answer."""
+"""A path without case, in which every index is `*`: Azure may return entries of a list in another order."""
 
 
 def find_secret_shapes(*bodies: Mapping[str, Any] | None) -> frozenset[SecretShape]:
-    """Where these bodies have a secret, or MASKED in its place."""
-    return frozenset(shape for body in bodies for shape in _shapes(body, ()))
+    """Find the places of these bodies with a secret, or MASKED instead."""
+    return frozenset(shape for body in bodies for shape in _iterate_shapes(body, ()))
 
 
 def redact_value(value: Any, shapes: frozenset[SecretShape], at: SecretShape = ()) -> Any:
-    """Return a value as it may be shown: MASKED wherever a secret may stand. `at` is where the value itself stands."""
+    """Return a value as it may be shown: MASKED wherever a secret may be. `at` is the place of the value."""
     if not shapes or value is None:
         return value
     if any(at[: len(shape)] == shape for shape in shapes):
         return MASKED
     if isinstance(value, Mapping):
-        return {key: redact_value(child, shapes, (*at, _step(key))) for key, child in value.items()}
+        return {key: redact_value(child, shapes, (*at, _normalize_step(key))) for key, child in value.items()}
     return [redact_value(entry, shapes, (*at, "*")) for entry in value] if isinstance(value, list) else value
 
 
 def redact_comparison(comparison: Comparison, shapes: frozenset[SecretShape]) -> Comparison:
     """Return a comparison whose differences show no secret, on either side."""
-    return replace(comparison, differences=tuple(_veiled(found, shapes) for found in comparison.differences))
+    return replace(
+        comparison, differences=tuple(_redact_difference(difference, shapes) for difference in comparison.differences)
+    )
 
 
-def _veiled(found: Difference, shapes: frozenset[SecretShape]) -> Difference:
-    at = tuple(_step(step.replace("~1", "/").replace("~0", "~")) for step in found.path.split("/")[1:])
-    return replace(found, desired=redact_value(found.desired, shapes, at), live=redact_value(found.live, shapes, at))
+def _redact_difference(difference: Difference, shapes: frozenset[SecretShape]) -> Difference:
+    at = tuple(_normalize_step(step.replace("~1", "/").replace("~0", "~")) for step in difference.path.split("/")[1:])
+    return replace(
+        difference, desired=redact_value(difference.desired, shapes, at), live=redact_value(difference.live, shapes, at)
+    )
 
 
-def _shapes(value: Any, at: SecretShape) -> Iterator[SecretShape]:
+def _iterate_shapes(value: Any, at: SecretShape) -> Iterator[SecretShape]:
     if isinstance(value, Secret) or value == MASKED:
         yield at
     elif isinstance(value, dict):
         for key, child in value.items():
-            yield from _shapes(child, (*at, _step(key)))
+            yield from _iterate_shapes(child, (*at, _normalize_step(key)))
     elif isinstance(value, list):
         for entry in value:
-            yield from _shapes(entry, (*at, "*"))
+            yield from _iterate_shapes(entry, (*at, "*"))
 
 
-def _step(key: str) -> str:
+def _normalize_step(key: str) -> str:
     return "*" if key.isdecimal() else key.casefold()

@@ -1,6 +1,6 @@
-"""How the bodies of two requests differ, leaf by leaf, without showing a secret value.
+"""The differences of the bodies of two requests, leaf by leaf, without secret values.
 
-Apart from the comparison with Azure: both sides are ours, so that every difference is one that would be sent.
+Separate from the comparison with Azure: both sides are requests, so every difference would be sent.
 """
 
 from __future__ import annotations
@@ -20,41 +20,43 @@ CHANGED_SECRET = "the secret changed"  # noqa: S105 - says that there is one
 
 
 class Bodies:
-    """Compares bodies. Each secret value has a stand-in, the same wherever the value is the same, that lives no longer
-    than this object; the output shows none of them.
+    """Compares bodies. A placeholder replaces each secret value, the same for equal values. Placeholders belong to this
+    object, and the output shows none of them.
     """
 
     def __init__(self) -> None:
-        self._known: list[Secret] = []
+        self._secrets: list[Secret] = []
 
     def differences(self, new: Mapping[str, Any], old: Mapping[str, Any]) -> tuple[Difference, ...]:
-        """What the new body has otherwise than the old one, sorted by path; `live` is the old side."""
-        found = find_changes(self._stood_in(select_asked(new)), self._stood_in(select_asked(old)))
-        told = (self._difference(format_pointer(path), now, before) for path, now, before in found)
-        return tuple(sorted(told, key=lambda difference: difference.path))
+        """Return the differences of the new body from the old one, sorted by path; `live` is the old side."""
+        changes = find_changes(self._replace_secrets(select_asked(new)), self._replace_secrets(select_asked(old)))
+        differences = (
+            self._make_difference(format_pointer(path), new_value, old_value) for path, new_value, old_value in changes
+        )
+        return tuple(sorted(differences, key=lambda difference: difference.path))
 
-    def _difference(self, path: str, now: Any, before: Any) -> Difference:
-        desired, live = self._masked(now), self._masked(before)
-        if now is None:
+    def _make_difference(self, path: str, new_value: Any, old_value: Any) -> Difference:
+        desired, live = self._mask(new_value), self._mask(old_value)
+        if new_value is None:
             return Difference(path, desired, live, REMOVED)
-        hidden = desired == live and desired != now  # what differs is masked
+        hidden = desired == live and desired != new_value  # only secrets differ
         return Difference(path, desired, live, CHANGED_SECRET if hidden else CHANGED)
 
-    def _stood_in(self, value: Any) -> Any:
+    def _replace_secrets(self, value: Any) -> Any:
         if isinstance(value, Secret):
-            if value not in self._known:
-                self._known.append(value)
-            return f"{MASKED}\0{self._known.index(value)}"
-        return _each(value, self._stood_in)
+            if value not in self._secrets:
+                self._secrets.append(value)
+            return f"{MASKED}\0{self._secrets.index(value)}"
+        return _map_members(value, self._replace_secrets)
 
-    def _masked(self, value: Any) -> Any:
+    def _mask(self, value: Any) -> Any:
         if isinstance(value, str) and value.startswith(f"{MASKED}\0"):
             return MASKED
-        return _each(value, self._masked)
+        return _map_members(value, self._mask)
 
 
-def _each(value: Any, change: Any) -> Any:
-    """A document whose leaves went through `change`."""
+def _map_members(value: Any, change: Any) -> Any:
+    """Return a mapping or list with `change` applied to its members."""
     if isinstance(value, Mapping):
         return {key: change(member) for key, member in value.items()}
     return [change(member) for member in value] if isinstance(value, list) else value

@@ -36,7 +36,7 @@ _VERDICTS = {  # (git moved, Azure moved)
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """What a record knows: the body last sent, and the asked-for leaves as last seen (None: not comparable)."""
+    """The state on record: the body last sent, and the live values of its leaves after that (None: not comparable)."""
 
     applied: Mapping[str, Any]
     baseline: Mapping[str, Any] | None
@@ -50,22 +50,24 @@ def compare(
     Without `remembered` the verdict is ADOPT, with or without differences. Leaves that Azure does not return are in
     `unverified` and justify no write.
     """
-    desired, hints = select_asked(desired), _placed(hints or Hints(), live)
-    seen = list(compare_first_sight(desired, live, hints))
-    differences = tuple(found for found in seen if isinstance(found, Difference))
-    untold = [found.path for found in seen if isinstance(found, Unverified)]
+    desired, hints = select_asked(desired), _add_own_id(hints or Hints(), live)
+    first_sight = list(compare_first_sight(desired, live, hints))
+    differences = tuple(one for one in first_sight if isinstance(one, Difference))
+    unverified_paths = [one.path for one in first_sight if isinstance(one, Unverified)]
     if remembered is not None:
-        untold = [path for path in untold if not _is_held(path, desired, remembered, hints)]
-    unverified = tuple(sorted(map(format_pointer, untold)))
+        unverified_paths = [path for path in unverified_paths if not _has_baseline(path, desired, remembered, hints)]
+    unverified = tuple(sorted(map(format_pointer, unverified_paths)))
     if remembered is None:
-        return Comparison(verdict=Verdict.ADOPT, differences=_sorted(differences), unverified=unverified)
-    pending = tuple(_pending(desired, select_asked(remembered.applied), live, hints))
+        return Comparison(verdict=Verdict.ADOPT, differences=_sort(differences), unverified=unverified)
+    pending = tuple(_find_pending(desired, select_asked(remembered.applied), live, hints))
     paths = {difference.path for difference in pending}
-    known = remembered.baseline is not None
-    moved = tuple(_moved(desired, remembered, live, hints)) if known else _elsewhere(differences, paths)
-    verdict = _VERDICTS[bool(pending), bool(moved)]
-    moved = _elsewhere(moved, paths)  # a leaf that both moved is told once
-    return Comparison(verdict=verdict, differences=_sorted(pending + moved), unverified=unverified)
+    has_baseline = remembered.baseline is not None
+    drifted = (
+        tuple(_find_drifted(desired, remembered, live, hints)) if has_baseline else _remove_reported(differences, paths)
+    )
+    verdict = _VERDICTS[bool(pending), bool(drifted)]
+    drifted = _remove_reported(drifted, paths)  # a leaf that changed on both sides is reported once
+    return Comparison(verdict=verdict, differences=_sort(pending + drifted), unverified=unverified)
 
 
 def make_baseline(desired: Mapping[str, Any], live: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -78,57 +80,59 @@ def remove_secrets(body: Mapping[str, Any]) -> Mapping[str, Any]:
     return dict(format_value(body))
 
 
-def _pending(
+def _find_pending(
     desired: Mapping[str, Any], applied: Mapping[str, Any], live: Mapping[str, Any], hints: Hints
 ) -> Iterator[Difference]:
-    """Leaves that git moved since the last write, unless Azure has the new value already."""
+    """Leaves that git changed since the last write, unless Azure has the new value already."""
     for path, now, before in find_changes(format_value(desired), applied):
-        there = find(live, path, applied if now is None else desired)
-        if now is None and there is not None and before is not None:
-            yield Difference(format_pointer(path), None, there, REMOVED)
-        elif now is not None and not is_equal(path, now, there, hints):
-            yield Difference(format_pointer(path), now, there, COMMITTED)
+        live_value = find(live, path, applied if now is None else desired)
+        if now is None and live_value is not None and before is not None:
+            yield Difference(format_pointer(path), None, live_value, REMOVED)
+        elif now is not None and not is_equal(path, now, live_value, hints):
+            yield Difference(format_pointer(path), now, live_value, COMMITTED)
 
 
-def _moved(
+def _find_drifted(
     desired: Mapping[str, Any], remembered: Remembered, live: Mapping[str, Any], hints: Hints
 ) -> Iterator[Difference]:
     """Leaves that git sets and that changed in Azure since the last read, unless they now have the desired value."""
     applied = select_asked(remembered.applied)
     now = project(applied, live)
-    for path, seen, before in find_changes(now, remembered.baseline):
+    for path, current, before in find_changes(now, remembered.baseline):
         reference = now if before is None else remembered.baseline
-        asked = find(desired, path, reference)
-        if asked is None and seen is None and find(applied, path, reference) is not None:
+        desired_value = find(desired, path, reference)
+        if desired_value is None and current is None and find(applied, path, reference) is not None:
             continue  # removed from git and deleted in Azure: both agree
-        if seen is None or not any(is_equal(path, same, seen, hints) for same in _fine(path, asked, before, hints)):
-            yield Difference(format_pointer(path), format_value(asked), seen, MOVED)
+        if current is None or not any(
+            is_equal(path, value, current, hints) for value in _list_fine_values(path, desired_value, before, hints)
+        ):
+            yield Difference(format_pointer(path), format_value(desired_value), current, MOVED)
 
 
-def _fine(path: JsonPath, asked: Any, before: Any, hints: Hints) -> Iterator[Any]:
+def _list_fine_values(path: JsonPath, desired_value: Any, before: Any, hints: Hints) -> Iterator[Any]:
     """The values that a leaf may have now: its old one and the desired one, except if Azure sets it regardless of the
     request: any change of a leaf that only Azure sets counts.
     """
     if before is not None:
         yield before
-    if asked is not None and judge(path, asked, before, hints)[0] is not RuleOutcome.UNTOLD:
-        yield asked
+    if desired_value is not None and judge(path, desired_value, before, hints)[0] is not RuleOutcome.UNTOLD:
+        yield desired_value
 
 
-def _is_held(path: JsonPath, desired: Mapping[str, Any], remembered: Remembered, hints: Hints) -> bool:
-    """Whether the baseline has what first sight can tell nothing of: Azure is held to that."""
+def _has_baseline(path: JsonPath, desired: Mapping[str, Any], remembered: Remembered, hints: Hints) -> bool:
+    """Tell whether the baseline has a leaf that a first comparison cannot verify: then Azure is compared with that."""
     return not is_secret(path, hints) and find(remembered.baseline, path, desired) is not None
 
 
-def _placed(hints: Hints, live: Mapping[str, Any]) -> Hints:
-    """Hints that know the resource's own id: given, else from the live state."""
+def _add_own_id(hints: Hints, live: Mapping[str, Any]) -> Hints:
+    """Return the hints with the resource's own id: that of the hints, else that of the live state."""
     own_id = hints.own_id or live.get("id")
     return replace(hints, own_id=own_id) if isinstance(own_id, str) else hints
 
 
-def _elsewhere(differences: tuple[Difference, ...], paths: set[str]) -> tuple[Difference, ...]:
+def _remove_reported(differences: tuple[Difference, ...], paths: set[str]) -> tuple[Difference, ...]:
     return tuple(difference for difference in differences if difference.path not in paths)
 
 
-def _sorted(differences: tuple[Difference, ...]) -> tuple[Difference, ...]:
+def _sort(differences: tuple[Difference, ...]) -> tuple[Difference, ...]:
     return tuple(sorted(differences, key=lambda difference: difference.path))

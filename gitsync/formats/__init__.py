@@ -1,1 +1,1 @@
-"""Formats of the outside world: ARM ids, JSON pointers, and JSON that others wrote."""
+"""Formats of the outside world: ARM ids, JSON pointers, and untrusted JSON."""

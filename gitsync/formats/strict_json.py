@@ -1,6 +1,6 @@
-"""Reads JSON that somebody else wrote: bounded in depth and digits, and nothing that is not JSON (RFC 8259).
+"""A reader of untrusted JSON: limited in depth and digits, and strict (RFC 8259).
 
-Python's own reader takes NaN and infinities, turns 1e400 into one, and raises RecursionError where arrays nest deep.
+Python's own reader takes NaN and infinities, turns 1e400 into one, and raises RecursionError for deeply nested arrays.
 None of these may reach a comparison, a record or a report.
 """
 
@@ -18,7 +18,7 @@ MOST_DIGITS = 100
 
 
 def read_json(content: bytes | str) -> Any:
-    """Return what the content says. Raises ValueError where it is malformed, too deep, or has an impossible number.
+    """Return the value of JSON content. Raises ValueError if it is malformed, too deep, or has an impossible number.
 
     A text that UTF-8 cannot write (half of a surrogate pair) is malformed too: no file could hold it.
     """
@@ -26,50 +26,50 @@ def read_json(content: bytes | str) -> Any:
     try:
         value = _DECODER.decode(text)
     except RecursionError as error:
-        raise _too_deep() from error
-    _measure(value)
+        raise _make_too_deep() from error
+    _check_depth(value)
     if "\\ud" in text or "\\uD" in text:
         json.dumps(value, ensure_ascii=False).encode()
     return value
 
 
-def _measure(value: Any) -> None:
+def _check_depth(value: Any) -> None:
     level = [value] if isinstance(value, (dict, list)) else []
     for _ in range(DEEPEST):
         if not level:
             return
         level = [child for one in level for child in _children(one) if isinstance(child, (dict, list))]
     if level:
-        raise _too_deep()
+        raise _make_too_deep()
 
 
 def _children(value: dict[str, Any] | list[Any]) -> Iterable[Any]:
     return value.values() if isinstance(value, dict) else value
 
 
-def _too_deep() -> ValueError:
+def _make_too_deep() -> ValueError:
     return ValueError(f"more than {DEEPEST} levels deep")
 
 
-def _integer(text: str) -> int:
-    return int(_short(text))
+def _parse_integer(text: str) -> int:
+    return int(_check_length(text))
 
 
-def _number(text: str) -> float:
-    value = float(_short(text))
+def _parse_number(text: str) -> float:
+    value = float(_check_length(text))
     if value in {float("inf"), float("-inf")}:
         raise ValueError("a number is out of range")
     return value
 
 
-def _short(text: str) -> str:
+def _check_length(text: str) -> str:
     if len(text) > MOST_DIGITS:
         raise ValueError(f"a number has more than {MOST_DIGITS} digits")
     return text
 
 
-def _no_number(word: str) -> NoReturn:
+def _refuse_word(word: str) -> NoReturn:
     raise ValueError(f"{word} is not JSON")
 
 
-_DECODER = json.JSONDecoder(parse_int=_integer, parse_float=_number, parse_constant=_no_number)
+_DECODER = json.JSONDecoder(parse_int=_parse_integer, parse_float=_parse_number, parse_constant=_refuse_word)

@@ -1,8 +1,8 @@
-"""What the keys of a credential's Secret say: whose it is, and how it signs in
+"""The keys of a credential's Secret: the identity, and how it signs in
 (docs/reference/reconciliation.md#credential-keys).
 
-Apart from the choice of a credential: this reads one Secret. Its keys come from a manifest, so each is checked before
-it becomes part of an id or of a URL.
+Separate from the choice of a credential: this reads one Secret. Its keys come from a manifest, so each is checked
+before it becomes part of an id or of a URL.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ PUBLIC_KEYS: Final = frozenset({*REQUIRED, TENANTS, IDENTITY_FILE, AUTH_MODE, *C
 """Keys whose values are no secrets: ids that every report shows, and addresses."""
 
 KEYS: Final = (*REQUIRED, CLIENT_SECRET, CERTIFICATE, PASSWORD, IDENTITY_FILE, AUTH_MODE, TENANTS, *CLOUD)
-"""All keys that are read, for sources that are asked key by key."""
+"""All keys that are read, for sources that are read key by key."""
 
 _MODES: Final[Mapping[str, Method]] = {
     "": Method.WORKLOAD_IDENTITY,
     "workloadidentity": Method.WORKLOAD_IDENTITY,
     "podidentity": Method.MANAGED_IDENTITY,
 }
-_PROOFS: Final = (
+_METHODS_BY_KEY: Final = (
     (CLIENT_SECRET, Method.CLIENT_SECRET),
     (CERTIFICATE, Method.CLIENT_CERTIFICATE),
     (IDENTITY_FILE, Method.IDENTITY_FILE),
 )
-"""Keys that each say how to sign in; the first that is there counts."""
+"""Keys that each imply a way to sign in; the first that is set counts."""
 
 _ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]{0,99}")
 
@@ -57,18 +57,20 @@ class CredentialRefusal:
 
 
 def read_identity(name: str, values: Mapping[str, Secret], *, other_clouds: bool) -> Identity | CredentialRefusal:
-    """Read a Secret, called namespace/name. `other_clouds` allows it to name another Azure than the run's.
+    """Read a Secret; `name` is namespace/name. `other_clouds` allows it to name another cloud than the run's.
 
     An incomplete one is refused, and never completed from elsewhere.
     """
-    missing = [key for key in REQUIRED if not _plain(values, key)]
+    missing = [key for key in REQUIRED if not _read_text(values, key)]
     if missing:
-        said = "; ".join(f'credential Secret "{name}" does not contain key "{key}"' for key in missing)
-        return CredentialRefusal(said, "Add the missing keys; no other credential is used instead.")
-    wrong = next(_broken(name, values, other_clouds=other_clouds), None)
-    if wrong:
-        return wrong
-    return Identity(subscription=_plain(values, SUBSCRIPTION), sign_in=_sign_in(name, values), cloud=_cloud(values))
+        message = "; ".join(f'credential Secret "{name}" does not contain key "{key}"' for key in missing)
+        return CredentialRefusal(message, "Add the missing keys; no other credential is used instead.")
+    refusal = next(_find_faults(name, values, other_clouds=other_clouds), None)
+    if refusal:
+        return refusal
+    return Identity(
+        subscription=_read_text(values, SUBSCRIPTION), sign_in=_read_sign_in(name, values), cloud=_read_cloud(values)
+    )
 
 
 def iterate_secrets(values: Mapping[str, Secret]) -> Iterator[Secret]:
@@ -77,70 +79,72 @@ def iterate_secrets(values: Mapping[str, Secret]) -> Iterator[Secret]:
 
 
 def read_subscription(values: Mapping[str, Secret]) -> str | None:
-    """The subscription that a Secret names; None where it names none that could be one."""
-    said = _plain(values, SUBSCRIPTION)
-    return said if _ID.fullmatch(said) else None
+    """The subscription of a Secret; None if it has no valid one."""
+    subscription = _read_text(values, SUBSCRIPTION)
+    return subscription if _ID.fullmatch(subscription) else None
 
 
-def _broken(name: str, values: Mapping[str, Secret], *, other_clouds: bool) -> Iterator[CredentialRefusal]:
+def _find_faults(name: str, values: Mapping[str, Secret], *, other_clouds: bool) -> Iterator[CredentialRefusal]:
     for key in REQUIRED:
-        if not _ID.fullmatch(_plain(values, key)):
+        if not _ID.fullmatch(_read_text(values, key)):
             hint = "It must be letters, digits, dots and dashes, such as a UUID."
             yield CredentialRefusal(f'{key} of credential Secret "{name}" is not an id.', hint)
-    if not all(_ID.fullmatch(tenant) for tenant in _tenants(values)):
+    if not all(_ID.fullmatch(tenant) for tenant in _read_tenants(values)):
         yield CredentialRefusal(
             f'{TENANTS} of credential Secret "{name}" is not a list of ids.', "Separate them with commas."
         )
-    mode = _plain(values, AUTH_MODE)
-    if mode.casefold() not in _MODES and not any(_plain(values, key) for key, _ in _PROOFS):
+    mode = _read_text(values, AUTH_MODE)
+    if mode.casefold() not in _MODES and not any(_read_text(values, key) for key, _ in _METHODS_BY_KEY):
         hint = "Set podidentity or workloadidentity, or remove AUTH_MODE."
-        yield CredentialRefusal(f'authorization mode "{_short(mode)}" not valid', hint)
-    named = [key for key in CLOUD if _plain(values, key)]
-    if named and not other_clouds:
+        yield CredentialRefusal(f'authorization mode "{_shorten(mode)}" not valid', hint)
+    cloud_keys = [key for key in CLOUD if _read_text(values, key)]
+    if cloud_keys and not other_clouds:
         hint = "Remove it, or set ALLOW_MULTI_ENV_MANAGEMENT=true if you trust everyone who can write the Secret."
-        yield CredentialRefusal(f'Credential Secret "{name}" names another Azure cloud ({", ".join(named)}).', hint)
-    if any(not _plain(values, key).startswith("https://") for key in named if key != CLOUD[1]):
+        yield CredentialRefusal(
+            f'Credential Secret "{name}" names another Azure cloud ({", ".join(cloud_keys)}).', hint
+        )
+    if any(not _read_text(values, key).startswith("https://") for key in cloud_keys if key != CLOUD[1]):
         yield CredentialRefusal(
             f'Credential Secret "{name}" names an address of an Azure cloud that is not https.',
             "Use https: tokens are never sent over plain http.",
         )
-    if named and len(named) < len(CLOUD):
-        missing = ", ".join(key for key in CLOUD if key not in named)
+    if cloud_keys and len(cloud_keys) < len(CLOUD):
+        missing = ", ".join(key for key in CLOUD if key not in cloud_keys)
         yield CredentialRefusal(
             f'Credential Secret "{name}" names another Azure cloud incompletely: {missing} is missing.',
             "Set all three keys, or none.",
         )
 
 
-def _sign_in(name: str, values: Mapping[str, Secret]) -> SignIn:
-    method = next((how for key, how in _PROOFS if _plain(values, key)), None)
+def _read_sign_in(name: str, values: Mapping[str, Secret]) -> SignIn:
+    method = next((how for key, how in _METHODS_BY_KEY if _read_text(values, key)), None)
     return SignIn(
-        method=method or _MODES[_plain(values, AUTH_MODE).casefold()],
-        tenant=_plain(values, TENANT),
-        client=_plain(values, CLIENT),
+        method=method or _MODES[_read_text(values, AUTH_MODE).casefold()],
+        tenant=_read_text(values, TENANT),
+        client=_read_text(values, CLIENT),
         client_secret=values.get(CLIENT_SECRET) if method is Method.CLIENT_SECRET else None,
         certificate=values.get(CERTIFICATE) if method is Method.CLIENT_CERTIFICATE else None,
         certificate_password=values.get(PASSWORD) if method is Method.CLIENT_CERTIFICATE else None,
-        identity_file=_plain(values, IDENTITY_FILE) if method is Method.IDENTITY_FILE else "",
-        additional_tenants=_tenants(values),
+        identity_file=_read_text(values, IDENTITY_FILE) if method is Method.IDENTITY_FILE else "",
+        additional_tenants=_read_tenants(values),
         secret_name=name,
     )
 
 
-def _cloud(values: Mapping[str, Secret]) -> OtherCloud | None:
-    endpoint, audience, authority = (_plain(values, key) for key in CLOUD)
+def _read_cloud(values: Mapping[str, Secret]) -> OtherCloud | None:
+    endpoint, audience, authority = (_read_text(values, key) for key in CLOUD)
     return OtherCloud(endpoint=endpoint, audience=audience, authority=authority) if endpoint else None
 
 
-def _tenants(values: Mapping[str, Secret]) -> tuple[str, ...]:
-    return tuple(tenant for part in _plain(values, TENANTS).split(",") if (tenant := part.strip()))
+def _read_tenants(values: Mapping[str, Secret]) -> tuple[str, ...]:
+    return tuple(tenant for part in _read_text(values, TENANTS).split(",") if (tenant := part.strip()))
 
 
-def _plain(values: Mapping[str, Secret], key: str) -> str:
-    """A value without the white space around it, which files end with; "" where the key is not there."""
+def _read_text(values: Mapping[str, Secret], key: str) -> str:
+    """A value without the white space around it (files end with a line break); "" without the key."""
     value = values.get(key)
     return value.reveal().strip() if value else ""
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     return text if len(text) <= 40 else f"{text[:40]}…"

@@ -1,8 +1,8 @@
 """Names of Secrets and config maps, of namespaces and of keys, as Kubernetes allows them (RFC 1123).
 
-What a manifest names becomes a path, a variable or part of an address, so every place of secrets refuses other names.
-Separate from the sinks, so that offline validation finds a wrong name before a resource is created whose values could
-not be exported.
+Such a name becomes a path, a variable or part of an address, so every source and sink refuses other names. Separate
+from the sinks, so that offline validation finds an invalid name before a resource is created whose values could not be
+exported.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _LONGEST_SHOWN = 80
 
 @dataclass(frozen=True, slots=True)
 class NameRule:
-    """What one sort of name is made of: `words` are for people, `most` is in characters."""
+    """The rule for one sort of name: `words` describe it for people, `most` is in characters."""
 
     what: str
     pattern: re.Pattern[str]
@@ -30,7 +30,7 @@ class NameRule:
     words: str
 
     def broken(self, text: str) -> str:
-        """How a text breaks the rule, as a sentence goes on after "its name"; "" where it does not."""
+        """Return how a text breaks the rule, to follow "its name" in a sentence; "" if it does not."""
         if len(text) > self.most:
             return f"has {len(text)} characters, and may have {self.most}"
         return "" if self.pattern.fullmatch(text) else f"{format_name(text)!r} is not made of {self.words}"
@@ -49,7 +49,7 @@ KEY: Final = NameRule(
     "key", re.compile(r"(?!\.\.|\.\Z)[-._a-zA-Z0-9]+"), 253, "letters, digits, -, _ and ., and not .. at its start"
 )
 
-_NAMING: Final = frozenset(
+_TYPES_WITH_NAMES: Final = frozenset(
     {
         "secretReference",
         "secretMapReference",
@@ -63,19 +63,19 @@ _NAMING: Final = frozenset(
 
 
 def check_object_names(visit: Visit) -> Iterator[Finding]:
-    """Findings of a reference or a destination whose name or key no object can have. An empty key is none."""
-    if visit.name not in _NAMING or not visit.fits:
+    """Findings of a reference or a destination with an invalid name or key. An empty key counts as absent."""
+    if visit.name not in _TYPES_WITH_NAMES or not visit.fits:
         return
     for rule in (NAME, KEY):
-        said = visit.value.get(rule.what)
-        if not isinstance(said, str) or (rule is KEY and not said):
+        text = visit.value.get(rule.what)
+        if not isinstance(text, str) or (rule is KEY and not text):
             continue
-        if wrong := rule.broken(said):
+        if fault := rule.broken(text):
             path = (*visit.path, rule.what)
             yield Finding(
                 code="ObjectName",
                 path=path,
-                message=f"{format_field(path)} {wrong}.",
+                message=f"{format_field(path)} {fault}.",
                 hint="Use a name that Kubernetes allows.",
             )
 

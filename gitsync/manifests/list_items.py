@@ -1,4 +1,4 @@
-"""Lists of manifests taken apart: each item becomes a document of its own, with its own lines and problems."""
+"""Split lists of manifests: each item becomes a document of its own, with its own lines and problems."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ MAX_LISTS = 10  # lists in lists
 
 
 def is_list(value: Any) -> bool:
-    """Whether a document is a list of documents, as Kubernetes writes it."""
+    """Tell whether a document is a list of documents, as Kubernetes writes it."""
     return is_object(value) and value["kind"].endswith("List") and isinstance(value.get("items"), list)
 
 
 def split_list(document: Document, depth: int = MAX_LISTS) -> Iterator[Document]:
-    """A document, or where it is a list of documents, these."""
+    """Yield a document or, if it is a list of documents, those."""
     value = document.value
     if not is_list(value) or not depth:
         yield document
         return
-    implied = {} if value["kind"] == "List" else {"apiVersion": value["apiVersion"], "kind": value["kind"][:-4]}
-    implied |= {ENCRYPTED: value[ENCRYPTED]} if ENCRYPTED in value else {}
+    inherited = {} if value["kind"] == "List" else {"apiVersion": value["apiVersion"], "kind": value["kind"][:-4]}
+    inherited |= {ENCRYPTED: value[ENCRYPTED]} if ENCRYPTED in value else {}
     for index, item in enumerate(value["items"]):
         if item is not None:
-            yield from split_list(_item(document, item, index, implied), depth - 1)
+            yield from split_list(_make_document(document, item, index, inherited), depth - 1)
 
 
-def _item(document: Document, item: Any, index: int, implied: Mapping[str, Any]) -> Document:
-    """One item as a document of its own: what the list says for all need not be repeated in every item."""
+def _make_document(document: Document, item: Any, index: int, inherited: Mapping[str, Any]) -> Document:
+    """Make an item a document of its own; it inherits apiVersion and kind from a typed list."""
     prefix = f"items[{index}]"
     lines = {p[len(prefix) :].lstrip("."): line for p, line in document.lines.items() if _is_below(p, prefix)}
     problems = tuple(
         replace(p, field=p.field[len(prefix) :].lstrip(".")) for p in document.problems if _is_below(p.field, prefix)
     )
     lines.setdefault("", document.line("items"))  # an item of an aliased list has no line of its own
-    value = {**implied, **item} if isinstance(item, dict) else item
+    value = {**inherited, **item} if isinstance(item, dict) else item
     return replace(document, value=value, lines=lines, problems=problems)
 
 

@@ -1,4 +1,4 @@
-"""Which reconcile policy a resource has (docs/reference/reconciliation.md#reconcile-policy)."""
+"""The reconcile policy of a resource (docs/reference/reconciliation.md#reconcile-policy)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gitsync.model.resource import Resource
 
 
 def find_policy(resource: Resource, namespaces: Mapping[str, Mapping[str, str]], default: Policy) -> Policy | None:
-    """The resource's own annotation, else its Namespace's, else the default; None where the text is no policy.
+    """The resource's own annotation, else its Namespace's, else the default; None if the text is not a policy.
 
     `namespaces` has the annotations of Namespace manifests by name. An empty text counts as absent.
     """

@@ -1,7 +1,7 @@
-"""Files into manifests: which documents are resources, which feed them, and which are not for gitsync.
+"""The manifests in files: resources, the Secrets and ConfigMaps that they use, and documents of other tools.
 
-Sorting only: how text becomes values is yaml_documents, who a document is metadata, what a resource may say is
-validation. A document that cannot be read becomes a problem and does not stop the others.
+This only sorts: `yaml_documents` parses, `metadata` reads headers, `validation` checks resources. A document that
+cannot be read becomes a problem and does not stop the others.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ KEEP_ONE = "Remove one of them; until then the first is used."
 
 
 def read_manifests(files: Mapping[str, bytes], *, namespace: str = "default") -> Manifests:
-    """All that the files say, whatever their order. `files` maps a path inside the source to its content; only *.yaml,
-    *.yml and *.json are read. `namespace` is that of documents which name none.
+    """Read all manifests in files. `files` maps a path inside the source to its content; only *.yaml, *.yml and *.json
+    are read. `namespace` is that of documents which name none.
 
-    What is encrypted with SOPS is kept as it stands: its values cannot be known here.
+    Documents that SOPS encrypted stay encrypted.
     """
     sorter = _Sorter(namespace)
     for path in sorted(files):
@@ -55,7 +55,7 @@ def read_manifests(files: Mapping[str, bytes], *, namespace: str = "default") ->
 
 @dataclass(slots=True)
 class _Sorter:
-    """Where documents go, by what they are. Mutable: it is filled document by document."""
+    """Sorts documents by their kind. Mutable: it is filled document by document."""
 
     namespace: str
     resources: list[Resource] = field(default_factory=list)
@@ -88,19 +88,19 @@ class _Sorter:
         else:
             self.resource(document, header)
 
-    def account_for(self, left: Leftover) -> None:
-        self.problems.extend(left.problems)
-        self.unread.extend(left.unread)
+    def account_for(self, leftover: Leftover) -> None:
+        self.problems.extend(leftover.problems)
+        self.unread.extend(leftover.unread)
 
     def resource(self, document: Document, header: Header) -> None:
         gvk = header.gvk
         spec = document.value.get("spec")
         problems = [*document.problems, *header.problems, *find_misspelt_fields(document)]
         if spec is not None and not isinstance(spec, dict):
-            problems.append(_problem(document, "InvalidSpec", "spec", "spec is not a mapping.", MAPPING))
+            problems.append(_make_problem(document, "InvalidSpec", "spec", "spec is not a mapping.", MAPPING))
         if ENCRYPTED in document.value and CIPHERTEXT.search(repr(spec)):
             message = "Values of spec are encrypted with SOPS; only those of Secrets and ConfigMaps are decrypted."
-            problems.append(_problem(document, "EncryptedManifest", "spec", message, REFER))
+            problems.append(_make_problem(document, "EncryptedManifest", "spec", message, REFER))
         self.resources.append(
             Resource(
                 key=Key(gvk.group, gvk.kind, header.namespace, header.name),
@@ -118,34 +118,34 @@ class _Sorter:
         if ENCRYPTED in document.value:
             self.keep_encrypted(document, header, Holder.CONFIG_MAP)
             return
-        self.keep(self.config_maps, document, header, _texts(self, document, "data"))
+        self.keep(self.config_maps, document, header, _read_texts(self, document, "data"))
 
     def secret(self, document: Document, header: Header) -> None:
         if ENCRYPTED in document.value:
             self.keep_encrypted(document, header, Holder.SECRET)
             return
-        plain = {key: Secret(text) for key, text in _texts(self, document, "stringData").items()}
-        self.keep(self.secrets, document, header, _decoded(self, document) | plain)
+        plain = {key: Secret(text) for key, text in _read_texts(self, document, "stringData").items()}
+        self.keep(self.secrets, document, header, _decode_data(self, document) | plain)
 
     def namespace_(self, document: Document, header: Header) -> None:
         name = header.name
         if name in self.namespaces:
             message = f"Namespace {name} is declared twice."
             self.account_for(
-                reject(document, _problem(document, "DuplicateManifest", "metadata.name", message, KEEP_ONE))
+                reject(document, _make_problem(document, "DuplicateManifest", "metadata.name", message, KEEP_ONE))
             )
         self.namespaces.setdefault(name, header.annotations)
 
     def keep(
         self,
-        kept: dict[tuple[str, str], Mapping[str, Any]],
+        objects: dict[tuple[str, str], Mapping[str, Any]],
         document: Document,
         header: Header,
         data: Mapping[str, Any],
     ) -> None:
-        """Of two with one name the first is kept, and the second reported."""
+        """Keep the first of two objects with one name, and report the second."""
         if self.is_first(document, header):
-            kept[header.namespace, header.name] = data
+            objects[header.namespace, header.name] = data
 
     def keep_encrypted(self, document: Document, header: Header, holder: Holder) -> None:
         if self.is_first(document, header):
@@ -157,7 +157,9 @@ class _Sorter:
         if place not in plain and Address(holder, *place) not in self.encrypted:
             return True
         message = f"{header.gvk.kind} {header.namespace}/{header.name} is declared twice."
-        self.account_for(reject(document, _problem(document, "DuplicateManifest", "metadata.name", message, KEEP_ONE)))
+        self.account_for(
+            reject(document, _make_problem(document, "DuplicateManifest", "metadata.name", message, KEEP_ONE))
+        )
         return False
 
     def done(self) -> Manifests:
@@ -179,41 +181,43 @@ TAKERS: Mapping[tuple[str, str], Callable[[_Sorter, Document, Header], None]] = 
 }
 
 
-def _texts(sorter: _Sorter, document: Document, member: str) -> dict[str, str]:
+def _read_texts(sorter: _Sorter, document: Document, member: str) -> dict[str, str]:
     """A mapping of text, as the data of a ConfigMap must be. A value that is not text is reported, but not shown."""
-    found = document.value.get(member)
-    if found is None:
+    mapping = document.value.get(member)
+    if mapping is None:
         return {}
-    if not isinstance(found, dict):
-        sorter.problems.append(_problem(document, "InvalidData", member, f"{member} is not a mapping.", MAPPING))
+    if not isinstance(mapping, dict):
+        sorter.problems.append(_make_problem(document, "InvalidData", member, f"{member} is not a mapping.", MAPPING))
         return {}
-    for key in [key for key, value in found.items() if not isinstance(value, str)]:
+    for key in [key for key, value in mapping.items() if not isinstance(value, str)]:
         message = f"The value of {key} under {member} is not text."
-        sorter.problems.append(_problem(document, "InvalidData", format_field((member, key)), message, "Quote it."))
-    return {key: value for key, value in found.items() if isinstance(value, str)}
+        sorter.problems.append(
+            _make_problem(document, "InvalidData", format_field((member, key)), message, "Quote it.")
+        )
+    return {key: value for key, value in mapping.items() if isinstance(value, str)}
 
 
-def _decoded(sorter: _Sorter, document: Document) -> dict[str, Secret]:
+def _decode_data(sorter: _Sorter, document: Document) -> dict[str, Secret]:
     """The base64 data of a Secret. A value that is not text (a certificate in DER) is left out: a body is JSON."""
-    made = {}
-    for key, text in _texts(sorter, document, "data").items():
+    values = {}
+    for key, text in _read_texts(sorter, document, "data").items():
         try:
-            made[key] = Secret(base64.b64decode("".join(text.split()), validate=True).decode())
+            values[key] = Secret(base64.b64decode("".join(text.split()), validate=True).decode())
         except binascii.Error:
             hint = "Encode it, or move it to stringData unencoded."
             message = f"The value of {key} under data is not base64."
-            sorter.problems.append(_problem(document, "InvalidData", format_field(("data", key)), message, hint))
+            sorter.problems.append(_make_problem(document, "InvalidData", format_field(("data", key)), message, hint))
         except UnicodeDecodeError:
-            if key == CERTIFICATE:  # of a credential, in PKCS#12, which is taken in base64
-                made[key] = Secret("".join(text.split()))
+            if key == CERTIFICATE:  # a certificate in PKCS#12 stays in base64
+                values[key] = Secret("".join(text.split()))
                 continue
             message = f"The value of {key} under data is not UTF-8 text; no resource can use it."
             hint = "Ignore this if no manifest references it."
-            problem = _problem(document, "BinarySecret", format_field(("data", key)), message, hint)
+            problem = _make_problem(document, "BinarySecret", format_field(("data", key)), message, hint)
             sorter.problems.append(replace(problem, level=Level.WARNING))
-    return made
+    return values
 
 
-def _problem(document: Document, code: str, field_: str, message: str, hint: str) -> Problem:
+def _make_problem(document: Document, code: str, field_: str, message: str, hint: str) -> Problem:
     line = document.line(field_)
     return Problem(code=code, message=message, hint=hint, path=document.path, line=line, field=field_)

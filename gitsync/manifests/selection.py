@@ -1,4 +1,4 @@
-"""Which resources a run is about: all, those of some namespaces, or those that --only names."""
+"""The resources that a run covers: all, those of some namespaces, or those that --only names."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Selection:
     namespaces: tuple[str, ...] = ()
 
     def has(self, key: Key) -> bool:
-        """Tell whether the run is about a resource."""
+        """Tell whether the run covers a resource."""
         if self.namespaces and key.namespace not in self.namespaces:
             return False
         spellings = (str(key), f"{key.kind}/{key.name}")
@@ -35,29 +35,29 @@ EVERYTHING: Final = Selection()
 
 
 def select_namespaces(manifests: Manifests, namespaces: Collection[str]) -> Manifests:
-    """Return the manifests with the resources of other namespaces set apart; none named means all.
+    """Return the manifests with the resources of other namespaces in `elsewhere`. No namespaces means all.
 
-    Set apart before anything is judged: nothing refers across namespaces, and each may be another subscription's.
+    This comes before validation: references stay in a namespace, and each may be in another subscription.
     """
     if not namespaces:
         return manifests
-    kept = tuple(one for one in manifests.resources if one.key.namespace in namespaces)
-    rest = tuple(one for one in manifests.resources if one.key.namespace not in namespaces)
-    return replace(manifests, resources=kept, elsewhere=rest)
+    selected = tuple(one for one in manifests.resources if one.key.namespace in namespaces)
+    others = tuple(one for one in manifests.resources if one.key.namespace not in namespaces)
+    return replace(manifests, resources=selected, elsewhere=others)
 
 
-def select_prepared(prepared: Sequence[Prepared], choice: Selection) -> tuple[Prepared, ...]:
-    """Return what the run is about, and what that depends on: the latter to be looked at alone.
+def select_prepared(prepared: Sequence[Prepared], selection: Selection) -> tuple[Prepared, ...]:
+    """Return the selected resources, and their dependencies as watched ones.
 
-    What is only looked at has policy skip and waits for nothing; what it exports feeds the others, and is not written.
+    A watched resource has policy skip and waits for nothing. Its exports are read for the others, and not written.
     """
-    wanted = [one for one in prepared if choice.has(one.key)]
-    needed = {key for one in wanted for key in one.depends_on}
-    watched = (one for one in prepared if one.key in needed and not choice.has(one.key))
-    return (*wanted, *(replace(one, policy=Policy.SKIP, depends_on=(), is_watched=True) for one in watched))
+    selected = [one for one in prepared if selection.has(one.key)]
+    needed_keys = {key for one in selected for key in one.depends_on}
+    watched = (one for one in prepared if one.key in needed_keys and not selection.has(one.key))
+    return (*selected, *(replace(one, policy=Policy.SKIP, depends_on=(), is_watched=True) for one in watched))
 
 
-def find_unmatched(keys: Iterable[Key], choice: Selection) -> tuple[str, ...]:
+def find_unmatched(keys: Iterable[Key], selection: Selection) -> tuple[str, ...]:
     """Return the names of --only that no resource has."""
-    known = list(keys)
-    return tuple(name for name in choice.only if not any(Selection(only=(name,)).has(key) for key in known))
+    all_keys = list(keys)
+    return tuple(name for name in selection.only if not any(Selection(only=(name,)).has(key) for key in all_keys))

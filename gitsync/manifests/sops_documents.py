@@ -1,6 +1,6 @@
-"""What SOPS encrypted, as it stands: which texts belong together, and which values there are.
+"""Documents that SOPS encrypted: which texts belong together, and their encrypted values.
 
-Apart from the sorting of documents, because a file is encrypted as a whole while its documents are sorted one by one.
+Separate from `reader`, because a file is encrypted as a whole, but its documents are sorted one by one.
 """
 
 from __future__ import annotations
@@ -19,37 +19,39 @@ CIPHERTEXT = re.compile(r"ENC\[AES256_GCM,")
 
 
 def find_encrypted(objects: Mapping[Address, Document], documents: Iterable[Document]) -> Mapping[Address, Encrypted]:
-    """The encrypted Secrets and ConfigMaps as they stand. `documents` are all that SOPS encrypted, of any kind."""
-    texts = _sealed_at_once(documents)
+    """Return the encrypted Secrets and ConfigMaps. `documents` are all that SOPS encrypted, of any kind."""
+    texts = _join_texts(documents)
     return {
         address: Encrypted(
-            source=SourceLocation(one.path, one.line("")), text=texts[_seal(one)], values=_as_they_stand(one)
+            source=SourceLocation(document.path, document.line("")),
+            text=texts[_find_seal(document)],
+            values=_read_values(document),
         )
-        for address, one in objects.items()
+        for address, document in objects.items()
     }
 
 
-def _sealed_at_once(documents: Iterable[Document]) -> Mapping[tuple[str, int], bytes]:
-    """The texts that belong together, by their seal, each joined once however many documents share it.
+def _join_texts(documents: Iterable[Document]) -> Mapping[tuple[str, int], bytes]:
+    """Map each seal to the text of its documents, joined once.
 
     SOPS seals a file of several documents as a whole, and writes the same member `sops` into each of them.
     """
-    spelled: dict[tuple[str, int], str] = {}
+    seal_texts: dict[tuple[str, int], str] = {}
     texts: dict[tuple[str, str], dict[bytes, None]] = {}
-    for one in documents:
-        if _seal(one) not in spelled:  # items of a list have one seal, and one text
-            spelled[_seal(one)] = json.dumps(one.value[ENCRYPTED], sort_keys=True)
-        texts.setdefault((one.path, spelled[_seal(one)]), {})[one.text] = None
-    joined = {group: b"".join(together) for group, together in texts.items()}
-    return {seal: joined[seal[0], said] for seal, said in spelled.items()}
+    for document in documents:
+        if _find_seal(document) not in seal_texts:  # items of a list have one seal, and one text
+            seal_texts[_find_seal(document)] = json.dumps(document.value[ENCRYPTED], sort_keys=True)
+        texts.setdefault((document.path, seal_texts[_find_seal(document)]), {})[document.text] = None
+    joined = {group: b"".join(parts) for group, parts in texts.items()}
+    return {seal: joined[seal[0], seal_text] for seal, seal_text in seal_texts.items()}
 
 
-def _seal(document: Document) -> tuple[str, int]:
+def _find_seal(document: Document) -> tuple[str, int]:
     return document.path, id(document.value[ENCRYPTED])
 
 
-def _as_they_stand(document: Document) -> dict[str, str]:
-    """The values of an encrypted object, of which nothing more is known than whether they differ."""
+def _read_values(document: Document) -> dict[str, str]:
+    """The encrypted values of an object, which show only whether they differ."""
     members = [document.value.get(member) for member in ("data", "stringData")]
-    found = [pair for member in members if isinstance(member, dict) for pair in member.items()]
-    return {key: value for key, value in found if isinstance(value, str)}
+    pairs = [pair for member in members if isinstance(member, dict) for pair in member.items()]
+    return {key: value for key, value in pairs if isinstance(value, str)}

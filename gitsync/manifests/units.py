@@ -1,6 +1,6 @@
 """The unit that a manifest belongs to: the folder of its file, or of the kustomization that it was built from.
 
-Apart from the plan, because records keep the unit of each resource, and a later run must mean the same by it.
+Separate from the plan: records keep the unit of each resource, so it must mean the same in later runs.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ ROOT = "."
 """The unit of files at the root of SOURCE."""
 
 KUSTOMIZATIONS = frozenset({"kustomization.yaml", "kustomization.yml", "Kustomization", "Kustomization.yaml"})
-"""Names of what is built, as files and as the paths that their results are read by."""
+"""Names of kustomization files, which are also the paths of their results."""
 
 
 def find_unit(path: str) -> str:

@@ -1,4 +1,4 @@
-"""Handle a document that is neither a resource nor feeds one: ignore it, or reject it with its problems.
+"""Documents that are neither resources nor used by them: pass them over, or reject them with their problems.
 
 Every document is accounted for: a silently ignored one would look like a removal.
 """
@@ -33,28 +33,28 @@ class Leftover:
 
 def pass_over(document: Document) -> Leftover:
     """Pass a document over, unless a sign says that it was meant for gitsync; then it is rejected."""
-    wrong = _fault(document)
-    if wrong is not None:
-        return reject(document, _placed(wrong, document))
-    if twice := tuple(problem for problem in document.problems if _hides(problem, {"apiVersion", "kind"})):
-        return reject(document, *twice)
+    fault = _find_fault(document)
+    if fault is not None:
+        return reject(document, _locate_finding(fault, document))
+    if duplicates := tuple(problem for problem in document.problems if _hides(problem, {"apiVersion", "kind"})):
+        return reject(document, *duplicates)
     form = ARM_TEMPLATE if is_arm_template(document.value) else ""
-    one = Likeness.of(document.value).unread(_source(document), is_rejected=False)
-    return Leftover((), (replace(one, form=form),))
+    unread = Likeness.of(document.value).unread(_locate(document), is_rejected=False)
+    return Leftover((), (replace(unread, form=form),))
 
 
 def reject(document: Document, *problems: Problem) -> Leftover:
-    """Account for a document that has these problems instead of a use."""
-    items = tuple(_items_of_ours(document))
-    itself = Likeness.of(document.value).unread(_source(document), is_rejected=True)
-    return Leftover(problems, (*(items or (itself,)), *find_hidden(document)))
+    """Return a document that is not used, with its problems."""
+    items = tuple(_iterate_own_items(document))
+    whole_document = Likeness.of(document.value).unread(_locate(document), is_rejected=True)
+    return Leftover(problems, (*(items or (whole_document,)), *find_hidden(document)))
 
 
 def find_hidden(document: Document) -> tuple[UnreadDocument, ...]:
     """The document before this one, if no `---` divides them: its header is in the same mapping, and is lost."""
     if not any(_hides(problem, _IDENTITY) for problem in document.problems):
         return ()
-    return (UnreadDocument(source=_source(document), is_rejected=True),)
+    return (UnreadDocument(source=_locate(document), is_rejected=True),)
 
 
 def find_misspelt_fields(document: Document) -> tuple[Problem, ...]:
@@ -73,15 +73,15 @@ def find_misspelt_fields(document: Document) -> tuple[Problem, ...]:
     )
 
 
-def _fault(document: Document) -> Finding | None:
-    return _fault_of_list(document.value) or find_header_fault(document.value)
+def _find_fault(document: Document) -> Finding | None:
+    return _find_list_fault(document.value) or find_header_fault(document.value)
 
 
-def _fault_of_list(value: Any) -> Finding | None:
-    if is_list(value):  # all others were taken apart
+def _find_list_fault(value: Any) -> Finding | None:
+    if is_list(value):  # `list_items` has split the others
         message = "Lists are nested more than ten deep."
         return Finding(code="InvalidList", path=("items",), message=message, hint=DIVIDE)
-    if not any(_is_meant(item) for item in _items(value)):
+    if not any(_is_meant(item) for item in _find_items(value)):
         return None
     if isinstance(value, list):
         message = "The document is a YAML list of manifests, which Kubernetes does not accept."
@@ -93,9 +93,9 @@ def _fault_of_list(value: Any) -> Finding | None:
 DIVIDE = "Separate the manifests with lines of --- instead."
 
 
-def _items_of_ours(document: Document) -> Iterator[UnreadDocument]:
+def _iterate_own_items(document: Document) -> Iterator[UnreadDocument]:
     """The ASO manifests among the items of a list that is not a Kubernetes List."""
-    for index, item in enumerate(_items(document.value)):
+    for index, item in enumerate(_find_items(document.value)):
         if _is_meant(item):
             line = document.lines.get(f"[{index}]") or document.lines.get(f"items[{index}]", document.line("items"))
             yield Likeness.of(item).unread(SourceLocation(document.path, line), is_rejected=True)
@@ -105,19 +105,19 @@ def _is_meant(item: Any) -> bool:
     return (is_object(item) and is_ours(item["apiVersion"])) or find_header_fault(item) is not None
 
 
-def _items(value: Any) -> list[Any]:
-    """The items of a list that Kubernetes does not take for one: bare, or with a header of the core group."""
+def _find_items(value: Any) -> list[Any]:
+    """The items of a list that Kubernetes does not accept: bare, or with a header of the core group."""
     if isinstance(value, list):
         return value
     if not isinstance(value, dict):
         return []
-    seen = Likeness.of(value)
-    has_header = bool({"apiVersion", "kind"} & seen.keys.keys()) and not seen.group
+    likeness = Likeness.of(value)
+    has_header = bool({"apiVersion", "kind"} & likeness.keys.keys()) and not likeness.group
     key = find_key_like("items", value) if has_header else None
     return value[key] if key is not None and isinstance(value[key], list) else []
 
 
-def _placed(finding: Finding, document: Document) -> Problem:
+def _locate_finding(finding: Finding, document: Document) -> Problem:
     return Problem(
         code=finding.code,
         message=finding.message,
@@ -132,5 +132,5 @@ def _hides(problem: Problem, fields: set[str] | frozenset[str]) -> bool:
     return problem.code == "DuplicateKey" and problem.field in fields
 
 
-def _source(document: Document) -> SourceLocation:
+def _locate(document: Document) -> SourceLocation:
     return SourceLocation(document.path, document.line(""))

@@ -1,7 +1,7 @@
 """The documents of one YAML or JSON file, as Kubernetes reads them, with the line of every field.
 
-Built from the parser's events and not from its node tree: the depth is bounded before anything is built, duplicate
-keys are found, and scalars follow yaml_scalars. Files are untrusted: aliases, depth and size have budgets.
+Built from the parser's events, not from its node tree: this limits the depth before anything is built, finds duplicate
+keys, and reads scalars as `yaml_scalars` does. Files are untrusted: aliases, depth and size have limits.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ CONTENT = re.compile(rb"(?:\A|[\r\n])(?:[^\S\r\n]+%|[^\S\r\n]*[^\s#%])")
 """Begins a line that is neither blank nor a comment nor a directive; those cannot stand alone."""
 MERGE = "<<"
 
-# JSON is YAML but for this: characters beyond the basic plane, written as two escapes.
+# JSON is YAML, with one exception: characters beyond the basic plane, written as two escapes.
 SURROGATES = re.compile(rb"(?<!\\)((?:\\\\)*)\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})")
 
 # The C parser is some ten times as fast; wheels of PyYAML have it.
@@ -48,13 +48,13 @@ class Document:
     text: bytes = b""
 
     def line(self, where: str) -> int:
-        """The line of a field, or of the document where it has no such field."""
+        """The line of a field, or of the document if it has no such field."""
         return self.lines.get(where, self.lines[""])
 
 
 @dataclass(slots=True)
 class FileDocuments:
-    """What one file holds."""
+    """The content of one file."""
 
     documents: list[Document] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
@@ -68,33 +68,33 @@ class Unreadable(Exception):  # noqa: N818 - it ends the reading of one document
 
 def read_documents(path: str, content: bytes) -> FileDocuments:
     """Every document of a file that can be read, and a problem for each that cannot."""
-    found = FileDocuments()
+    contents = FileDocuments()
     if len(content) > MAX_BYTES:
         message = f"The file has {len(content)} bytes; more than {MAX_BYTES} are not read."
         hint = "Split it, or add it to .gitsyncignore."
-        found.problems.append(Problem(code="FileTooLarge", message=message, hint=hint, path=path, line=1))
-        return found
-    text = SURROGATES.sub(_character, content) if path.endswith(".json") else content
-    for line, chunk in _chunks(text):
+        contents.problems.append(Problem(code="FileTooLarge", message=message, hint=hint, path=path, line=1))
+        return contents
+    text = SURROGATES.sub(_join_surrogates, content) if path.endswith(".json") else content
+    for line, chunk in _split(text):
         try:
             for document in _parse(path, chunk, line):
-                found.documents.append(document)  # one by one: those before a bad one count
+                contents.documents.append(document)  # one by one: those before a bad one count
         except Unreadable as error:
-            found.problems.append(_problem(path, error))
-    return found
+            contents.problems.append(_make_problem(path, error))
+    return contents
 
 
-def _problem(path: str, error: Unreadable) -> Problem:
+def _make_problem(path: str, error: Unreadable) -> Problem:
     return Problem(code=error.code, message=error.message, hint=error.hint, path=path, line=error.line)
 
 
-def _character(pair: re.Match[bytes]) -> bytes:
+def _join_surrogates(pair: re.Match[bytes]) -> bytes:
     high, low = int(pair[2], 16), int(pair[3], 16)
     return pair[1] + chr(0x10000 + ((high & 0x3FF) << 10) + (low & 0x3FF)).encode()
 
 
-def _chunks(content: bytes) -> Iterator[tuple[int, bytes]]:
-    """(lines before it, text) of each part between separators."""
+def _split(content: bytes) -> Iterator[tuple[int, bytes]]:
+    """(number of lines before it, text) of each part between separators."""
     start = lines = 0
     for end in [*(match.start() for match in SEPARATOR.finditer(content)), len(content)]:
         chunk = content[start:end]
@@ -111,34 +111,34 @@ def _parse(path: str, chunk: bytes, before: int) -> Iterator[Document]:
             if isinstance(parser.get_event(), yaml.DocumentStartEvent):
                 yield _Builder(path, parser, before + 1).document(chunk)
     except yaml.MarkedYAMLError as error:
-        raise _syntax(error, before) from error
+        raise _make_syntax_error(error, before) from error
     except yaml.reader.ReaderError as error:
         line = before + 1 + chunk.count(b"\n", 0, error.position)
         message = f"The file is not text in UTF-8: {error.reason}."
         raise Unreadable("InvalidText", message, line, "Save it as UTF-8.") from error
 
 
-def _syntax(error: yaml.MarkedYAMLError, before: int) -> Unreadable:
+def _make_syntax_error(error: yaml.MarkedYAMLError, before: int) -> Unreadable:
     mark = error.problem_mark or error.context_mark
     line = before + 1 + (mark.line if mark else 0)
-    said = ", ".join(part for part in (error.context, error.problem) if part)
+    reason = ", ".join(part for part in (error.context, error.problem) if part)
     hint = "If the file is not a manifest, add it to .gitsyncignore."
-    return Unreadable("InvalidYaml", f"This is not YAML: {said}.", line, hint)
+    return Unreadable("InvalidYaml", f"This is not YAML: {reason}.", line, hint)
 
 
-def _too_deep(line: int) -> Unreadable:
+def _make_too_deep(line: int) -> Unreadable:
     message = f"The document is nested more than {MAX_DEPTH} levels deep."
     return Unreadable("TooDeep", message, line, "Check for unclosed brackets; no kind is nested that deep.")
 
 
-def _duplicate(path: str, key: str, where: str, line: int) -> Problem:
+def _make_duplicate(path: str, key: str, where: str, line: int) -> Problem:
     message = f"The key {key!r} is duplicated in one mapping."
     hint = "Keep one of them; Kubernetes refuses both."
     return Problem(code="DuplicateKey", message=message, hint=hint, path=path, line=line, field=where)
 
 
 class _Builder:
-    """Makes one document of the parser's events. Mutable: it holds what is known of the document so far."""
+    """Builds one document from the parser's events. Mutable: it holds the document so far."""
 
     def __init__(self, path: str, parser: Any, first_line: int) -> None:
         self.path = path
@@ -165,7 +165,7 @@ class _Builder:
         if isinstance(event, yaml.ScalarEvent):
             value = self.scalar(event, where, line)
         elif depth >= MAX_DEPTH:
-            raise _too_deep(line)
+            raise _make_too_deep(line)
         elif isinstance(event, yaml.MappingStartEvent):
             self.check_tag(event, "map", where, line)
             value = self.mapping(where, depth + 1)
@@ -218,7 +218,7 @@ class _Builder:
         self.add("UnknownTag", message, where, line, "Remove it, or quote the value if the ! is part of it.")
 
     def mapping(self, where: str, depth: int) -> dict[str, Any]:
-        made: dict[str, Any] = {}
+        members: dict[str, Any] = {}
         merged: dict[str, Any] = {}
         while not isinstance(event := self.next_event(), yaml.MappingEndEvent):
             line = event.start_mark.line + self.first_line
@@ -229,10 +229,10 @@ class _Builder:
             if is_merge:
                 merged = self.merge(value, path, line) | merged
                 continue
-            if key in made:
-                self.problems.append(_duplicate(self.path, key, path, line))
-            made[key] = value
-        return {**merged, **made} if merged else made
+            if key in members:
+                self.problems.append(_make_duplicate(self.path, key, path, line))
+            members[key] = value
+        return {**merged, **members} if merged else members
 
     def key(self, event: Any, where: str, line: int) -> str:
         if not isinstance(event, yaml.ScalarEvent):
@@ -247,21 +247,21 @@ class _Builder:
         return key
 
     def merge(self, value: Any, where: str, line: int) -> dict[str, Any]:
-        """What `<<` brings in: of several mappings the first that has a key."""
-        made: dict[str, Any] = {}
+        """The members of `<<`. If several mappings have a key, the first one counts."""
+        members: dict[str, Any] = {}
         for part in value if isinstance(value, list) else [value]:
             if isinstance(part, dict):
-                made = part | made
+                members = part | members
             else:
                 self.add("InvalidMerge", "The value of << is not a mapping.", where, line, "Use an alias of a mapping.")
-        return made
+        return members
 
     def sequence(self, where: str, depth: int) -> list[Any]:
-        made: list[Any] = []
+        items: list[Any] = []
         while not isinstance(event := self.next_event(), yaml.SequenceEndEvent):
             line = event.start_mark.line + self.first_line
-            made.append(self.value(event, f"{where}[{len(made)}]", line, depth))
-        return made
+            items.append(self.value(event, f"{where}[{len(items)}]", line, depth))
+        return items
 
     def add(self, code: str, message: str, where: str, line: int, hint: str) -> None:
         self.problems.append(Problem(code=code, message=message, hint=hint, path=self.path, line=line, field=where))

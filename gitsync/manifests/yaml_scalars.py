@@ -1,4 +1,4 @@
-"""What a plain scalar of YAML stands for, as Kubernetes reads it.
+"""The values of YAML scalars, as Kubernetes reads them.
 
 Kubernetes turns YAML into JSON with Go's yaml.v2 and then reads the JSON; PyYAML's own rules differ in `y`, `1e3`,
 `08`, `0o17`, `12:30`, dates and more. The rules here are those of yaml.v2's resolver.
@@ -46,13 +46,14 @@ def resolve(text: str) -> Scalar:
         return WORDS[text]
     if text[0] not in NUMBER_STARTS:
         return text
-    number = _number(text if text[0] == "." else text.replace("_", ""))
+    number = _parse_number(text if text[0] == "." else text.replace("_", ""))
     return text if number is None else number
 
 
 def resolve_tagged(tag: str, text: str) -> Scalar:
-    """The value of a scalar with an explicit tag; KeyError for a tag that is not known, ValueError where text and tag
-    do not go together.
+    """The value of a scalar with an explicit tag.
+
+    Raises KeyError for an unknown tag, ValueError if the text does not fit the tag.
     """
     return TAGGED[tag.removeprefix(TAG)](text)
 
@@ -64,11 +65,11 @@ def format_key(value: Scalar) -> str | None:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _number(text: str) -> int | float | None:
+def _parse_number(text: str) -> int | float | None:
     if len(text) <= LONGEST and INTEGER.fullmatch(text):
-        whole = _integer(text)
-        if LEAST <= whole <= MOST:
-            return whole
+        integer = _parse_integer(text)
+        if LEAST <= integer <= MOST:
+            return integer
     if not FLOAT.fullmatch(text):
         return None
     number = float(text)
@@ -77,7 +78,7 @@ def _number(text: str) -> int | float | None:
     return int(number) if number.is_integer() and abs(number) < WHOLE_BELOW else number
 
 
-def _integer(text: str) -> int:
+def _parse_integer(text: str) -> int:
     sign = -1 if text[0] == "-" else 1
     digits = text.lstrip("+-").lower()
     if digits[:2] in BASES:
@@ -85,7 +86,7 @@ def _integer(text: str) -> int:
     return sign * int(digits, 8 if digits[0] == "0" else 10)
 
 
-def _of(*kinds: type) -> Callable[[str], Scalar]:
+def _make_reader(*kinds: type) -> Callable[[str], Scalar]:
     def read(text: str) -> Scalar:
         value = resolve(text)
         if type(value) not in kinds:
@@ -95,7 +96,7 @@ def _of(*kinds: type) -> Callable[[str], Scalar]:
     return read
 
 
-def _binary(text: str) -> str:
+def _decode_binary(text: str) -> str:
     try:
         return base64.b64decode(text, validate=False).decode()
     except (binascii.Error, UnicodeDecodeError) as error:
@@ -106,9 +107,9 @@ TAGGED: Mapping[str, Callable[[str], Scalar]] = {
     "!": str,
     "str": str,
     "timestamp": str,
-    "int": _of(int),
-    "float": _of(int, float),
-    "bool": _of(bool),
-    "null": _of(type(None)),
-    "binary": _binary,
+    "int": _make_reader(int),
+    "float": _make_reader(int, float),
+    "bool": _make_reader(bool),
+    "null": _make_reader(type(None)),
+    "binary": _decode_binary,
 }

@@ -1,4 +1,4 @@
-"""What of a source was read, and what was passed over: the account that every report gives."""
+"""The documents of a source that were read or passed over, which every report counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one resource writes to a Secret or a ConfigMap, and where such an object stands."""
+"""The values that a resource exports to a Secret or a ConfigMap, and the address of such an object."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from gitsync.model.gvk import Key
 from gitsync.model.secret import Secret
 
 OWNER = "gitsync/owner"
-"""Annotation of an exported object: the key of the resource that exports it. Where there is no cluster of ASO's, it
-stands for the owner reference that ASO would set.
+"""Annotation of an exported object: the key of the resource that exports it. Without a
+cluster, it takes the place of the owner reference that ASO would set.
 """
 
 NAMELESS = "gitsync"
@@ -43,7 +43,7 @@ class Address:
 class Owner:
     """Who exports an object: a resource, and the agent that keeps it, since two repositories may have one key each.
 
-    Written down beside the object, and printed without the agent where that has no name of its own.
+    Recorded with the object, and printed without the agent if that has the default name.
     """
 
     key: Key
@@ -51,7 +51,7 @@ class Owner:
 
     @classmethod
     def parse(cls, text: str) -> Owner:
-        """Read what `str` wrote; ValueError where it did not."""
+        """Parse the text of `str`. Raises ValueError if it is another text."""
         key, _, agent = text.partition(_OF)
         return cls(Key.parse(key), agent or NAMELESS)
 

@@ -1,7 +1,7 @@
-"""What a resource is (group, version, kind) and which one it is (its key).
+"""The group, version and kind of a resource, and its key.
 
-Apart from the resource itself, because graphs, records and reports speak of keys only. A key has no version:
-identity survives an upgrade of the API version. Both are tuples, since everything is looked up and sorted by them.
+Separate from the resource, because graphs, records and reports use keys only. A key has no version: it survives an
+upgrade of the API version. Both are tuples, for look-ups and sorting.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Key(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Key:
-        """Read what `str` wrote; ValueError where it did not."""
+        """Parse the text of `str`. Raises ValueError if it is another text."""
         group_kind, namespace, name = text.split("/")
         kind, _, group = group_kind.partition(".")
         return cls(group, kind, namespace, name)

@@ -12,14 +12,14 @@ TERMINAL_STATES = frozenset({"succeeded", "failed", "canceled"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Live:
-    """A resource as it was read: the body of its GET and the ETag, where the provider gave one."""
+    """A resource as it was read: the body of its GET, and the ETag if the provider returned one."""
 
     body: Mapping[str, Any]
     etag: str | None = None
 
     @property
     def provisioning_state(self) -> str | None:
-        """`properties.provisioningState` as Azure spells it; None where there is none (which means Succeeded)."""
+        """`properties.provisioningState` as Azure spells it; None if there is none (which means Succeeded)."""
         properties = self.body.get("properties")
         state = properties.get("provisioningState") if isinstance(properties, Mapping) else None
         return state if isinstance(state, str) and state else None

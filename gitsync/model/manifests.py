@@ -1,4 +1,4 @@
-"""All that a source's files say: resources, and the other documents that resources draw on."""
+"""The content of a source's files: resources, and the other documents that resources use."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class Encrypted:
 class UnreadDocument:
     """A document that did not become a resource: of a kind that is not for gitsync, or rejected with a problem.
 
-    Texts are as written, "" where the document has none. `is_rejected` says that a problem was reported of it, so that
-    it may have been meant as an ASO resource; a file or document that does not parse is one without any text. `form`
-    is what it is instead, where it has no kind but can be recognised.
+    Texts are as written, "" if the document has none. `is_rejected` says that it has a problem, so it may have been
+    meant as an ASO resource; a file or document that does not parse has no texts. `form` names its form if it has no
+    kind, but was recognised.
     """
 
     source: SourceLocation
@@ -44,12 +44,12 @@ class UnreadDocument:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifests:
-    """What was read. ConfigMaps and Secrets by (namespace, name), each a mapping of its keys; `namespaces` has the
-    annotations of Namespace manifests by name. What is encrypted is in `encrypted`, and in neither of the others.
+    """Everything that was read. ConfigMaps and Secrets by (namespace, name), each a mapping of its keys;
+    `namespaces` has the annotations of Namespace manifests by name. Encrypted objects are in `encrypted` only.
 
     `problems` are those that belong to no resource, in the order of the files; a resource that was read has its own.
     `unread` are the documents that are not for gitsync and the rejected ones, in the order of the files. `elsewhere`
-    are the resources of namespaces that the run is not about.
+    are the resources of namespaces outside of the run.
     """
 
     resources: tuple[Resource, ...] = ()

@@ -1,4 +1,4 @@
-"""What a run intends: one graph of applies and prunes, from git and the records alone."""
+"""The plan of a run: one graph of applies and prunes, from git and the records only."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gitsync.model.resource import Prepared, Resource
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Apply:
-    """A resource that git declares. `record` is what is remembered of it, `depends_on` the applies that come first.
+    """A resource that git declares. `record` is its record, `depends_on` the applies that come first.
     `held` is the condition of one that is not applied, whatever its manifest says; its record stays as it is.
     """
 
@@ -69,7 +69,7 @@ class Departure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
-    """What a source holds in addition to the manifests of a run: `others` are those outside of the run (or all),
+    """The content of a source in addition to the manifests of a run: `others` are those outside of the run (or all),
     `unread` the documents that became no resource, `elsewhere` the resources of other namespaces. Nothing that they may
     stand for is deleted.
     """
@@ -81,7 +81,7 @@ class Surroundings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """`complete` is False where something did not parse or is invalid: --strict then refuses the run."""
+    """`complete` is False if a document does not parse or is invalid: then --strict refuses the run."""
 
     applies: Mapping[Key, Apply]
     prunes: Mapping[Key, Prune]

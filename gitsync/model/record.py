@@ -1,4 +1,4 @@
-"""What is remembered of a resource between runs: one file on the status branch
+"""The record of a resource between runs: one file on the status branch
 (docs/reference/design.md#status-branch).
 """
 
@@ -53,10 +53,10 @@ class PendingOperation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WriteStreak:
-    """Writes in a row that put back what had moved in Azure, with nothing changed in git between them.
+    """Writes in a row that reverted a change in Azure, with no change in git between them.
 
-    `count` of them, the last at `at` (RFC 3339, UTC); `paths` are JSON pointers of what moved each time, "" for the
-    resource itself. `held` is set while it is not written any more: a digest of how Azure differed then.
+    `count` of them, the last at `at` (RFC 3339, UTC); `paths` are JSON pointers of the fields that changed each time,
+    "" for the resource itself. `held` is set while the resource is paused: a digest of how Azure differed then.
     """
 
     count: int
@@ -103,7 +103,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """All that is remembered: records by key, the revision that they speak of (None where nothing is recorded), and the
+    """The recorded state: records by key, the revision that they belong to (None if nothing is recorded), and the
     config maps that resources exported.
     """
 

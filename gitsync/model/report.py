@@ -28,9 +28,9 @@ class RequestCounts:
 class Report:
     """`started` and `finished` are RFC 3339, UTC. `results` are sorted by key, `problems` by place.
 
-    `root` is the folder that paths of files count from, inside the repository ("" for its top). `base` is set where
-    Azure was not asked: the revision whose manifests stand for what Azure has. `review` is what a plan says to who
-    reviews it, where that was asked for. `coverage` is what was read of the source.
+    `root` is the folder that paths of files count from, inside the repository ("" for its top). `base` is set if
+    Azure was not read: the revision whose manifests take its place. `review` is the content of a plan for review, if
+    requested. `coverage` counts what was read of the source.
     """
 
     command: str  # "sync" or "plan"

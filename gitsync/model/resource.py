@@ -14,7 +14,7 @@ from gitsync.model.template import Template
 
 @dataclass(frozen=True, slots=True)
 class OwnerRef:
-    """Who owns a resource: another manifest, or something in Azure by its id. Exactly one is set."""
+    """The owner of a resource: another manifest, or a resource in Azure by its id. Exactly one is set."""
 
     key: Key | None = None
     arm_id: str | None = None
@@ -23,7 +23,7 @@ class OwnerRef:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resource:
     """One manifest of an ASO kind. `lines` maps a field path ("spec.a.b[0]") to its line in the file; `problems` has
-    what was wrong in reading it (a key that stands twice, an annotation that is not text).
+    the problems of reading it (a duplicate key, an annotation that is not text).
     """
 
     key: Key
@@ -40,13 +40,13 @@ class Resource:
 class Prepared:
     """A resource made ready for ARM.
 
-    `template` is None where no request can be built (an owner or a reference is not there, the kind is unknown);
-    `arm_id` is None where not even the id is known. `owner` is None for kinds without one. `depends_on` holds the
+    `template` is None if no request can be built (an owner or a reference is missing, the kind is unknown); `arm_id` is
+    None if not even the id is known. `owner` is None for kinds without one. `depends_on` holds the
     manifests that must come first (owner, references, producers of values), sorted, each of them present in the same
     set of manifests. `problems` has every problem of this resource, errors and warnings. `ignored` are the paths of
-    the body that are left alone today, each in its steps (diff/ignore). `credential` is the Secret of its namespace
-    that it is reconciled with; "" for the global credential. `is_watched` tells that the run is not about it: it is
-    looked at, since another resource needs it.
+    the body that gitsync ignores today, each in its steps (`diff.ignore`). `credential` is the Secret of its namespace
+    that it is reconciled with; "" for the global credential. `is_watched` tells that it is outside of
+    the run, and only read because another resource needs it.
     """
 
     resource: Resource

@@ -1,4 +1,4 @@
-"""A plan that somebody looked at: what a run may do, and what it was shown to follow from."""
+"""A reviewed plan: what a sync may do, and the input that the plan was made from."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from gitsync.model.verdict import Action
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reviewed:
-    """One resource of a reviewed plan. Digests are "" where there is nothing to digest.
+    """One resource of a reviewed plan. Digests are "" if there is nothing to digest.
 
-    `desired` is the digest of the request (id, api-version and body), `live` that of what Azure said of it. `secrets`
+    `desired` is the digest of the request (id, api-version and body), `live` that of the live state. `secrets`
     says that the body holds some, so that `desired` depends on the digest key. `later` are the parts of the request
     that only a later step of a run knows, which `desired` leaves out: JSON pointers into the body, or "id".
     """

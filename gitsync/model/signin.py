@@ -1,6 +1,6 @@
-"""Who signs in to Azure, and how: what a credential's settings or its Secret say, as values.
+"""The identity that signs in to Azure, and how: the values of a credential's settings or Secret.
 
-Apart from `gitsync.arm`, which opens credentials: which credential a resource has is decided without Azure.
+Separate from `gitsync.arm`, which opens credentials: the credential of a resource is chosen without Azure.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ class SignIn:
     """Who signs in. "" and None mean "not set".
 
     `secret_name` is the Secret that says so, as namespace/name; "" for the settings. `certificate` is PEM or PKCS#12,
-    the latter in base64. `identity_file` holds the credentials of a user-assigned identity; where a Secret names it, it
-    must lie in `identity_folder`. `environment` is where the variables of CI systems are looked up
+    the latter in base64. `identity_file` holds the credentials of a user-assigned identity; if a Secret names it, it
+    must be in `identity_folder`. `environment` has the variables of CI systems
     (`ACTIONS_ID_TOKEN_REQUEST_URL` and `_TOKEN`; `SYSTEM_OIDCREQUESTURI`, `SYSTEM_ACCESSTOKEN` and
     `AZURESUBSCRIPTION_SERVICE_CONNECTION_ID`).
     """
@@ -52,7 +52,7 @@ class SignIn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OtherCloud:
-    """Another Azure than the run's, as a Secret names it: all three, not checked."""
+    """Another cloud than the run's, as a Secret names it: all three values, not checked."""
 
     endpoint: str
     audience: str

@@ -46,8 +46,8 @@ class ConfigMapHole:
 
 @dataclass(frozen=True, slots=True)
 class RootHole:
-    """What the ids of another manifest's extension resources begin with, where only Azure knows it: the subscription
-    that an alias made. It occurs in ids only, and the manifest is the owner, which comes first in any case.
+    """The start of the ids of an alias's extension resources, which only Azure knows: the subscription that the alias
+    created. It occurs in ids only, and the manifest is the owner, which comes first in any case.
     """
 
     key: Key
@@ -66,7 +66,7 @@ class Text:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Template:
     """ARM id, api-version and PUT body with placeholders. `body` is plain JSON except for `Hole` and `Text` leaves, and
-    `ReferenceKeys` where references are the keys of a map.
+    `ReferenceKeys` if references are the keys of a map.
     """
 
     arm_id: str | Text

@@ -28,7 +28,7 @@ DRIFTED = frozenset({Verdict.DRIFTED, Verdict.MISSING, Verdict.CONFLICT})
 """Azure changed, whether or not git changed too."""
 
 DRIFT_WORD = "drift"
-"""Stands for all of DRIFTED, where a person names verdicts."""
+"""The word for all of DRIFTED in settings."""
 
 
 class Action(StrEnum):
@@ -41,8 +41,8 @@ class Action(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One asked-for leaf that differs. `path` is a JSON pointer (RFC 6901) into the ARM body; a side is None where it
-    has no such leaf; `rule` names what decided.
+    """One desired leaf that differs. `path` is a JSON pointer (RFC 6901) into the ARM body; a side is None if it has no
+    such leaf; `rule` names the rule that decided.
     """
 
     path: str
@@ -53,8 +53,8 @@ class Difference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """The outcome for one resource. `unverified` holds JSON pointers of asked-for leaves that Azure does not return;
-    `because` says of some of them what else is not known.
+    """The outcome for one resource. `unverified` has JSON pointers of desired leaves that Azure does not return;
+    `because` has the reason for some of them, if it is another one.
     """
 
     verdict: Verdict

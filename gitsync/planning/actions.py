@@ -25,8 +25,8 @@ class Wishes:
 
 
 def find_remembered(record: Record | None, api_version: str, ignored: Paths = ()) -> Remembered | None:
-    """What a record lets a comparison know: nothing before a claim, no baseline of another api-version, and nothing of
-    what is left alone since.
+    """Return what a comparison takes from a record: nothing without a claim, no baseline of another api-version, and no
+    ignored paths.
     """
     if record is None or record.applied is None or not record.claim.is_ours:
         return None
@@ -35,7 +35,7 @@ def find_remembered(record: Record | None, api_version: str, ignored: Paths = ()
 
 
 def decide_absent(record: Record | None) -> tuple[Comparison, Action]:
-    """The resource is not there: gone, where it was ours; to be created in any case."""
+    """Decide about a resource that does not exist: create it. It is missing if gitsync owned it."""
     was_ours = record is not None and record.claim.is_ours
     return Comparison(verdict=Verdict.MISSING if was_ours else Verdict.CREATE), Action.CREATE
 
@@ -48,21 +48,21 @@ def decide_present(
     hints: Hints,
     ignored: Paths = (),
 ) -> tuple[Comparison, Action]:
-    """The resource is there: compare, and write where something differs or where its last operation failed.
+    """Decide about a resource that exists: write it if something differs or its last operation failed.
 
-    `ignored` are paths of the live body that are left alone; the other two are without them already.
+    `ignored` are paths of the live body to ignore; `desired` and `remembered` are without them already.
     """
     comparison = compare(desired, remove_paths(live.body, ignored), remembered, hints)
     if comparison.verdict is Verdict.ADOPT and not wishes.adopts:
         return comparison, Action.NONE
     if live.has_failed and comparison.verdict is Verdict.IN_SYNC:
         comparison = replace(comparison, verdict=Verdict.DRIFTED)
-    must = bool(comparison.differences) or live.has_failed or wishes.always_put
-    return comparison, Action.UPDATE if must else Action.NONE
+    must_write = bool(comparison.differences) or live.has_failed or wishes.always_put
+    return comparison, Action.UPDATE if must_write else Action.NONE
 
 
 def decide_unreadable(desired: Mapping[str, Any], remembered: Remembered | None) -> tuple[Comparison, Action]:
-    """The resource exists and its kind supports HEAD only: nothing but changes in git can differ."""
+    """Decide about a resource that exists, of a kind that supports HEAD only: write it if git changed."""
     if remembered is None:
         return Comparison(verdict=Verdict.ADOPT), Action.NONE
     if remembered.applied == desired:
@@ -71,7 +71,7 @@ def decide_unreadable(desired: Mapping[str, Any], remembered: Remembered | None)
 
 
 def decide_claim(record: Record | None, *, sent: bool, existed: bool, differed: bool) -> Claim:
-    """With which claim gitsync owns a resource that exists.
+    """Return the claim by which gitsync owns a resource that exists.
 
     If a run was interrupted after its first write, the record only says that a create was expected: a resource equal to
     the desired state then counts as created by it.

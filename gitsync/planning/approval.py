@@ -1,6 +1,6 @@
-"""Hold a run to a plan that was reviewed: the digests of a plan, and what has changed since it was made.
+"""Limit a sync to a reviewed plan: the digests of a plan, and what has changed since it was made.
 
-A reviewed plan only narrows what a run would do. Everything here stops a write; nothing decides what to write.
+Nothing here decides what to write: a reviewed plan can only stop a write.
 """
 
 from __future__ import annotations
@@ -36,19 +36,21 @@ EXISTS = "exists"
 
 def find_runtime_values(request: Request) -> tuple[str, ...]:
     """The parts of a plan's request that only a run knows, sorted."""
-    in_body = [format_pointer(path) for path, value in _leaves(request.body, ()) if isinstance(value, Placeholder)]
+    in_body = [
+        format_pointer(path) for path, value in _iterate_leaves(request.body, ()) if isinstance(value, Placeholder)
+    ]
     return tuple(sorted([*in_body, *([ID] if "<" in request.arm_id else [])]))
 
 
 def digest_desired(request: Request, body: Mapping[str, Any], later: tuple[str, ...]) -> str:
-    """The digest of the desired state: ARM id, api-version and a sealed body (see `without_later`)."""
-    known = {format_pointer(path): value for path, value in _leaves(body, ())}
+    """The digest of the desired state: ARM id, api-version and a sealed body (see `remove_runtime_values`)."""
+    leaves = {format_pointer(path): value for path, value in _iterate_leaves(body, ())}
     arm_id = "" if ID in later else request.arm_id.casefold()
-    return _digest([arm_id, request.api_version, known])
+    return _digest([arm_id, request.api_version, leaves])
 
 
 def remove_runtime_values(body: Any, later: tuple[str, ...], path: JsonPath = ()) -> Any:
-    """Return a body with null for what only a later step knows, whatever it turned out to be."""
+    """Return a body with null in place of the values that only a run knows."""
     if path and format_pointer(path) in later:
         return None
     if isinstance(body, Mapping):
@@ -58,72 +60,73 @@ def remove_runtime_values(body: Any, later: tuple[str, ...], path: JsonPath = ()
     return body
 
 
-def digest_live(live: Live, asked: Mapping[str, Any], sent: Mapping[str, Any]) -> str:
+def digest_live(live: Live, desired: Mapping[str, Any], sent: Mapping[str, Any]) -> str:
     """The digest of the live state of a resource that exists: the leaves that git sets and those that were sent, and
     whether its last operation failed. The rest of the response (counters, times) changes by itself.
 
-    `asked` and `sent` are sealed bodies.
+    `desired` and `sent` are sealed bodies.
     """
-    seen = [project(select_asked(mask_digests(body)), live.body) for body in (asked, sent)]
-    return _digest([*seen, live.has_failed])
+    projections = [project(select_asked(mask_digests(body)), live.body) for body in (desired, sent)]
+    return _digest([*projections, live.has_failed])
 
 
 def find_objection(
-    review: Review, then: Reviewed | None, now: Reviewed, digest_key: str, *, quiet: bool
+    review: Review, reviewed: Reviewed | None, current: Reviewed, digest_key: str, *, quiet: bool
 ) -> Condition | None:
     """Say why a resource that the run would write must not be written; None if it is unchanged since the review.
 
-    `digest_key` names the run's own, and `quiet` says that this run has written nothing near the resource, so that its
-    ETag can only have been moved by others.
+    `digest_key` is the name of the run's key. `quiet` says that this run has written nothing near the resource, so
+    that only others can have moved its ETag.
     """
-    if then is None:
+    if reviewed is None:
         return make_warning(NOT_REVIEWED, "The reviewed plan does not contain this resource, so it is not written.")
-    writes = then.action is not Action.NONE
-    if writes and then.secrets and (not review.digest_key or review.digest_key != digest_key):
-        return make_warning(SECRETS_NOT_REVIEWED, _of_keys(review.digest_key, digest_key))
-    moved = next(_moved(then, now, quiet=quiet), "")
-    if moved:
-        return make_warning(OUTDATED, f"{moved} {_PLAN_AGAIN}")
+    writes = reviewed.action is not Action.NONE
+    if writes and reviewed.secrets and (not review.digest_key or review.digest_key != digest_key):
+        return make_warning(SECRETS_NOT_REVIEWED, _explain_keys(review.digest_key, digest_key))
+    change = next(_list_changes(reviewed, current, quiet=quiet), "")
+    if change:
+        return make_warning(OUTDATED, f"{change} {_PLAN_AGAIN}")
     if writes:
         return None
     return make_warning(NOT_REVIEWED, "The reviewed plan does not change this resource, so it is not written.")
 
 
-def _moved(then: Reviewed, now: Reviewed, *, quiet: bool) -> Iterator[str]:
+def _list_changes(reviewed: Reviewed, current: Reviewed, *, quiet: bool) -> Iterator[str]:
     """Everything that changed since the review, the most significant first."""
-    if then.desired != now.desired:
+    if reviewed.desired != current.desired:
         yield "The desired state is not the reviewed one: a referenced value or a setting changed."
-    if then.live != now.live:
-        yield f"In Azure it {_CHANGES[bool(then.live), bool(now.live)]} since the plan was reviewed."
-    if quiet and then.etag and now.etag and then.etag != now.etag:
-        yield f"In Azure it was changed since the plan was reviewed: its ETag is {now.etag}, not {then.etag}."
-    if Action.NONE is not then.action is not now.action:
-        yield f"The reviewed plan would {then.action} it; this run would {now.action} it."
+    if reviewed.live != current.live:
+        yield f"In Azure it {_CHANGES[bool(reviewed.live), bool(current.live)]} since the plan was reviewed."
+    if quiet and reviewed.etag and current.etag and reviewed.etag != current.etag:
+        yield f"In Azure it was changed since the plan was reviewed: its ETag is {current.etag}, not {reviewed.etag}."
+    if Action.NONE is not reviewed.action is not current.action:
+        yield f"The reviewed plan would {reviewed.action} it; this run would {current.action} it."
 
 
 _CHANGES = {(False, True): "appeared", (True, False): "is gone", (True, True): "was changed", (False, False): ""}
 
 
-def _of_keys(then: str, now: str) -> str:
-    if not then:
+def _explain_keys(reviewed_key: str, current_key: str) -> str:
+    if not reviewed_key:
         return (
             "It has secrets, and the plan was made without a digest key, so it cannot be compared with the plan. "
             "Set GITSYNC_DIGEST_KEY for plan and sync, and create a new plan."
         )
-    which = "another one" if now else "none"
+    other_key = "another one" if current_key else "none"
     return (
-        f"It has secrets, and the plan was made with a digest key, but this run has {which}. Set the same key for both."
+        f"It has secrets, and the plan was made with a digest key, but this run has {other_key}. "
+        "Set the same key for both."
     )
 
 
-def _leaves(value: Any, path: JsonPath) -> Iterator[tuple[JsonPath, Any]]:
-    """Every leaf of a body and every empty list or object; null is nothing."""
+def _iterate_leaves(value: Any, path: JsonPath) -> Iterator[tuple[JsonPath, Any]]:
+    """Every leaf of a body and every empty list or object, without null."""
     if isinstance(value, Mapping) and value:
         for key, child in value.items():
-            yield from _leaves(child, (*path, key))
+            yield from _iterate_leaves(child, (*path, key))
     elif isinstance(value, list) and value:
         for index, child in enumerate(value):
-            yield from _leaves(child, (*path, index))
+            yield from _iterate_leaves(child, (*path, index))
     elif value is not None:
         yield path, value
 

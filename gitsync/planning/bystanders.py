@@ -18,27 +18,32 @@ from gitsync.planning.group_deletes import is_group
 
 
 def spare_bystanders(plan: Plan, records: Mapping[Key, Record], prepared: Iterable[Prepared]) -> Plan:
-    """The plan, with every prune held that would also delete something outside of this run.
+    """Hold every prune that would also delete something outside of this run.
 
     `records` are all records, `prepared` all manifests, selected or not.
     """
-    beside = sorted((*_recorded(plan, records), *_named(plan, prepared)))
-    moved = sorted(_moved(plan))
-    held = {key: _spared(prune, [*beside, *(moved if is_group(key) else ())]) for key, prune in plan.prunes.items()}
-    return replace(plan, prunes=held)
+    bystanders = sorted((*_find_recorded_ids(plan, records), *_find_named_ids(plan, prepared)))
+    former = sorted(_find_former_ids(plan))
+    prunes = {
+        key: _spare_bystander(prune, [*bystanders, *(former if is_group(key) else ())])
+        for key, prune in plan.prunes.items()
+    }
+    return replace(plan, prunes=prunes)
 
 
-def _spared(prune: Prune, staying: list[str]) -> Prune:
+def _spare_bystander(prune: Prune, staying_ids: list[str]) -> Prune:
     if prune.held or prune.detaches:
         return prune
-    going = prune.record.arm_id
-    taken = next((arm_id for arm_id in staying if is_same_id(arm_id, going) or is_below(arm_id, going)), None)
-    if taken is None:
+    deleted_id = prune.record.arm_id
+    endangered_id = next(
+        (arm_id for arm_id in staying_ids if is_same_id(arm_id, deleted_id) or is_below(arm_id, deleted_id)), None
+    )
+    if endangered_id is None:
         return prune
-    return replace(prune, held=f"The delete would also delete {taken}, which this run does not manage.")
+    return replace(prune, held=f"The delete would also delete {endangered_id}, which this run does not manage.")
 
 
-def _recorded(plan: Plan, records: Mapping[Key, Record]) -> Iterable[str]:
+def _find_recorded_ids(plan: Plan, records: Mapping[Key, Record]) -> Iterable[str]:
     """Records without a node in this run whose resource may exist in Azure."""
     return (
         record.arm_id
@@ -48,7 +53,7 @@ def _recorded(plan: Plan, records: Mapping[Key, Record]) -> Iterable[str]:
     )
 
 
-def _named(plan: Plan, prepared: Iterable[Prepared]) -> Iterable[str]:
+def _find_named_ids(plan: Plan, prepared: Iterable[Prepared]) -> Iterable[str]:
     """Manifests without a node in this run, and resources whose ARM id is not known yet."""
     yield from (one.arm_id for one in prepared if one.key not in plan.applies and one.arm_id)
     for apply in plan.applies.values():
@@ -56,10 +61,10 @@ def _named(plan: Plan, prepared: Iterable[Prepared]) -> Iterable[str]:
             yield apply.record.arm_id
 
 
-def _moved(plan: Plan) -> Iterable[str]:
-    """The recorded ids of resources whose manifests give another id now: they remain until that is resolved."""
+def _find_former_ids(plan: Plan) -> Iterable[str]:
+    """The recorded ids of resources whose manifests now have another id: they stay until that is resolved."""
     for apply in plan.applies.values():
-        there = apply.record.arm_id if apply.record and apply.record.claim.is_ours else ""
-        here = apply.prepared.arm_id
-        if there and here and not is_same_id(there, here):
-            yield there
+        recorded_id = apply.record.arm_id if apply.record and apply.record.claim.is_ours else ""
+        current_id = apply.prepared.arm_id
+        if recorded_id and current_id and not is_same_id(recorded_id, current_id):
+            yield recorded_id

@@ -14,7 +14,7 @@ from gitsync.model.record import Claim, Record
 
 def expect_records(applies: Iterable[Apply], agent: str) -> dict[Key, Record]:
     """Return a record for every resource that the run may write and that has no expected create yet."""
-    return {apply.key: _expected(apply, agent) for apply in applies if is_expected(apply)}
+    return {apply.key: _make_expected(apply, agent) for apply in applies if is_expected(apply)}
 
 
 def is_expected(apply: Apply) -> bool:
@@ -23,7 +23,7 @@ def is_expected(apply: Apply) -> bool:
     return may_be_written and (apply.record is None or apply.record.claim is Claim.NONE)
 
 
-def _expected(apply: Apply, agent: str) -> Record:
+def _make_expected(apply: Apply, agent: str) -> Record:
     prepared, before = apply.prepared, apply.record
     return Record(
         key=apply.key,

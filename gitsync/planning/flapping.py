@@ -1,8 +1,8 @@
 """When to stop writing a resource that something else resets after every write, and what to record for that.
 
-Separate from the comparison, which sees one run: this sees the writes of several. A record keeps them as a row: how
-many writes reverted a change in Azure, with no change in git, and which fields changed each time. Runs that find
-nothing to do leave nothing to count, so time ends a row: when its last write is older than `LONGEST_GAP`.
+Separate from the comparison, which sees one run: this sees the writes of several. A record keeps them as a streak: how
+many writes reverted a change in Azure, with no change in git, and which fields changed each time. A streak also ends
+when its last write is older than `LONGEST_GAP`.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from gitsync.model.verdict import Comparison, Difference, Verdict
 from gitsync.status.conditions import make_warning
 
 FLAPPING: Final = "Flapping"
-"""Reason of a resource that is no longer written, since something resets it each time."""
+"""The reason if a resource is no longer written, since something resets it each time."""
 
 LONGEST_GAP: Final = timedelta(days=2)
-"""The last write of a nightly run is a day old; a person who returns after a week is not what resets a field."""
+"""Longer than the day between nightly runs; shorter than the week after which a person may change a field again."""
 
 WHOLE: Final = ""
 """The JSON pointer of the resource itself (RFC 6901): what changed if it was deleted."""
@@ -32,48 +32,50 @@ _LONGEST_VALUE: Final = 60
 _MOST_FIELDS: Final = 5
 
 
-def find_hold(row: WriteStreak | None, comparison: Comparison, limit: int, now: datetime) -> WriteStreak | None:
-    """The row to record if the resource must not be written; None if it may be written.
+def find_hold(streak: WriteStreak | None, comparison: Comparison, limit: int, now: datetime) -> WriteStreak | None:
+    """Return the streak to record if the resource must not be written; None if it may be written.
 
-    `limit` is the number of writes in a row that are made before, 0 for no end of them. Once held, a resource stays so
-    as long as git and what differs in Azure are as they were.
+    `limit` is the number of writes in a row that are allowed (0: no limit). A held resource stays held until git, or
+    the difference in Azure, changes.
     """
-    common = _common(row, comparison)
-    if row is None or not limit or not common:
+    common_paths = _find_common_paths(streak, comparison)
+    if streak is None or not limit or not common_paths:
         return None
-    seen = _seen(comparison)
-    if row.held:
-        return row if row.held == seen else None
-    if row.count < limit or not _is_recent(row, now):
+    digest = _digest_differences(comparison)
+    if streak.held:
+        return streak if streak.held == digest else None
+    if streak.count < limit or not _is_recent(streak, now):
         return None
-    return WriteStreak(count=row.count, paths=common, at=row.at, held=seen)
+    return WriteStreak(count=streak.count, paths=common_paths, at=streak.at, held=digest)
 
 
-def extend_streak(row: WriteStreak | None, comparison: Comparison, now: datetime) -> WriteStreak | None:
-    """The row after a write for this comparison: one longer, a new one, or none if git changed."""
-    paths = _moved(comparison)
+def extend_streak(streak: WriteStreak | None, comparison: Comparison, now: datetime) -> WriteStreak | None:
+    """Return the streak after a write for this comparison: one longer, a new one, or None if git changed."""
+    paths = _find_drifted_paths(comparison)
     if not paths:
         return None
-    common = _common(row, comparison)
-    if row is None or row.held or not common or not _is_recent(row, now):
+    common_paths = _find_common_paths(streak, comparison)
+    if streak is None or streak.held or not common_paths or not _is_recent(streak, now):
         return WriteStreak(count=1, paths=paths, at=format_rfc3339(now))
-    return WriteStreak(count=row.count + 1, paths=common, at=format_rfc3339(now))
+    return WriteStreak(count=streak.count + 1, paths=common_paths, at=format_rfc3339(now))
 
 
-def build_flapping_condition(row: WriteStreak, comparison: Comparison) -> Condition:
+def build_flapping_condition(streak: WriteStreak, comparison: Comparison) -> Condition:
     """The message for a paused resource: which fields, both values, and how to fix it."""
-    told = [_told(difference) for difference in comparison.differences if difference.path in row.paths]
-    more = [f"and {len(told) - _MOST_FIELDS} more"] if len(told) > _MOST_FIELDS else []
-    fields = "; ".join([*told[:_MOST_FIELDS], *more]) or "something deletes it"
+    descriptions = [
+        _describe_difference(difference) for difference in comparison.differences if difference.path in streak.paths
+    ]
+    more = [f"and {len(descriptions) - _MOST_FIELDS} more"] if len(descriptions) > _MOST_FIELDS else []
+    fields = "; ".join([*descriptions[:_MOST_FIELDS], *more]) or "something deletes it"
     text = (
-        f"It was written {row.count} times in a row with no change in git, and each time something reset it: "
+        f"It was written {streak.count} times in a row with no change in git, and each time something reset it: "
         f"{fields}. It is paused until git or Azure changes. Find what keeps resetting the field, then ignore it with "
         "the annotation gitsync/ignore, or set its value in git."
     )
     return make_warning(FLAPPING, text)
 
 
-def _moved(comparison: Comparison) -> tuple[str, ...]:
+def _find_drifted_paths(comparison: Comparison) -> tuple[str, ...]:
     """The fields that changed in Azure; none if git changed too, since that is a change to apply."""
     if comparison.verdict is Verdict.MISSING:
         return (WHOLE,)
@@ -82,27 +84,27 @@ def _moved(comparison: Comparison) -> tuple[str, ...]:
     return tuple(sorted(difference.path for difference in comparison.differences))
 
 
-def _common(row: WriteStreak | None, comparison: Comparison) -> tuple[str, ...]:
-    """The fields that changed before every write of the row and before this one."""
-    return tuple(path for path in _moved(comparison) if row is not None and path in row.paths)
+def _find_common_paths(streak: WriteStreak | None, comparison: Comparison) -> tuple[str, ...]:
+    """The fields that changed before every write of the streak and before this one."""
+    return tuple(path for path in _find_drifted_paths(comparison) if streak is not None and path in streak.paths)
 
 
-def _is_recent(row: WriteStreak, now: datetime) -> bool:
-    return now - datetime.fromisoformat(row.at) <= LONGEST_GAP
+def _is_recent(streak: WriteStreak, now: datetime) -> bool:
+    return now - datetime.fromisoformat(streak.at) <= LONGEST_GAP
 
 
-def _seen(comparison: Comparison) -> str:
-    """A short name for how Azure differs: its values, and their paths."""
-    said: Iterable[Any] = [(difference.path, difference.live) for difference in comparison.differences]
-    text = json.dumps([comparison.verdict, sorted(said, key=str)], sort_keys=True, default=str)
+def _digest_differences(comparison: Comparison) -> str:
+    """Return a digest of how Azure differs: its values, and their paths."""
+    values: Iterable[Any] = [(difference.path, difference.live) for difference in comparison.differences]
+    text = json.dumps([comparison.verdict, sorted(values, key=str)], sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _told(difference: Difference) -> str:
-    return f"{difference.path} (git {_short(difference.desired)}, Azure {_short(difference.live)})"
+def _describe_difference(difference: Difference) -> str:
+    return f"{difference.path} (git {_describe_value(difference.desired)}, Azure {_describe_value(difference.live)})"
 
 
-def _short(value: Any) -> str:
+def _describe_value(value: Any) -> str:
     if value is None:
         return "has nothing"
     text = json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)

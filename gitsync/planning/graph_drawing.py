@@ -1,6 +1,7 @@
 """A graph as text that other tools draw: Mermaid and Graphviz's dot.
 
-Names come from manifests, which are not trusted: whatever is not plain is escaped, so that no label ends early.
+Names come from manifests, which are not trusted: all other than plain characters are escaped, so that no label ends
+early.
 """
 
 from __future__ import annotations
@@ -30,10 +31,10 @@ _DOT_CLASSES: Final = {
 
 def draw_mermaid(graph: Graph) -> str:
     """The graph as a Mermaid flowchart: dependents point at owners (solid), references (dashed), others (dotted)."""
-    names = _names(graph)
+    names = _number_vertices(graph)
     lines = ["flowchart LR"]
-    lines += _grouped(
-        graph, lambda v: f'{names[v.id]}["{_entities(v.label)}"]', 'subgraph {0}["{1}"]', "end", _entities
+    lines += _group_lines(
+        graph, lambda v: f'{names[v.id]}["{_escape_mermaid(v.label)}"]', 'subgraph {0}["{1}"]', "end", _escape_mermaid
     )
     lines += [f"  {names[e.source]} {_ARROWS[e.relation]} {names[e.target]}" for e in graph.edges]
     for presence, style in _MERMAID_CLASSES.items():
@@ -45,14 +46,14 @@ def draw_mermaid(graph: Graph) -> str:
 
 def draw_dot(graph: Graph) -> str:
     """The graph for Graphviz: dependents point at owners (solid), references (dashed), others (dotted)."""
-    names = _names(graph)
+    names = _number_vertices(graph)
     lines = ["digraph gitsync {", "  rankdir=LR;", "  node [shape=box];"]
-    lines += _grouped(
+    lines += _group_lines(
         graph,
-        lambda v: f'{names[v.id]} [label="{_backslashed(v.label)}"{_DOT_CLASSES[v.presence]}];',
+        lambda v: f'{names[v.id]} [label="{_escape_dot(v.label)}"{_DOT_CLASSES[v.presence]}];',
         'subgraph "cluster_{0}" {{ label="{1}";',
         "}",
-        _backslashed,
+        _escape_dot,
     )
     lines += [f"  {names[e.source]} -> {names[e.target]}{_STYLES[e.relation]};" for e in graph.edges]
     return "\n".join([*lines, "}"]) + "\n"
@@ -69,26 +70,26 @@ def build_graph_document(graph: Graph) -> dict[str, list[dict[str, str]]]:
     }
 
 
-def _names(graph: Graph) -> Mapping[str, str]:
+def _number_vertices(graph: Graph) -> Mapping[str, str]:
     return {vertex.id: f"n{number}" for number, vertex in enumerate(graph.vertices)}
 
 
-def _grouped(
+def _group_lines(
     graph: Graph, line: Callable[[Vertex], str], begin: str, end: str, escape: Callable[[str], str]
 ) -> Iterator[str]:
-    """Vertices, in a box for each namespace where there are several."""
+    """The lines of the vertices, in a box for each namespace if there are several namespaces."""
     namespaces = sorted({v.namespace for v in graph.vertices} - {""})
-    boxed = namespaces if len(namespaces) > 1 else []
-    yield from (f"  {line(v)}" for v in graph.vertices if v.namespace not in boxed)
-    for number, namespace in enumerate(boxed):
+    boxes = namespaces if len(namespaces) > 1 else []
+    yield from (f"  {line(v)}" for v in graph.vertices if v.namespace not in boxes)
+    for number, namespace in enumerate(boxes):
         yield "  " + begin.format(f"g{number}", escape(namespace))
         yield from (f"    {line(v)}" for v in graph.vertices if v.namespace == namespace)
         yield f"  {end}"
 
 
-def _entities(text: str) -> str:
+def _escape_mermaid(text: str) -> str:
     return "".join(c if _PLAIN.fullmatch(c) else f"#{ord(c)};" for c in text)
 
 
-def _backslashed(text: str) -> str:
+def _escape_dot(text: str) -> str:
     return "".join(c if c.isprintable() else " " for c in text).replace("\\", "\\\\").replace('"', '\\"')

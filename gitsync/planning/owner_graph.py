@@ -20,8 +20,8 @@ from gitsync.validation.references import find_named_references
 class Presence(StrEnum):
     MANIFEST = "manifest"
     INVALID = "invalid"  # a manifest with errors
-    MISSING = "missing"  # named, and declared by no manifest
-    AZURE = "azure"  # named by its ARM id
+    MISSING = "missing"  # referenced, but no manifest declares it
+    AZURE = "azure"  # referenced by its ARM id
 
 
 class Relation(StrEnum):
@@ -57,40 +57,40 @@ class Graph:
     edges: tuple[Edge, ...]
 
 
-def build_owner_graph(prepared: Sequence[Prepared], catalog: Catalog, among: Sequence[Prepared] = ()) -> Graph:
+def build_owner_graph(prepared: Sequence[Prepared], catalog: Catalog, others: Sequence[Prepared] = ()) -> Graph:
     """The graph of these manifests and what they depend on. A duplicate key is one vertex.
 
-    `among` are all manifests, if only some are drawn: a target that is among them is not missing.
+    `others` are all manifests, if only some are drawn: a target that is one of them is not missing.
     """
-    known = {str(p.key): _vertex(p) for p in (*among, *prepared)}
-    vertices = {str(p.key): known[str(p.key)] for p in prepared}
+    known_vertices = {str(p.key): _make_vertex(p) for p in (*others, *prepared)}
+    vertices = {str(p.key): known_vertices[str(p.key)] for p in prepared}
     edges: dict[tuple[str, str], Edge] = {}
-    for each in prepared:
-        for target, relation in _targets(each, catalog):
-            vertices.setdefault(target.id, known.get(target.id, target))
-            edges.setdefault((str(each.key), target.id), Edge(str(each.key), target.id, relation))
+    for manifest in prepared:
+        for target, relation in _iterate_targets(manifest, catalog):
+            vertices.setdefault(target.id, known_vertices.get(target.id, target))
+            edges.setdefault((str(manifest.key), target.id), Edge(str(manifest.key), target.id, relation))
     return Graph(tuple(sorted(vertices.values())), tuple(sorted(edges.values())))
 
 
-def _vertex(prepared: Prepared) -> Vertex:
+def _make_vertex(prepared: Prepared) -> Vertex:
     presence = Presence.MANIFEST if prepared.is_valid else Presence.INVALID
     return Vertex(str(prepared.key), format_short_key(prepared.key), prepared.key.namespace, presence)
 
 
-def _targets(prepared: Prepared, catalog: Catalog) -> Iterator[tuple[Vertex, Relation]]:
-    """What a manifest depends on, the closest relation first. A vertex of what is there already is not used."""
+def _iterate_targets(prepared: Prepared, catalog: Catalog) -> Iterator[tuple[Vertex, Relation]]:
+    """Return the targets of a manifest, the closest relation first. The caller ignores a vertex that it already has."""
     owner = prepared.owner
     if owner is not None and owner.arm_id is not None:
         yield Vertex(owner.arm_id.casefold(), owner.arm_id, "", Presence.AZURE), Relation.OWNER
     elif owner is not None and owner.key is not None:
-        yield _absent(owner.key), Relation.OWNER
+        yield _make_missing(owner.key), Relation.OWNER
     kind = catalog.kind(prepared.resource.gvk)
     if kind is not None:
         for _path, key in find_named_references(kind, prepared.resource.spec, prepared.key.namespace):
-            yield _absent(key), Relation.REFERENCE
+            yield _make_missing(key), Relation.REFERENCE
     for key in prepared.depends_on:
-        yield _absent(key), Relation.ORDER
+        yield _make_missing(key), Relation.ORDER
 
 
-def _absent(key: Key) -> Vertex:
+def _make_missing(key: Key) -> Vertex:
     return Vertex(str(key), format_short_key(key), key.namespace, Presence.MISSING)

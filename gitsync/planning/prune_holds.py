@@ -1,7 +1,7 @@
-"""Why a resource that was removed from git is held: not deleted in this run, since the removal may be a mistake.
+"""Why the delete of a resource that was removed from git is held: the removal may be a mistake.
 
 A typo in a manifest looks like its removal. So a resource is deleted only if all of its unit can be read, no document
-that gitsync does not understand names it, and no new manifest is nearly equal.
+that gitsync does not understand names it, and no new manifest has nearly the same key.
 """
 
 from __future__ import annotations
@@ -19,14 +19,20 @@ from gitsync.model.plan import Surroundings
 from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.record import Record
 from gitsync.model.resource import Prepared, Resource
-from gitsync.planning.near_keys import FURTHEST_KIND, FURTHEST_NAME, describe_typo, find_near, index_by_variant
+from gitsync.planning.near_keys import (
+    MOST_LETTERS_OF_KIND,
+    MOST_LETTERS_OF_NAME,
+    describe_typo,
+    find_near,
+    index_by_variant,
+)
 from gitsync.problems.suggest import measure_distance
 
 ALONE: Final = Surroundings()
 
 
 class _Trace(NamedTuple):
-    """What identifies a document that is not understood. Names are in lower case; an empty kind may be any."""
+    """What identifies an unread document. Names are in lower case; an empty kind may be any."""
 
     source: SourceLocation
     kind: str
@@ -44,13 +50,13 @@ class Gap:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Holds:
-    """What in git decides about deletes. Made by `holds_of`.
+    """Everything in git that can hold a delete. Made by `find_holds`.
 
-    `faults` may hide manifests of their units; `traces` are of documents that are not understood, by each name they
-    say; `new` are manifests without a record, or that stand twice, by the variants of their names (near_keys);
-    `owned` and `owners` have a manifest for each owner that is named, by its key and by its ARM id; `moves` has the
-    units in which the resources of a recorded unit stand now; `strays` are alone in a namespace that the run is not
-    about.
+    `faults` may hide manifests of their units. `traces` are of documents that gitsync does not understand, by each of
+    their names. `new` are manifests without a record or with a duplicate key, by the variants of their names
+    (`near_keys`). `owned` and `owners` have a manifest for each owner, by the owner's key and by its ARM id. `moves`
+    has the units that now contain the resources of a recorded unit. `strays` are alone in a namespace outside of the
+    run.
     """
 
     faults: tuple[Problem, ...] = ()
@@ -65,7 +71,7 @@ class Holds:
     owners: Mapping[str, Prepared] = field(default_factory=dict)
 
     def on(self, gap: Gap) -> str:
-        """Return why a resource is held, with the file and line that hold it and what to do; "" where it may go."""
+        """Return why a resource is held, with file and line, and how to fix it; "" if it may be deleted."""
         return next((text for rule in _RULES if (text := rule(self, gap))), "")
 
 
@@ -75,131 +81,133 @@ def find_holds(
     problems: Iterable[Problem] = (),
     around: Surroundings = ALONE,
 ) -> Holds:
-    """Find what holds deletes back in one revision.
+    """Find everything in one revision that can hold a delete.
 
-    `declared` are all manifests of the source, also those that the run is not about; `records` are those of their keys
-    at least. `problems` are those of the source's files, and `around` is what else they hold.
+    `declared` are all manifests of the source, also those outside of the run; `records` has at least those of their
+    keys. `problems` are those of the source's files, and `around` has their other content.
     """
     problems, unread = tuple(problems), around.unread
     counts = Counter(one.key for one in declared)
-    unknown = [one for one in declared if not one.is_valid or not _known_id(one, records)]
+    unknown = [one for one in declared if not one.is_valid or not _has_known_id(one, records)]
     return Holds(
-        faults=_sorted((*problems, *_rejections(unread, problems), *_of_unknown_kinds(declared))),
-        invalid=_sorted(p for one in declared if not one.is_valid for p in one.problems),
-        traces=_by_name((*map(_of_document, unread), *map(_of_manifest, unknown))),
+        faults=_sort_problems((*problems, *_find_rejections(unread, problems), *_find_unknown_kinds(declared))),
+        invalid=_sort_problems(p for one in declared if not one.is_valid for p in one.problems),
+        traces=_index_by_name((*map(_trace_document, unread), *map(_trace_manifest, unknown))),
         nameless=tuple(one for one in unknown if "azureNameFromConfig" in one.resource.spec),
         new=index_by_variant(one for one in declared if one.key not in records or counts[one.key] > 1),
         twice=frozenset(key for key, count in counts.items() if count > 1),
         owned={one.owner.key: one for one in declared if one.owner and one.owner.key},
-        moves=_moves(declared, records),
-        strays=_strays(around.elsewhere),
+        moves=_find_moves(declared, records),
+        strays=_find_strays(around.elsewhere),
         owners={one.owner.arm_id: one for one in declared if one.owner and one.owner.arm_id},
     )
 
 
-def _sorted(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+def _sort_problems(problems: Iterable[Problem]) -> tuple[Problem, ...]:
     return tuple(sorted(problems, key=lambda problem: problem.order))
 
 
-def _rejections(unread: Iterable[UnreadDocument], problems: Iterable[Problem]) -> Iterator[Problem]:
+def _find_rejections(unread: Iterable[UnreadDocument], problems: Iterable[Problem]) -> Iterator[Problem]:
     """A problem for each rejected document of a file without another problem."""
-    told = {problem.path for problem in problems if problem.is_error}
+    files_with_errors = {problem.path for problem in problems if problem.is_error}
     for document in unread:
-        if document.is_rejected and document.source.path not in told:
+        if document.is_rejected and document.source.path not in files_with_errors:
             message = "The document is not understood."
             yield Problem(code="Rejected", message=message, path=document.source.path, line=document.source.line)
 
 
-def _of_unknown_kinds(declared: Iterable[Prepared]) -> Iterator[Problem]:
+def _find_unknown_kinds(declared: Iterable[Prepared]) -> Iterator[Problem]:
     """A resource of an unknown kind may be one of a known kind, misspelt."""
-    for one in declared:
-        if one.api_version is None:
-            yield from (problem for problem in one.problems if problem.is_error)
+    for prepared in declared:
+        if prepared.api_version is None:
+            yield from (problem for problem in prepared.problems if problem.is_error)
 
 
-def _known_id(one: Prepared, records: Mapping[Key, Record]) -> bool:
-    recorded = records.get(one.key)
-    return bool(one.arm_id or (recorded and recorded.arm_id))
+def _has_known_id(prepared: Prepared, records: Mapping[Key, Record]) -> bool:
+    record = records.get(prepared.key)
+    return bool(prepared.arm_id or (record and record.arm_id))
 
 
-def _of_document(document: UnreadDocument) -> _Trace:
+def _trace_document(document: UnreadDocument) -> _Trace:
     names = frozenset(name.casefold() for name in (document.name, document.azure_name) if name)
     return _Trace(document.source, document.kind.casefold(), names, "which gitsync does not understand")
 
 
-def _of_manifest(one: Prepared) -> _Trace:
-    given = one.resource.spec.get("azureName")
-    names = {one.key.name, given} if isinstance(given, str) else {one.key.name}
-    why = "whose ARM id is not known yet" if one.is_valid else "whose manifest is invalid"
-    return _Trace(one.resource.source, one.key.kind.casefold(), frozenset(n.casefold() for n in names if n), why)
+def _trace_manifest(prepared: Prepared) -> _Trace:
+    azure_name = prepared.resource.spec.get("azureName")
+    names = {prepared.key.name, azure_name} if isinstance(azure_name, str) else {prepared.key.name}
+    why = "whose ARM id is not known yet" if prepared.is_valid else "whose manifest is invalid"
+    return _Trace(
+        prepared.resource.source, prepared.key.kind.casefold(), frozenset(n.casefold() for n in names if n), why
+    )
 
 
-def _by_name(traces: Iterable[_Trace]) -> dict[str, tuple[_Trace, ...]]:
-    found: dict[str, list[_Trace]] = defaultdict(list)
+def _index_by_name(traces: Iterable[_Trace]) -> dict[str, tuple[_Trace, ...]]:
+    by_name: dict[str, list[_Trace]] = defaultdict(list)
     for trace in sorted(traces, key=lambda trace: trace.source):
         for name in trace.names:
-            found[name].append(trace)
-    return {name: tuple(same) for name, same in found.items()}
+            by_name[name].append(trace)
+    return {name: tuple(same) for name, same in by_name.items()}
 
 
-def _moves(declared: Iterable[Prepared], records: Mapping[Key, Record]) -> dict[str, frozenset[str]]:
-    """A unit that is moved to another folder is read there: its resources show where that is."""
-    found: dict[str, set[str]] = defaultdict(set)
-    for one in declared:
-        before = records[one.key].unit if one.key in records else ""
-        if before and before != (now := find_unit(one.resource.source.path)):
-            found[before].add(now)
-    return {before: frozenset(now) for before, now in found.items()}
+def _find_moves(declared: Iterable[Prepared], records: Mapping[Key, Record]) -> dict[str, frozenset[str]]:
+    """Find the units to which resources of a recorded unit were moved: those are checked too."""
+    moves: dict[str, set[str]] = defaultdict(set)
+    for prepared in declared:
+        former_unit = records[prepared.key].unit if prepared.key in records else ""
+        if former_unit and former_unit != (current_unit := find_unit(prepared.resource.source.path)):
+            moves[former_unit].add(current_unit)
+    return {former_unit: frozenset(current_unit) for former_unit, current_unit in moves.items()}
 
 
-def _strays(elsewhere: Iterable[Resource]) -> tuple[Resource, ...]:
-    """A namespace that is mistyped in one manifest has no other; the same name in two that are meant holds nothing."""
+def _find_strays(elsewhere: Iterable[Resource]) -> tuple[Resource, ...]:
+    """Return the resources that are alone in their namespace, which may be mistyped. One of several is intended."""
     elsewhere = tuple(elsewhere)
     counts = Counter(one.key.namespace for one in elsewhere)
     return tuple(one for one in elsewhere if counts[one.key.namespace] == 1)
 
 
-def _by_owner(holds: Holds, gap: Gap) -> str:
-    below = (one for arm_id, one in holds.owners.items() if is_below(f"{arm_id}/", gap.record.arm_id))
-    one = holds.owned.get(gap.record.key) or next(below, None)
-    if one is None:
+def _check_owner(holds: Holds, gap: Gap) -> str:
+    children = (manifest for arm_id, manifest in holds.owners.items() if is_below(f"{arm_id}/", gap.record.arm_id))
+    manifest = holds.owned.get(gap.record.key) or next(children, None)
+    if manifest is None:
         return ""
     return (
-        f"Held: {one.resource.source} still names it as the owner of {one.key}. Remove that manifest too, or restore "
-        "this one."
+        f"Held: {manifest.resource.source} still names it as the owner of {manifest.key}. Remove that manifest too, "
+        "or restore this one."
     )
 
 
-def _by_anything(holds: Holds, gap: Gap) -> str:
-    """Records of before units were kept do not say where to look, so nothing at all may be unread."""
+def _check_any_fault(holds: Holds, gap: Gap) -> str:
+    """A record of an older gitsync, without a unit, does not say where to look, so any error holds it."""
     if gap.record.unit:
         return ""
     fault = next((p for p in (*holds.faults, *holds.invalid) if p.is_error), None)
     if fault is None:
         return ""
     return (
-        f"Held: {_place(fault)} has an error, and the record does not say which folder declared this resource: "
+        f"Held: {_format_place(fault)} has an error, and the record does not say which folder declared this resource: "
         f"{fault.message} Fix the error, and run again."
     )
 
 
-def _by_unit(holds: Holds, gap: Gap) -> str:
+def _check_unit(holds: Holds, gap: Gap) -> str:
     unit = gap.record.unit
     places = {unit, *holds.moves.get(unit, ()), *([find_unit(gap.path)] if gap.path else [])} - {""}
     fault = next((p for p in holds.faults if any(may_hide(p, place) for place in places)), None)
     if fault is None:
         return ""
     return (
-        f"Held: {_place(fault)} cannot be read, and may declare this resource: {fault.message} Fix it; if it is not a "
-        "manifest, name it in .gitsyncignore."
+        f"Held: {_format_place(fault)} cannot be read, and may declare this resource: {fault.message} Fix it; if it "
+        "is not a manifest, name it in .gitsyncignore."
     )
 
 
-def _by_trace(holds: Holds, gap: Gap) -> str:
+def _check_traces(holds: Holds, gap: Gap) -> str:
     key = gap.record.key
-    kind, names = key.kind.casefold(), _names(gap.record)
+    kind, names = key.kind.casefold(), _find_possible_names(gap.record)
     for trace in (trace for name in sorted(names) for trace in holds.traces.get(name, ())):
-        if not trace.kind or measure_distance(trace.kind, kind, FURTHEST_KIND) is not None:
+        if not trace.kind or measure_distance(trace.kind, kind, MOST_LETTERS_OF_KIND) is not None:
             return (
                 f"Held: {trace.source} has a document named {min(trace.names & names)}, {trace.why}, and which "
                 f"may be this {key.kind}. Fix the document; if it is another resource, rename it."
@@ -207,62 +215,65 @@ def _by_trace(holds: Holds, gap: Gap) -> str:
     return ""
 
 
-def _by_config(holds: Holds, gap: Gap) -> str:
-    """A name that only a config map says may be any."""
-    same = (one for one in holds.nameless if one.key[:3] == gap.record.key[:3])
-    one = next(same, None)
-    if one is None:
+def _check_config_names(holds: Holds, gap: Gap) -> str:
+    """An Azure name from a config map may be any name."""
+    manifests = (manifest for manifest in holds.nameless if manifest.key[:3] == gap.record.key[:3])
+    manifest = next(manifests, None)
+    if manifest is None:
         return ""
     return (
-        f"Held: {one.resource.source} reads the Azure name of {one.key} from a config map, and it may be this "
-        "resource. Fix that manifest if it is invalid; the next run that knows the name decides."
+        f"Held: {manifest.resource.source} reads the Azure name of {manifest.key} from a config map, and it may be "
+        "this resource. Fix that manifest if it is invalid; the next run that knows the name decides."
     )
 
 
-def _by_typo(holds: Holds, gap: Gap) -> str:
-    for one in find_near(gap.record.key.name, holds.new):
-        member = describe_typo(one.key, gap.record.key)
-        if member and one.key in holds.twice:
+def _check_typos(holds: Holds, gap: Gap) -> str:
+    for manifest in find_near(gap.record.key.name, holds.new):
+        likeness = describe_typo(manifest.key, gap.record.key)
+        if likeness and manifest.key in holds.twice:
             return (
-                f"Held: {one.resource.source} declares {one.key} again, and it {member}. Keep one manifest of each "
-                "resource."
+                f"Held: {manifest.resource.source} declares {manifest.key} again, and it {likeness}. "
+                "Keep one manifest of each resource."
             )
-        if member:
-            return f"Held for this run: {one.key} was added in the same change and {member}. The next run deletes it."
+        if likeness:
+            return (
+                f"Held for this run: {manifest.key} was added in the same change and {likeness}. "
+                "The next run deletes it."
+            )
     return ""
 
 
-def _by_stray(holds: Holds, gap: Gap) -> str:
-    for one in holds.strays:
-        same = one.key._replace(namespace=gap.record.key.namespace) == gap.record.key
-        is_written = "metadata.namespace" in one.lines
-        if same and not (
-            is_written and measure_distance(one.key.namespace, gap.record.key.namespace, FURTHEST_NAME) is None
+def _check_strays(holds: Holds, gap: Gap) -> str:
+    for stray in holds.strays:
+        is_same_resource = stray.key._replace(namespace=gap.record.key.namespace) == gap.record.key
+        is_written = "metadata.namespace" in stray.lines
+        if is_same_resource and not (
+            is_written and measure_distance(stray.key.namespace, gap.record.key.namespace, MOST_LETTERS_OF_NAME) is None
         ):
             return (
-                f"Held: {one.source} declares {one.key}, alone in a namespace outside of this run. Fix its "
+                f"Held: {stray.source} declares {stray.key}, alone in a namespace outside of this run. Fix its "
                 "metadata.namespace; if it is correct, add that namespace to --target-namespaces."
             )
     return ""
 
 
-def _names(record: Record) -> frozenset[str]:
-    """What a manifest may call it, in lower case: its name in Azure ends its ARM id."""
+def _find_possible_names(record: Record) -> frozenset[str]:
+    """The names that a manifest may give the resource, in lower case: the end of its ARM id is its name in Azure."""
     return frozenset({record.key.name.casefold(), record.arm_id.rpartition("/")[2].casefold()} - {""})
 
 
-def _place(problem: Problem) -> str:
+def _format_place(problem: Problem) -> str:
     if not problem.path:
         return "The source"
     return f"{problem.path}:{problem.line}" if problem.line else problem.path
 
 
 _RULES: tuple[Callable[[Holds, Gap], str], ...] = (
-    _by_owner,
-    _by_anything,
-    _by_unit,
-    _by_trace,
-    _by_config,
-    _by_typo,
-    _by_stray,
+    _check_owner,
+    _check_any_fault,
+    _check_unit,
+    _check_traces,
+    _check_config_names,
+    _check_typos,
+    _check_strays,
 )

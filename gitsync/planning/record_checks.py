@@ -1,8 +1,7 @@
-"""Which records a run does not believe: everyone who can push to the status branch could write them.
+"""The records that a run does not trust: everyone who can push to the status branch could write them.
 
-The seal of a record is checked where it is read (`Record.trust`). Here a record is held against itself: the ARM id must
-be one that its kind and its owner can have. A record that is not believed is left as it is: its resource is neither
-written nor deleted.
+The reader of a record checks its seal (`Record.trust`). Here the ARM id is checked: its kind and its owner must allow
+it. An untrusted record stays as it is, and its resource is neither written nor deleted.
 """
 
 from __future__ import annotations
@@ -25,15 +24,15 @@ UNTRUSTED: Mapping[Trust, str] = {
     Trust.OTHER_KEY: f"Its record was signed with a key that this run does not have. {_SIGN}",
     Trust.ALTERED: f"Its record was changed after it was signed. {_RESTORE}",
 }
-"""Why a record is not believed, by what came of checking its seal."""
+"""Why a record is not trusted, by the result of the check of its seal."""
 
 
 def find_untrusted(
     records: Mapping[Key, Record], catalog: Catalog, declared: Mapping[Key, str | None]
 ) -> dict[Key, str]:
-    """Why each record that is not believed is not, as sentences with what to do.
+    """Return the reason for each untrusted record, as sentences with the fix.
 
-    `records` are those of this agent; `declared` are the ARM ids of the manifests: an id that the manifest gives too
+    `records` are those of this agent; `declared` are the ARM ids of the manifests: an id that is also in the manifest
     needs no other proof.
     """
     untrusted = {}

@@ -1,7 +1,7 @@
-"""What a change of the manifests means in requests to ARM, computed from two revisions without any request.
+"""The requests to ARM that a change of the manifests causes, computed from two revisions without any request.
 
-The old revision takes the place of what Azure has and of what is remembered: all that it could ask for is taken to be
-there, and ours. What then goes and what stays is decided by the same plan as in a run.
+The old revision takes the place of Azure and of the records: all its resources are assumed to exist and to be owned by
+gitsync. Deletes are decided by the same plan as in a run.
 """
 
 from __future__ import annotations
@@ -43,53 +43,53 @@ class Revised:
 
     def requests(self) -> Mapping[Key, Request]:
         """The request of each resource that has one."""
-        values = Placeholders({one.key: one for one in self.prepared}, self.config_maps, self.secrets)
-        made: dict[Key, Request] = {}
-        for one in self.prepared:
-            if one.template is None or one.key in made:
+        values = Placeholders({prepared.key: prepared for prepared in self.prepared}, self.config_maps, self.secrets)
+        requests: dict[Key, Request] = {}
+        for prepared in self.prepared:
+            if prepared.template is None or prepared.key in requests:
                 continue
             try:
-                made[one.key] = fill(one.template, one.key.namespace, values)
-            except MissingValueError:  # a problem of its manifest says so
+                requests[prepared.key] = fill(prepared.template, prepared.key.namespace, values)
+            except MissingValueError:  # a problem of its manifest reports it
                 continue
-        return made
+        return requests
 
 
 def make_records(old: Revised) -> Mapping[Key, Record]:
-    """What would be remembered, had the old revision been brought to Azure: the memory of `make_plan`."""
+    """Make the records that `make_plan` needs, as if a run had applied the old revision."""
     requests = old.requests()
-    return {one.key: _record(one, requests[one.key]) for one in old.prepared if one.key in requests}
+    return {one.key: _make_record(one, requests[one.key]) for one in old.prepared if one.key in requests}
 
 
-def _record(one: Prepared, request: Request) -> Record:
+def _make_record(prepared: Prepared, request: Request) -> Record:
     return Record(
-        key=one.key,
-        manifest_api_version=one.resource.gvk.api_version,
+        key=prepared.key,
+        manifest_api_version=prepared.resource.gvk.api_version,
         arm_id=request.arm_id,
         arm_api_version=request.api_version,
-        claim=Claim.CREATED if one.policy.allows_modify else Claim.NONE,
-        policy=one.policy,
+        claim=Claim.CREATED if prepared.policy.allows_modify else Claim.NONE,
+        policy=prepared.policy,
         applied=request.body,
-        owner=one.owner.key if one.owner else None,
-        depends_on=one.depends_on if one.is_valid else (),
-        unit=find_unit(one.resource.source.path),
+        owner=prepared.owner.key if prepared.owner else None,
+        depends_on=prepared.depends_on if prepared.is_valid else (),
+        unit=find_unit(prepared.resource.source.path),
     )
 
 
 def compare_revisions(plan: Plan, old: Revised, new: Revised, *, prune: bool) -> tuple[Result, ...]:
-    """What a sync would do in Azure if that were as the old revision says, sorted by key.
+    """Return what a sync would do in Azure if the old revision were applied, sorted by key.
 
-    `plan` is made of the new revision's resources and `as_records(old)`. `prune` says that a sync would delete.
+    `plan` is made of the new revision's resources and `make_records(old)`. `prune` says that a sync would delete.
     """
     rehearsal = _Rehearsal(old, new, {r.arm_id.casefold(): r for r in make_records(old).values()})
-    order = TopologicalSorter({key: apply.depends_on for key, apply in plan.applies.items()}).static_order()
+    keys = TopologicalSorter({key: apply.depends_on for key, apply in plan.applies.items()}).static_order()
     results: dict[Key, Result] = {}
-    for key in order:
+    for key in keys:
         apply = plan.applies[key]
         waits_for = [results[other] for other in apply.depends_on if not results[other].is_fine]
         results[key] = rehearsal.apply(apply, waits_for)
     for key, removed in plan.prunes.items():
-        results[key] = _left(removed, prune=prune)
+        results[key] = _rehearse_prune(removed, prune=prune)
     return tuple(results[key] for key in sorted(results))
 
 
@@ -98,60 +98,58 @@ class _Rehearsal:
 
     def __init__(self, old: Revised, new: Revised, by_id: Mapping[str, Record]) -> None:
         self._old = old
-        self._named_before = frozenset(one.key for one in old.prepared)
+        self._old_keys = frozenset(one.key for one in old.prepared)
         self._requests = new.requests()
         self._by_id = by_id
 
     def apply(self, apply: Apply, waits_for: Collection[Result]) -> Result:
-        """One resource that the new revision names; the first of these that holds decides."""
+        """Compare one resource of the new revision; the first condition that holds decides."""
         prepared, before = apply.prepared, apply.record
         request = self._requests.get(apply.key)
-        blank = _blank(prepared)
+        blank = _make_blank(prepared)
         if not prepared.is_valid or request is None:
-            return _stopped(blank, Verdict.INVALID, make_error("Failed", _what_is_wrong(prepared)))
+            return _stop_result(blank, Verdict.INVALID, make_error("Failed", _explain_invalid(prepared)))
         blank = replace(blank, arm_id=request.arm_id)
         if before and before.claim.is_ours and not is_same_id(before.arm_id, request.arm_id):
-            return _moved(blank, before, request)
+            return _refuse_move(blank, before, request)
         if before is None and waits_for:
             other = next(iter(waits_for))
-            return _stopped(
+            return _stop_result(
                 blank, Verdict.BLOCKED, make_warning("WaitingForOwner", f"It depends on {other.key}, which fails.")
             )
         if not prepared.policy.allows_modify:
-            return _told(blank, Verdict.SKIP, _policy_note(before, prepared.policy))
+            return _add_message(blank, Verdict.SKIP, _note_policy(before, prepared.policy))
         twin = before or self._by_id.get(request.arm_id.casefold())
         if twin is None:
-            return self._new(blank, request, _method(prepared))
-        return _changed(blank, twin, request, prepared)
+            return self._compare_new(blank, request, _choose_method(prepared))
+        return _compare_bodies(blank, twin, request, prepared)
 
-    def _new(self, blank: Result, request: Request, method: str) -> Result:
-        """One that the old revision does not ask for, or in a way that nothing could be made of."""
-        asked = _line(method, request)
-        if blank.key in self._named_before:
+    def _compare_new(self, blank: Result, request: Request, method: str) -> Result:
+        """Compare a resource without a request in the old revision: it is new, or its old manifest was invalid."""
+        request_line = _format_request(method, request)
+        if blank.key in self._old_keys:
             note = f"Its manifest is invalid in {self._old.name}, so its changes are unknown."
-            return replace(_told(blank, Verdict.PENDING, asked, note), action=Action.UPDATE)
-        return replace(_told(blank, Verdict.CREATE, asked), action=Action.CREATE)
+            return replace(_add_message(blank, Verdict.PENDING, request_line, note), action=Action.UPDATE)
+        return replace(_add_message(blank, Verdict.CREATE, request_line), action=Action.CREATE)
 
 
-def _changed(blank: Result, before: Record, request: Request, prepared: Prepared) -> Result:
-    left_alone = prepared.ignored
-    differences = Bodies().differences(
-        remove_paths(request.body, left_alone), remove_paths(before.applied or {}, left_alone)
-    )
+def _compare_bodies(blank: Result, before: Record, request: Request, prepared: Prepared) -> Result:
+    ignored = prepared.ignored
+    differences = Bodies().differences(remove_paths(request.body, ignored), remove_paths(before.applied or {}, ignored))
     notes = [
-        _renamed_note(before, blank.key),
-        _version_note(before, request),
-        _policy_note(before, blank.policy),
-        _region_note(differences),
+        _note_rename(before, blank.key),
+        _note_version(before, request),
+        _note_policy(before, blank.policy),
+        _note_region(differences),
     ]
     if differences:
-        told = _told(blank, Verdict.PENDING, _line(_method(prepared), request), *notes)
-        return replace(told, action=Action.UPDATE, differences=differences)
-    moves = before.arm_api_version != request.api_version
-    return _told(blank, Verdict.PENDING if moves else Verdict.IN_SYNC, *notes)
+        result = _add_message(blank, Verdict.PENDING, _format_request(_choose_method(prepared), request), *notes)
+        return replace(result, action=Action.UPDATE, differences=differences)
+    is_new_version = before.arm_api_version != request.api_version
+    return _add_message(blank, Verdict.PENDING if is_new_version else Verdict.IN_SYNC, *notes)
 
 
-def _blank(prepared: Prepared) -> Result:
+def _make_blank(prepared: Prepared) -> Result:
     return Result(
         key=prepared.key,
         manifest_api_version=prepared.resource.gvk.api_version,
@@ -166,21 +164,21 @@ def _blank(prepared: Prepared) -> Result:
     )
 
 
-def _told(blank: Result, verdict: Verdict, *sentences: str) -> Result:
+def _add_message(blank: Result, verdict: Verdict, *sentences: str) -> Result:
     message = " ".join(sentence for sentence in sentences if sentence)
     return replace(blank, verdict=verdict, condition=replace(blank.condition, message=message))
 
 
-def _stopped(blank: Result, verdict: Verdict, condition: Condition) -> Result:
+def _stop_result(blank: Result, verdict: Verdict, condition: Condition) -> Result:
     return replace(blank, verdict=verdict, condition=condition, is_fine=False)
 
 
-def _what_is_wrong(prepared: Prepared) -> str:
+def _explain_invalid(prepared: Prepared) -> str:
     first = next((p for p in sorted(prepared.problems, key=lambda p: p.order) if p.is_error), None)
     return f"The manifest is invalid: {first.message}" if first else "No request can be built from this manifest."
 
 
-def _moved(blank: Result, before: Record, request: Request) -> Result:
+def _refuse_move(blank: Result, before: Record, request: Request) -> Result:
     """A name and an owner are frozen once Azure has the resource (docs/reference/reconciliation.md#immutable-names)."""
     field = "spec.owner" if before.owner != blank.owner else "spec.azureName"
     text = (
@@ -188,49 +186,49 @@ def _moved(blank: Result, before: Record, request: Request) -> Result:
         "To create another resource, change metadata.name of the manifest."
     )
     difference = Difference("/id", request.arm_id, before.arm_id, _ID_RULE)
-    return replace(_stopped(blank, Verdict.BLOCKED, make_error("Failed", text)), differences=(difference,))
+    return replace(_stop_result(blank, Verdict.BLOCKED, make_error("Failed", text)), differences=(difference,))
 
 
-def _method(prepared: Prepared) -> str:
+def _choose_method(prepared: Prepared) -> str:
     return "PATCH" if prepared.resource.annotations.get(UPDATE_METHOD) == "patch" else "PUT"
 
 
-def _line(method: str, request: Request) -> str:
+def _format_request(method: str, request: Request) -> str:
     return f"{method} {request.arm_id}?api-version={request.api_version}."
 
 
-def _renamed_note(before: Record, key: Key) -> str:
+def _note_rename(before: Record, key: Key) -> str:
     return f"It was {before.key}." if before.key != key else ""
 
 
-def _version_note(before: Record, request: Request) -> str:
+def _note_version(before: Record, request: Request) -> str:
     if before.arm_api_version == request.api_version:
         return ""
     return f"Its api-version changes from {before.arm_api_version} to {request.api_version}."
 
 
-def _policy_note(before: Record | None, policy: Policy) -> str:
+def _note_policy(before: Record | None, policy: Policy) -> str:
     if before is None or before.policy is policy:
         return ""
     return f"Its reconcile policy changes from {before.policy.value} to {policy.value}."
 
 
-def _region_note(differences: tuple[Difference, ...]) -> str:
+def _note_region(differences: tuple[Difference, ...]) -> str:
     """ARM refuses another location for a resource that exists (InvalidResourceLocation)."""
-    moved = next(
+    location = next(
         (d for d in differences if d.path == "/location" and d.live is not None and d.desired is not None), None
     )
-    if moved is None or _squeezed(moved.desired) == _squeezed(moved.live):
+    if location is None or _normalize_region(location.desired) == _normalize_region(location.live):
         return ""
     return "Azure cannot move a resource to another region, and will refuse this."
 
 
-def _squeezed(region: object) -> str:
+def _normalize_region(region: object) -> str:
     return str(region).replace(" ", "").casefold()
 
 
-def _left(removed: Prune, *, prune: bool) -> Result:
-    """A resource that the new revision no longer names."""
+def _rehearse_prune(removed: Prune, *, prune: bool) -> Result:
+    """Return the result of a resource that the new revision no longer declares."""
     record = removed.record
     result = Result(
         key=removed.key,
@@ -245,11 +243,11 @@ def _left(removed: Prune, *, prune: bool) -> Result:
         depends_on=record.depends_on,
     )
     if removed.detaches:
-        told = _told(result, Verdict.DETACH, removed.reason, "It stays in Azure.")
-        return replace(told, action=Action.DETACH if prune else Action.NONE)
+        detached = _add_message(result, Verdict.DETACH, removed.reason, "It stays in Azure.")
+        return replace(detached, action=Action.DETACH if prune else Action.NONE)
     if removed.held:
         return replace(result, verdict=Verdict.BLOCKED, condition=make_warning("PruneHeld", removed.held))
     if not prune:
-        return _told(result, Verdict.DELETE, removed.reason, "Only a sync with --prune deletes it.")
+        return _add_message(result, Verdict.DELETE, removed.reason, "Only a sync with --prune deletes it.")
     request = f"DELETE {record.arm_id}?api-version={record.arm_api_version}."
-    return replace(_told(result, Verdict.DELETE, removed.reason, request), action=Action.DELETE)
+    return replace(_add_message(result, Verdict.DELETE, removed.reason, request), action=Action.DELETE)

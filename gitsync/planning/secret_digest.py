@@ -40,7 +40,7 @@ Part of what is digested, so it must not depend on rules that change.
 
 @dataclass(frozen=True, slots=True)
 class Digests:
-    """Makes the digests of one run. None as the key: there is none."""
+    """Makes the digests of one run. `key` is None if the run has no digest key."""
 
     key: Secret | None = field(default=None, repr=False)
 
@@ -50,7 +50,7 @@ class Digests:
         return self._hmac(["the key itself"])[:8] if self.key else ""
 
     def of(self, resource: Key, place: SecretPath, value: Secret) -> str:
-        """The digest of one secret; "" where it cannot be made."""
+        """The digest of one secret; "" without a key."""
         if isinstance(value, Placeholder):
             return _NOT_KNOWN_YET
         if self.key is None:
@@ -67,57 +67,57 @@ def seal_body(body: Mapping[str, Any], resource: Key, digests: Digests) -> dict[
 
     A member that a manifest itself calls `$secret` is written with one more `$`, so that nothing is taken for a digest.
     """
-    written: dict[str, Any] = _written(body, (), lambda place, value: digests.of(resource, place, value))
-    return written
+    sealed: dict[str, Any] = _seal_value(body, (), lambda place, value: digests.of(resource, place, value))
+    return sealed
 
 
 def mask_digests(body: Any) -> Any:
-    """Return what `sealed` wrote, with MASKED for every digest: what is compared with a body leaf by leaf."""
+    """Return a sealed body with MASKED in place of every digest, for a comparison leaf by leaf."""
     if _is_seal(body):
         return MASKED
     if isinstance(body, dict):
-        return {_unescaped(key): mask_digests(value) for key, value in body.items()}
+        return {_unescape(key): mask_digests(value) for key, value in body.items()}
     return [mask_digests(entry) for entry in body] if isinstance(body, list) else body
 
 
 def has_secrets(body: Mapping[str, Any]) -> bool:
     """Tell whether a sealed body holds a digest."""
-    return next(_seals(body), None) is not None
+    return next(_iterate_seals(body), None) is not None
 
 
 def keep_digests(now: Mapping[str, Any], before: Mapping[str, Any] | None) -> Mapping[str, Any]:
-    """Return a sealed body with the digests of the one before, where both have the secret.
+    """Return a sealed body with the digests of the one before, for secrets that both have.
 
-    For a resource that was looked at and not written: its digests go on speaking of what was sent.
+    For a resource that was read and not written: its digests remain those of the last write.
     """
-    old = {place: seal for place, _, seal in _seals(before or {}, masks=True)}
-    return _resealed(now, (), old) if old else now
+    old = {place: seal for place, _, seal in _iterate_seals(before or {}, masks=True)}
+    return _restore_digests(now, (), old) if old else now
 
 
 def add_secret_changes(comparison: Comparison, now: Mapping[str, Any], before: Mapping[str, Any]) -> Comparison:
-    """Add what the digests say to what the values said. `now` and `before` are sealed bodies: git's, and the one that
-    was sent. A secret that only one of them has is a matter of the values, which show it as masked.
+    """Add the secrets whose digests changed. `now` and `before` are sealed bodies: git's, and the last sent one. A
+    secret that only one of them has is already a difference of the values.
     """
-    sent = {place: seal for place, _, seal in _seals(before, masks=True)}
+    sent = {place: seal for place, _, seal in _iterate_seals(before, masks=True)}
     if not sent:
         return comparison
-    both = [(format_pointer(path), seal, sent[place]) for place, path, seal in _seals(now) if place in sent]
-    because = {path: reason for path, seal, old in both if (reason := _cannot_tell(seal, old))}
-    known = {difference.path for difference in comparison.differences}
-    changed = [path for path, seal, old in both if path not in known and path not in because and seal != old]
-    found = (*comparison.differences, *(Difference(path, MASKED, MASKED, CHANGED) for path in changed))
+    common = [(format_pointer(path), seal, sent[place]) for place, path, seal in _iterate_seals(now) if place in sent]
+    because = {path: reason for path, seal, old in common if (reason := _explain_unknown(seal, old))}
+    known_paths = {difference.path for difference in comparison.differences}
+    changed = [path for path, seal, old in common if path not in known_paths and path not in because and seal != old]
+    differences = (*comparison.differences, *(Difference(path, MASKED, MASKED, CHANGED) for path in changed))
     verdict = comparison.verdict
     return replace(
         comparison,
         verdict=_AND_PENDING.get(verdict, verdict) if changed else verdict,
-        differences=tuple(sorted(found, key=lambda difference: difference.path)),
+        differences=tuple(sorted(differences, key=lambda difference: difference.path)),
         unverified=tuple(sorted({*comparison.unverified, *because} - {*changed})),
         because={**comparison.because, **because},
     )
 
 
-def _cannot_tell(now: str, before: str) -> str:
-    """Why two digests cannot be compared; "" where they can."""
+def _explain_unknown(now: str, before: str) -> str:
+    """Return why two digests cannot be compared; "" if they can."""
     if now == _NOT_KNOWN_YET:
         return TO_COME
     if not now:
@@ -127,27 +127,27 @@ def _cannot_tell(now: str, before: str) -> str:
     return "" if now.split(":")[:2] == before.split(":")[:2] else MADE_WITH_ANOTHER_KEY
 
 
-def _written(value: Any, place: SecretPath, seal: Callable[[SecretPath, Secret], str]) -> Any:
+def _seal_value(value: Any, place: SecretPath, seal: Callable[[SecretPath, Secret], str]) -> Any:
     if isinstance(value, Secret):
         return {_MEMBER: seal(place, value)}
     if isinstance(value, dict):
-        return {_escaped(key): _written(child, (*place, key), seal) for key, child in value.items()}
+        return {_escape(key): _seal_value(child, (*place, key), seal) for key, child in value.items()}
     if isinstance(value, list):
-        return [_written(entry, (*place, step), seal) for step, entry in _steps(value)]
+        return [_seal_value(entry, (*place, step), seal) for step, entry in _name_entries(value)]
     return value
 
 
-def _resealed(value: Any, place: SecretPath, old: Mapping[SecretPath, str]) -> Any:
+def _restore_digests(value: Any, place: SecretPath, old: Mapping[SecretPath, str]) -> Any:
     if _is_seal(value):
         return {_MEMBER: old.get(place, value[_MEMBER])}
     if isinstance(value, dict):
-        return {key: _resealed(child, (*place, _unescaped(key)), old) for key, child in value.items()}
+        return {key: _restore_digests(child, (*place, _unescape(key)), old) for key, child in value.items()}
     if isinstance(value, list):
-        return [_resealed(entry, (*place, step), old) for step, entry in _steps(value)]
+        return [_restore_digests(entry, (*place, step), old) for step, entry in _name_entries(value)]
     return value
 
 
-def _seals(
+def _iterate_seals(
     value: Any, place: SecretPath = (), path: JsonPath = (), *, masks: bool = False
 ) -> Iterator[tuple[SecretPath, JsonPath, str]]:
     """Every digest of a sealed body: its place, its path, and itself.
@@ -160,27 +160,27 @@ def _seals(
         yield place, path, ""
     elif isinstance(value, dict):
         for key, child in value.items():
-            yield from _seals(child, (*place, _unescaped(key)), (*path, _unescaped(key)), masks=masks)
+            yield from _iterate_seals(child, (*place, _unescape(key)), (*path, _unescape(key)), masks=masks)
     elif isinstance(value, list):
-        for index, (step, entry) in enumerate(_steps(value)):
-            yield from _seals(entry, (*place, step), (*path, index), masks=masks)
+        for index, (step, entry) in enumerate(_name_entries(value)):
+            yield from _iterate_seals(entry, (*place, step), (*path, index), masks=masks)
 
 
-def _steps(entries: list[Any]) -> Iterator[tuple[str, Any]]:
-    """The entries of a list with what each goes by: its name, where all have one of their own, or else its index."""
+def _name_entries(entries: list[Any]) -> Iterator[tuple[str, Any]]:
+    """The entries of a list, each with its name, if all have different names, or else with its index."""
     names = [entry.get("name") if isinstance(entry, Mapping) else None for entry in entries]
     texts = [f"name={name.casefold()}" for name in names if isinstance(name, str) and name]
-    named = len(texts) == len(entries) == len(set(texts))
-    yield from zip(texts if named else map(str, range(len(entries))), entries, strict=True)
+    have_names = len(texts) == len(entries) == len(set(texts))
+    yield from zip(texts if have_names else map(str, range(len(entries))), entries, strict=True)
 
 
 def _is_seal(value: Any) -> bool:
     return isinstance(value, dict) and len(value) == 1 and isinstance(value.get(_MEMBER), str)
 
 
-def _escaped(key: str) -> str:
+def _escape(key: str) -> str:
     return f"${key}" if key.lstrip("$") == "secret" and key.startswith("$") else key
 
 
-def _unescaped(key: str) -> str:
+def _unescape(key: str) -> str:
     return key[1:] if key.lstrip("$") == "secret" and key.startswith("$$") else key

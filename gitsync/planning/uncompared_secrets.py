@@ -9,7 +9,7 @@ from gitsync.model.problem import Level, Problem
 from gitsync.model.result import Result
 from gitsync.planning.secret_digest import MADE_WITH_ANOTHER_KEY, MADE_WITHOUT_KEY, NO_KEY
 
-_NAMED = 3
+_MOST_NAMES = 3
 
 _HINTS: Final[Mapping[str, str]] = {
     NO_KEY: "Set GITSYNC_DIGEST_KEY to 32 random characters or more, the same for every run.",
@@ -20,19 +20,19 @@ _HINTS: Final[Mapping[str, str]] = {
 
 def warn_uncompared_secrets(results: Iterable[Result]) -> tuple[Problem, ...]:
     """Return a warning for each reason why a secret of these results could not be compared."""
-    everything = tuple(results)
-    return tuple(_problem(reason, named) for reason in _HINTS if (named := list(_of(everything, reason))))
+    all_results = tuple(results)
+    return tuple(_make_problem(reason, names) for reason in _HINTS if (names := list(_find_names(all_results, reason))))
 
 
-def _of(results: tuple[Result, ...], reason: str) -> Iterator[str]:
+def _find_names(results: tuple[Result, ...], reason: str) -> Iterator[str]:
     return (f"{result.key.kind}/{result.key.name}" for result in results if reason in result.because.values())
 
 
-def _problem(reason: str, named: list[str]) -> Problem:
-    more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
+def _make_problem(reason: str, names: list[str]) -> Problem:
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
     return Problem(
         code="SecretsNotCompared",
-        message=f"{', '.join(named[:_NAMED])}{more}: {reason}.",
+        message=f"{', '.join(names[:_MOST_NAMES])}{more}: {reason}.",
         hint=_HINTS[reason],
         level=Level.WARNING,
     )

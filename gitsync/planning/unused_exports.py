@@ -1,6 +1,6 @@
-"""Secrets that would be exported to no sink: they are not read, and the run reports it.
+"""Secrets that no sink would take: they are not read, and the run warns.
 
-A key without a consumer is best not read. Config maps are always kept next to the status, or harmless to read.
+An unused secret should not be read. Config maps are kept next to the status, or harmless to read.
 """
 
 from __future__ import annotations
@@ -15,38 +15,41 @@ from gitsync.model.template import SecretHole, SecretMapHole
 from gitsync.request.exports import find_addresses
 from gitsync.request.holes import find_holes
 
-_NAMED = 3
+_MOST_NAMES = 3
 
 
 def find_needed_secrets(prepared: Iterable[Prepared]) -> frozenset[Address]:
-    """The Secrets that the requests of these resources draw on."""
-    return frozenset(address for one in prepared for address in _needed(one))
+    """The Secrets that the requests of these resources use."""
+    return frozenset(address for one in prepared for address in _find_needed(one))
 
 
-def warn_unused_exports(prepared: Sequence[Prepared], choice: Selection = EVERYTHING) -> tuple[Problem, ...]:
-    """One warning for all Secrets that the chosen resources export, where no sink takes any: but for those that a
-    request draws on.
+def warn_unused_exports(prepared: Sequence[Prepared], selection: Selection = EVERYTHING) -> tuple[Problem, ...]:
+    """Return one warning for all Secrets that the selected resources export, except those that a request uses.
+
+    The caller has made sure that no sink takes Secrets.
     """
     needed = find_needed_secrets(prepared)
-    found = sorted(
+    exports = sorted(
         f"{address.name} of {one.key.kind}/{one.key.name}"
         for one in prepared
         for address in {address for address, _ in find_addresses(one.resource)} - needed
-        if address.holder is Holder.SECRET and choice.has(one.key)
+        if address.holder is Holder.SECRET and selection.has(one.key)
     )
-    if not found:
+    if not exports:
         return ()
-    named = ", ".join(found[:_NAMED]) + (f" and {len(found) - _NAMED} more" if len(found) > _NAMED else "")
-    told = Problem(
+    names = ", ".join(exports[:_MOST_NAMES]) + (
+        f" and {len(exports) - _MOST_NAMES} more" if len(exports) > _MOST_NAMES else ""
+    )
+    warning = Problem(
         code="ExportedNowhere",
         level=Level.WARNING,
-        message=f"No sink takes these exported Secrets, so their values are not read: {named}.",
+        message=f"No sink takes these exported Secrets, so their values are not read: {names}.",
         hint="Set a sink with --export-to, such as folder or key-vault.",
     )
-    return (told,)
+    return (warning,)
 
 
-def _needed(one: Prepared) -> Iterator[Address]:
-    for hole in find_holes(one.template.body) if one.template else ():
+def _find_needed(prepared: Prepared) -> Iterator[Address]:
+    for hole in find_holes(prepared.template.body) if prepared.template else ():
         if isinstance(hole, SecretHole | SecretMapHole):
-            yield Address(Holder.SECRET, one.key.namespace, hole.name)
+            yield Address(Holder.SECRET, prepared.key.namespace, hole.name)

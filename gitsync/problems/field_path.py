@@ -1,7 +1,7 @@
 """Paths of fields inside a manifest, as people read them: `spec.a.b[0]`.
 
-Apart, so that every check builds paths of segments and only one place knows how they are spelt; the reader of files
-spells the same, for the lines.
+Separate, so that checks build paths of segments and only this module formats them. The reader of files uses the same
+format for its lines.
 """
 
 from __future__ import annotations

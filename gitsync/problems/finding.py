@@ -1,6 +1,6 @@
-"""What a check says of one manifest, before it is given a place in a file.
+"""A problem that a check finds in one manifest, before it has a place in a file.
 
-Apart, because checks know fields and not files: only `place` looks up lines.
+Separate, because checks know fields and not files: only `locate_finding` looks up lines.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Finding:
 
 
 def locate_finding(finding: Finding, resource: Resource) -> Problem:
-    """The finding with its file, line and field; a field that is not there has the line of its nearest parent."""
+    """The finding with its file, line and field; a missing field has the line of its nearest parent."""
     return Problem(
         code=finding.code,
         message=finding.message,
@@ -37,7 +37,7 @@ def locate_finding(finding: Finding, resource: Resource) -> Problem:
 
 
 def find_line(path: FieldPath, resource: Resource) -> int:
-    """The line of a field, or of what it would stand in; the manifest's own where nothing of it is known."""
+    """The line of a field, or of its nearest parent with a known line; else that of the manifest."""
     for length in range(len(path), 0, -1):
         line = resource.lines.get(format_field(path[:length]))
         if line is not None:

@@ -1,13 +1,13 @@
-"""Did you mean: the known name that is nearest to a misspelt one.
+"""Spelling suggestions: the known name that is nearest to a misspelt one.
 
-Apart, because fields, kinds, versions, annotations, owners and references are all misspelt alike.
+Separate, because fields, kinds, versions, annotations, owners and references all use it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-_FURTHEST = 3
+_MOST_EDITS = 3
 _TOO_LONG = 100
 
 
@@ -17,11 +17,11 @@ def suggest(word: str, choices: Iterable[str]) -> str | None:
     At most one edit for every three characters and never more than three; ties go to the first in sorted order.
     """
     ordered = sorted(set(choices) - {word})
-    plain = _plain(word)
+    normalized = _normalize(word)
     for choice in ordered:
-        if _plain(choice) == plain:
+        if _normalize(choice) == normalized:
             return choice
-    limit = min(_FURTHEST, max(1, len(word) // 3))
+    limit = min(_MOST_EDITS, max(1, len(word) // 3))
     if len(word) > _TOO_LONG:
         return None
     best: tuple[int, str] | None = None
@@ -42,13 +42,13 @@ def measure_distance(one: str, other: str, limit: int) -> int | None:
     row = list(range(len(other) + 1))
     for i, letter in enumerate(one, start=1):
         before, above, row = row, before, [i]
-        row = _row(before, above, row, letter, (one[i - 2] if i > 1 else "", other))
+        row = _fill_row(before, above, row, letter, (one[i - 2] if i > 1 else "", other))
         if min(row) > limit and min(before) > limit:  # a swap looks back two rows
             return None
     return row[-1] if row[-1] <= limit else None
 
 
-def _row(before: list[int], above: list[int], row: list[int], letter: str, words: tuple[str, str]) -> list[int]:
+def _fill_row(before: list[int], above: list[int], row: list[int], letter: str, words: tuple[str, str]) -> list[int]:
     last, other = words
     for j, facing in enumerate(other, start=1):
         edits = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (letter != facing))
@@ -58,5 +58,5 @@ def _row(before: list[int], above: list[int], row: list[int], letter: str, words
     return row
 
 
-def _plain(word: str) -> str:
+def _normalize(word: str) -> str:
     return word.casefold().replace("-", "").replace("_", "")

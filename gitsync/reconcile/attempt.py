@@ -1,7 +1,6 @@
-"""What is known of one resource while a run reconciles it, and why that stopped.
+"""The state of one resource while a run reconciles it, and why that stopped.
 
-An attempt is a frozen value: each stage returns it with one more thing known. What has an effect is a function of the
-stage that has it.
+An attempt is a frozen value: each stage returns it with one more fact. Effects are functions of the stages.
 """
 
 from __future__ import annotations
@@ -54,13 +53,12 @@ class Stop:
 class ReconcileAttempt:
     """What an apply and a prune have in common.
 
-    `before` are the results of what the resource depends on. `exists` is None before Azure was asked.
-    `first_comparison` is the one that led to a write: what the report shows, also if later looks find nothing more to
-    do. `done` is the
-    write that was accepted, and `unfinished` says that its operation goes on after the run. `writes_before` counts this
-    run's writes near the resource before it was read; `if_match` is the ETag that its own write demands, and `outrun`
-    the one that a write was refused for. `reviewed` is what a plan for review contains of it; `note` says what a write
-    does in addition.
+    `before` are the results of the resource's dependencies. `exists` is None before Azure was asked.
+    `first_comparison` is the one that led to a write: the report shows it, even if a later comparison finds no
+    difference. `done` is the write that was accepted, and `unfinished` says that its operation goes on after the run.
+    `writes_before` counts this run's writes near the resource before it was read. `if_match` is the ETag that its own
+    write demands, and `outrun` the ETag of a refused write. `reviewed` is its part of a plan for review; `note` says
+    what a write does in addition.
     """
 
     identity: ResourceIdentity
@@ -112,9 +110,9 @@ class ReconcileAttempt:
 class ApplyAttempt(ReconcileAttempt):
     """An attempt to bring a resource to its state in git.
 
-    `sent` is the request whose effect is not known to be undone, and `reply` what Azure answered to it; `existed`
-    tells whether the resource was there before the first try. `streak` is set if the resource is not written because
-    something resets it. `exported` are its Secrets and config maps. `answers` are those to what its extensions ask,
+    `sent` is the last request, if Azure accepted it or may have; `reply` is the answer to it. `existed` tells
+    whether the resource existed before the first try. `streak` is set if the resource is not written because something
+    resets it. `exported` are its Secrets and config maps. `answers` are the answers to the lookups of its extensions,
     and `called` the actions that were called for a check.
     """
 
@@ -183,12 +181,12 @@ class ApplyAttempt(ReconcileAttempt):
 
     @property
     def ignored(self) -> Paths:
-        """The paths of the body that are left alone."""
+        """The paths of the body that gitsync ignores."""
         return self.prepared.ignored
 
     @property
     def desired(self) -> Mapping[str, Any]:
-        """The body as it is compared and remembered: without what is left alone."""
+        """The body as it is compared and recorded: without the ignored paths."""
         desired: Mapping[str, Any] = remove_paths(self.filled_request.body, self.ignored)
         return desired
 
@@ -201,7 +199,7 @@ class ApplyAttempt(ReconcileAttempt):
         return replace(super(ApplyAttempt, self).restarted(), owner=None)
 
     def describe_unsettled(self) -> Condition:
-        """The condition of an operation that goes on when the time is up, with the last cause of failed looks."""
+        """The condition of an operation that goes on when the time is up, with the last error of its polls."""
         cause = self.conversation.last_error(self.conversation.stage)
         return replace(RECONCILING, message=f"{RECONCILING.message}. {cause}") if cause else RECONCILING
 

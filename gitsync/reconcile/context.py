@@ -1,4 +1,4 @@
-"""What a run is made of. `reconcile` hands each stage the parts that it needs."""
+"""The parts of a run. `reconcile` hands each stage those that it needs."""
 
 from __future__ import annotations
 

@@ -21,8 +21,8 @@ class Conversations:
         return conversation
 
     def begin_last(self, deadline: float, now: float) -> Conversation:
-        """A conversation for what is left to do after the nodes: some seconds remain for it even when the time is up
-        or the run was stopped.
+        """A conversation for the work after the nodes. It has some seconds, even if the time is up or the run was
+        stopped.
         """
         if self._stopped_at is not None:
             return Conversation(deadline=now + LAST_ANSWER)
@@ -31,7 +31,7 @@ class Conversations:
         return conversation
 
     def end(self, now: float) -> None:
-        """End every wait: what is under way is left to the next run."""
+        """End every wait. The next run continues unfinished operations."""
         self._stopped_at = now
         for conversation in self._open:
             conversation.end(now)

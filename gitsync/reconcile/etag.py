@@ -23,12 +23,12 @@ def begin_write(attempt: A, cache: RunCache) -> A:
     """
     unmoved = cache.count_writes_near(attempt.location) == attempt.writes_before
     etag = attempt.live.etag if attempt.live and unmoved else None
-    cache.note_write(attempt.location)  # what is begun counts: a read meanwhile may show its effect
+    cache.note_write(attempt.location)  # from now on: a read during the write may show its effect
     return replace(attempt, if_match=etag if etag != attempt.outrun else None)
 
 
 def is_outrun(attempt: A, failure: ArmError) -> bool:
-    """Tell whether a write was refused because the resource is not as it was read: look again, once."""
+    """Tell whether a write was refused because the resource changed since it was read: read it again, once."""
     return failure.status == PRECONDITION_FAILED and attempt.if_match is not None and attempt.outrun is None
 
 

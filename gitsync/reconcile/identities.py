@@ -19,7 +19,7 @@ from gitsync.problems.finding import Finding
 from gitsync.request.credential_choice import GLOBAL, Credential, Credentials
 
 OpenAs = Callable[[Identity], Awaitable[Arm]]
-"""Gives the `Arm` of an identity, the same for the same. ConfigError where it cannot sign in as it says."""
+"""Gives the `Arm` of an identity, the same for equal ones. Raises ConfigError if it cannot sign in."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +32,7 @@ class ResourceIdentity:
     refusal: str = ""
 
     def azure(self) -> Arm:
-        """The Arm. Raises ArmError where there is none."""
+        """The Arm. Raises ArmError if there is none."""
         if self.arm is None:
             raise ArmError(self.refusal, code="AuthenticationFailed")
         return self.arm
@@ -44,20 +44,20 @@ Identities = Mapping[Key, ResourceIdentity]
 async def open_identities(
     nodes: Iterable[Node], credentials: Credentials, global_arm: Arm, open_as: OpenAs | None
 ) -> Identities:
-    """The identity of every node. `global_arm` is the Arm of the global credential, and of all where `open_as` is None
-    (an emulator needs no sign-in); their subscriptions are still their own.
+    """Find the identity of every node. `global_arm` is the Arm of the global credential, and of all credentials if
+    `open_as` is None (an emulator needs no sign-in); each still has its own subscription.
 
     No token is requested yet.
     """
     identities = {}
     for node in nodes:
-        chosen = _chosen(node, credentials)
-        if not isinstance(chosen, Credential):
-            identities[node.key] = ResourceIdentity(refusal=f"{chosen.message} {chosen.hint}")
-        elif chosen.identity is None or open_as is None:
-            identities[node.key] = _identity(chosen, global_arm)
+        credential = _choose_credential(node, credentials)
+        if not isinstance(credential, Credential):
+            identities[node.key] = ResourceIdentity(refusal=f"{credential.message} {credential.hint}")
+        elif credential.identity is None or open_as is None:
+            identities[node.key] = _make_identity(credential, global_arm)
         else:
-            identities[node.key] = await _opened(chosen, chosen.identity, open_as)
+            identities[node.key] = await _open_identity(credential, credential.identity, open_as)
     return identities
 
 
@@ -66,16 +66,16 @@ def uses_global(identities: Identities) -> bool:
     return any(identity.credential == GLOBAL and not identity.refusal for identity in identities.values())
 
 
-async def _opened(chosen: Credential, identity: Identity, open_as: OpenAs) -> ResourceIdentity:
+async def _open_identity(credential: Credential, identity: Identity, open_as: OpenAs) -> ResourceIdentity:
     try:
-        return _identity(chosen, await open_as(identity))
+        return _make_identity(credential, await open_as(identity))
     except ConfigError as error:
-        return ResourceIdentity(credential=chosen.name, subscription=chosen.subscription, refusal=str(error))
+        return ResourceIdentity(credential=credential.name, subscription=credential.subscription, refusal=str(error))
 
 
-def _identity(chosen: Credential, arm: Arm) -> ResourceIdentity:
-    return ResourceIdentity(credential=chosen.name, subscription=chosen.subscription, arm=arm)
+def _make_identity(credential: Credential, arm: Arm) -> ResourceIdentity:
+    return ResourceIdentity(credential=credential.name, subscription=credential.subscription, arm=arm)
 
 
-def _chosen(node: Node, credentials: Credentials) -> Credential | Finding | CredentialRefusal:
+def _choose_credential(node: Node, credentials: Credentials) -> Credential | Finding | CredentialRefusal:
     return credentials.of(node.prepared.resource) if isinstance(node, Apply) else credentials.of_record(node.record)

@@ -1,6 +1,6 @@
 """ONE RESOURCE, stage by stage.
 
-A stage takes an attempt and returns it with one more thing known, or stopped. Two tables below have the order of the
+A stage takes an attempt and returns it with one more fact, or stopped. The two tables below have the order of the
 stages, and what each of them needs; a plan runs the same tables without the stages that act. `result_builder` makes
 the result of an attempt.
 """
@@ -41,7 +41,7 @@ from gitsync.status.conditions import make_fault, make_unreadable, make_warning
 from gitsync.status.exit_code import FAULT
 
 LONGEST_PAUSE = 30.0
-"""Seconds between two tries of a node at most; the first pause is one second
+"""The longest pause between two tries of a node, in seconds; the first is one second
 (docs/reference/reconciliation.md#retry-speeds).
 """
 
@@ -60,14 +60,14 @@ class Step(NamedTuple, Generic[A]):
 async def reconcile(node: Node, before: Mapping[Key, Result], run: RunContext) -> Result:
     """Bring one resource to its desired state (or delete it, if removed from git); in a plan, report the changes.
 
-    `before` are the results of what the resource depends on.
+    `before` are the results of the resource's dependencies.
     """
     if isinstance(node, Apply):
         attempt = await _repeat(make_apply_steps(run), _begin_apply(node, before, run), run)
         result = build_apply_result(attempt, run.rules, run.clock.now(), run.redactions)
     else:
-        pruned = await _repeat(make_prune_steps(run), _begin_prune(node, before, run), run)
-        result = build_prune_result(pruned, run.rules, run.clock.now(), run.redactions)
+        prune_attempt = await _repeat(make_prune_steps(run), _begin_prune(node, before, run), run)
+        result = build_prune_result(prune_attempt, run.rules, run.clock.now(), run.redactions)
     run.progress.finished(result)
     return result
 
@@ -155,7 +155,7 @@ def _begin_prune(prune: Prune, before: Mapping[Key, Result], run: RunContext) ->
 
 
 def find_node_deadline(run: RunContext) -> float:
-    """The time of a node runs from now, and ends with the run's."""
+    """Return the deadline of a node that begins now: its timeout, or the run's deadline if that is earlier."""
     return min(run.clock.monotonic() + run.rules.node_timeout, run.rules.deadline)
 
 
@@ -181,8 +181,8 @@ async def _pause(tries: int, deadline: float, clock: Clock) -> bool:
 
 async def _run_steps(steps: tuple[Step[A], ...], attempt: A, run: RunContext) -> A:
     """Run the stages until one stops the attempt. Neighbours that need the write lock share one hold of it."""
-    chosen = (step for step in steps if run.rules.writes or not step.acts)
-    for locks, neighbours in groupby(chosen, key=lambda step: step.locks):
+    steps_to_run = (step for step in steps if run.rules.writes or not step.acts)
+    for locks, neighbours in groupby(steps_to_run, key=lambda step: step.locks):
         async with _hold_lock(attempt, run) if locks else nullcontext():
             for step in neighbours:
                 _enter(attempt, step.stage, run=run)
@@ -206,7 +206,7 @@ def _enter(attempt: A, stage: Stage, *, run: RunContext) -> None:
 
 
 def _break_off(attempt: A, failure: Exception) -> A:
-    """The attempt as it was when its last stage began, stopped by what that raised."""
+    """Return the attempt as it was before the failed stage, stopped with the failure."""
     match failure:
         case ArmError():
             return attempt.stopped(make_unreadable(failure), None if attempt.first_comparison else Verdict.UNKNOWN)

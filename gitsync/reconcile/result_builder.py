@@ -41,7 +41,7 @@ NO_TURN = Condition(
 
 
 def build_apply_result(attempt: ApplyAttempt, rules: RunRules, now: datetime, redactions: Redactions) -> Result:
-    """The result of an apply that has come to its end."""
+    """Return the result of a finished apply."""
     comparison, spec = _find_comparison(attempt), _find_spec(attempt.apply)
     verdict = attempt.stop.verdict if attempt.stop and attempt.stop.verdict else comparison.verdict
     condition = _make_condition(attempt, spec.generation, rules, now, redactions)
@@ -54,7 +54,7 @@ def build_apply_result(attempt: ApplyAttempt, rules: RunRules, now: datetime, re
 
 
 def build_prune_result(attempt: PruneAttempt, rules: RunRules, now: datetime, redactions: Redactions) -> Result:
-    """The result of a prune that has come to its end."""
+    """Return the result of a finished prune."""
     comparison = _find_comparison(attempt)
     verdict = attempt.stop.verdict if attempt.stop and attempt.stop.verdict else comparison.verdict
     condition = _make_condition(attempt, attempt.record.generation, rules, now, redactions)
@@ -99,24 +99,24 @@ def _is_fine(attempt: ReconciledAttempt, condition: Condition, verdict: Verdict,
 
 
 def _keep_record(attempt: PruneAttempt, condition: Condition, now: datetime) -> Record | None:
-    """What to remember: an unconfirmed delete keeps its record, with its condition, or it would be lost track of."""
+    """Return the record to keep. That of an unconfirmed delete stays, with its condition, or nothing would track it."""
     record = attempt.record
     if attempt.done in {Action.DELETE, Action.DETACH}:
         return None
     if attempt.action is not Action.DELETE:  # it was not to be deleted now
         return record
-    kept = condition if is_replacement(condition, record.condition) else record.condition
-    return replace(record, condition=kept, operation=_find_operation(attempt, "delete", now))
+    latest = condition if is_replacement(condition, record.condition) else record.condition
+    return replace(record, condition=latest, operation=_find_operation(attempt, "delete", now))
 
 
 def build_unattempted(node: Node, agent: str) -> Result:
-    """The result of a node that the run had no time for: all that is known of it in Azure stays as it is. `agent` is
-    the run's; a record of another one is left alone.
+    """Return the result of a node that the run did not reach: its record stays as it is. `agent` is the run's; records
+    of other agents do not change.
     """
-    return _unattempted_apply(node, agent) if isinstance(node, Apply) else _unattempted_prune(node)
+    return _build_unattempted_apply(node, agent) if isinstance(node, Apply) else _build_unattempted_prune(node)
 
 
-def _unattempted_apply(apply: Apply, agent: str) -> Result:
+def _build_unattempted_apply(apply: Apply, agent: str) -> Result:
     prepared, record = apply.prepared, apply.record
     if record and record.agent in {"", agent} and not apply.held:
         record = replace(record, unit=find_unit(prepared.resource.source.path))
@@ -137,7 +137,7 @@ def _unattempted_apply(apply: Apply, agent: str) -> Result:
     )
 
 
-def _unattempted_prune(prune: Prune) -> Result:
+def _build_unattempted_prune(prune: Prune) -> Result:
     record = prune.record
     return Result(
         key=prune.key,
@@ -159,7 +159,7 @@ def _unattempted_prune(prune: Prune) -> Result:
 def find_forgotten_exports(
     before: Mapping[Key, Record], results: Mapping[Key, Result]
 ) -> dict[Key, tuple[Address, ...]]:
-    """What the resources exported whose records go."""
+    """Return the exports of resources whose records are removed."""
     return {key: before[key].exports for key, result in results.items() if key in before and result.record is None}
 
 
@@ -181,13 +181,13 @@ def _make_condition(
     else:
         reason = attempt.prune.reason if isinstance(attempt, PruneAttempt) else ""
         return _make_planned(attempt.record, " ".join(text for text in (reason, attempt.note) if text))
-    new = mask_condition(new, redactions.mask)  # before it is compared with what was kept the last time
+    new = mask_condition(new, redactions.mask)  # before it is compared with the recorded one, which is masked
     return replace(new, generation=generation, time=format_rfc3339(now))
 
 
 def _make_planned(record: Record | None, note: str) -> Condition:
-    """A plan sets no condition: it shows the one of the last run, and says so, unless it would make calls in addition
-    to the write, which are more important.
+    """Return the condition of a plan: that of the last run, marked as such. The note comes first: it names calls that a
+    sync would make in addition to the write.
     """
     if note:
         return replace(PLANNED, message=note)
@@ -203,7 +203,7 @@ def _make_record(attempt: ApplyAttempt, condition: Condition, spec: _Spec, rules
         return old
     if old and old.condition and not is_replacement(condition, old.condition):
         condition = old.condition
-    if old and attempt.request is None:  # it stopped before anything was worked out: what is known of it stays
+    if old and attempt.request is None:  # it stopped before its request was made: the record stays
         policy = attempt.policy if prepared.is_valid else old.policy
         operation = old.operation if attempt.exists is None else _find_pending(attempt, now)
         return replace(old, **_revise(attempt, spec), policy=policy, operation=operation, condition=condition)
@@ -230,7 +230,9 @@ def _make_record(attempt: ApplyAttempt, condition: Condition, spec: _Spec, rules
 
 
 def _find_streak(attempt: ApplyAttempt, now: datetime) -> WriteStreak | None:
-    """The writes that something undid. A run that found nothing to do ends a streak only if that is a change."""
+    """Return the streak of writes that something undid. A run without differences ends a streak only if git changed or
+    the resource was paused.
+    """
     old = attempt.record
     before = old.row if old else None
     if attempt.done is not Action.NONE:
@@ -244,8 +246,8 @@ def _find_streak(attempt: ApplyAttempt, now: datetime) -> WriteStreak | None:
 
 
 def _revise(attempt: ApplyAttempt, spec: _Spec) -> dict[str, Any]:
-    """The members of a record that follow from the manifest: its spec, its unit (which moves with the manifest in any
-    case, or a later prune would look elsewhere), and what the resource has exported.
+    """Return the members of a record that follow from the manifest: its spec, its unit (always the current one, since a
+    later prune searches there), and the exports of the resource.
     """
     exported = {*(attempt.record.exports if attempt.record else ()), *attempt.exported}
     return {
@@ -258,7 +260,7 @@ def _revise(attempt: ApplyAttempt, spec: _Spec) -> dict[str, Any]:
 
 def _find_claim(attempt: ApplyAttempt) -> Claim:
     old = attempt.record
-    if attempt.remembered is None and old and old.claim is not Claim.NONE:  # what was expected still is
+    if attempt.remembered is None and old and old.claim is not Claim.NONE:  # still expected
         return old.claim
     if attempt.remembered is None:
         return Claim.EXPECTED if is_expected(attempt.apply) else Claim.NONE
@@ -272,7 +274,9 @@ def _find_pending(attempt: ApplyAttempt, now: datetime) -> PendingOperation | No
 
 
 def _find_operation(attempt: ReconciledAttempt, kind: str, now: datetime) -> PendingOperation | None:
-    """What the next run continues; a create that a whole further run did not see is given up, and sent again."""
+    """Return the operation that the next run continues. A create that is still not visible after one more run is sent
+    again.
+    """
     if not attempt.unfinished:
         return None
     old = attempt.record.operation if attempt.record else None
@@ -291,12 +295,12 @@ class _Spec(NamedTuple):
 
 
 def _find_spec(apply: Apply) -> _Spec:
-    old, now = apply.record, digest_spec(apply.prepared.resource.spec)
-    changed = old is not None and bool(old.spec_digest) and old.spec_digest != now
-    return _Spec((old.generation if old else 1) + changed, now)
+    old, digest = apply.record, digest_spec(apply.prepared.resource.spec)
+    changed = old is not None and bool(old.spec_digest) and old.spec_digest != digest
+    return _Spec((old.generation if old else 1) + changed, digest)
 
 
 def digest_spec(spec: Mapping[str, Any]) -> str:
-    """A short name for a spec: equal specs have equal ones, whatever the order of their keys."""
+    """Return a digest of a spec that does not depend on the order of its keys."""
     text = json.dumps(spec, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -1,7 +1,6 @@
-"""What one run read and wrote so far, for the resources that come later.
+"""What one run read and wrote so far, for later resources.
 
-Mutable, and made once a run. Everything here can be lost without harm: it saves requests and distinguishes waits from
-failures.
+Mutable, and made once a run. Nothing here has to be kept: it saves requests, and tells waits from failures.
 """
 
 from __future__ import annotations
@@ -64,22 +63,22 @@ class RunCache:
         return any(arm_id.casefold() in self._created for arm_id in arm_ids)
 
     def keep(self, arm_id: str, live: Live) -> None:
-        """Keep what was just read, for those that this resource owns."""
-        self._read[_normalise(arm_id)] = live
+        """Keep a resource as just read, for its children."""
+        self._read[_make_lookup_key(arm_id)] = live
 
     async def read_once(self, arm_id: str, read: Callable[[], Awaitable[Live | None]]) -> Live | None:
-        """Return what was read after this run's last write to the resource or below it; one read serves all."""
-        known = _normalise(arm_id)
-        async with self._reading.setdefault(known, asyncio.Lock()):
-            if known not in self._read:
+        """Return the resource as read after this run's last write to it or below it. One read serves all callers."""
+        arm_id_key = _make_lookup_key(arm_id)
+        async with self._reading.setdefault(arm_id_key, asyncio.Lock()):
+            if arm_id_key not in self._read:
                 live = await read()
                 if live is None:
                     return None
-                self._read[known] = live
-            return self._read[known]
+                self._read[arm_id_key] = live
+            return self._read[arm_id_key]
 
     async def ask_once(self, question: LookupRequest, read: Callable[[], Awaitable[LookupResult]]) -> LookupResult:
-        """Return the answer to a question that is the same for all; one read serves them. An empty one is not kept."""
+        """Return the answer to a question of several resources. One read serves all; an empty answer is not kept."""
         async with self._asking.setdefault(question, asyncio.Lock()):
             answer = self._answers.get(question) or await read()
             if answer:
@@ -87,6 +86,6 @@ class RunCache:
             return answer
 
 
-def _normalise(arm_id: str) -> str:
-    """The id as it is looked up by."""
+def _make_lookup_key(arm_id: str) -> str:
+    """Return the form of an ARM id by which reads are stored."""
     return next(iterate_ancestors(arm_id), "")

@@ -1,7 +1,7 @@
-"""What a resource is called in Azure (docs/reference/reconciliation.md#azure-names, #uuid-names).
+"""The name of a resource in Azure (docs/reference/reconciliation.md#azure-names, #uuid-names).
 
-Apart from the rules for such names (naming): here a name is made, there it is judged. Two runs give one manifest one
-name, so nothing here is random.
+Separate from `validation.name_rules`, which checks names: this makes them. Every run gives a manifest the same name, so
+nothing here is random.
 """
 
 from __future__ import annotations
@@ -32,31 +32,32 @@ _UUID: Final = re.compile(
 def derive_azure_name(
     resource: Resource, kind: Kind, owner: OwnerRef | None, config_maps: ConfigMaps
 ) -> AzureName | None:
-    """The name in Azure; a placeholder if only a ConfigMap that no manifest declares has it; None if there is none (a
-    derived name without an owner, or a random one).
+    """Return the name in Azure: a placeholder if it is in a ConfigMap that no manifest declares, None if there is none.
+
+    There is none for a derived name without an owner, and for a random name.
     """
     if kind.fixed_azure_name is not None:
         return kind.fixed_azure_name
-    given = resource.spec.get("azureName")
-    if given:
-        return given if isinstance(given, str) else None
+    azure_name = resource.spec.get("azureName")
+    if azure_name:
+        return azure_name if isinstance(azure_name, str) else None
     source = resource.spec.get("azureNameFromConfig")
     if source:
-        return _from_config(resource.key.namespace, source, config_maps)
+        return _read_config_name(resource.key.namespace, source, config_maps)
     if is_uuid_named(kind):
-        return _derived(resource, kind, owner)
+        return _derive_name(resource, kind, owner)
     return resource.key.name
 
 
 def is_named_at_random(resource: Resource, kind: Kind) -> bool:
-    """Whether the manifest sets a random name, which is generated again wherever it is not recorded."""
-    convention = _naming_convention(resource)
-    wanted = isinstance(convention, str) and convention.casefold() == "random"
-    return wanted and is_uuid_named(kind) and not resource.spec.get("azureName")
+    """Tell whether the manifest sets a random name, which would differ in every run."""
+    convention = _find_convention(resource)
+    is_random = isinstance(convention, str) and convention.casefold() == "random"
+    return is_random and is_uuid_named(kind) and not resource.spec.get("azureName")
 
 
 def format_seed(key: Key, owner: OwnerRef, *, legacy: bool) -> str:
-    """What a derived name is made of: of the manifest the kind before the group, of the owner after it. The older
+    """Return the seed of a derived name: "group/kind" of the owner, then "kind/group" of the manifest. The older
     spellings of versions leave out an owner's ARM id, and so make one name for many.
     """
     own = f"{key.kind}/{key.group}:{key.namespace}/{key.name}"
@@ -65,8 +66,8 @@ def format_seed(key: Key, owner: OwnerRef, *, legacy: bool) -> str:
     return f"/:{key.namespace}/:{own}" if legacy else f"{owner.arm_id}:{own}"
 
 
-def _derived(resource: Resource, kind: Kind, owner: OwnerRef | None) -> str | None:
-    convention = _naming_convention(resource)
+def _derive_name(resource: Resource, kind: Kind, owner: OwnerRef | None) -> str | None:
+    convention = _find_convention(resource)
     is_stable = not convention or (isinstance(convention, str) and convention.casefold() == "stable")
     if owner is None or is_named_at_random(resource, kind) or not (is_stable or kind.legacy):
         return None
@@ -75,17 +76,17 @@ def _derived(resource: Resource, kind: Kind, owner: OwnerRef | None) -> str | No
     return str(uuid.uuid5(_SEEDS, format_seed(resource.key, owner, legacy=kind.legacy)))
 
 
-def _naming_convention(resource: Resource) -> Any:
+def _find_convention(resource: Resource) -> Any:
     operator_spec = resource.spec.get("operatorSpec")
     return operator_spec.get("namingConvention") if isinstance(operator_spec, Mapping) else None
 
 
-def _from_config(namespace: str, source: Any, config_maps: ConfigMaps) -> AzureName | None:
-    """From the manifests where they have it: only then is the id known before the run."""
+def _read_config_name(namespace: str, source: Any, config_maps: ConfigMaps) -> AzureName | None:
+    """Read the name from a ConfigMap of the manifests, or return a placeholder."""
     if not isinstance(source, Mapping):
         return None
     name, key = source.get("name"), source.get("key")
     if not (isinstance(name, str) and name and isinstance(key, str) and key):
         return None
-    told = config_maps.get((namespace, name), {}).get(key, "")
-    return told if told and is_one_segment(told) else ConfigMapHole(name, key)  # what fills the hole refuses the others
+    value = config_maps.get((namespace, name), {}).get(key, "")
+    return value if value and is_one_segment(value) else ConfigMapHole(name, key)  # `fill` refuses other values

@@ -1,6 +1,6 @@
 """A manifest's spec as the body of a PUT, with placeholders (docs/reference/reconciliation.md#request-bodies).
 
-The facts give the place of every field in the ARM body; the rest is five ways of making a value. Fields that the facts
+The facts give the place of every field in the ARM body, and one of five ways to make its value. Fields that the facts
 do not know are left out, and a value of the wrong type is passed on: validation reports both.
 """
 
@@ -20,21 +20,21 @@ _EMPTY: Final[Mapping[str, Callable[[], Any]]] = {"list": list, "map": dict}
 
 
 class UnusableReferenceError(Exception):
-    """An owner, reference, secret or config map is named in a form that stands for nothing: no body can be made."""
+    """An owner, reference, secret or config map has an invalid form: no body can be made."""
 
 
 @dataclass(frozen=True, slots=True)
 class Converted:
-    """A body with placeholders, and the ARM ids that the manifest itself gives in it."""
+    """A body with placeholders, and the ARM ids that the manifest contains."""
 
     body: Mapping[str, Any]
     arm_ids: tuple[str, ...]
 
 
 def convert(kind: Kind, spec: Mapping[str, Any], name: AzureName, namespace: str) -> Converted:
-    """The body of a PUT. `name` is the resource's in Azure.
+    """Return the body of a PUT. `name` is the name in Azure.
 
-    UnusableReferenceError where a reference has no form that can be used.
+    Raises UnusableReferenceError if a reference has an invalid form.
     """
     conversion = _Conversion(kind.types, namespace)
     body = {**conversion.mapping(kind.types[kind.spec], spec), "name": name}
@@ -42,7 +42,7 @@ def convert(kind: Kind, spec: Mapping[str, Any], name: AzureName, namespace: str
 
 
 class _Conversion:
-    """One spec on its way. Holds what all of its parts need."""
+    """The conversion of one spec, with what all of its parts need."""
 
     def __init__(self, types: Mapping[str, TypeFacts], namespace: str) -> None:
         self.types = types
@@ -50,7 +50,7 @@ class _Conversion:
         self.arm_ids: list[str] = []
 
     def mapping(self, facts: TypeFacts, spec: Mapping[str, Any]) -> dict[str, Any]:
-        """Named fields. Of a union, the content of the field that is set stands for the whole."""
+        """Convert named fields. A union becomes the content of the field that is set."""
         body: dict[str, Any] = {}
         fields = [(name, field) for name, field in facts["fields"].items() if "arm" in field and not field.get("meta")]
         for name, field in fields:
@@ -62,17 +62,17 @@ class _Conversion:
             else:
                 _put(body, field["arm"].split("/"), value)
         for _, field in fields:
-            _when_empty(body, field)
+            _put_empty(body, field)
         return body
 
     def field(self, field: Field, value: Any) -> Any:
-        """The value of a field; None for what is not sent."""
+        """Convert the value of a field; None if it is not sent."""
         if value is None:
             return None
         mode = field.get("mode")
         if mode is None:
-            made = self.value(field["type"], value)
-            return None if made in ([], {}) and _collection(field["type"]) else made
+            converted = self.value(field["type"], value)
+            return None if converted in ([], {}) and _find_collection_word(field["type"]) else converted
         return _MODES[mode](self, field["type"], value)
 
     def value(self, type_: FieldType, value: Any) -> Any:
@@ -97,12 +97,12 @@ class _Conversion:
         return self.arm_id(value) if type_ == "string" else self.single(value)
 
     def single(self, value: Any) -> str | ReferenceHole:
-        said = _mapping(value)
-        if said.get("wellKnownName"):
-            return _text(said, "wellKnownName")
-        if said.get("armId"):
-            return self.arm_id(said["armId"])
-        group, kind, name = (_text(said, member) for member in ("group", "kind", "name"))
+        reference = _require_mapping(value)
+        if reference.get("wellKnownName"):
+            return _require_text(reference, "wellKnownName")
+        if reference.get("armId"):
+            return self.arm_id(reference["armId"])
+        group, kind, name = (_require_text(reference, member) for member in ("group", "kind", "name"))
         return ReferenceHole(Key(group, kind, self.namespace, name))
 
     def arm_id(self, value: Any) -> str:
@@ -112,69 +112,69 @@ class _Conversion:
         return value
 
     def identities(self, _type: FieldType, value: Any) -> ReferenceKeys | None:
-        """A list of references that ARM takes as the keys of a map."""
+        """Convert a list of references that ARM takes as the keys of a map."""
         entries = value if isinstance(value, list) else [value]
-        found = tuple(self.single(_mapping(entry).get("reference")) for entry in entries)
-        return ReferenceKeys(found) if found else None
+        references = tuple(self.single(_require_mapping(entry).get("reference")) for entry in entries)
+        return ReferenceKeys(references) if references else None
 
 
-def _secret(_conversion: _Conversion, _type: FieldType, value: Any) -> SecretHole:
-    return SecretHole(_text(value, "name"), _text(value, "key"))
+def _make_secret_hole(_conversion: _Conversion, _type: FieldType, value: Any) -> SecretHole:
+    return SecretHole(_require_text(value, "name"), _require_text(value, "key"))
 
 
-def _secret_map(_conversion: _Conversion, _type: FieldType, value: Any) -> SecretMapHole:
-    return SecretMapHole(_text(value, "name"))
+def _make_secret_map_hole(_conversion: _Conversion, _type: FieldType, value: Any) -> SecretMapHole:
+    return SecretMapHole(_require_text(value, "name"))
 
 
-def _config_map(_conversion: _Conversion, _type: FieldType, value: Any) -> ConfigMapHole:
-    return ConfigMapHole(_text(value, "name"), _text(value, "key"))
+def _make_config_map_hole(_conversion: _Conversion, _type: FieldType, value: Any) -> ConfigMapHole:
+    return ConfigMapHole(_require_text(value, "name"), _require_text(value, "key"))
 
 
 _MODES: Final[Mapping[str, Callable[[_Conversion, FieldType, Any], Any]]] = {
     "reference": _Conversion.reference,
     "identityMap": _Conversion.identities,
-    "secret": _secret,
-    "secretMap": _secret_map,
-    "configMap": _config_map,
+    "secret": _make_secret_hole,
+    "secretMap": _make_secret_map_hole,
+    "configMap": _make_config_map_hole,
 }
 
 
 def _put(body: dict[str, Any], path: Iterable[str], value: Any) -> None:
-    *above, last = path
-    for step in above:
+    *parents, last = path
+    for step in parents:
         body = body.setdefault(step, {})
     body[last] = value
 
 
-def _when_empty(body: dict[str, Any], field: Field) -> None:
-    """Send an empty collection where ASO does: never if its parent is absent."""
-    said = field.get("whenEmpty")
-    collection = _collection(field["type"]) if said else None
+def _put_empty(body: dict[str, Any], field: Field) -> None:
+    """Put an empty collection into the body if ASO sends it: never if its parent is absent."""
+    empty_form = field.get("whenEmpty")
+    collection = _find_collection_word(field["type"]) if empty_form else None
     if collection is None:
         return
-    *above, last = field["arm"].split("/")
-    for step in above:
+    *parents, last = field["arm"].split("/")
+    for step in parents:
         if step not in body:
             return
         body = body[step]
-    body.setdefault(last, None if said == "null" else _EMPTY[collection]())
+    body.setdefault(last, None if empty_form == "null" else _EMPTY[collection]())
 
 
-def _collection(type_: FieldType) -> str | None:
+def _find_collection_word(type_: FieldType) -> str | None:
     """The word for a list or a map; None for any other type."""
     while isinstance(type_, Mapping) and "base" in type_:
         type_ = type_["base"]
     return next((word for word in _COLLECTIONS if word in type_), None) if isinstance(type_, Mapping) else None
 
 
-def _mapping(value: Any) -> Mapping[str, Any]:
+def _require_mapping(value: Any) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
         raise UnusableReferenceError
     return value
 
 
-def _text(value: Any, member: str) -> str:
-    text = _mapping(value).get(member)
+def _require_text(value: Any, member: str) -> str:
+    text = _require_mapping(value).get(member)
     if not isinstance(text, str) or not text:
         raise UnusableReferenceError
     return text

@@ -1,7 +1,7 @@
 """From manifests to requests with placeholders: names, owners, ids, bodies, edges, policies and problems. All offline.
 
-The first of the two steps of conversion. It takes a whole set through `draft` and lets validation judge it; it decides
-nothing itself but the policy.
+The first of the two steps of conversion. It takes all manifests through `draft` and through validation. Itself, it
+decides the policy only.
 """
 
 from __future__ import annotations
@@ -45,37 +45,37 @@ def prepare(
     unknown_fields: Literal["error", "warn"] = "error",
     today: date | None = None,
 ) -> tuple[Prepared, ...]:
-    """Every resource of the manifests made ready for ARM, sorted by key and then by version.
+    """Prepare every resource of the manifests for ARM, sorted by key and then by version.
 
-    A duplicate key comes twice. `subscription` is that of resources without an ARM id of their own, or gives the
-    credential of each, which has the subscription; one without a credential has no ARM id. `today` decides which
+    A duplicate key occurs twice. `subscription` is one subscription for all resources, or a function that returns the
+    credential of each, with its subscription; a resource without a credential has no ARM id. `today` decides which
     entries of `gitsync/ignore` have expired; without it, none has.
     """
-    credential_of = _one_for_all(subscription) if isinstance(subscription, str) else subscription
-    drafts = _drafts(manifests, catalog, credential_of)
-    among_others = validate_set([draft.member for draft in drafts], catalog=catalog, namespaces=manifests.namespaces)
+    credential_of = _use_everywhere(subscription) if isinstance(subscription, str) else subscription
+    drafts = _make_drafts(manifests, catalog, credential_of)
+    set_problems = validate_set([draft.member for draft in drafts], catalog=catalog, namespaces=manifests.namespaces)
     prepared = []
-    for draft, of_the_set in zip(drafts, among_others, strict=True):
-        alone = validate_resource(draft.resource, draft.kind, catalog=catalog, unknown_fields=unknown_fields)
+    for draft, problems_in_set in zip(drafts, set_problems, strict=True):
+        own_problems = validate_resource(draft.resource, draft.kind, catalog=catalog, unknown_fields=unknown_fields)
         # Validation reports an unknown policy; an invalid resource is not reconciled.
         policy = find_policy(draft.resource, manifests.namespaces, default_policy) or default_policy
-        ignored = _of_ignored(draft, today)
-        problems = (*draft.resource.problems, *alone, *of_the_set, *ignored)
-        prepared.append(_prepared(draft, policy, problems, read_ignored_paths(draft.resource, today)))
+        ignore_problems = _check_ignored(draft, today)
+        problems = (*draft.resource.problems, *own_problems, *problems_in_set, *ignore_problems)
+        prepared.append(_make_prepared(draft, policy, problems, read_ignored_paths(draft.resource, today)))
     return tuple(prepared)
 
 
-def _of_ignored(draft: Draft, today: date | None) -> Iterable[Problem]:
-    found = check_ignore(draft.resource, draft.kind, today) if draft.kind else ()
-    return (locate_finding(finding, draft.resource) for finding in found)
+def _check_ignored(draft: Draft, today: date | None) -> Iterable[Problem]:
+    findings = check_ignore(draft.resource, draft.kind, today) if draft.kind else ()
+    return (locate_finding(finding, draft.resource) for finding in findings)
 
 
-def _one_for_all(subscription: str) -> CredentialOf:
-    only = Credential(subscription=subscription)
-    return lambda _: only
+def _use_everywhere(subscription: str) -> CredentialOf:
+    credential = Credential(subscription=subscription)
+    return lambda _: credential
 
 
-def _drafts(manifests: Manifests, catalog: Catalog, credential_of: CredentialOf) -> list[Draft]:
+def _make_drafts(manifests: Manifests, catalog: Catalog, credential_of: CredentialOf) -> list[Draft]:
     drafts = [begin_draft(resource, catalog, manifests.config_maps) for resource in manifests.resources]
     ids = ArmIds(
         {draft.resource.key: draft.standing for draft in drafts if draft.standing},
@@ -83,15 +83,19 @@ def _drafts(manifests: Manifests, catalog: Catalog, credential_of: CredentialOf)
     )
     drafts = [add_credential(draft, credential_of, ids) for draft in drafts]
     drafts = [add_template(add_id(draft, ids), ids.of) for draft in drafts]
-    known = {draft.resource.key: draft.known_id for draft in drafts if draft.known_id}
-    edges = Dependencies(manifests.resources, known)
-    return [add_dependencies(draft, edges) for draft in drafts]
+    known_ids = {draft.resource.key: draft.known_id for draft in drafts if draft.known_id}
+    dependencies = Dependencies(manifests.resources, known_ids)
+    return [add_dependencies(draft, dependencies) for draft in drafts]
 
 
-def _prepared(draft: Draft, policy: Policy, problems: Iterable[Problem], ignored: Paths) -> Prepared:
-    found = {*problems, *_no_request(draft), *(locate_finding(finding, draft.resource) for finding in draft.findings)}
-    if draft.template is None and not any(problem.is_error for problem in found):
-        found.add(locate_finding(_UNSAYABLE, draft.resource))
+def _make_prepared(draft: Draft, policy: Policy, problems: Iterable[Problem], ignored: Paths) -> Prepared:
+    all_problems = {
+        *problems,
+        *_check_random_name(draft),
+        *(locate_finding(finding, draft.resource) for finding in draft.findings),
+    }
+    if draft.template is None and not any(problem.is_error for problem in all_problems):
+        all_problems.add(locate_finding(_NO_REQUEST, draft.resource))
     return Prepared(
         resource=draft.resource,
         policy=policy,
@@ -100,13 +104,13 @@ def _prepared(draft: Draft, policy: Policy, problems: Iterable[Problem], ignored
         owner=draft.owner,
         template=draft.template,
         depends_on=draft.depends_on,
-        problems=tuple(sorted(found, key=lambda problem: problem.order)),
+        problems=tuple(sorted(all_problems, key=lambda problem: problem.order)),
         ignored=ignored,
         credential=draft.credential.name if draft.credential else "",
     )
 
 
-_UNSAYABLE: Final = Finding(
+_NO_REQUEST: Final = Finding(
     code="NoRequest",
     path=("spec",),
     message="No request can be built from this manifest.",
@@ -115,7 +119,7 @@ _UNSAYABLE: Final = Finding(
 """The last resort: validation found no problem, and there is still no request."""
 
 
-def _no_request(draft: Draft) -> Iterable[Problem]:
+def _check_random_name(draft: Draft) -> Iterable[Problem]:
     if draft.kind is not None and is_named_at_random(draft.resource, draft.kind):
         message = "A random name would change in every run, and leave a resource behind each time."
         hint = "Set spec.azureName to a UUID of your own, or namingConvention to stable."

@@ -1,7 +1,7 @@
-"""Which credential a resource has: its own, its namespace's, or the run's
+"""The credential of a resource: its own, its namespace's, or the global one
 (docs/reference/reconciliation.md#credential-selection).
 
-No level completes another. What the Secrets say is given; where they come from is the caller's.
+No level completes another. The caller reads the Secrets.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ OF_NAMESPACE: Final = "aso-credential"
 CredentialName = tuple[str, str]
 """Namespace and name of a Secret."""
 
-_NOBODY: Final = CredentialRefusal(
+_NO_CREDENTIAL: Final = CredentialRefusal(
     "global credential not configured, you must use either namespaced or per-resource credentials",
     f"Set AZURE_SUBSCRIPTION_ID, or add a Secret {OF_NAMESPACE} to the namespace.",
 )
@@ -35,14 +35,14 @@ _NOBODY: Final = CredentialRefusal(
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """It is unknown whether a Secret exists. `unasked`: a plan does not read the source where it may be."""
+    """It is unknown whether a Secret exists. `unasked`: a plan does not read the source that may have it."""
 
     why: str
     unasked: bool = False
 
 
 CredentialLookup = Mapping[str, Secret] | Unknown | None
-"""What is known of a Secret: its values, that its existence is unknown, or that it does not exist."""
+"""A Secret: its values, or that its existence is unknown, or None if it does not exist."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,77 +62,80 @@ CredentialOf = Callable[[Resource], Credential | Finding]
 
 def find_credential_names(resources: Iterable[Resource], records: Mapping[Key, Record]) -> tuple[CredentialName, ...]:
     """The Secrets that may be credentials of these resources, and of those that are only recorded; sorted."""
-    asked = [(one.key.namespace, _asked(one)) for one in resources]
-    asked += [(key.namespace, record.credential) for key, record in records.items()]
-    places = {(namespace, name or OF_NAMESPACE) for namespace, name in asked}
-    return tuple(sorted(places | {(namespace, OF_NAMESPACE) for namespace, _ in asked}))
+    named = [(one.key.namespace, _find_named_secret(one)) for one in resources]
+    named += [(key.namespace, record.credential) for key, record in records.items()]
+    credential_names = {(namespace, name or OF_NAMESPACE) for namespace, name in named}
+    return tuple(sorted(credential_names | {(namespace, OF_NAMESPACE) for namespace, _ in named}))
 
 
 class Credentials:
-    """The choice for every resource of a run. `subscription` is that of the global credential, "" where there is none;
-    `other_clouds` allows Secrets to name another Azure.
+    """The credentials of all resources of a run. `subscription` is that of the global credential, "" if there is none;
+    `other_clouds` allows Secrets to name another cloud.
     """
 
     def __init__(
-        self, found: Mapping[CredentialName, CredentialLookup], subscription: str, *, other_clouds: bool = False
+        self, lookups: Mapping[CredentialName, CredentialLookup], subscription: str, *, other_clouds: bool = False
     ) -> None:
-        self._found = found
+        self._lookups = lookups
         self._subscription = subscription
-        self._read = {
+        self._identities = {
             place: read_identity("/".join(place), values, other_clouds=other_clouds)
-            for place, values in found.items()
+            for place, values in lookups.items()
             if isinstance(values, Mapping)
         }
 
     def of(self, resource: Resource) -> Credential | Finding:
         """The credential of a manifest, or what is wrong with it."""
-        asked = _asked(resource)
-        chosen = self._choose(resource.key.namespace, asked)
-        if isinstance(chosen, Credential):
-            return chosen
-        path = ("metadata", "annotations", CREDENTIAL_FROM) if asked else ("metadata", "namespace")
-        return Finding(code="CredentialNotUsable", path=path, message=chosen.message, hint=chosen.hint)
+        secret_name = _find_named_secret(resource)
+        choice = self._choose(resource.key.namespace, secret_name)
+        if isinstance(choice, Credential):
+            return choice
+        path = ("metadata", "annotations", CREDENTIAL_FROM) if secret_name else ("metadata", "namespace")
+        return Finding(code="CredentialNotUsable", path=path, message=choice.message, hint=choice.hint)
 
     def of_record(self, record: Record) -> Credential | CredentialRefusal:
-        """The credential of a removed resource: chosen again, as for a manifest that names the recorded one."""
-        asked = record.credential if record.credential != OF_NAMESPACE else ""
-        return self._choose(record.key.namespace, asked)
+        """The credential of a removed resource, as for a manifest that names the recorded one."""
+        secret_name = record.credential if record.credential != OF_NAMESPACE else ""
+        return self._choose(record.key.namespace, secret_name)
 
     @property
     def any_of_secrets(self) -> bool:
-        """Tell whether there is a Secret at all that is asked for as a credential, or may be."""
-        return any(found is not None for found in self._found.values())
+        """Tell whether any Secret is the credential of a resource, or may be."""
+        return any(lookup is not None for lookup in self._lookups.values())
 
-    def _choose(self, namespace: str, asked: str) -> Credential | CredentialRefusal:
-        name = asked or OF_NAMESPACE
-        found = self._found.get((namespace, name))
-        if isinstance(found, Unknown) and (asked or not found.unasked):
+    def _choose(self, namespace: str, secret_name: str) -> Credential | CredentialRefusal:
+        name = secret_name or OF_NAMESPACE
+        lookup = self._lookups.get((namespace, name))
+        if isinstance(lookup, Unknown) and (secret_name or not lookup.unasked):
             hint = "Make it readable: whether it exists decides which credential reconciles the resource."
             return CredentialRefusal(
-                f'Could not determine whether the credential Secret "{namespace}/{name}" exists: {found.why}', hint
+                f'Could not determine whether the credential Secret "{namespace}/{name}" exists: {lookup.why}', hint
             )
-        if isinstance(found, Mapping):
-            identity = self._read[namespace, name]
+        if isinstance(lookup, Mapping):
+            identity = self._identities[namespace, name]
             if isinstance(identity, CredentialRefusal):
                 return identity
             return Credential(name=name, subscription=identity.subscription, identity=identity)
-        if asked:
+        if secret_name:
             hint = "Add it to a secret source, in the namespace of the resource; no other credential is used instead."
             return CredentialRefusal(f'credential Secret "{namespace}/{name}" does not exist', hint)
-        return Credential(subscription=self._subscription) if self._subscription else _NOBODY
+        return Credential(subscription=self._subscription) if self._subscription else _NO_CREDENTIAL
 
     def warnings(self, records: Mapping[Key, Record]) -> Iterator[Problem]:
-        """Problems of a plan that takes the global credential without knowing that there is no other.
+        """Problems of a plan that uses the global credential, although a namespace may have its own.
 
-        A namespace whose resources were all last reconciled with the global one is taken for one without its own.
+        If all recorded resources of a namespace used the global credential, the namespace is assumed to have none.
         """
         used: dict[str, set[str]] = {}
         for key, record in records.items():
             used.setdefault(key.namespace, set()).add(record.credential)
         unsure = [
             namespace
-            for (namespace, name), found in sorted(self._found.items())
-            if name == OF_NAMESPACE and isinstance(found, Unknown) and found.unasked and used.get(namespace) != {GLOBAL}
+            for (namespace, name), lookup in sorted(self._lookups.items())
+            if name == OF_NAMESPACE
+            and isinstance(lookup, Unknown)
+            and lookup.unasked
+            and used.get(namespace) != {GLOBAL}
         ]
         if unsure and self._subscription:
             yield Problem(
@@ -145,23 +148,23 @@ class Credentials:
 
 
 def choose_offline(secrets: Mapping[CredentialName, Mapping[str, Secret]], subscription: str) -> CredentialOf:
-    """The choice offline, where only the Secrets of the manifests can be read, and none is opened.
+    """Return the choice for offline commands, which read only the Secrets of the manifests, and open no credential.
 
-    A Secret that is not among them may be elsewhere: then `subscription` stands for its own.
+    Another source may have a Secret that is not in the manifests: then `subscription` takes the place of its own.
     """
 
     def of(resource: Resource) -> Credential:
-        asked = _asked(resource)
-        values = secrets.get((resource.key.namespace, asked or OF_NAMESPACE))
-        said = read_subscription(values) if values is not None else None
-        if said is None:
+        secret_name = _find_named_secret(resource)
+        values = secrets.get((resource.key.namespace, secret_name or OF_NAMESPACE))
+        found_subscription = read_subscription(values) if values is not None else None
+        if found_subscription is None:
             return Credential(subscription=subscription, is_sure=False)
-        return Credential(name=asked or OF_NAMESPACE, subscription=said)
+        return Credential(name=secret_name or OF_NAMESPACE, subscription=found_subscription)
 
     return of
 
 
-def _asked(resource: Resource) -> str:
-    """The Secret that a manifest names itself. One with a slash is a mistake that validation tells."""
+def _find_named_secret(resource: Resource) -> str:
+    """The Secret that a manifest names itself. A name with a slash is an error, which validation reports."""
     name = resource.annotations.get(CREDENTIAL_FROM, "")
     return "" if "/" in name else name

@@ -1,6 +1,6 @@
-"""What must come before a manifest: the edges of the walk, and why each is one (docs/reference/design.md#order).
+"""The dependencies of a manifest: other manifests that must be applied before (docs/reference/design.md#order).
 
-Apart from the graph, which knows nothing of manifests. Every edge leads to a manifest of the same set.
+Separate from the graph, which does not know manifests. Every dependency is a manifest of the same set.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from gitsync.request.exports import find_addresses
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Needs:
-    """What one manifest depends on: its owner, the placeholders of its request, and the ARM ids that it gives."""
+    """What one manifest depends on: its owner, the placeholders of its request, and the ARM ids in it."""
 
     key: Key
     owner: OwnerRef | None
@@ -27,58 +27,58 @@ class Needs:
 
 
 class Dependencies:
-    """The edges of one set of manifests."""
+    """The dependencies in one set of manifests."""
 
     def __init__(self, resources: Sequence[Resource], arm_ids: Mapping[Key, str]) -> None:
         """`arm_ids` are those that are known offline."""
-        self._producers = _producers(resources)
+        self._producers = _find_producers(resources)
         self._keys = frozenset(resource.key for resource in resources)
-        self._at = {arm_id.casefold(): key for key, arm_id in sorted(arm_ids.items(), reverse=True)}
+        self._keys_by_id = {arm_id.casefold(): key for key, arm_id in sorted(arm_ids.items(), reverse=True)}
 
     def of(self, needs: Needs) -> tuple[Key, ...]:
-        """The manifests that must come before one, sorted; never itself."""
-        found = {key for key in self._needed(needs) if key in self._keys}
-        return tuple(sorted(found - {needs.key}))
+        """The manifests that must be applied before one, sorted; never itself."""
+        keys = {key for key in self._iterate_needed(needs) if key in self._keys}
+        return tuple(sorted(keys - {needs.key}))
 
-    def _needed(self, needs: Needs) -> Iterator[Key]:
+    def _iterate_needed(self, needs: Needs) -> Iterator[Key]:
         owner = needs.owner
         if owner and owner.key:
             yield owner.key
         for arm_id in (*needs.arm_ids, *([owner.arm_id] if owner and owner.arm_id else [])):
-            yield from self._above(arm_id)
+            yield from self._find_nearest(arm_id)
         for hole in needs.holes:
-            yield from self._behind(hole, needs.key.namespace)
+            yield from self._find_sources(hole, needs.key.namespace)
 
-    def _above(self, arm_id: str) -> Iterator[Key]:
-        """The manifest that an ARM id names or is below: the nearest, which itself waits for those above it."""
+    def _find_nearest(self, arm_id: str) -> Iterator[Key]:
+        """The manifest with an ARM id or, failing that, the nearest one above, which waits for those above it."""
         path = arm_id.rstrip("/").casefold()
         while path:
-            if path in self._at:
-                yield self._at[path]
+            if path in self._keys_by_id:
+                yield self._keys_by_id[path]
                 return
             path = path.rpartition("/")[0]
 
-    def _behind(self, hole: Hole, namespace: str) -> Iterator[Key]:
+    def _find_sources(self, hole: Hole, namespace: str) -> Iterator[Key]:
         match hole:
             case ReferenceHole(key):
                 yield key
             case SecretHole(name, key_):
-                yield from self._exporting(Address(Holder.SECRET, namespace, name), key_)
+                yield from self._find_exporters(Address(Holder.SECRET, namespace, name), key_)
             case ConfigMapHole(name, key_):
-                yield from self._exporting(Address(Holder.CONFIG_MAP, namespace, name), key_)
+                yield from self._find_exporters(Address(Holder.CONFIG_MAP, namespace, name), key_)
             case SecretMapHole(name):
-                yield from self._exporting(Address(Holder.SECRET, namespace, name), None)
+                yield from self._find_exporters(Address(Holder.SECRET, namespace, name), None)
 
-    def _exporting(self, address: Address, wanted: str | None) -> Iterator[Key]:
+    def _find_exporters(self, address: Address, entry: str | None) -> Iterator[Key]:
         for key, exported in self._producers.get(address, ()):
-            if wanted is None or exported in {None, wanted}:
+            if entry is None or exported in {None, entry}:
                 yield key
 
 
-def _producers(resources: Iterable[Resource]) -> Mapping[Address, list[tuple[Key, str | None]]]:
-    """Who exports to which Secret or ConfigMap, and under which of its keys: None for a whole map of them."""
-    found: dict[Address, list[tuple[Key, str | None]]] = defaultdict(list)
+def _find_producers(resources: Iterable[Resource]) -> Mapping[Address, list[tuple[Key, str | None]]]:
+    """Map each Secret or ConfigMap to the resources that export to it, with the key; None for all of its keys."""
+    producers: dict[Address, list[tuple[Key, str | None]]] = defaultdict(list)
     for resource in resources:
         for address, key in sorted(find_addresses(resource), key=str):
-            found[address].append((resource.key, key))
-    return found
+            producers[address].append((resource.key, key))
+    return producers

@@ -1,7 +1,7 @@
-"""One manifest on its way to a request: what is made of it, step by step.
+"""One manifest on its way to a request, step by step.
 
-Apart from prepare, which takes the whole set along: an id needs the owners' names, a request the ids of what it refers
-to, an edge all ids.
+Separate from `build`, which prepares the whole set: an id needs the names of the owners, a request the ids of its
+references, a dependency all ids.
 """
 
 from __future__ import annotations
@@ -27,9 +27,11 @@ from gitsync.validation.member import Member
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """What is known of one manifest so far. `kind` is None where the catalog does not have it; `converted` where the
-    body cannot be made; `template` where the request cannot, since the id or something referred to is not there;
-    `credential` where there is none, for a reason that `findings` has.
+    """One manifest and all that was derived from it so far.
+
+    `kind` is None if the catalog does not have it, `converted` if the body cannot be made, `template` if
+    the request cannot be made (without an id, or with an unknown reference), and `credential` if there is none, for a
+    reason in `findings`.
     """
 
     resource: Resource
@@ -51,7 +53,7 @@ class Draft:
 
     @property
     def known_id(self) -> str | None:
-        """The id where it is known offline."""
+        """The id, if it is known offline."""
         return self.arm_id if isinstance(self.arm_id, str) else None
 
     @property
@@ -66,51 +68,55 @@ class Draft:
 
 
 def begin_draft(resource: Resource, catalog: Catalog, config_maps: ConfigMaps) -> Draft:
-    """What a manifest says by itself: kind, owner, name and body."""
+    """Make a draft of what the manifest says by itself: kind, owner, name and body."""
     kind = catalog.kind(resource.gvk)
     if kind is None:
         return Draft(resource=resource)
     owner = find_owner(resource, kind)
     name = derive_azure_name(resource, kind, owner, config_maps)
-    converted = _converted(resource, kind, name)
+    converted = _convert_body(resource, kind, name)
     return Draft(resource=resource, kind=kind, owner=owner, name=name, converted=converted)
 
 
 def find_draft_subscription(credential_of: CredentialOf, resource: Resource) -> str | None:
-    """The subscription of a manifest; None where it has no credential."""
+    """The subscription of a manifest; None if it has no credential."""
     credential = credential_of(resource)
     return credential.subscription if isinstance(credential, Credential) else None
 
 
 def add_credential(draft: Draft, credential_of: CredentialOf, ids: ArmIds) -> Draft:
-    """Add the credential, and what is wrong with it or with that of the resource group."""
+    """Add the credential, or a finding if it or that of the resource group cannot be used."""
     credential = credential_of(draft.resource)
     if isinstance(credential, Finding):
         return replace(draft, findings=(credential,))
     group = ids.group_above(draft.standing) if draft.standing else None
-    finding = _below(group, credential_of(group), credential) if group else None
+    finding = _check_group(group, credential_of(group), credential) if group else None
     return replace(draft, credential=credential, findings=(finding,) if finding else ())
 
 
-def _below(group: Resource, above: Credential | Finding, own: Credential) -> Finding | None:
-    """Why a resource cannot be in a group: a write below a group of another subscription is not possible
+def _check_group(group: Resource, parent: Credential | Finding, credential: Credential) -> Finding | None:
+    """Return why a resource cannot be in a group: a write below a group of another subscription is not possible
     (docs/reference/reconciliation.md#arm-ids).
     """
     path = ("spec", "owner")
-    if isinstance(above, Finding):
+    if isinstance(parent, Finding):
         message = f"The resource group {group.key.name} has no credential, so its subscription is unknown."
-        return replace(above, path=path, message=message)
-    if _agree(own, above):
+        return replace(parent, path=path, message=message)
+    if _have_same_subscription(credential, parent):
         return None
-    message = f'resource subscription "{own.subscription}" does not match parent subscription "{above.subscription}"'
+    message = (
+        f'resource subscription "{credential.subscription}" does not match parent subscription "{parent.subscription}"'
+    )
     hint = "Use a credential with the subscription of the resource group."
     return Finding(code="ParentSubscription", path=path, message=message, hint=hint)
 
 
-def _agree(credential: Credential, above: Credential) -> bool:
-    """Whether two credentials have one subscription, as far as is known (docs/reference/reconciliation.md#arm-ids)."""
-    same = credential.subscription.casefold() == above.subscription.casefold()
-    return same or not (credential.is_sure and above.is_sure)
+def _have_same_subscription(credential: Credential, parent: Credential) -> bool:
+    """Tell whether two credentials have the same subscription, as far as is known
+    (docs/reference/reconciliation.md#arm-ids).
+    """
+    is_same = credential.subscription.casefold() == parent.subscription.casefold()
+    return is_same or not (credential.is_sure and parent.is_sure)
 
 
 def add_id(draft: Draft, ids: ArmIds) -> Draft:
@@ -119,7 +125,7 @@ def add_id(draft: Draft, ids: ArmIds) -> Draft:
 
 
 def add_template(draft: Draft, id_of: Callable[[Key], ArmId | None]) -> Draft:
-    """Add the request, where all that it refers to has an id."""
+    """Add the request, if all of its references have ids."""
     if draft.kind is None or draft.converted is None or draft.arm_id is None:
         return draft
     body = draft.converted.body
@@ -129,7 +135,7 @@ def add_template(draft: Draft, id_of: Callable[[Key], ArmId | None]) -> Draft:
     return replace(draft, template=template)
 
 
-def add_dependencies(draft: Draft, edges: Dependencies) -> Draft:
+def add_dependencies(draft: Draft, dependencies: Dependencies) -> Draft:
     converted = draft.converted
     needs = Needs(
         key=draft.resource.key,
@@ -137,11 +143,11 @@ def add_dependencies(draft: Draft, edges: Dependencies) -> Draft:
         holes=(*find_holes(draft.arm_id), *(find_holes(converted.body) if converted else ())),
         arm_ids=converted.arm_ids if converted else (),
     )
-    return replace(draft, depends_on=edges.of(needs))
+    return replace(draft, depends_on=dependencies.of(needs))
 
 
-def _converted(resource: Resource, kind: Kind, name: AzureName | None) -> Converted | None:
-    """The body. Where the name is not known there is no request either, but what the body draws on still counts."""
+def _convert_body(resource: Resource, kind: Kind, name: AzureName | None) -> Converted | None:
+    """Make the body. Without a name there is no request, but the dependencies of the body still count."""
     try:
         return convert(kind, resource.spec, name or "", resource.key.namespace)
     except UnusableReferenceError:

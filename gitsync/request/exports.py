@@ -1,6 +1,6 @@
-"""What a resource exports, from the values of its fields and expressions to whole Secrets and config maps.
+"""The exports of a resource, from the values of its fields and expressions to whole Secrets and config maps.
 
-Pure: where the values come from is the caller's. Words and rules are ASO's
+Pure: the caller has the values. Words and rules are ASO's
 (docs/reference/reconciliation.md#export-values).
 """
 
@@ -18,7 +18,7 @@ from gitsync.model.resource import Resource
 from gitsync.model.secret import Secret
 
 OPERATOR_SPEC: Final = "operatorSpec"
-"""The field in which a manifest says what it exports."""
+"""The field of a manifest with its exports."""
 
 _FIXED: Final = {Holder.SECRET: "secrets", Holder.CONFIG_MAP: "configMaps"}
 _EXPRESSIONS: Final = {Holder.SECRET: "secretExpressions", Holder.CONFIG_MAP: "configMapExpressions"}
@@ -26,7 +26,7 @@ _WORDS: Final = {Holder.SECRET: ("secret", "StringData"), Holder.CONFIG_MAP: ("c
 _NOUNS: Final = {Holder.SECRET: "secret", Holder.CONFIG_MAP: "value"}
 
 MOST_CHARACTERS: Final = 1024 * 1024
-"""Of all that one object says: Kubernetes takes no more, and an expression could make gigabytes."""
+"""The limit for one object: Kubernetes takes no more, and an expression could make gigabytes."""
 
 
 class ExportError(GitsyncError):
@@ -41,7 +41,7 @@ class ExportError(GitsyncError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Destination:
-    """Where one value goes: a key of an object, and the annotations and labels of the object."""
+    """The destination of one value: a key of an object, and the annotations and labels of the object."""
 
     address: Address
     key: str
@@ -51,82 +51,83 @@ class Destination:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportedValue:
-    """One value and where it goes."""
+    """One value and its destination."""
 
     to: Destination
     value: Secret
 
 
 def find_destinations(resource: Resource, holder: Holder) -> dict[str, Destination]:
-    """The destinations that operatorSpec gives to fields, by the name of the field, sorted."""
-    said = _operator_spec(resource).get(_FIXED[holder])
-    wanted = said.items() if isinstance(said, Mapping) else ()
+    """The destinations of fields in operatorSpec, by the name of the field, sorted."""
+    entries = _find_operator_spec(resource).get(_FIXED[holder])
+    named_entries = entries.items() if isinstance(entries, Mapping) else ()
     return {
         name: Destination(
             address=Address(holder, resource.key.namespace, str(entry.get("name"))),
             key=str(entry.get("key")),
-            annotations=_texts(entry.get("annotations")),
-            labels=_texts(entry.get("labels")),
+            annotations=_read_texts(entry.get("annotations")),
+            labels=_read_texts(entry.get("labels")),
         )
-        for name, entry in sorted(wanted)
+        for name, entry in sorted(named_entries)
         if isinstance(entry, Mapping)
     }
 
 
 def has_expressions(resource: Resource) -> bool:
     """Tell whether a manifest has any expression."""
-    return any(_operator_spec(resource).get(field) for field in _EXPRESSIONS.values())
+    return any(_find_operator_spec(resource).get(field) for field in _EXPRESSIONS.values())
 
 
 def find_addresses(resource: Resource) -> frozenset[tuple[Address, str | None]]:
-    """Every object that a resource exports to, with the key; None where an expression gives all of its keys."""
-    return frozenset(_addresses(resource))
+    """Every object that a resource exports to, with the key; None if an expression makes all of its keys."""
+    return frozenset(_iterate_addresses(resource))
 
 
-def _addresses(resource: Resource) -> Iterator[tuple[Address, str | None]]:
-    spec = _operator_spec(resource)
+def _iterate_addresses(resource: Resource) -> Iterator[tuple[Address, str | None]]:
+    spec = _find_operator_spec(resource)
     for holder in Holder:
         for to in find_destinations(resource, holder).values():
             yield to.address, to.key
-        said = spec.get(_EXPRESSIONS[holder])
-        for entry in said if isinstance(said, list) else ():
+        expressions = spec.get(_EXPRESSIONS[holder])
+        for entry in expressions if isinstance(expressions, list) else ():
             if isinstance(entry, Mapping) and isinstance(entry.get("name"), str):
                 key = entry.get("key")
                 yield Address(holder, resource.key.namespace, entry["name"]), key if isinstance(key, str) else None
 
 
 def assign_exporters(resources: Iterable[Resource], recorded: Mapping[Address, Key]) -> dict[Address, Key]:
-    """Who may write each object: of several that want to, the one that is recorded as its owner, else the first."""
-    wanting: dict[Address, list[Key]] = defaultdict(list)
+    """Map each object to the resource that may write it: of several, the recorded owner, or else the first."""
+    exporters: dict[Address, list[Key]] = defaultdict(list)
     for resource in resources:
-        for address, _ in _addresses(resource):
-            wanting[address].append(resource.key)
+        for address, _ in _iterate_addresses(resource):
+            exporters[address].append(resource.key)
     return {
-        address: recorded[address] if recorded.get(address) in keys else min(keys) for address, keys in wanting.items()
+        address: recorded[address] if recorded.get(address) in keys else min(keys)
+        for address, keys in exporters.items()
     }
 
 
-def collect_fields(wanted: Mapping[str, Destination], values: Mapping[str, Secret]) -> tuple[ExportedValue, ...]:
-    """The values of fields with where they go. A field that has no value is passed over; an empty one is an error.
+def collect_fields(destinations: Mapping[str, Destination], values: Mapping[str, Secret]) -> tuple[ExportedValue, ...]:
+    """Return the values of fields with their destinations, without fields that have no value.
 
-    Raises ExportError with all that are empty.
+    Raises ExportError with all fields whose value is empty.
     """
-    found = {name: to for name, to in wanted.items() if name in values}
+    with_values = {name: to for name, to in destinations.items() if name in values}
     empty = [
-        f"could not find {_NOUNS[to.address.holder]} to save to '{_spelled(to)}'"
-        for name, to in found.items()
+        f"could not find {_NOUNS[to.address.holder]} to save to '{_format_destination(to)}'"
+        for name, to in with_values.items()
         if not values[name].reveal()
     ]
     if empty:
         raise ExportError("; ".join(empty), is_fatal=False)
-    return tuple(ExportedValue(to=to, value=values[name]) for name, to in found.items())
+    return tuple(ExportedValue(to=to, value=values[name]) for name, to in with_values.items())
 
 
 def merge_entries(owner: Owner, entries: Iterable[ExportedValue]) -> tuple[Export, ...]:
-    """The objects that entries make together, sorted by their addresses.
+    """Merge entries to objects, sorted by their addresses.
 
-    Raises ExportError with every key that is written twice, every annotation or label that is given two values, and
-    every object that is too large.
+    Raises ExportError with every key that is written twice, every annotation or label with two values, and every object
+    that is too large.
     """
     by_address: dict[Address, list[ExportedValue]] = defaultdict(list)
     for entry in entries:
@@ -136,16 +137,16 @@ def merge_entries(owner: Owner, entries: Iterable[ExportedValue]) -> tuple[Expor
         Export(
             address=address,
             owner=owner,
-            data=_data(address, found, collisions),
-            annotations=_metadata(address, "annotation", [e.to.annotations for e in found], collisions),
-            labels=_metadata(address, "label", [e.to.labels for e in found], collisions),
+            data=_merge_data(address, group, collisions),
+            annotations=_merge_metadata(address, "annotation", [e.to.annotations for e in group], collisions),
+            labels=_merge_metadata(address, "label", [e.to.labels for e in group], collisions),
         )
-        for address, found in sorted(by_address.items())
+        for address, group in sorted(by_address.items())
     )
     too_large = [
         f"{export.address} would have more than {MOST_CHARACTERS} characters"
         for export in exports
-        if _size(export) > MOST_CHARACTERS
+        if _count_characters(export) > MOST_CHARACTERS
     ]
     if collisions or too_large:
         raise ExportError("; ".join([*collisions, *too_large]), is_fatal=True)
@@ -153,18 +154,18 @@ def merge_entries(owner: Owner, entries: Iterable[ExportedValue]) -> tuple[Expor
 
 
 def format_not_owned(address: Address, key: Key) -> str:
-    """ASO's sentence on an object that exists and is not the resource's own."""
+    """ASO's message for an object that exists and belongs to another owner."""
     return f"cannot overwrite {address} which is not owned by {key.kind}.{key.group} {key.namespace}/{key.name}"
 
 
-def _size(export: Export) -> int:
-    said = (*export.annotations.items(), *export.labels.items())
+def _count_characters(export: Export) -> int:
+    metadata = (*export.annotations.items(), *export.labels.items())
     return sum(len(key) + len(value.reveal()) for key, value in export.data.items()) + sum(
-        len(k) + len(v) for k, v in said
+        len(k) + len(v) for k, v in metadata
     )
 
 
-def _data(address: Address, entries: Iterable[ExportedValue], collisions: list[str]) -> dict[str, Secret]:
+def _merge_data(address: Address, entries: Iterable[ExportedValue], collisions: list[str]) -> dict[str, Secret]:
     data: dict[str, Secret] = {}
     for entry in entries:
         if entry.to.key in data:
@@ -173,23 +174,25 @@ def _data(address: Address, entries: Iterable[ExportedValue], collisions: list[s
     return dict(sorted(data.items()))
 
 
-def _metadata(address: Address, word: str, given: Iterable[Mapping[str, str]], collisions: list[str]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for key, value in (pair for one in given for pair in one.items()):
-        if found.setdefault(key, value) != value:
+def _merge_metadata(
+    address: Address, word: str, mappings: Iterable[Mapping[str, str]], collisions: list[str]
+) -> dict[str, str]:
+    merged: dict[str, str] = {}
+    for key, value in (pair for mapping in mappings for pair in mapping.items()):
+        if merged.setdefault(key, value) != value:
             target = _WORDS[address.holder][0]
             collisions.append(f'{word} collision for {target} "{address.name}": key "{key}" is given two values')
-    return dict(sorted(found.items()))
+    return dict(sorted(merged.items()))
 
 
-def _spelled(to: Destination) -> str:
+def _format_destination(to: Destination) -> str:
     return f'Name: "{to.address.name}", Key: "{to.key}"'
 
 
-def _operator_spec(resource: Resource) -> Mapping[str, Any]:
-    said = resource.spec.get(OPERATOR_SPEC)
-    return said if isinstance(said, Mapping) else {}
+def _find_operator_spec(resource: Resource) -> Mapping[str, Any]:
+    operator_spec = resource.spec.get(OPERATOR_SPEC)
+    return operator_spec if isinstance(operator_spec, Mapping) else {}
 
 
-def _texts(said: Any) -> dict[str, str]:
-    return {str(key): str(value) for key, value in said.items()} if isinstance(said, Mapping) else {}
+def _read_texts(value: Any) -> dict[str, str]:
+    return {str(key): str(text) for key, text in value.items()} if isinstance(value, Mapping) else {}

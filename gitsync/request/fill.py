@@ -1,7 +1,7 @@
-"""A template with its placeholders filled: the request that is sent, or shown.
+"""The request of a template, with its placeholders filled, to be sent or shown.
 
-The second of the two steps of conversion. Where values come from is the caller's: a run has them from Azure and from
-sources of secrets, `render` has placeholders.
+The second of the two steps of conversion. The caller has the values: a run reads them from Azure and from secret
+sources, `render` has placeholders.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from gitsync.validation.name_rules import is_one_segment
 
 
 class MissingValueError(GitsyncError):
-    """A value that a manifest refers to is not there, or not to be had. `reason` is that of the condition:
+    """A value that a manifest refers to does not exist or cannot be read. `reason` is that of the condition:
     "SecretNotFound", "ConfigMapNotFound", "ReferenceNotFound" or "Failed"
     (docs/reference/reconciliation.md#missing-values).
     """
@@ -57,15 +57,15 @@ class Values(Protocol):
 
 
 def fill(template: Template, namespace: str, values: Values) -> Request:
-    """The request of a template. `namespace` is the manifest's own: all that it names is in it.
+    """Fill a template. `namespace` is the manifest's own, which has all that it refers to.
 
-    MissingValueError where `values` has no answer; from a config map an empty name is none, and neither is a path.
+    Raises MissingValueError if `values` lacks one, or if a config map has an empty name or a path as a name.
     """
-    filled = _Filling(namespace, values)
-    body: dict[str, Any] = filled.value(template.body)
+    filling = _Filling(namespace, values)
+    body: dict[str, Any] = filling.value(template.body)
     arm_id = template.arm_id
     return Request(
-        arm_id=arm_id if isinstance(arm_id, str) else filled.text(arm_id), api_version=template.api_version, body=body
+        arm_id=arm_id if isinstance(arm_id, str) else filling.text(arm_id), api_version=template.api_version, body=body
     )
 
 
@@ -81,11 +81,11 @@ class _Filling:
             return {key: self.value(member) for key, member in value.items()}
         if isinstance(value, list):
             return [self.value(member) for member in value]
-        fill_one = _HOLES.get(type(value))
-        return fill_one(self, value) if fill_one else value
+        fill_hole = _HOLES.get(type(value))
+        return fill_hole(self, value) if fill_hole else value
 
     def reference_keys(self, keys: ReferenceKeys) -> dict[str, Any]:
-        return {str(self.value(each)): {} for each in keys.references}
+        return {str(self.value(reference)): {} for reference in keys.references}
 
     def text(self, text: Text) -> str:
         return "".join(part if isinstance(part, str) else self.part(part) for part in text.parts)
@@ -94,7 +94,7 @@ class _Filling:
         return self.values.root(hole.key) if isinstance(hole, RootHole) else self.name(hole)
 
     def name(self, hole: ConfigMapHole) -> str:
-        """A part of an id. Here a placeholder must show, since an id is text."""
+        """A part of an id. A placeholder is revealed here, since an id is text."""
         value = self.config_map(hole.name, hole.key)
         text = value.reveal() if isinstance(value, Secret) else value
         if not text:

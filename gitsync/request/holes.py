@@ -1,6 +1,6 @@
-"""The placeholders of a body or of an id: what a manifest needs from others.
+"""The placeholders of a body or of an id: the values that a manifest needs from elsewhere.
 
-That an id begins where only Azure knows is no need of its own: it waits for its owner anyway.
+The root of an id below an alias is not one of them: the resource waits for its owner anyway.
 """
 
 from __future__ import annotations
@@ -29,4 +29,4 @@ def find_holes(value: Any) -> Iterator[Hole]:
     elif isinstance(value, Text):
         yield from (part for part in value.parts if isinstance(part, ConfigMapHole))
     elif isinstance(value, ReferenceKeys):
-        yield from (each for each in value.references if not isinstance(each, str))
+        yield from (reference for reference in value.references if not isinstance(reference, str))

@@ -20,14 +20,14 @@ def is_alias(owner: Key | None) -> bool:
 
 
 def find_owner(resource: Resource, kind: Kind) -> OwnerRef | None:
-    """The owner; None for a kind without one, and where the manifest names none in a form that can be used."""
-    said = resource.spec.get("owner")
-    if not kind.has_owner or not isinstance(said, Mapping):
+    """Return the owner; None for a kind without one, or if the manifest does not name one in a valid form."""
+    owner = resource.spec.get("owner")
+    if not kind.has_owner or not isinstance(owner, Mapping):
         return None
-    name, arm_id = said.get("name"), said.get("armId")
+    name, arm_id = owner.get("name"), owner.get("armId")
     if arm_id:
         return OwnerRef(arm_id=arm_id) if isinstance(arm_id, str) and not name else None
-    group, of_kind = kind.owner or (said.get("group"), said.get("kind"))
-    if not all(isinstance(text, str) and text for text in (group, of_kind, name)):
+    group, kind_name = kind.owner or (owner.get("group"), owner.get("kind"))
+    if not all(isinstance(text, str) and text for text in (group, kind_name, name)):
         return None
-    return OwnerRef(key=Key(str(group), str(of_kind), resource.key.namespace, str(name)))
+    return OwnerRef(key=Key(str(group), str(kind_name), resource.key.namespace, str(name)))

@@ -1,4 +1,4 @@
-"""Requests as they can be shown without a run: what only a run can know stands as where it comes from."""
+"""Requests as they can be shown without a run: values that only a run knows are replaced by their origin."""
 
 from __future__ import annotations
 
@@ -18,31 +18,29 @@ Secrets = Mapping[tuple[str, str], Mapping[str, Secret]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """A resource, its id and its request; None where these cannot be made. The body is plain JSON."""
+    """A resource, its id and its request; None if these cannot be made. The body is plain JSON."""
 
     prepared: Prepared
     arm_id: str | None
     request: Request | None
 
 
-def show(everything: Sequence[Prepared], config_maps: ConfigMaps) -> tuple[Shown, ...]:
-    """Every resource as it can be shown, in the order given. `config_maps` are those that manifests declare."""
-    values = Placeholders({one.key: one for one in everything}, config_maps)
-    return tuple(_shown(one, values) for one in everything)
+def show(prepared: Sequence[Prepared], config_maps: ConfigMaps) -> tuple[Shown, ...]:
+    """Render every resource for display, in the same order. `config_maps` are those that manifests declare."""
+    values = Placeholders({one.key: one for one in prepared}, config_maps)
+    return tuple(_render(one, values) for one in prepared)
 
 
-def _shown(one: Prepared, values: Placeholders) -> Shown:
-    if one.template is None:
-        return Shown(prepared=one, arm_id=one.arm_id, request=None)
-    filled = fill(one.template, one.key.namespace, values)
-    request = Request(arm_id=filled.arm_id, api_version=filled.api_version, body=_plain(filled.body))
-    return Shown(prepared=one, arm_id=filled.arm_id, request=request)
+def _render(prepared: Prepared, values: Placeholders) -> Shown:
+    if prepared.template is None:
+        return Shown(prepared=prepared, arm_id=prepared.arm_id, request=None)
+    filled = fill(prepared.template, prepared.key.namespace, values)
+    request = Request(arm_id=filled.arm_id, api_version=filled.api_version, body=_to_json(filled.body))
+    return Shown(prepared=prepared, arm_id=filled.arm_id, request=request)
 
 
 class Placeholders:
-    """Fills placeholders with the origin of their values. Of secrets it has those that it is given: none for a body
-    that is shown.
-    """
+    """Fills placeholders with the origin of their values, except for the values in `config_maps` and `secrets`."""
 
     def __init__(
         self, prepared: Mapping[Key, Prepared], config_maps: ConfigMaps, secrets: Secrets | None = None
@@ -77,19 +75,19 @@ class Placeholders:
     def _part(self, namespace: str, hole: ConfigMapHole | RootHole) -> str:
         if isinstance(hole, RootHole):
             return self.root(hole.key)
-        told = self.config_map(namespace, hole.name, hole.key)
-        return told.reveal() if isinstance(told, Secret) else told
+        value = self.config_map(namespace, hole.name, hole.key)
+        return value.reveal() if isinstance(value, Secret) else value
 
 
 def format_alias_root(key: Key) -> str:
-    """How it is shown that an id begins with the subscription that an alias makes."""
+    """Return the placeholder for the subscription that an alias creates, as the start of an id."""
     return f"/subscriptions/<subscription of {key.name}>"
 
 
-def _plain(value: Any) -> Any:
-    """A body as JSON: the only secrets in it are the placeholders made here."""
+def _to_json(value: Any) -> Any:
+    """Return a body as JSON: the only secrets in it are placeholders."""
     if isinstance(value, Secret):
         return value.reveal()
     if isinstance(value, Mapping):
-        return {key: _plain(member) for key, member in value.items()}
-    return [_plain(member) for member in value] if isinstance(value, list) else value
+        return {key: _to_json(member) for key, member in value.items()}
+    return [_to_json(member) for member in value] if isinstance(value, list) else value

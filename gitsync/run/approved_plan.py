@@ -1,6 +1,6 @@
 """A plan for review: from a run to the plan file, and from that file to a narrower run.
 
-Separate from planning, which knows git and the records only: this holds one run to the findings of another.
+Separate from `planning`, which knows git and the records only: this limits a sync to what a plan showed.
 """
 
 from __future__ import annotations
@@ -28,29 +28,29 @@ _HINDERED = frozenset({Verdict.BLOCKED, Verdict.INVALID, Verdict.UNKNOWN})
 
 
 def load_approved_plan(config: Config, connections: Connections) -> Review | None:
-    """The plan that --plan holds the run to; None without one.
+    """Return the plan that --plan names; None without --plan.
 
-    Raises ConfigError if it cannot be read, or was made from other input: nothing was touched.
+    Raises ConfigError if it cannot be read, or was made from other input. Nothing was changed yet.
     """
     if config.plan_file is None:
         return None
     review = read_plan(Path(config.plan_file))
-    wanted = {
+    inputs = {
         "repository": (review.repository, find_repository(connections.source)),
         "revision": (review.revision, find_revision(connections.source)),
         "prune": (review.prune, config.prune),
     }
-    for name, (then, now) in wanted.items():
-        if then != now:
+    for name, (reviewed, current) in inputs.items():
+        if reviewed != current:
             raise ConfigError(
-                f"The plan {config.plan_file} was made with another {name}: {_shown(then)}, and this run has "
-                f"{_shown(now)}.",
+                f"The plan {config.plan_file} was made with another {name}: {_format_value(reviewed)}, "
+                f"and this run has {_format_value(current)}.",
                 hint=f"Run with the same {name}, or create a new plan and have it reviewed.",
             )
     return review
 
 
-def _shown(value: object) -> str:
+def _format_value(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value or "none")
 
 
@@ -58,20 +58,20 @@ def narrow_plan(plan: Plan, review: Review | None) -> Plan:
     """Hold back every prune that the reviewed plan does not contain, and those of its parents."""
     if review is None:
         return plan
-    held = {key: _narrowed(prune, review.nodes.get(key)) for key, prune in plan.prunes.items()}
-    return replace(plan, prunes=hold_parents(held))
+    prunes = {key: _narrow_prune(prune, review.nodes.get(key)) for key, prune in plan.prunes.items()}
+    return replace(plan, prunes=hold_parents(prunes))
 
 
-def _narrowed(prune: Prune, then: Reviewed | None) -> Prune:
+def _narrow_prune(prune: Prune, reviewed: Reviewed | None) -> Prune:
     action = Action.DETACH if prune.detaches else Action.DELETE
-    if prune.held or (then is not None and then.action is action):
+    if prune.held or (reviewed is not None and reviewed.action is action):
         return prune
     return replace(prune, held=NOT_REVIEWED.format(action="delete" if action is Action.DELETE else "forget"))
 
 
 def make_review(config: Config, connections: Connections, results: Iterable[Result]) -> Review:
     """The content of a plan for review."""
-    nodes: Mapping[Key, Reviewed] = {result.key: _of(result) for result in results}
+    nodes: Mapping[Key, Reviewed] = {result.key: _make_reviewed(result) for result in results}
     return Review(
         repository=find_repository(connections.source),
         revision=find_revision(connections.source),
@@ -81,8 +81,8 @@ def make_review(config: Config, connections: Connections, results: Iterable[Resu
     )
 
 
-def _of(result: Result) -> Reviewed:
-    """What could not be planned is not applied."""
+def _make_reviewed(result: Result) -> Reviewed:
+    """A resource that could not be planned gets no action."""
     if result.verdict in _HINDERED:
         return Reviewed(action=Action.NONE)
     return result.reviewed or Reviewed(action=result.action)

@@ -36,16 +36,16 @@ from gitsync.report.progress import Progress, Silent
 from gitsync.run.secret_stores import open_places
 from gitsync.secrets.stores import Places
 
-NOBODYS_SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
-"""The subscription on the emulator where none is given."""
+PLACEHOLDER_SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
+"""The subscription on the emulator if the settings have none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connections:
     """What a run works with.
 
-    `stop` is set when the run is to begin nothing more and end its waits; `redactions` knows every secret value.
-    `arm` is Azure as the global credential, and `open_as` gives it as another; without it, all are that one.
+    If `stop` is set, the run begins nothing more and ends its waits. `redactions` knows every secret value. `arm` is
+    the client of the global credential. `open_as` opens the client of another one; without it, all resources use `arm`.
     """
 
     source: Checkout
@@ -63,7 +63,7 @@ class Connections:
     open_as: OpenAs | None = None
 
     def redact(self, secret: Secret) -> None:
-        """Keep a value out of all that leaves the run."""
+        """Keep a value out of all output of the run."""
         self.redactions.add(secret)
 
 
@@ -95,19 +95,19 @@ async def open_connections(
 
     Programs that the run starts end with `grace`.
 
-    Raises ConfigError, SourceError or StateError where one of them cannot be opened.
+    Raises ConfigError, SourceError or StateError if one of them cannot be opened.
     """
-    clock, known, grace = StoppableClock(stop), redactions or Redactions(), grace or Grace()
-    with _checkout(config, grace) as source, _store(config, source, clock) as store:
+    clock, redactions, grace = StoppableClock(stop), redactions or Redactions(), grace or Grace()
+    with _open_checkout(config, grace) as source, _open_state_store(config, source, clock) as store:
         settings = find_source_settings(config, source.settings)
         config = replace(config, namespace=settings.namespace, unknown_fields=settings.unknown_fields)
         async with (
-            _azure(config, known) as access,
+            _open_azure(config, redactions) as access,
             open_arms(access, clock) as arms,
             open_places(config, access, clock, grace, writes=writes) as places,
         ):
             for secret in source.remote.secrets if source.remote else ():
-                known.add(secret)
+                redactions.add(secret)
             yield Connections(
                 source=source,
                 settings=settings,
@@ -120,27 +120,28 @@ async def open_connections(
                 catalog=open_catalog(),
                 registry=Registry.load(),
                 progress=progress or Silent(),
-                redactions=known,
+                redactions=redactions,
                 places=places,
             )
 
 
 def find_global_subscription(config: Config) -> str:
-    """Return the subscription of the global credential; "" where there is none."""
-    return config.subscription or (NOBODYS_SUBSCRIPTION if config.emulator is not None else "")
+    """Return the subscription of the global credential; "" if there is none."""
+    return config.subscription or (PLACEHOLDER_SUBSCRIPTION if config.emulator is not None else "")
 
 
 def make_opener(config: Config, access: ArmAccess, arms: Arms) -> OpenAs | None:
-    """How to sign in as a Secret says: tokens go to the run's Azure, unless a setting allows Secrets to name others.
+    """Make the function that signs in as a Secret says.
 
-    If the run does not sign in, Secrets do not sign in either: their values are sent to no one.
+    Tokens go to the cloud of the run, unless a setting allows Secrets to name another cloud. Returns None if the run
+    does not sign in: then the values of Secrets are not sent either.
     """
     if access.sign_in.method is Method.ANONYMOUS:
         return None
 
     async def open_as(identity: Identity) -> Arm:
-        named = identity.cloud
-        cloud = make_cloud(named.endpoint, named.audience, named.authority) if named else None
+        other = identity.cloud
+        cloud = make_cloud(other.endpoint, other.audience, other.authority) if other else None
         machine = access.sign_in
         sign_in = replace(
             identity.sign_in,
@@ -153,7 +154,7 @@ def make_opener(config: Config, access: ArmAccess, arms: Arms) -> OpenAs | None:
     return open_as
 
 
-def _checkout(config: Config, grace: Grace) -> Checkout:
+def _open_checkout(config: Config, grace: Grace) -> Checkout:
     access = GitAccess(
         token=config.git_token,
         username=config.git_username,
@@ -171,7 +172,7 @@ def _checkout(config: Config, grace: Grace) -> Checkout:
     )
 
 
-def _store(config: Config, source: Checkout, clock: Clock) -> StateStore:
+def _open_state_store(config: Config, source: Checkout, clock: Clock) -> StateStore:
     directory = Path(config.status_dir) if config.status_dir else None
     return open_store(
         source,
@@ -183,10 +184,10 @@ def _store(config: Config, source: Checkout, clock: Clock) -> StateStore:
 
 
 @asynccontextmanager
-async def _azure(config: Config, redactions: Redactions) -> AsyncIterator[ArmAccess]:
+async def _open_azure(config: Config, redactions: Redactions) -> AsyncIterator[ArmAccess]:
     """How to reach Azure; with --emulator, an emulator that runs as long as the run."""
     if config.emulator is None:
-        yield _access(config, make_cloud(config.endpoint, config.audience, config.authority), redactions)
+        yield _make_access(config, make_cloud(config.endpoint, config.audience, config.authority), redactions)
         return
     from gitsync.emulator.http.server import Emulator  # noqa: PLC0415 - most runs speak to Azure
     from gitsync.emulator.settings import EmulatorSettings, read_settings  # noqa: PLC0415 - as above
@@ -195,13 +196,13 @@ async def _azure(config: Config, redactions: Redactions) -> AsyncIterator[ArmAcc
     settings = read_settings(Path(config.emulator_script)) if config.emulator_script else EmulatorSettings()
     store = SqliteStore(Path(config.emulator)) if config.emulator else MemoryStore()
     async with Emulator(settings, store) as emulator:
-        yield _access(replace(config, credential="anonymous"), make_cloud(emulator.url), redactions)
+        yield _make_access(replace(config, credential="anonymous"), make_cloud(emulator.url), redactions)
 
 
-def _access(config: Config, cloud: Cloud, redactions: Redactions) -> ArmAccess:
+def _make_access(config: Config, cloud: Cloud, redactions: Redactions) -> ArmAccess:
     return ArmAccess(
         cloud=cloud,
-        sign_in=_sign_in(config),
+        sign_in=_make_sign_in(config),
         network=Network(
             ca_bundle=Path(config.ca_bundle) if config.ca_bundle else None,
             environment=os.environ,
@@ -212,7 +213,7 @@ def _access(config: Config, cloud: Cloud, redactions: Redactions) -> ArmAccess:
     )
 
 
-def _sign_in(config: Config) -> SignIn:
+def _make_sign_in(config: Config) -> SignIn:
     """The identity of the settings; without a global credential, an anonymous one that is never used."""
     machine = SignIn(token_file=config.federated_token_file or "", environment=os.environ)
     if not config.subscription and config.emulator is None and config.credential != Method.ANONYMOUS:

@@ -1,4 +1,4 @@
-"""Makes the context that all nodes of a run share, once: from the settings, the connections and the manifests."""
+"""The context that all nodes of a run share, made once from the settings, the connections and the manifests."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def make_context(
     values = RunValues(
         run_input.lookup,
         {one.key: one.arm_id for one in run_input.prepared if one.arm_id},
-        _promised(resources),
+        _list_promised_keys(resources),
         foresees=not rules.writes,
     )
     return RunContext(
@@ -57,7 +57,7 @@ def make_context(
         catalog=connections.catalog,
         clock=connections.clock,
         values=values,
-        outlets=_outlets(connections, run_input.prepared, state),
+        outlets=_make_outlets(connections, run_input.prepared, state),
         redactions=connections.redactions,
         rules=rules,
         digests=Digests(config.digest_key),
@@ -65,18 +65,20 @@ def make_context(
     )
 
 
-def _promised(resources: Iterable[Resource]) -> Mapping[Address, frozenset[str | None]]:
-    promised: dict[Address, set[str | None]] = defaultdict(set)
+def _list_promised_keys(resources: Iterable[Resource]) -> Mapping[Address, frozenset[str | None]]:
+    keys_by_address: dict[Address, set[str | None]] = defaultdict(set)
     for resource in resources:
         for address, key in find_addresses(resource):
-            promised[address].add(key)
-    return {address: frozenset(keys) for address, keys in promised.items()}
+            keys_by_address[address].add(key)
+    return {address: frozenset(keys) for address, keys in keys_by_address.items()}
 
 
-def _outlets(connections: Connections, prepared: Sequence[Prepared], state: State) -> Outlets:
+def _make_outlets(connections: Connections, prepared: Sequence[Prepared], state: State) -> Outlets:
     owners = {address: key for key, record in state.records.items() for address in record.exports}
-    kept = KeptConfigMaps(state.config_maps)
-    sinks = (kept, *connections.places.sinks) if connections.places.keeps_config_maps else connections.places.sinks
+    config_maps = KeptConfigMaps(state.config_maps)
+    sinks = (
+        (config_maps, *connections.places.sinks) if connections.places.keeps_config_maps else connections.places.sinks
+    )
     return Outlets(
-        sinks, assign_exporters((one.resource for one in prepared), owners), kept, find_needed_secrets(prepared)
+        sinks, assign_exporters((one.resource for one in prepared), owners), config_maps, find_needed_secrets(prepared)
     )

@@ -21,11 +21,11 @@ from gitsync.model.plan import Departure
 from gitsync.model.policy import Policy
 from gitsync.model.record import Record
 
-FURTHEST = 50
+MOST_REVISIONS = 50
 """Number of revisions that are read, newest first; beyond them the recorded policy counts."""
 
 
-class _Last(NamedTuple):
+class _LastManifest(NamedTuple):
     """The last manifest of a resource: its policy (None for an unknown one), and its file."""
 
     policy: Policy | None
@@ -33,43 +33,42 @@ class _Last(NamedTuple):
 
 
 def find_departures(
-    source: Checkout, gone: Mapping[Key, Record], since: str | None, config: Config, namespace: str
+    source: Checkout, removed: Mapping[Key, Record], since: str | None, config: Config, namespace: str
 ) -> dict[Key, Departure]:
     """Return how each of these resources was removed from git, as far as that is known.
 
-    `since` is the revision that the records speak of, None where that is not known; `namespace` is that of manifests
-    which name none.
+    `since` is the revision of the records, None if it is not known. `namespace` is that of manifests that name none.
     """
-    last = _last_manifests(source, gone, since, config, namespace)
+    last = _find_last_manifests(source, removed, since, config, namespace)
     return {
         key: Departure(
             policy=last[key].policy if key in last else None,
             path=last[key].path if key in last else "",
-            reason=_reason(source, record, last[key].path if key in last else ""),
+            reason=_explain_removal(source, record, last[key].path if key in last else ""),
         )
-        for key, record in gone.items()
+        for key, record in removed.items()
     }
 
 
-def _last_manifests(
-    source: Checkout, gone: Mapping[Key, Record], since: str | None, config: Config, namespace: str
-) -> Mapping[Key, _Last]:
-    if not gone or since is None:
+def _find_last_manifests(
+    source: Checkout, removed: Mapping[Key, Record], since: str | None, config: Config, namespace: str
+) -> Mapping[Key, _LastManifest]:
+    if not removed or since is None:
         return {}
-    found: dict[Key, _Last] = {}
-    for revision in (*source.revisions_since(since)[:FURTHEST], since):
-        if len(found) == len(gone):
+    manifests: dict[Key, _LastManifest] = {}
+    for revision in (*source.revisions_since(since)[:MOST_REVISIONS], since):
+        if len(manifests) == len(removed):
             break
         files = source.files_at(revision)
         if files is not None:
-            then = _namespace_at(source, revision, config, namespace)
-            found = {**_stated(files, gone, config, then), **found}
-    return found
+            former_namespace = _find_namespace(source, revision, config, namespace)
+            manifests = {**_read_last_manifests(files, removed, config, former_namespace), **manifests}
+    return manifests
 
 
-def _namespace_at(source: Checkout, revision: str, config: Config, namespace: str) -> str:
-    """The namespace of manifests that name none at a revision, which had settings of its own. `namespace`, that of now,
-    where they give what a source may not give.
+def _find_namespace(source: Checkout, revision: str, config: Config, namespace: str) -> str:
+    """Return the namespace of manifests that name none at a revision, by its own source settings; `namespace`, the
+    current one, if those settings are invalid.
     """
     try:
         return find_source_settings(config, source.settings_at(revision)).namespace
@@ -77,18 +76,20 @@ def _namespace_at(source: Checkout, revision: str, config: Config, namespace: st
         return namespace
 
 
-def _stated(files: Mapping[str, bytes], gone: Mapping[Key, Record], config: Config, namespace: str) -> dict[Key, _Last]:
+def _read_last_manifests(
+    files: Mapping[str, bytes], removed: Mapping[Key, Record], config: Config, namespace: str
+) -> dict[Key, _LastManifest]:
     manifests = read_manifests(files, namespace=namespace)
     default = Policy(config.default_policy)
     return {
-        one.key: _Last(find_policy(one, manifests.namespaces, default), one.source.path)
+        one.key: _LastManifest(find_policy(one, manifests.namespaces, default), one.source.path)
         for one in manifests.resources
-        if one.key in gone
+        if one.key in removed
     }
 
 
-def _reason(source: Checkout, record: Record, path: str) -> str:
-    """A sentence for people; the plain one where nothing more is known."""
+def _explain_removal(source: Checkout, record: Record, path: str) -> str:
+    """A sentence for people; the plain one if nothing more is known."""
     unit = find_unit(path) if path else record.unit
     if unit and not is_inside(unit, source.wanted.path):
         return f"Removed from git: its folder {unit} is not in --path {source.wanted.path}."
@@ -98,14 +99,14 @@ def _reason(source: Checkout, record: Record, path: str) -> str:
         return f"Removed from git: its file {path} is gone."
     if path:
         return f"Removed from git: {path} no longer declares it."
-    if unit and _all_ignored(source, unit):
+    if unit and _is_all_ignored(source, unit):
         return f"Removed from git: the files of its folder {unit} are now ignored."
     return Departure().reason
 
 
-def _all_ignored(source: Checkout, unit: str) -> bool:
-    return _any_in(unit, source.ignored) and not _any_in(unit, source.files)
+def _is_all_ignored(source: Checkout, unit: str) -> bool:
+    return _has_files(unit, source.ignored) and not _has_files(unit, source.files)
 
 
-def _any_in(unit: str, paths: Iterable[str]) -> bool:
+def _has_files(unit: str, paths: Iterable[str]) -> bool:
     return any(find_unit(path) == unit for path in paths)

@@ -1,7 +1,7 @@
 """The input of a run: the manifests, made ready for ARM, and the credential of each resource.
 
-Separate from the plan, which is made of it: credentials are looked up in the secret sources before planning, since a
-resource has the subscription of its credential.
+Separate from the plan: credentials are looked up in the secret sources before planning, since a resource has the
+subscription of its credential.
 """
 
 from __future__ import annotations
@@ -50,10 +50,10 @@ async def load_run_input(config: Config, connections: Connections, state: State,
         asks_remote=writes,
         redact=connections.redact,
     )
-    records = _of_namespaces(state, config)
+    records = _select_records(state, config)
     places = find_credential_names(manifests.resources, records)
-    found = await find_credentials(places, lookup, patience=config.resource_timeout, stop=connections.stop)
-    credentials = Credentials(found, connections.subscription, other_clouds=config.allow_multi_env_management)
+    identities = await find_credentials(places, lookup, patience=config.resource_timeout, stop=connections.stop)
+    credentials = Credentials(identities, connections.subscription, other_clouds=config.allow_multi_env_management)
     if not connections.subscription and not credentials.any_of_secrets:
         raise ConfigError(
             "No subscription is set, so ARM ids cannot be built.",
@@ -61,8 +61,8 @@ async def load_run_input(config: Config, connections: Connections, state: State,
         )
     today = connections.clock.now().date()
     prepared = prepare_resources(config, connections.settings, manifests, connections.catalog, credentials.of, today)
-    nowhere = () if takes_secrets(config) else warn_unused_exports(prepared, Selection(only=config.only))
-    manifests = replace(manifests, problems=(*manifests.problems, *credentials.warnings(records), *nowhere))
+    unused = () if takes_secrets(config) else warn_unused_exports(prepared, Selection(only=config.only))
+    manifests = replace(manifests, problems=(*manifests.problems, *credentials.warnings(records), *unused))
     return RunInput(manifests=manifests, prepared=prepared, lookup=lookup, credentials=credentials)
 
 
@@ -71,7 +71,7 @@ def takes_secrets(config: Config) -> bool:
     return any(word != KeptConfigMaps.name for word in config.export_to)
 
 
-def _of_namespaces(state: State, config: Config) -> Mapping[Key, Record]:
-    """The records that the run is about."""
-    chosen = config.target_namespaces
-    return {key: record for key, record in state.records.items() if not chosen or key.namespace in chosen}
+def _select_records(state: State, config: Config) -> Mapping[Key, Record]:
+    """The records in the namespaces that the settings select."""
+    namespaces = config.target_namespaces
+    return {key: record for key, record in state.records.items() if not namespaces or key.namespace in namespaces}

@@ -1,6 +1,6 @@
-"""From the files of one revision and the records to a plan that may be run, or a refusal.
+"""The plan of one revision and the records, or its refusal.
 
-Nothing here reads from Azure. The decisions are in `planning`; this joins them with the settings.
+Nothing here reads from Azure. `planning` decides; this module applies the settings.
 """
 
 from __future__ import annotations
@@ -27,55 +27,55 @@ def make_selection(config: Config) -> Selection:
 
 
 def plan_run(config: Config, connections: Connections, run_input: RunInput, state: State) -> Plan:
-    """The manifests and records that the settings select, as one plan.
+    """Make one plan of the manifests and records that the settings select.
 
-    Raises SourceError where --only names nothing, StateError where the records contradict each other.
+    Raises SourceError if --only matches nothing, StateError if the records contradict each other.
     """
-    choice, manifests = make_selection(config), run_input.manifests
+    selection, manifests = make_selection(config), run_input.manifests
     keys = {one.key for one in run_input.prepared}
-    if strange := find_unmatched([*keys, *state.records], choice):
-        raise SourceError(f"No resource is called {strange[0]}.", hint="--only takes Kind/name, or a pattern with *.")
-    ours = {key: record for key, record in state.records.items() if record.agent in {"", config.agent}}
-    gone = {key: record for key, record in ours.items() if choice.has(key) and key not in keys}
-    kept = {key: record for key, record in state.records.items() if key in keys}
+    if unmatched := find_unmatched([*keys, *state.records], selection):
+        raise SourceError(f"No resource is called {unmatched[0]}.", hint="--only takes Kind/name, or a pattern with *.")
+    own_records = {key: record for key, record in state.records.items() if record.agent in {"", config.agent}}
+    removed = {key: record for key, record in own_records.items() if selection.has(key) and key not in keys}
+    remaining = {key: record for key, record in state.records.items() if key in keys}
     declared = {one.key: one.arm_id for one in run_input.prepared}
-    untrusted = find_untrusted(ours, connections.catalog, declared)
+    untrusted = find_untrusted(own_records, connections.catalog, declared)
     plan = make_plan(
-        select_prepared(run_input.prepared, choice),
-        {**kept, **gone},
+        select_prepared(run_input.prepared, selection),
+        {**remaining, **removed},
         (
             *connections.source.problems,
             *manifests.problems,
-            *_uncommitted(connections),
+            *_warn_uncommitted(connections),
             *_explain_untrusted(untrusted),
-            *_unsigned(config, state),
+            *_warn_unsigned(config, state),
         ),
-        find_departures(connections.source, gone, state.revision, config, connections.settings.namespace),
-        undeletable={key for key, record in gone.items() if not _can_delete(connections, record)},
+        find_departures(connections.source, removed, state.revision, config, connections.settings.namespace),
+        undeletable={key for key, record in removed.items() if not _can_delete(connections, record)},
         around=Surroundings(others=run_input.prepared, unread=manifests.unread, elsewhere=manifests.elsewhere),
     )
-    plan = hold_untrusted(plan, {**_find_unproven(config, connections, gone), **untrusted})
+    plan = hold_untrusted(plan, {**_find_unproven(config, connections, removed), **untrusted})
     return spare_bystanders(plan, state.records, run_input.prepared)
 
 
-def _uncommitted(connections: Connections) -> tuple[Problem, ...]:
+def _warn_uncommitted(connections: Connections) -> tuple[Problem, ...]:
     """A report names a revision, so it warns if the files read differ from that revision."""
     if not connections.source.dirty:
         return ()
     commit = connections.source.revision
-    said = f"commit {commit[:12]}" if commit else "a commit"
-    message = f"The files read are not {said}: the working tree has uncommitted changes."
+    name = f"commit {commit[:12]}" if commit else "a commit"
+    message = f"The files read are not {name}: the working tree has uncommitted changes."
     hint = "Commit them, so that the revision identifies what this report shows."
     return (Problem(code="Uncommitted", level=Level.WARNING, message=message, hint=hint),)
 
 
 def _explain_untrusted(untrusted: Mapping[Key, str]) -> tuple[Problem, ...]:
-    """One error for each record that is not believed: its resource is left alone, and someone should look."""
+    """One error for each untrusted record: gitsync does not touch its resource until a person has checked it."""
     return tuple(Problem(code=UNTRUSTED, message=f"{key}: {reason}") for key, reason in sorted(untrusted.items()))
 
 
-def _unsigned(config: Config, state: State) -> tuple[Problem, ...]:
-    """Without a key, everyone who can write the status decides what --prune deletes. An emulator has nothing to lose."""
+def _warn_unsigned(config: Config, state: State) -> tuple[Problem, ...]:
+    """Without a key, everyone who can write the status decides what --prune deletes. No warning for an emulator."""
     if not config.prune or config.digest_key or not state.records or config.emulator is not None:
         return ()
     message = "Records are not signed, so everyone who can write the status decides what --prune deletes."
@@ -83,8 +83,8 @@ def _unsigned(config: Config, state: State) -> tuple[Problem, ...]:
     return (Problem(code="RecordsNotSigned", level=Level.WARNING, message=message, hint=hint),)
 
 
-def _find_unproven(config: Config, connections: Connections, gone: Mapping[Key, Record]) -> dict[Key, str]:
-    """The records in a folder that is not in git: they may have come with it, so only a seal proves them."""
+def _find_unproven(config: Config, connections: Connections, removed: Mapping[Key, Record]) -> dict[Key, str]:
+    """Return the unsigned records in a folder that is not in git: they may have come with the folder."""
     source = connections.source
     if not config.prune or config.status_dir or source.tree is not None or source.remote is not None:
         return {}
@@ -92,7 +92,7 @@ def _find_unproven(config: Config, connections: Connections, gone: Mapping[Key, 
         "Its record is in the source folder, which is not in git, so it may have come with the folder. "
         "Set --status-dir, or sign records with GITSYNC_DIGEST_KEY."
     )
-    return {key: reason for key, record in gone.items() if record.trust is not Trust.SIGNED}
+    return {key: reason for key, record in removed.items() if record.trust is not Trust.SIGNED}
 
 
 def _can_delete(connections: Connections, record: Record) -> bool:
@@ -112,8 +112,8 @@ def refuse(config: Config, connections: Connections, plan: Plan, state: State, *
         )
     refuse_invalid(config, plan)
     if writes and config.prune:
-        ours = sum(record.claim.is_ours and record.agent == config.agent for record in state.records.values())
-        refuse_unsafe(plan, ours, config.max_deletes)
+        owned_count = sum(record.claim.is_ours and record.agent == config.agent for record in state.records.values())
+        refuse_unsafe(plan, owned_count, config.max_deletes)
 
 
 def refuse_invalid(config: Config, plan: Plan) -> None:
@@ -128,5 +128,5 @@ def refuse_invalid(config: Config, plan: Plan) -> None:
 
 def list_problems(plan: Plan) -> tuple[Problem, ...]:
     """Every problem of the run's files and resources, in the order of the files."""
-    of_resources = (p for apply in plan.applies.values() for p in apply.prepared.problems)
-    return tuple(sorted((*plan.problems, *of_resources), key=lambda problem: problem.order))
+    resource_problems = (p for apply in plan.applies.values() for p in apply.prepared.problems)
+    return tuple(sorted((*plan.problems, *resource_problems), key=lambda problem: problem.order))

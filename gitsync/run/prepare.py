@@ -21,7 +21,7 @@ from gitsync.request.exports import has_expressions
 
 
 def read_selected_manifests(config: Config, settings: SourceSettings, files: Mapping[str, bytes]) -> Manifests:
-    """What files say of the namespaces that the settings choose."""
+    """Read the manifests of the namespaces that the settings select."""
     return select_namespaces(read_manifests(files, namespace=settings.namespace), config.target_namespaces)
 
 
@@ -38,7 +38,7 @@ def prepare_resources(
     subscription: str | CredentialOf,
     today: date,
 ) -> tuple[Prepared, ...]:
-    """Every resource made ready for ARM, with every problem of it, those of its expressions included."""
+    """Prepare every resource for ARM, with all its problems, those of its expressions included."""
     prepared = prepare(
         manifests,
         catalog=catalog,
@@ -47,15 +47,15 @@ def prepare_resources(
         unknown_fields="warn" if settings.unknown_fields == "warn" else "error",
         today=today,
     )
-    return tuple(_with_expressions(one, catalog) for one in prepared)
+    return tuple(_check_expressions(one, catalog) for one in prepared)
 
 
-def _with_expressions(one: Prepared, catalog: Catalog) -> Prepared:
+def _check_expressions(prepared: Prepared, catalog: Catalog) -> Prepared:
     """Compile expressions separately: the engine is above the pure folders."""
-    kind = catalog.kind(one.resource.gvk)
-    if kind is None or not has_expressions(one.resource):
-        return one
+    kind = catalog.kind(prepared.resource.gvk)
+    if kind is None or not has_expressions(prepared.resource):
+        return prepared
     from gitsync.cel.findings import check_expressions  # noqa: PLC0415 - an engine that most repositories do not need
 
-    found = check_expressions(one.resource, kind)
-    return replace(one, problems=tuple(sorted((*one.problems, *found), key=lambda problem: problem.order)))
+    problems = check_expressions(prepared.resource, kind)
+    return replace(prepared, problems=tuple(sorted((*prepared.problems, *problems), key=lambda problem: problem.order)))

@@ -1,7 +1,7 @@
 """A plan of two revisions: what a change of the manifests means in requests to ARM, with no access to Azure.
 
-Reads both revisions, prepares both, and reports the difference as a plan, in which the old revision takes
-the place of Azure. It needs no login, no subscription and no recorded state, and so runs where a change is reviewed.
+It reads and prepares both revisions, and reports the difference as a plan in which the old revision takes the place of
+Azure. It needs no login, no subscription and no recorded state, so it can run in a pull request.
 """
 
 from __future__ import annotations
@@ -31,16 +31,17 @@ from gitsync.redaction import Redactions
 from gitsync.report.masked import mask_report
 from gitsync.request.credential_choice import choose_offline
 from gitsync.request.placeholders import Secrets
-from gitsync.run.connections import NOBODYS_SUBSCRIPTION
+from gitsync.run.connections import PLACEHOLDER_SUBSCRIPTION
 from gitsync.run.plan import list_problems, make_selection, refuse_invalid
 from gitsync.run.prepare import coverage_of, prepare_resources, read_selected_manifests
 from gitsync.status.exit_code import decide_exit_code
 
 
 def plan_revisions(config: Config, clock: Clock, redactions: Redactions) -> Report:
-    """Tell what changes between `from_revision` and `to_revision`, or what a plan would read where that is absent.
+    """Report what changes between `from_revision` and `to_revision`, or the files that a plan would read if
+    `to_revision` is None.
 
-    Raises ConfigError where there is no revision to begin with, SourceError where one cannot be read.
+    Raises ConfigError if `from_revision` is None, SourceError if a revision cannot be read.
     """
     if config.from_revision is None:
         raise ConfigError("--to requires --from.", hint="Set the revision to compare with: --from main.")
@@ -48,20 +49,22 @@ def plan_revisions(config: Config, clock: Clock, redactions: Redactions) -> Repo
         raise ConfigError(
             "--out cannot be used with a plan of two revisions, which a sync cannot apply.", hint="Remove --out."
         )
-    started = format_rfc3339(clock.now())
+    started_at = format_rfc3339(clock.now())
     before, after = _read_both(config)
-    old, _ = _revised(config, clock, before, config.from_revision, redactions)
-    new, manifests = _revised(config, clock, after, config.to_revision or "", redactions)
-    plan = _plan(config, old, new, (*after.problems, *manifests.problems), manifests)
+    old, _ = _read_revised(config, clock, before, config.from_revision, redactions)
+    new, manifests = _read_revised(config, clock, after, config.to_revision or "", redactions)
+    plan = _make_plan(config, old, new, (*after.problems, *manifests.problems), manifests)
     refuse_invalid(config, plan)
     results = tuple(
-        one for one in compare_revisions(plan, old, new, prune=config.prune) if make_selection(config).has(one.key)
+        result
+        for result in compare_revisions(plan, old, new, prune=config.prune)
+        if make_selection(config).has(result.key)
     )
     problems = list_problems(plan)
     report = Report(
         command="plan",
         revision=after.commit,
-        started=started,
+        started=started_at,
         finished=format_rfc3339(clock.now()),
         exit_code=decide_exit_code(
             results, problems, writes=False, detailed=config.detailed_exitcode, fail_on=config.fail_on
@@ -95,34 +98,35 @@ def _read_both(config: Config) -> tuple[RevisionManifests, RevisionManifests]:
         access=access,
         status_dir=status_dir,
         config_file=config.config_file,
-    ) as found:
+    ) as checkout:
         after = RevisionManifests(
-            commit=found.revision,
-            files=found.files,
-            problems=found.problems,
-            ignored=found.ignored,
-            settings=found.settings,
-            root=found.root,
+            commit=checkout.revision,
+            files=checkout.files,
+            problems=checkout.problems,
+            ignored=checkout.ignored,
+            settings=checkout.settings,
+            root=checkout.root,
         )
-    return before, replace(after, commit=None) if found.dirty else after
+    return before, replace(after, commit=None) if checkout.dirty else after
 
 
-def _revised(
-    config: Config, clock: Clock, reading: RevisionManifests, name: str, redactions: Redactions
+def _read_revised(
+    config: Config, clock: Clock, revision: RevisionManifests, name: str, redactions: Redactions
 ) -> tuple[Revised, Manifests]:
-    settings = find_source_settings(config, reading.settings)
-    manifests = read_selected_manifests(config, settings, reading.files)
+    settings = find_source_settings(config, revision.settings)
+    manifests = read_selected_manifests(config, settings, revision.files)
     for secret in (value for values in manifests.secrets.values() for value in iterate_secrets(values)):
         redactions.add(secret)
-    subscription = choose_offline(manifests.secrets, config.subscription or NOBODYS_SUBSCRIPTION)
+    subscription = choose_offline(manifests.secrets, config.subscription or PLACEHOLDER_SUBSCRIPTION)
     prepared = prepare_resources(config, settings, manifests, open_catalog(), subscription, clock.now().date())
-    secrets = {**_sealed(manifests), **manifests.secrets}
+    secrets = {**_list_encrypted(manifests), **manifests.secrets}
     return Revised(name=name, prepared=prepared, config_maps=manifests.config_maps, secrets=secrets), manifests
 
 
-def _sealed(manifests: Manifests) -> Secrets:
-    """The encrypted Secrets, with their encrypted values: no key is requested, and a value that was encrypted again
-    counts as changed.
+def _list_encrypted(manifests: Manifests) -> Secrets:
+    """Return the encrypted Secrets with their encrypted values.
+
+    Nothing is decrypted, so a value that was encrypted again counts as changed.
     """
     return {
         (address.namespace, address.name): {key: Secret(value) for key, value in one.values.items()}
@@ -131,12 +135,12 @@ def _sealed(manifests: Manifests) -> Secrets:
     }
 
 
-def _plan(config: Config, old: Revised, new: Revised, problems: tuple[Problem, ...], manifests: Manifests) -> Plan:
-    """The plan of a run that had brought the old revision to Azure. SourceError where --only names nothing."""
-    choice, records = make_selection(config), make_records(old)
+def _make_plan(config: Config, old: Revised, new: Revised, problems: tuple[Problem, ...], manifests: Manifests) -> Plan:
+    """The plan of a run after one that applied the old revision. Raises SourceError if --only matches nothing."""
+    selection, records = make_selection(config), make_records(old)
     keys = {one.key for one in new.prepared}
-    if strange := find_unmatched([*keys, *records], choice):
-        raise SourceError(f"No resource is called {strange[0]}.", hint="--only takes Kind/name, or a pattern with *.")
-    known = {key: record for key, record in records.items() if key in keys or choice.has(key)}
+    if unmatched := find_unmatched([*keys, *records], selection):
+        raise SourceError(f"No resource is called {unmatched[0]}.", hint="--only takes Kind/name, or a pattern with *.")
+    selected = {key: record for key, record in records.items() if key in keys or selection.has(key)}
     around = Surroundings(others=new.prepared, unread=manifests.unread, elsewhere=manifests.elsewhere)
-    return make_plan(select_prepared(new.prepared, choice), known, problems, around=around)
+    return make_plan(select_prepared(new.prepared, selection), selected, problems, around=around)

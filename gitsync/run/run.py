@@ -67,13 +67,15 @@ async def execute(
     run meets, for use in logs; neither the report nor an exception shows one. Once `grace` begins, programs
     that the run started end with it.
     """
-    known = redactions or Redactions()
-    tell_settings(known, config, os.environ)
+    redactions = redactions or Redactions()
+    tell_settings(redactions, config, os.environ)
     try:
-        async with open_connections(config, stop or asyncio.Event(), progress, known, grace, writes=writes) as opened:
-            return await sync_revision(config, opened, writes=writes)
+        async with open_connections(
+            config, stop or asyncio.Event(), progress, redactions, grace, writes=writes
+        ) as connections:
+            return await sync_revision(config, connections, writes=writes)
     except Exception as error:
-        failure = mask_exception(error, known.mask)
+        failure = mask_exception(error, redactions.mask)
         if failure is error:
             raise
     raise failure  # outside of the handler, or what was masked away would be its context
@@ -84,7 +86,7 @@ async def sync_revision(config: Config, connections: Connections, *, writes: boo
 
     Raises GitsyncError if the run is refused before anything was touched (exit code 2).
     """
-    started = format_rfc3339(connections.clock.now())
+    started_at = format_rfc3339(connections.clock.now())
     state = connections.store.load()
     deadline = connections.clock.monotonic() + config.run_timeout
     loading = load_run_input(config, connections, state, writes=writes)
@@ -104,26 +106,26 @@ async def sync_revision(config: Config, connections: Connections, *, writes: boo
         await _in_time(run.outlets.check(), rules.deadline, connections, "check the sinks of exports")
         taken = write_expected(connections, state, expect_records(plan.applies.values(), config.agent))
         plan = hold_taken(plan, taken)
-    results, not_removed = await _walk(connections, run, plan, state.records)
+    results, export_problems = await _walk(connections, run, plan, state.records)
 
-    report = _make_report(config, connections, plan, results, not_removed, writes=writes)
-    report = replace(report, started=started, finished=format_rfc3339(connections.clock.now()))
+    report = _make_report(config, connections, plan, results, export_problems, writes=writes)
+    report = replace(report, started=started_at, finished=format_rfc3339(connections.clock.now()))
     coverage = coverage_of(connections.source.files, connections.source.ignored, run_input.manifests)
     report = mask_report(replace(report, coverage=coverage), connections.redactions.mask)
     if not writes:
         return report
-    whole = all(map(make_selection(config).has, state.records))
-    return write_status(connections, state, report, run.outlets.kept.written, whole=whole)
+    is_whole = all(map(make_selection(config).has, state.records))
+    return write_status(connections, state, report, run.outlets.kept.written, is_whole=is_whole)
 
 
-async def _in_time(work: Awaitable[T], deadline: float, connections: Connections, doing: str) -> T:
+async def _in_time(awaitable: Awaitable[T], deadline: float, connections: Connections, step: str) -> T:
     """Do something before the walk. ConfigError if the run times out first: nothing was touched."""
     try:
         async with Conversation(deadline=deadline).in_time(connections.clock):
-            return await work
+            return await awaitable
     except TimeoutError as error:
         hint = "Check that the secret sources and sinks are reachable, or set a longer --run-timeout."
-        raise ConfigError(f"The run timed out before it could {doing}.", hint=hint) from error
+        raise ConfigError(f"The run timed out before it could {step}.", hint=hint) from error
 
 
 async def _walk(
@@ -133,19 +135,19 @@ async def _walk(
 
     The problems are those of exports that could not be removed.
     """
-    one, late = partial(reconcile, run=run), partial(build_unattempted, agent=run.rules.agent)
-    stopping = asyncio.create_task(_end_waits(connections, run))
+    run_node, build_late = partial(reconcile, run=run), partial(build_unattempted, agent=run.rules.agent)
+    stop_watcher = asyncio.create_task(_end_waits(connections, run))
     try:
         connections.progress.expect(len(plan.applies) + len(plan.prunes))
-        applied = await run_in_order(plan.applies, one, late, connections.stop)
+        applied = await run_in_order(plan.applies, run_node, build_late, connections.stop)
         prunes = await _absorb_groups(hold_back(plan.prunes, plan.applies, applied.values()), run)
-        pruned = await run_in_order(prunes, one, late, connections.stop)
-        not_removed = await _remove_exports(run, find_forgotten_exports(records, {**applied, **pruned}))
-        again = _find_second_tries(plan, applied, pruned) if run.rules.writes else {}
-        retried = await run_in_order(again, one, late, connections.stop, known=applied)
+        pruned = await run_in_order(prunes, run_node, build_late, connections.stop)
+        export_problems = await _remove_exports(run, find_forgotten_exports(records, {**applied, **pruned}))
+        second_tries = _find_second_tries(plan, applied, pruned) if run.rules.writes else {}
+        retried = await run_in_order(second_tries, run_node, build_late, connections.stop, known=applied)
     finally:
-        stopping.cancel()
-    return {**applied, **pruned, **retried}, not_removed
+        stop_watcher.cancel()
+    return {**applied, **pruned, **retried}, export_problems
 
 
 async def _remove_exports(run: RunContext, exported: Mapping[Key, Sequence[Address]]) -> tuple[Problem, ...]:
@@ -195,26 +197,26 @@ def _make_report(
     connections: Connections,
     plan: Plan,
     results: Mapping[Key, Result],
-    not_removed: Sequence[Problem],
+    export_problems: Sequence[Problem],
     *,
     writes: bool,
 ) -> Report:
-    """`not_removed` are the exports of deleted resources that could not be removed."""
-    choice = make_selection(config)
-    shown = tuple(results[key] for key in sorted(results) if choice.has(key))
-    problems = (*warn_uncompared_secrets(shown), *list_problems(plan), *not_removed)
+    """`export_problems` are the exports of deleted resources that could not be removed."""
+    selection = make_selection(config)
+    reported = tuple(results[key] for key in sorted(results) if selection.has(key))
+    problems = (*warn_uncompared_secrets(reported), *list_problems(plan), *export_problems)
     return Report(
         command="sync" if writes else "plan",
         revision=connections.source.revision,
         started="",
         finished="",
         exit_code=decide_exit_code(
-            shown, problems, writes=writes, detailed=config.detailed_exitcode, fail_on=config.fail_on
+            reported, problems, writes=writes, detailed=config.detailed_exitcode, fail_on=config.fail_on
         ),
         requests=connections.arm.requests,
         problems=problems,
-        results=shown,
+        results=reported,
         interrupted=connections.stop.is_set(),
-        review=make_review(config, connections, shown) if config.plan_out and not writes else None,
+        review=make_review(config, connections, reported) if config.plan_out and not writes else None,
         root=connections.source.root,
     )

@@ -28,26 +28,27 @@ from gitsync.secrets.stores import MANIFESTS, Places
 async def open_places(
     config: Config, access: ArmAccess, clock: Clock, grace: Grace | None = None, *, writes: bool
 ) -> AsyncIterator[Places]:
-    """The sources and sinks that the settings name. ConfigError if one cannot be opened or lacks a setting: a plan
-    reports it before the sync. Programs that they start end with `grace`.
+    """Open the sources and sinks that the settings name. A plan opens no sink, but checks their settings.
+
+    Raises ConfigError if one cannot be opened or lacks a setting. Programs that they start end with `grace`.
     """
     grace = grace or Grace()
     sinks = [word for word in config.export_to if word != KeptConfigMaps.name]
     if not writes:
         for word in sinks:
-            open_local_sink(word, config, os.environ, _tell_on(config))
-        yield _places(config, list_unopened(config), (), grace)
+            open_local_sink(word, config, os.environ, _choose_stream(config))
+        yield _make_places(config, list_unopened(config), (), grace)
         return
-    async with open_remote(config, _identity(access, clock), clock, os.environ) as elsewhere:
-        opened = tuple(elsewhere.get(word) or _local_sink(word, config, grace) for word in sinks)
-        yield _places(config, elsewhere, opened, grace)
+    async with open_remote(config, _make_identity(access, clock), clock, os.environ) as remote:
+        opened_sinks = tuple(remote.get(word) or _open_sink(word, config, grace) for word in sinks)
+        yield _make_places(config, remote, opened_sinks, grace)
 
 
-def _places(config: Config, elsewhere: Mapping[str, SecretSource], sinks: tuple[Sink, ...], grace: Grace) -> Places:
+def _make_places(config: Config, remote: Mapping[str, SecretSource], sinks: tuple[Sink, ...], grace: Grace) -> Places:
     sources = [word for word in config.secret_sources if word != MANIFESTS]
     return Places(
         order=config.secret_sources,
-        sources={word: elsewhere.get(word) or _local_source(word, config) for word in sources},
+        sources={word: remote.get(word) or _open_source(word, config) for word in sources},
         sinks=sinks,
         keeps_config_maps=KeptConfigMaps.name in config.export_to,
         environment=os.environ,
@@ -55,38 +56,38 @@ def _places(config: Config, elsewhere: Mapping[str, SecretSource], sinks: tuple[
     )
 
 
-def _identity(
+def _make_identity(
     access: ArmAccess, clock: Clock
 ) -> Callable[[], AbstractAsyncContextManager[tuple[Any, VaultConnection]]]:
-    """The global credential, for places that sign in as the run does."""
+    """Make the context manager of the global credential, for places that sign in as the run does."""
 
     @asynccontextmanager
     async def identity() -> AsyncIterator[tuple[Any, VaultConnection]]:
         from gitsync.arm.auth.credentials import open_credential  # noqa: PLC0415 - azure-identity takes a while to import
         from gitsync.arm.http.network import open_transport  # noqa: PLC0415 - as above
 
-        async with open_transport(access.network) as way, open_credential(access, way, clock) as credential:
-            yield credential, way
+        async with open_transport(access.network) as transport, open_credential(access, transport, clock) as credential:
+            yield credential, transport
 
     return identity
 
 
-def _local_source(word: str, config: Config) -> SecretSource:
+def _open_source(word: str, config: Config) -> SecretSource:
     source = open_local_source(word, config, os.environ)
     if source is None:
         raise AssertionError(f"{word} is a source of the settings")
     return source
 
 
-def _local_sink(word: str, config: Config, grace: Grace) -> Sink:
-    sink = open_local_sink(word, config, os.environ, _tell_on(config), grace)
+def _open_sink(word: str, config: Config, grace: Grace) -> Sink:
+    sink = open_local_sink(word, config, os.environ, _choose_stream(config), grace)
     if sink is None:
         raise AssertionError(f"{word} is a sink of the settings")
     return sink
 
 
-def _tell_on(config: Config) -> Callable[[str], None]:
-    """CI hosts read both streams; output that other programs parse is kept clean."""
+def _choose_stream(config: Config) -> Callable[[str], None]:
+    """Return a function that prints a line: to stdout, or to stderr if other programs parse stdout."""
 
     def tell(line: str) -> None:
         print(line, file=sys.stdout if config.output == "text" else sys.stderr, flush=True)

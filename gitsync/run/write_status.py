@@ -20,7 +20,7 @@ from gitsync.status.exit_code import NOT_READY
 
 
 def write_expected(connections: Connections, before: State, records: Mapping[Key, Record]) -> Mapping[Key, Record]:
-    """Put on record what the run may create. Returns the records that another run has made for the same resources
+    """Record what the run may create. Returns the records that another run has made for the same resources
     since `before` was read: they stay, and this run leaves the resources to the other.
 
     Raises StateError if the state cannot be written: nothing was sent to Azure, so the run is refused.
@@ -32,7 +32,7 @@ def write_expected(connections: Connections, before: State, records: Mapping[Key
         return connections.store.reserve(
             Update(
                 records=records,
-                revision=_spoken_of(before, connections.source.revision),
+                revision=_find_common_revision(before, connections.source.revision),
                 summary=None,
                 report=None,
                 headline=f"Expect {headline.format_plural(len(records), 'new resource')}",
@@ -48,19 +48,19 @@ def write_status(
     report: Report,
     config_maps: Mapping[Address, Export | None],
     *,
-    whole: bool,
+    is_whole: bool,
 ) -> Report:
     """Record the results of the run. If that fails, the report says so: the changes in Azure remain.
 
-    `config_maps` are those that were exported, None for one that went. `whole` says that the run was about everything
-    that was recorded before.
+    `config_maps` are those that were exported, None for one that was removed. `is_whole` says that the run covered
+    every earlier record.
     """
     records = {result.key: result.record for result in report.results}
-    kept = [record for record in {**before.records, **records}.values() if record]
+    remaining = [record for record in {**before.records, **records}.values() if record]
     update = Update(
         records=records,
-        revision=report.revision if whole else _spoken_of(before, report.revision),
-        summary=partial(summary.render, kept, revision=report.revision, problems=report.problems),
+        revision=report.revision if is_whole else _find_common_revision(before, report.revision),
+        summary=partial(summary.render, remaining, revision=report.revision, problems=report.problems),
         report=partial(json.render, report),
         headline=headline.format_subject(report),
         config_maps=config_maps,
@@ -74,8 +74,8 @@ def write_status(
     return report
 
 
-def _spoken_of(before: State, revision: str | None) -> str | None:
-    """The revision of all records while only some are new: if it advanced too early, a later run would not search
-    between the two for the last manifest of a removed resource, and miss that it must stay.
+def _find_common_revision(before: State, revision: str | None) -> str | None:
+    """Return the revision that holds for all records if only some are new. If it advanced too early, a later run would
+    not search between the two for the last manifest of a removed resource, and could delete what must stay.
     """
     return before.revision if before.records else revision

@@ -11,71 +11,75 @@ from gitsync.model.facts import Field, FieldType, Kind, TypeFacts
 
 
 def build_aso_status(kind: Kind, body: Mapping[str, Any]) -> dict[str, Any]:
-    """The body of a GET as a status, without conditions. What the facts do not know is left out; names compare without
-    case where the spelling differs, as ASO reads JSON.
+    """Convert the body of a GET to a status, without conditions and unknown fields. Names compare without case if the
+    spelling differs, as ASO reads JSON.
     """
-    return _mapping(kind.types, kind.types[kind.status], body)
+    return _convert_mapping(kind.types, kind.types[kind.status], body)
 
 
-def collect_config_map_values(kind: Kind, wanted: Iterable[str], body: Mapping[str, Any]) -> dict[str, str]:
+def collect_config_map_values(kind: Kind, fields: Iterable[str], body: Mapping[str, Any]) -> dict[str, str]:
     """The live values of the fields of operatorSpec.configMaps, by the name of the field; null values are left out."""
     status = build_aso_status(kind, body)
-    told = {field: _inside(status, kind.config_maps[field].split(".")) for field in wanted if field in kind.config_maps}
-    return {field: _as_text(value) for field, value in sorted(told.items()) if value is not None}
+    values_by_field = {
+        field: _find_inside(status, kind.config_maps[field].split(".")) for field in fields if field in kind.config_maps
+    }
+    return {field: _format_text(value) for field, value in sorted(values_by_field.items()) if value is not None}
 
 
-def _mapping(types: Mapping[str, TypeFacts], facts: TypeFacts, body: Mapping[str, Any]) -> dict[str, Any]:
-    chosen = _chosen(facts, body)
+def _convert_mapping(types: Mapping[str, TypeFacts], facts: TypeFacts, body: Mapping[str, Any]) -> dict[str, Any]:
+    union_fields = _select_union_fields(facts, body)
     status: dict[str, Any] = {}
     for name, field in facts["fields"].items():
-        if field.get("meta") or (chosen is not None and name not in chosen):
+        if field.get("meta") or (union_fields is not None and name not in union_fields):
             continue
-        found = body if chosen and name == chosen[0] else _at(body, field)
-        if found is not None:
-            status[name] = _value(types, field["type"], found)
+        value = body if union_fields and name == union_fields[0] else _find_at(body, field)
+        if value is not None:
+            status[name] = _convert_value(types, field["type"], value)
     return status
 
 
-def _chosen(facts: TypeFacts, body: Mapping[str, Any]) -> tuple[str, ...] | None:
-    """Of a union the field that its content says it is, and fields of plain types; None for what is no union."""
+def _select_union_fields(facts: TypeFacts, body: Mapping[str, Any]) -> tuple[str, ...] | None:
+    """Return the field of a union that its discriminator selects, and those of plain types; None without a union."""
     if not facts.get("oneOf"):
         return None
-    said = _member(body, facts["discriminator"])
+    discriminator = _find_member(body, facts["discriminator"])
     values = {value.casefold(): name for value, name in facts["values"].items()}
     plain = [name for name, field in facts["fields"].items() if isinstance(field["type"], str)]
-    return (values.get(said.casefold(), "") if isinstance(said, str) else "", *plain)
+    return (values.get(discriminator.casefold(), "") if isinstance(discriminator, str) else "", *plain)
 
 
-def _at(body: Mapping[str, Any], field: Field) -> Any:
-    return _inside(body, field["arm"].split("/")) if "arm" in field else None
+def _find_at(body: Mapping[str, Any], field: Field) -> Any:
+    return _find_inside(body, field["arm"].split("/")) if "arm" in field else None
 
 
-def _inside(value: Any, path: tuple[str, ...] | list[str]) -> Any:
+def _find_inside(value: Any, path: tuple[str, ...] | list[str]) -> Any:
     for step in path:
-        value = _member(value, step) if isinstance(value, Mapping) else None
+        value = _find_member(value, step) if isinstance(value, Mapping) else None
     return value
 
 
-def _member(body: Mapping[str, Any], name: str) -> Any:
+def _find_member(body: Mapping[str, Any], name: str) -> Any:
     if name in body:
         return body[name]
     folded = name.casefold()
     return next((value for key, value in body.items() if key.casefold() == folded), None)
 
 
-def _value(types: Mapping[str, TypeFacts], type_: FieldType, value: Any) -> Any:
+def _convert_value(types: Mapping[str, TypeFacts], type_: FieldType, value: Any) -> Any:
     if isinstance(type_, str):
         return value
     if "base" in type_:
-        return _value(types, type_["base"], value)
+        return _convert_value(types, type_["base"], value)
     if "ref" in type_:
-        return _mapping(types, types[type_["ref"]], value) if isinstance(value, Mapping) else value
+        return _convert_mapping(types, types[type_["ref"]], value) if isinstance(value, Mapping) else value
     if "list" in type_:
-        return [_value(types, type_["list"], v) for v in value] if isinstance(value, list) else value
-    return {k: _value(types, type_["map"], v) for k, v in value.items()} if isinstance(value, Mapping) else value
+        return [_convert_value(types, type_["list"], v) for v in value] if isinstance(value, list) else value
+    return (
+        {k: _convert_value(types, type_["map"], v) for k, v in value.items()} if isinstance(value, Mapping) else value
+    )
 
 
-def _as_text(value: Any) -> str:
+def _format_text(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value)

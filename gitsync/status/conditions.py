@@ -1,4 +1,4 @@
-"""The Ready condition: which one a situation gives, and when a new one replaces the old
+"""The Ready condition: how it is made, and when a new one replaces the old
 (docs/reference/reconciliation.md#ready-condition).
 """
 
@@ -79,8 +79,8 @@ def make_waiting_for_owner(owner: Key) -> Condition:
     """The owner does not exist, or is not ready; ASO uses the same message for both
     (docs/reference/reconciliation.md#owner-readiness).
     """
-    named = f"{owner.name}, Group/Kind: {owner.group}/{owner.kind}"
-    message = f'Owner "{named}" cannot be found. Progress is blocked until the owner is created.'
+    owner_text = f"{owner.name}, Group/Kind: {owner.group}/{owner.kind}"
+    message = f'Owner "{owner_text}" cannot be found. Progress is blocked until the owner is created.'
     return make_warning("WaitingForOwner", message)
 
 
@@ -91,7 +91,7 @@ def make_refused(failure: ArmError, classification: Classification) -> Condition
         status=ConditionStatus.FALSE,
         severity=severity,
         reason=failure.code,
-        message=_with_hint(failure),
+        message=_add_hint(failure),
         request_id=failure.request_id,
     )
 
@@ -104,14 +104,14 @@ def make_not_deleted(failure: ArmError) -> Condition:
         status=ConditionStatus.FALSE,
         severity=Severity.WARNING,
         reason=failure.code,
-        message=_with_hint(failure),
+        message=_add_hint(failure),
         request_id=failure.request_id,
     )
 
 
 def make_unreadable(failure: ArmError) -> Condition:
     """Azure could not be read; reads are not classified (docs/reference/reconciliation.md#error-classes)."""
-    message = f"{failure.code}: {_with_hint(failure)}"
+    message = f"{failure.code}: {_add_hint(failure)}"
     return Condition(
         status=ConditionStatus.FALSE,
         severity=Severity.WARNING,
@@ -122,7 +122,7 @@ def make_unreadable(failure: ArmError) -> Condition:
 
 
 def find_code(condition: Condition) -> str:
-    """The error code of a condition: its reason, or the beginning of its message if it is `unreadable`."""
+    """The error code of a condition: its reason, or the start of its message if `make_unreadable` made it."""
     return condition.message.partition(":")[0] if condition.reason == FAILED else condition.reason
 
 
@@ -139,7 +139,7 @@ def is_replacement(new: Condition, old: Condition | None) -> bool:
         return True
     if new.says_the_same(old):
         return False
-    return _priority(new) >= _priority(old) or _starts_over(new, old)
+    return _find_priority(new) >= _find_priority(old) or _starts_over(new, old)
 
 
 def _starts_over(new: Condition, old: Condition) -> bool:
@@ -147,9 +147,9 @@ def _starts_over(new: Condition, old: Condition) -> bool:
     return new.reason == RECONCILING.reason and old.reason in _WAITING_REASONS
 
 
-def _priority(condition: Condition) -> int:
+def _find_priority(condition: Condition) -> int:
     return _PRIORITY.get((condition.status, condition.severity), _UNKNOWN_PRIORITY)
 
 
-def _with_hint(failure: ArmError) -> str:
+def _add_hint(failure: ArmError) -> str:
     return f"{failure.message} {failure.hint}".strip()

@@ -1,4 +1,4 @@
-"""What an error of Azure means: its class and its retry speed (docs/reference/reconciliation.md#error-classes).
+"""The classes of Azure's errors, with their retry speeds (docs/reference/reconciliation.md#error-classes).
 
 Only PUT, DELETE and poll errors are classified; a failed read is "unknown", whatever its code.
 """

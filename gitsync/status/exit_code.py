@@ -30,7 +30,7 @@ def decide_exit_code(
         return FAULT
     if any(problem.is_error for problem in problems) or any(not result.is_fine for result in results):
         return NOT_READY
-    if any(_is_named(result.verdict, fail_on) for result in results):
+    if any(_is_failure(result.verdict, fail_on) for result in results):
         return NOT_READY
     if writes or not detailed:
         return FINE
@@ -39,7 +39,7 @@ def decide_exit_code(
     return PENDING if any(_is_pending(result) for result in results) else FINE
 
 
-def _is_named(verdict: Verdict, words: Collection[str]) -> bool:
+def _is_failure(verdict: Verdict, words: Collection[str]) -> bool:
     return verdict.value in words or (verdict in DRIFTED and DRIFT_WORD in words)
 
 

@@ -18,9 +18,9 @@ from gitsync.problems.suggest import suggest
 from gitsync.validation.references import is_arm_id
 
 OVERRIDE: Final = "serviceoperator.azure.com/child-resource-id-override"
-"""Annotation of an Alias: the id of the subscription that it made, below which its extension resources stand.
+"""Annotation of an Alias: the id of the subscription that it created, which contains its extension resources.
 
-A handler of the run sets it; a manifest may bear it as well, since it comes along from a cluster.
+A handler of the run sets it. A manifest that was taken from a cluster may have it too.
 """
 
 ASO_PREFIX: Final = "serviceoperator.azure.com/"
@@ -30,8 +30,8 @@ UPDATE_METHOD: Final = f"{OUR_PREFIX}update-method"
 IGNORE: Final = f"{OUR_PREFIX}ignore"
 UPDATE_METHODS: Final = ("patch", "put")
 
-_FOR_PEOPLE: Final = frozenset({RECONCILE_POLICY, CREDENTIAL_FROM, UPDATE_METHOD, IGNORE})
-_BY_OPERATORS: Final = frozenset(
+_USER_ANNOTATIONS: Final = frozenset({RECONCILE_POLICY, CREDENTIAL_FROM, UPDATE_METHOD, IGNORE})
+_OPERATOR_ANNOTATIONS: Final = frozenset(
     f"{ASO_PREFIX}{name}"
     for name in (
         "azure-name-from-config",
@@ -44,16 +44,16 @@ _BY_OPERATORS: Final = frozenset(
         "resource-id",
     )
 )
-"""Written by ASO itself: they come along in manifests that were taken from a cluster."""
+"""Written by ASO itself: manifests that were taken from a cluster have them."""
 
 
 def check_annotations(resource: Resource) -> Iterator[Finding]:
     """Findings of the annotations and labels of one manifest."""
     for key, value in resource.annotations.items():
-        yield from _annotation(key, value)
+        yield from _check_annotation(key, value)
     if OVERRIDE in resource.annotations:
-        yield from _override(resource, resource.annotations[OVERRIDE])
-    for key in sorted(_FOR_PEOPLE & resource.labels.keys()):
+        yield from _check_override(resource, resource.annotations[OVERRIDE])
+    for key in sorted(_USER_ANNOTATIONS & resource.labels.keys()):
         yield Finding(
             code="LabelForAnnotation",
             path=("metadata", "labels", key),
@@ -63,42 +63,46 @@ def check_annotations(resource: Resource) -> Iterator[Finding]:
 
 
 def check_inherited_policy(resource: Resource, namespace: Mapping[str, str]) -> Iterator[Finding]:
-    """A finding if the manifest takes its policy from a Namespace that states an unknown one.
+    """A finding if the manifest has its policy from a Namespace with an unknown one.
 
     `namespace` has the annotations of the manifest's own Namespace.
     """
     value = namespace.get(RECONCILE_POLICY, "")
     if resource.annotations.get(RECONCILE_POLICY):
         return
-    for said in _policy_broken(value) if value else ():
-        message = f"The Namespace {resource.key.namespace} sets the policy of this manifest: {RECONCILE_POLICY} {said}."
-        yield Finding(code="ReconcilePolicy", path=("metadata", "namespace"), message=message, hint=_policy_hint(value))
+    for fault in _check_policy(value) if value else ():
+        message = (
+            f"The Namespace {resource.key.namespace} sets the policy of this manifest: {RECONCILE_POLICY} {fault}."
+        )
+        yield Finding(
+            code="ReconcilePolicy", path=("metadata", "namespace"), message=message, hint=_make_policy_hint(value)
+        )
 
 
-def _annotation(key: str, value: str) -> Iterator[Finding]:
-    if key in _FOR_PEOPLE:
+def _check_annotation(key: str, value: str) -> Iterator[Finding]:
+    if key in _USER_ANNOTATIONS:
         check, code, hint = _VALUES[key]
-        for said in check(value) if value else ():  # empty means not set
-            yield Finding(code=code, path=("metadata", "annotations", key), message=f"{key} {said}.", hint=hint(value))
+        for fault in check(value) if value else ():  # empty means not set
+            yield Finding(code=code, path=("metadata", "annotations", key), message=f"{key} {fault}.", hint=hint(value))
         return
-    if key in _BY_OPERATORS:
+    if key in _OPERATOR_ANNOTATIONS:
         return
-    close = suggest(key, _FOR_PEOPLE) or suggest(key, _BY_OPERATORS)
+    close = suggest(key, _USER_ANNOTATIONS) or suggest(key, _OPERATOR_ANNOTATIONS)
     if close is None and not key.startswith((ASO_PREFIX, OUR_PREFIX)):
         return
-    known = join_with_or(sorted(k for k in _FOR_PEOPLE if k.startswith(_prefix(key)))) or join_with_or(
-        sorted(_FOR_PEOPLE)
-    )
+    known_annotations = join_with_or(
+        sorted(k for k in _USER_ANNOTATIONS if k.startswith(_find_prefix(key)))
+    ) or join_with_or(sorted(_USER_ANNOTATIONS))
     yield Finding(
         code="UnknownAnnotation",
         path=("metadata", "annotations", key),
         message=f"{key} is an unknown annotation.",
-        hint=f"Did you mean {close}?" if close else f"Known annotations: {known}.",
+        hint=f"Did you mean {close}?" if close else f"Known annotations: {known_annotations}.",
     )
 
 
-def _override(resource: Resource, value: str) -> Iterator[Finding]:
-    """It moves the ids of what the resource owns, and is read of a topmost owner alone
+def _check_override(resource: Resource, value: str) -> Iterator[Finding]:
+    """Check the override: it changes the ids of children, and has an effect on a topmost owner only
     (docs/reference/reconciliation.md#owner-resolution).
     """
     path = ("metadata", "annotations", OVERRIDE)
@@ -119,31 +123,31 @@ def _override(resource: Resource, value: str) -> Iterator[Finding]:
         )
 
 
-def _prefix(key: str) -> str:
+def _find_prefix(key: str) -> str:
     return key[: key.find("/") + 1]
 
 
-def _policy_broken(value: str) -> Iterable[str]:
+def _check_policy(value: str) -> Iterable[str]:
     if value not in set(Policy):
         yield f"must be {join_with_or(policy.value for policy in Policy)}, but is {quote_scalar(value)}"
 
 
-def _credential_broken(value: str) -> Iterable[str]:
+def _check_credential(value: str) -> Iterable[str]:
     if "/" in value:
         yield "cannot contain '/'. Secret must be in same namespace as resource"
 
 
-def _method_broken(value: str) -> Iterable[str]:
+def _check_method(value: str) -> Iterable[str]:
     if value not in UPDATE_METHODS:
         yield f"must be {join_with_or(UPDATE_METHODS)}, but is {quote_scalar(value)}"
 
 
-def _policy_hint(value: str) -> str:
+def _make_policy_hint(value: str) -> str:
     close = suggest(value, Policy)
     return f"Did you mean {close}?" if close else "A resource with an unknown policy is not reconciled."
 
 
-def _method_hint(value: str) -> str:
+def _make_method_hint(value: str) -> str:
     close = suggest(value, UPDATE_METHODS)
     return f"Did you mean {close}?" if close else "`put` sends the whole resource, `patch` only what differs."
 
@@ -151,12 +155,12 @@ def _method_hint(value: str) -> str:
 _Check = tuple[Callable[[str], Iterable[str]], str, Callable[[str], str]]
 
 _VALUES: Final[Mapping[str, _Check]] = {
-    RECONCILE_POLICY: (_policy_broken, "ReconcilePolicy", _policy_hint),
+    RECONCILE_POLICY: (_check_policy, "ReconcilePolicy", _make_policy_hint),
     CREDENTIAL_FROM: (
-        _credential_broken,
+        _check_credential,
         "CredentialFrom",
         lambda _: "Name a Secret in the namespace of the resource.",
     ),
-    UPDATE_METHOD: (_method_broken, "UpdateMethod", _method_hint),
+    UPDATE_METHOD: (_check_method, "UpdateMethod", _make_method_hint),
     IGNORE: (lambda _: (), "Ignore", lambda _: ""),
 }

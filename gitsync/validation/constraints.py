@@ -1,7 +1,7 @@
-"""Is a value within the constraints of its field: enum, pattern, bounds, lengths, counts, multiples.
+"""The constraints on the value of a field: enum, pattern, bounds, lengths, counts, multiples.
 
-The rules of the facts, read as an API server reads them (docs/reference/reconciliation.md#validation-rules): patterns
-are Go's RE2, lengths count characters, enums respect case.
+The rules are those of the facts, as an API server reads them (docs/reference/reconciliation.md#validation-rules):
+patterns are Go's RE2, lengths count characters, enums respect case.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from gitsync.problems.finding import Finding
 from gitsync.problems.suggest import suggest
 
 LONGEST_MATCHED: Final = 1024
-"""A longer text is not matched: some of the patterns take quadratic time here, where RE2 takes linear time."""
+"""A longer text is not matched: some of the patterns take quadratic time here, but linear time in RE2."""
 
 
 def check_constraints(visit: Visit) -> Iterator[Finding]:
     """Findings of one value that has the right shape; one for each rule that it breaks."""
-    for rule, said in find_violations(visit.value, visit.rules):
-        hint = _enum_hint(visit) if rule == "enum" else ""
-        yield Finding(code=_CODES[rule], path=visit.path, message=f"{format_field(visit.path)} {said}.", hint=hint)
+    for rule, fault in find_violations(visit.value, visit.rules):
+        hint = _make_enum_hint(visit) if rule == "enum" else ""
+        yield Finding(code=_CODES[rule], path=visit.path, message=f"{format_field(visit.path)} {fault}.", hint=hint)
 
 
 def find_violations(value: Any, rules: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -38,18 +38,18 @@ def find_violations(value: Any, rules: Mapping[str, Any]) -> Iterator[tuple[str,
 
 
 def matches(text: str, pattern: str) -> bool:
-    """Whether a text has a match of an RE2 pattern anywhere; a very long text is taken to have one."""
-    return len(text) > LONGEST_MATCHED or _compiled(pattern).search(text) is not None
+    """Tell whether an RE2 pattern matches a part of a text. A very long text is assumed to match."""
+    return len(text) > LONGEST_MATCHED or _compile_pattern(pattern).search(text) is not None
 
 
 @lru_cache(maxsize=512)
-def _compiled(pattern: str) -> re.Pattern[str]:
+def _compile_pattern(pattern: str) -> re.Pattern[str]:
     # RE2's classes are ASCII, and its $ does not match before a last line break
-    at_end = re.sub(r"(\\.|\[\^?\]?[^\]]*\])|\$", lambda found: found[1] or r"\Z", pattern)
+    at_end = re.sub(r"(\\.|\[\^?\]?[^\]]*\])|\$", lambda match: match[1] or r"\Z", pattern)
     return re.compile(at_end, re.ASCII)
 
 
-def _enum_hint(visit: Visit) -> str:
+def _make_enum_hint(visit: Visit) -> str:
     close = suggest(visit.value, visit.rules["enum"]) if isinstance(visit.value, str) else None
     if close is None:
         return ""
@@ -72,8 +72,8 @@ def _is_scalar(value: Any) -> bool:
     return isinstance(value, str | int | float)
 
 
-def _exact(number: Any) -> Fraction:
-    """A number as it is written, so that three tenths are a multiple of a tenth; limits may be texts."""
+def _to_fraction(number: Any) -> Fraction:
+    """The exact decimal value of a number, so that 0.3 is a multiple of 0.1. Limits may be texts."""
     return Fraction(number if isinstance(number, int) else str(number))
 
 
@@ -87,17 +87,17 @@ _RULES: Final[Mapping[str, _Rule]] = {
     ),
     "minimum": (
         _is_number,
-        lambda value, limit: _exact(value) >= _exact(limit),
+        lambda value, limit: _to_fraction(value) >= _to_fraction(limit),
         lambda value, limit: f"must be at least {limit}, but is {quote_scalar(value)}",
     ),
     "maximum": (
         _is_number,
-        lambda value, limit: _exact(value) <= _exact(limit),
+        lambda value, limit: _to_fraction(value) <= _to_fraction(limit),
         lambda value, limit: f"must be at most {limit}, but is {quote_scalar(value)}",
     ),
     "multipleOf": (
         _is_number,
-        lambda value, limit: _exact(value) % _exact(limit) == 0,
+        lambda value, limit: _to_fraction(value) % _to_fraction(limit) == 0,
         lambda value, limit: f"must be a multiple of {limit}, but is {quote_scalar(value)}",
     ),
     "minLength": (

@@ -1,6 +1,6 @@
-"""Which manifests depend on each other: a cycle of owners, references and values.
+"""Cycles of owners, references and values between manifests.
 
-No member of a cycle can be first. Separate from the order of a run, which requires a graph without cycles.
+No member of a cycle can be applied first. Separate from the order of a run, which requires a graph without cycles.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from gitsync.validation.member import Member
 
 Adjacency = Mapping[Key, Sequence[Key]]
 
-_MOST_TOLD = 10
+_MOST_SHOWN = 10
 
 
 def check_cycles(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]]:
@@ -29,77 +29,78 @@ def check_cycles(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]]:
         if ring is not None:
             owner = member.owner.key if member.owner else None
             path = ("spec", "owner") if owner and rings.get(owner) is ring else ("spec",)
-            message = f"Dependency cycle: {_told(ring)}."
+            message = f"Dependency cycle: {_format_ring(ring)}."
             yield member, Finding(code="Cycle", path=path, message=message, hint="Remove one of these references.")
 
 
-def _told(ring: Sequence[Key]) -> str:
-    names = [format_short_key(key) for key in ring[:_MOST_TOLD]]
-    if len(ring) > _MOST_TOLD:
+def _format_ring(ring: Sequence[Key]) -> str:
+    names = [format_short_key(key) for key in ring[:_MOST_SHOWN]]
+    if len(ring) > _MOST_SHOWN:
         names.append(f"… ({len(ring)} in all)")
     return " → ".join([*names, format_short_key(ring[0])])
 
 
 def find_cycles(edges: Adjacency) -> Mapping[Key, tuple[Key, ...]]:
-    """A cycle through each key that is in one, rotated so that its smallest key comes first: the shortest through
-    the first of its keys for which none was known.
+    """Map each key in a cycle to one, rotated so that its smallest key comes first.
+
+    It is the shortest cycle through the first of its keys that is in no earlier one.
     """
-    found: dict[Key, tuple[Key, ...]] = {}
-    for key in _may_be_in_cycles(edges):
-        ring = () if key in found else _shortest(key, edges)
+    cycles: dict[Key, tuple[Key, ...]] = {}
+    for key in _find_candidates(edges):
+        ring = () if key in cycles else _find_shortest(key, edges)
         if ring:
-            least = ring.index(min(ring))
-            turned = ring[least:] + ring[:least]
-            found.update({each: turned for each in ring if each not in found})
-    return found
+            start = ring.index(min(ring))
+            rotated = ring[start:] + ring[:start]
+            cycles.update({member: rotated for member in ring if member not in cycles})
+    return cycles
 
 
-def _may_be_in_cycles(edges: Adjacency) -> list[Key]:
-    """What is left when all that waits for nothing, and all that nothing waits for, is taken away again and again."""
-    left = _peel(edges)
-    reverse: dict[Key, list[Key]] = {key: [] for key in left}
-    for key in left:
+def _find_candidates(edges: Adjacency) -> list[Key]:
+    """Remove keys without dependencies, and keys without dependents, until only keys that may be in cycles remain."""
+    remaining = _peel(edges)
+    reverse: dict[Key, list[Key]] = {key: [] for key in remaining}
+    for key in remaining:
         for target in edges[key]:
-            if target in left:
+            if target in remaining:
                 reverse[target].append(key)
     return sorted(_peel(reverse))
 
 
 def _peel(edges: Adjacency) -> set[Key]:
-    left = set(edges)
-    waiting = {key: sum(target in left for target in edges[key]) for key in left}
-    waited_for: dict[Key, list[Key]] = {}
-    for key in left:
+    remaining = set(edges)
+    waiting = {key: sum(target in remaining for target in edges[key]) for key in remaining}
+    dependents: dict[Key, list[Key]] = {}
+    for key in remaining:
         for target in edges[key]:
-            waited_for.setdefault(target, []).append(key)
-    free = deque(key for key, count in waiting.items() if count == 0)
-    while free:
-        done = free.popleft()
-        left.discard(done)
-        for key in waited_for.get(done, ()):
+            dependents.setdefault(target, []).append(key)
+    ready = deque(key for key, count in waiting.items() if count == 0)
+    while ready:
+        done = ready.popleft()
+        remaining.discard(done)
+        for key in dependents.get(done, ()):
             waiting[key] -= 1
             if waiting[key] == 0:
-                free.append(key)
-    return left
+                ready.append(key)
+    return remaining
 
 
-def _shortest(start: Key, edges: Adjacency) -> tuple[Key, ...]:
-    """The keys of the shortest way from `start` back to itself; () where there is none. Ties go to smaller keys."""
+def _find_shortest(start: Key, edges: Adjacency) -> tuple[Key, ...]:
+    """The keys of the shortest cycle through `start`; () if there is none. Ties go to smaller keys."""
     came_from: dict[Key, Key] = {}
-    ahead = deque([start])
-    while ahead:
-        key = ahead.popleft()
+    queue = deque([start])
+    while queue:
+        key = queue.popleft()
         for target in edges.get(key, ()):
             if target == start:
-                return _way(start, key, came_from)
+                return _trace_back(start, key, came_from)
             if target not in came_from:
                 came_from[target] = key
-                ahead.append(target)
+                queue.append(target)
     return ()
 
 
-def _way(start: Key, last: Key, came_from: Mapping[Key, Key]) -> tuple[Key, ...]:
-    way = [last]
-    while way[-1] != start:
-        way.append(came_from[way[-1]])
-    return tuple(reversed(way))
+def _trace_back(start: Key, last: Key, came_from: Mapping[Key, Key]) -> tuple[Key, ...]:
+    keys = [last]
+    while keys[-1] != start:
+        keys.append(came_from[keys[-1]])
+    return tuple(reversed(keys))

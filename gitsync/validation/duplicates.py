@@ -1,4 +1,4 @@
-"""Do two manifests declare the same thing: one resource twice, or one ARM id under two names
+"""Manifests that declare the same: one resource twice, or one ARM id under two names
 (docs/reference/design.md#duplicate-resources).
 """
 
@@ -13,12 +13,12 @@ from gitsync.validation.member import Member
 
 
 def check_duplicates(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]]:
-    """Findings of each of the manifests that collide; of many, each names the first of the others."""
-    yield from _same_key(members)
-    yield from _same_arm_id(members)
+    """A finding for each of the manifests that collide, which names the first of the others."""
+    yield from _check_keys(members)
+    yield from _check_arm_ids(members)
 
 
-def _same_key(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]]:
+def _check_keys(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]]:
     by_key = defaultdict(list)
     for member in members:
         by_key[member.key].append(member)
@@ -37,8 +37,8 @@ def _same_key(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]]:
             )
 
 
-def _same_arm_id(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]]:
-    """What is declared twice is left out: until one of the two is gone it is refused, and is no other's double."""
+def _check_arm_ids(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]]:
+    """Check the ARM ids of all keys that are declared once; duplicate keys are reported already."""
     counts = Counter(member.key for member in members)
     by_id = defaultdict(list)
     for member in members:
@@ -49,20 +49,20 @@ def _same_arm_id(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]]:
             other = next((m for m in same if m.key != member.key), None)
             if other is None:
                 continue
-            given = bool(member.resource.spec.get("azureName"))
+            has_azure_name = bool(member.resource.spec.get("azureName"))
             yield (
                 member,
                 Finding(
                     code="ArmIdTwice",
-                    path=("spec", "azureName") if given else ("metadata", "name"),
-                    message=f"{_called(member, other)} and {_called(other, member)} ({other.resource.source}) "
-                    f"declare the same resource in Azure: {member.arm_id}.",
+                    path=("spec", "azureName") if has_azure_name else ("metadata", "name"),
+                    message=f"{_format_distinct(member, other)} and {_format_distinct(other, member)} "
+                    f"({other.resource.source}) declare the same resource in Azure: {member.arm_id}.",
                     hint="Remove one of them, or set different Azure names or owners.",
                 ),
             )
 
 
-def _called(member: Member, beside: Member) -> str:
-    """What a manifest is called beside another that may have the same name in another namespace."""
-    called = format_short_key(member.key)
-    return called if called != format_short_key(beside.key) else f"{called} of namespace {member.key.namespace}"
+def _format_distinct(member: Member, other: Member) -> str:
+    """Name a manifest next to another, with its namespace if that has the same name in another namespace."""
+    name = format_short_key(member.key)
+    return name if name != format_short_key(other.key) else f"{name} of namespace {member.key.namespace}"

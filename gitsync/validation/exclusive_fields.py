@@ -1,4 +1,4 @@
-"""Fields of which at most one may be set: `x`, and `xFromConfig` or `xFromSecret`
+"""Pairs of fields of which only one may be set: `x`, and `xFromConfig` or `xFromSecret`
 (docs/reference/reconciliation.md#secret-and-config-map-inputs).
 """
 
@@ -14,21 +14,22 @@ _SOURCES = ("FromConfig", "FromSecret")
 
 
 def check_pairs(visit: Visit) -> Iterator[Finding]:
-    """A finding for every pair of which a mapping sets both."""
-    for plain, taken in _pairs(visit.present, visit.fields):
+    """A finding for every pair if a mapping sets both."""
+    for value_field, source_field in _find_pairs(visit.present, visit.fields):
         yield Finding(
             code="BothOfPair",
-            path=(*visit.path, taken),
-            message=f"cannot specify both {plain} and {taken}.",
-            hint=f"Remove {plain} to take the value from elsewhere, or {taken} to keep it in the manifest.",
+            path=(*visit.path, source_field),
+            message=f"cannot specify both {value_field} and {source_field}.",
+            hint=f"Remove {value_field} to take the value from elsewhere, "
+            f"or {source_field} to keep it in the manifest.",
         )
 
 
-def _pairs(present: Collection[str], fields: Mapping[str, Field]) -> Iterator[tuple[str, str]]:
-    """`azureName` is no such pair: it wins over `azureNameFromConfig`
+def _find_pairs(present: Collection[str], fields: Mapping[str, Field]) -> Iterator[tuple[str, str]]:
+    """`azureName` is not in a pair: it wins over `azureNameFromConfig`
     (docs/reference/reconciliation.md#azure-names).
     """
-    for taken in sorted(name for name in present if name.endswith(_SOURCES)):
-        plain = taken.removesuffix("FromConfig").removesuffix("FromSecret")
-        if plain in present and not fields[plain].get("meta"):
-            yield plain, taken
+    for source_field in sorted(name for name in present if name.endswith(_SOURCES)):
+        value_field = source_field.removesuffix("FromConfig").removesuffix("FromSecret")
+        if value_field in present and not fields[value_field].get("meta"):
+            yield value_field, source_field

@@ -34,8 +34,8 @@ class FieldRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """`facts` are pairs of a heading and a text, about the kind; `field` is the field that was asked for ("spec" for
-    the kind itself), `notes` what holds for it, and `rows` are the fields inside it.
+    """`facts` are pairs of a heading and a text, about the kind. `field` is the requested field ("spec" for the kind
+    itself), `notes` are its constraints, and `rows` the fields inside it.
     """
 
     facts: tuple[tuple[str, str], ...]
@@ -54,16 +54,16 @@ class _Place:
     field: Field
 
 
-def explain_kind(asked: KindMatch, catalog: Catalog, *, recursive: bool = False) -> Explanation:
-    """Tell what may be said. `spec` may be left out of the fields. ConfigError for a field that is not there."""
-    kind = asked.kind
-    place = _descend(kind, asked.fields if asked.fields and asked.fields[0] in _TOP else ("spec", *asked.fields))
+def explain_kind(match: KindMatch, catalog: Catalog, *, recursive: bool = False) -> Explanation:
+    """Explain a kind or a field. The fields may omit `spec`. Raises ConfigError if a field does not exist."""
+    kind = match.kind
+    place = _descend(kind, match.fields if match.fields and match.fields[0] in _TOP else ("spec", *match.fields))
     return Explanation(
-        facts=tuple(_kind_facts(kind, catalog)),
+        facts=tuple(_describe_kind(kind, catalog)),
         field=place.path,
         type=describe_type(place.field["type"]),
-        notes=_notes(place, kind),
-        rows=tuple(_rows(place, kind, deep=recursive)),
+        notes=_make_notes(place, kind),
+        rows=tuple(_make_rows(place, kind, deep=recursive)),
     )
 
 
@@ -71,44 +71,48 @@ def _descend(kind: Kind, fields: tuple[str, ...]) -> _Place:
     field: Field = {"type": {"ref": kind.spec if fields[0] == "spec" else kind.status}}
     place = _Place(path=fields[0], arm="", field=field)
     for name in fields[1:]:
-        inside = {each.path.rpartition(".")[2]: each for each in _inside(place, kind)}
-        if name not in inside:
-            raise _no_field(place.path, name, inside)
-        place = inside[name]
+        places = {place_inside.path.rpartition(".")[2]: place_inside for place_inside in _iterate_fields(place, kind)}
+        if name not in places:
+            raise _make_no_field(place.path, name, places)
+        place = places[name]
     return place
 
 
-def _inside(place: _Place, kind: Kind) -> Iterator[_Place]:
-    """The fields inside a field, sorted. On the wire a union is what its one member holds, and has no place itself."""
+def _iterate_fields(place: _Place, kind: Kind) -> Iterator[_Place]:
+    """The fields inside a field, sorted. A union has no path in the ARM body: it is the content of its member."""
     type_ = place.field["type"]
-    facts = _type_facts(type_, kind)
+    facts = _find_type_facts(type_, kind)
     if facts is None:
         return
-    within = _many(type_)
+    collection = _format_collection(type_)
     for name, field in sorted(facts["fields"].items()):
         own = "" if facts.get("oneOf") and not field.get("meta") else field.get("arm", "")
         is_sent = bool(field.get("arm")) and (bool(place.arm) or "." not in place.path)
-        arm = "/".join(filter(None, (place.arm + within, own))) if is_sent else ""
+        arm = "/".join(filter(None, (place.arm + collection, own))) if is_sent else ""
         yield _Place(path=f"{place.path}.{name}", arm=arm, field=field)
 
 
-def _many(type_: FieldType) -> str:
+def _format_collection(type_: FieldType) -> str:
     """How the ARM path shows a list or a map."""
     if isinstance(type_, str) or "ref" in type_:
         return ""
-    return _many(type_["base"]) if "base" in type_ else "[]" if "list" in type_ else "/*"
+    return _format_collection(type_["base"]) if "base" in type_ else "[]" if "list" in type_ else "/*"
 
 
-def _no_field(path: str, name: str, known: Iterable[str]) -> ConfigError:
-    close = suggest(name, known)
+def _make_no_field(path: str, name: str, field_names: Iterable[str]) -> ConfigError:
+    close = suggest(name, field_names)
     if close:
         hint = f"Did you mean {path}.{close}?"
     else:
-        hint = f"Known fields: {join_with_or(sorted(known), _ALL)}." if known else f"{path} has no fields of its own."
+        hint = (
+            f"Known fields: {join_with_or(sorted(field_names), _ALL)}."
+            if field_names
+            else f"{path} has no fields of its own."
+        )
     return ConfigError(f"There is no field {path}.{name}.", hint=hint)
 
 
-def _type_facts(type_: FieldType, kind: Kind) -> TypeFacts | None:
+def _find_type_facts(type_: FieldType, kind: Kind) -> TypeFacts | None:
     """The named fields of a type, or of the members of a list or map; None for a scalar."""
     while isinstance(type_, Mapping) and "ref" not in type_:
         type_ = next(type_[word] for word in ("base", "list", "map") if word in type_)
@@ -117,28 +121,33 @@ def _type_facts(type_: FieldType, kind: Kind) -> TypeFacts | None:
     return kind.types[type_["ref"]]
 
 
-def _rows(place: _Place, kind: Kind, *, deep: bool, above: tuple[TypeFacts, ...] = ()) -> Iterator[FieldRow]:
-    """Fields inside a field; where `deep`, with what is inside them, until a type comes round again."""
-    facts = _type_facts(place.field["type"], kind)
-    if facts is None or any(facts is each for each in above):
+def _make_rows(place: _Place, kind: Kind, *, deep: bool, outer_types: tuple[TypeFacts, ...] = ()) -> Iterator[FieldRow]:
+    """The rows of the fields inside a field; if `deep`, of all below, except inside a type that contains itself."""
+    facts = _find_type_facts(place.field["type"], kind)
+    if facts is None or any(facts is outer for outer in outer_types):
         return
-    for each in _inside(place, kind):
-        name = each.path.rpartition(".")[2]
-        yield FieldRow(depth=len(above), name=name, type=describe_type(each.field["type"]), notes=_notes(each, kind))
+    for place_inside in _iterate_fields(place, kind):
+        name = place_inside.path.rpartition(".")[2]
+        yield FieldRow(
+            depth=len(outer_types),
+            name=name,
+            type=describe_type(place_inside.field["type"]),
+            notes=_make_notes(place_inside, kind),
+        )
         if deep:
-            yield from _rows(each, kind, deep=True, above=(*above, facts))
+            yield from _make_rows(place_inside, kind, deep=True, outer_types=(*outer_types, facts))
 
 
-def _notes(place: _Place, kind: Kind) -> tuple[str, ...]:
+def _make_notes(place: _Place, kind: Kind) -> tuple[str, ...]:
     rules: dict[str, Any] = dict(place.field)
     type_ = rules["type"]
     while isinstance(type_, Mapping) and "base" in type_:
         rules |= {name: limit for name, limit in type_.items() if name != "base"}
         type_ = type_["base"]
-    notes = [*_rule_notes(rules)]
-    facts = _type_facts(type_, kind)
+    notes = [*_describe_rules(rules)]
+    facts = _find_type_facts(type_, kind)
     if facts and facts.get("oneOf"):
-        notes.append(f"exactly one of {join_with_or(_members(facts), _ALL)}")
+        notes.append(f"exactly one of {join_with_or(_list_members(facts), _ALL)}")
     if rules.get("optionalConfigMapPair"):
         name = place.path.rpartition(".")[2]
         other = name.removesuffix("FromConfig") if name.endswith("FromConfig") else f"{name}FromConfig"
@@ -148,25 +157,25 @@ def _notes(place: _Place, kind: Kind) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _members(facts: TypeFacts) -> list[str]:
+def _list_members(facts: TypeFacts) -> list[str]:
     return [name for name, field in sorted(facts["fields"].items()) if not field.get("meta")]
 
 
-def _rule_notes(rules: Mapping[str, Any]) -> Iterator[str]:
+def _describe_rules(rules: Mapping[str, Any]) -> Iterator[str]:
     if rules.get("required"):
         yield "required"
     if "enum" in rules:
         yield f"{'one of' if len(rules['enum']) > 1 else 'always'} {join_with_or(rules['enum'], _ALL)}"
     for least, most, unit in (("minLength", "maxLength", " characters"), ("minItems", "maxItems", " items")):
-        yield from _range(rules.get(least), rules.get(most), unit)
-    yield from _range(rules.get("minimum"), rules.get("maximum"), "")
+        yield from _describe_range(rules.get(least), rules.get(most), unit)
+    yield from _describe_range(rules.get("minimum"), rules.get("maximum"), "")
     if "multipleOf" in rules:
         yield f"a multiple of {rules['multipleOf']}"
     if "pattern" in rules:
         yield f"matches {rules['pattern']}"
 
 
-def _range(least: Any, most: Any, unit: str) -> Iterator[str]:
+def _describe_range(least: Any, most: Any, unit: str) -> Iterator[str]:
     if least is not None and most is not None:
         yield f"{least} to {most}{unit}"
     elif least is not None:
@@ -175,19 +184,19 @@ def _range(least: Any, most: Any, unit: str) -> Iterator[str]:
         yield f"at most {most}{unit}"
 
 
-def _kind_facts(kind: Kind, catalog: Catalog) -> Iterator[tuple[str, str]]:
+def _describe_kind(kind: Kind, catalog: Catalog) -> Iterator[tuple[str, str]]:
     yield "kind", kind.gvk.kind
     yield "apiVersion", kind.gvk.api_version
     others = [v for v in reversed(catalog.versions(kind.gvk.group, kind.gvk.kind)) if v != kind.gvk.version]
     if others:
         yield "also", ", ".join(others)
     yield "ARM", f"{kind.arm_type}, api-version {kind.api_version}"
-    yield "owner", _owner(kind)
-    yield "name", _name(kind)
+    yield "owner", _describe_owner(kind)
+    yield "name", _describe_name(kind)
     yield "Azure can", ", ".join(sorted(operation.lower() for operation in kind.operations))
 
 
-def _owner(kind: Kind) -> str:
+def _describe_owner(kind: Kind) -> str:
     if kind.any_owner:
         return "any resource, by group, kind and name, or by armId"
     if kind.owner is not None:
@@ -195,8 +204,8 @@ def _owner(kind: Kind) -> str:
     return "none: it is in the subscription" if kind.scope is Scope.LOCATION else "none: it is in the tenant"
 
 
-def _name(kind: Kind) -> str:
+def _describe_name(kind: Kind) -> str:
     if kind.fixed_azure_name is not None:
         return f"always {kind.fixed_azure_name}"
-    otherwise = "a UUID made of the owner and metadata.name" if is_uuid_named(kind) else "metadata.name"
-    return "; ".join([f"spec.azureName, else {otherwise}", *_rule_notes(kind.azure_name)])
+    default = "a UUID made of the owner and metadata.name" if is_uuid_named(kind) else "metadata.name"
+    return "; ".join([f"spec.azureName, else {default}", *_describe_rules(kind.azure_name)])

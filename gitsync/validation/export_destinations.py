@@ -1,7 +1,7 @@
-"""Where a resource's secrets and config maps are exported to: nothing is written twice
+"""The destinations of a resource's exports: nothing may be written twice
 (docs/reference/reconciliation.md#export-destinations).
 
-Expressions are looked at for their shape alone; what they say is compiled elsewhere.
+Expressions are checked for their shape only; `cel` compiles them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from gitsync.problems.finding import Finding
 
 _EXPRESSIONS: Final = {"secretExpressions": "secret", "configMapExpressions": "configmap"}
 _FIXED: Final = {"secretDestination": "secret", "configMapDestination": "configmap"}
-_SAID: Final = {"secret": "secret", "configmap": "configmap value"}
+_NOUNS: Final = {"secret": "secret", "configmap": "configmap value"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,19 +30,21 @@ class _Destination:
 
     @property
     def key(self) -> str | None:
-        """None for an expression that gives a whole map: its keys are known at run time."""
+        """None for an expression that makes a whole map: only a run knows its keys."""
         key = self.visit.value.get("key")
         return key if isinstance(key, str) and key else None
 
 
-def check_destinations(seen: Iterable[Visit]) -> Iterator[Finding]:
-    """Findings over all destinations of one manifest; a destination without a usable name is passed over."""
-    destinations = [found for visit in seen if (found := _destination(visit)) is not None and found.name]
-    yield from _same_key(destinations)
-    yield from _same_metadata(destinations)
+def check_destinations(visits: Iterable[Visit]) -> Iterator[Finding]:
+    """Findings of all destinations of one manifest; one without a valid name is skipped."""
+    destinations = [
+        destination for visit in visits if (destination := _find_destination(visit)) is not None and destination.name
+    ]
+    yield from _check_keys(destinations)
+    yield from _check_metadata(destinations)
 
 
-def _destination(visit: Visit) -> _Destination | None:
+def _find_destination(visit: Visit) -> _Destination | None:
     if not visit.fits:
         return None
     if visit.name == "destinationExpression":
@@ -51,7 +53,7 @@ def _destination(visit: Visit) -> _Destination | None:
     return _Destination(target, visit) if target else None
 
 
-def _same_key(destinations: Iterable[_Destination]) -> Iterator[Finding]:
+def _check_keys(destinations: Iterable[_Destination]) -> Iterator[Finding]:
     first: dict[tuple[str, str, str], FieldPath] = {}
     for destination in destinations:
         if destination.key is None:
@@ -62,19 +64,19 @@ def _same_key(destinations: Iterable[_Destination]) -> Iterator[Finding]:
             yield Finding(
                 code="ExportTwice",
                 path=path,
-                message=f"cannot write more than one {_SAID[destination.target]} to destination "
+                message=f"cannot write more than one {_NOUNS[destination.target]} to destination "
                 f'Name: "{destination.name}", Key: "{destination.key}".',
                 hint=f"{format_field(first[place])} writes it already; choose another name or key.",
             )
 
 
-def _same_metadata(destinations: Iterable[_Destination]) -> Iterator[Finding]:
-    """One annotation or label of one object set by two destinations, be the values equal or not."""
+def _check_metadata(destinations: Iterable[_Destination]) -> Iterator[Finding]:
+    """A finding for an annotation or label that two destinations set on one object, even with equal values."""
     first: dict[tuple[str, str, str, str], FieldPath] = {}
     for destination in destinations:
         for field, word in (("annotations", "annotation"), ("labels", "label")):
-            said = destination.visit.value.get(field)
-            for key in said if isinstance(said, dict) else ():
+            entries = destination.visit.value.get(field)
+            for key in entries if isinstance(entries, dict) else ():
                 path = (*destination.visit.path, field, key)
                 place = (destination.target, destination.name, field, key)
                 if first.setdefault(place, path) is not path:

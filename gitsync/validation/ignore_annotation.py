@@ -1,9 +1,8 @@
-"""The annotation that lists what is left alone (docs/reference/design.md#ignored-fields): `gitsync/ignore`, a YAML list
-in its text.
+"""The annotation `gitsync/ignore`, which lists ignored fields (docs/reference/design.md#ignored-fields) as a YAML list.
 
-An entry is a path, or a mapping of `path`, `until` (the last day on which it holds) and `reason`. A path is a JSON
-pointer (RFC 6901) into the ARM body, as reports show it, with steps as diff/ignore has them. There is no clock here:
-the day comes from outside.
+An entry is a path, or a mapping of `path`, `until` (the last day on which it applies) and `reason`. A path is a JSON
+pointer (RFC 6901) into the ARM body, as reports show it, with the steps of `diff.ignore`. The caller passes the current
+day.
 """
 
 from __future__ import annotations
@@ -28,8 +27,8 @@ from gitsync.validation.annotations import IGNORE
 _FORM: Final = "Write a list of paths, such as [/tags/team], or of mappings with path, until and reason."
 _KEYS: Final = ("path", "until", "reason")
 _DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
-_LOOSE: Final = re.compile(r"~(?![01])")
-_PLACE: Final = re.compile(r"\d+|-")
+_BAD_ESCAPE: Final = re.compile(r"~(?![01])")
+_INDEX: Final = re.compile(r"\d+|-")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,26 +41,26 @@ class Ignored:
 
 
 def read_ignored_paths(resource: Resource, today: date | None) -> Paths:
-    """The paths that a manifest leaves alone on a day. Entries that are wrong or have expired are not among them."""
-    entries = (found for found in _entries(resource) if isinstance(found, Ignored))
+    """The paths that a manifest ignores on a day, without entries that are invalid or have expired."""
+    entries = (entry for entry in _iterate_entries(resource) if isinstance(entry, Ignored))
     return tuple(sorted({entry.path for entry in entries if not _has_expired(entry, today)}))
 
 
 def check_ignore(resource: Resource, kind: Kind, today: date | None) -> Iterator[Finding]:
-    """What is wrong with the annotation of a manifest: its form, a path that the kind does not have, a day gone by."""
-    for found in _entries(resource):
-        if isinstance(found, Finding):
-            yield found
+    """Findings of the annotation: an invalid form, a path that the kind does not have, an entry that has expired."""
+    for entry in _iterate_entries(resource):
+        if isinstance(entry, Finding):
+            yield entry
             continue
-        if _has_expired(found, today):
-            yield _warning(
+        if _has_expired(entry, today):
+            yield _make_warning(
                 "IgnoreExpired",
-                f"{found.text} was ignored until {found.until}, and is written again.",
+                f"{entry.text} was ignored until {entry.until}, and is written again.",
                 "Remove the entry from the annotation, or set a later date.",
             )
-        yield from _strange(found, kind)
+        yield from _check_existence(entry, kind)
     if resource.annotations.get(IGNORE) and not kind.can_get:
-        yield _error(
+        yield _make_error(
             f"Azure does not return a {kind.gvk.kind}, so no path of it can be ignored.",
             "Remove the annotation.",
         )
@@ -71,57 +70,63 @@ def _has_expired(entry: Ignored, today: date | None) -> bool:
     return entry.until is not None and today is not None and today > entry.until
 
 
-def _entries(resource: Resource) -> Iterator[Ignored | Finding]:
-    """The entries in their order, and what is wrong with the others. An empty annotation counts as none."""
+def _iterate_entries(resource: Resource) -> Iterator[Ignored | Finding]:
+    """The entries in order, with findings in place of invalid ones. An empty annotation counts as absent."""
     text = resource.annotations.get(IGNORE)
     if not text:
         return
-    read = read_documents(IGNORE, text.encode("utf-8", "replace"))
-    problems = [*read.problems, *(problem for document in read.documents for problem in document.problems)]
+    contents = read_documents(IGNORE, text.encode("utf-8", "replace"))
+    problems = [*contents.problems, *(problem for document in contents.documents for problem in document.problems)]
     if problems:
-        yield _error(problems[0].message, f"It is in line {problems[0].line} of the annotation. {_FORM}")
+        yield _make_error(problems[0].message, f"It is in line {problems[0].line} of the annotation. {_FORM}")
         return
-    values = [document.value for document in read.documents if document.value is not None]
+    values = [document.value for document in contents.documents if document.value is not None]
     if len(values) > 1 or not all(isinstance(value, list) for value in values):
-        yield _error("It is not one YAML list.", _FORM)
+        yield _make_error("It is not one YAML list.", _FORM)
         return
     for value in values:
         for number, entry in enumerate(value, start=1):
-            yield from _entry(entry if isinstance(entry, Mapping) else {"path": entry}, f"Entry {number}")
+            yield from _read_entry(entry if isinstance(entry, Mapping) else {"path": entry}, f"Entry {number}")
 
 
-def _entry(entry: Mapping[str, Any], where: str) -> Iterator[Ignored | Finding]:
-    wrong = [*_unknown_keys(entry, where), *_path_broken(entry.get("path"), where), *_rest_broken(entry, where)]
-    if wrong:
-        yield from wrong
+def _read_entry(entry: Mapping[str, Any], position: str) -> Iterator[Ignored | Finding]:
+    findings = [
+        *_check_keys(entry, position),
+        *_check_path(entry.get("path"), position),
+        *_check_until_and_reason(entry, position),
+    ]
+    if findings:
+        yield from findings
         return
     until = date.fromisoformat(entry["until"]) if entry.get("until") is not None else None
-    yield Ignored(text=entry["path"], path=_steps(entry["path"]), until=until)
+    yield Ignored(text=entry["path"], path=_parse_steps(entry["path"]), until=until)
 
 
-def _unknown_keys(entry: Mapping[str, Any], where: str) -> Iterator[Finding]:
+def _check_keys(entry: Mapping[str, Any], position: str) -> Iterator[Finding]:
     for key in sorted(entry.keys() - set(_KEYS)):
         close = suggest(key, _KEYS)
-        yield _error(f"{where} has an unknown key, {key}.", f"Did you mean {close}?" if close else _FORM)
+        yield _make_error(f"{position} has an unknown key, {key}.", f"Did you mean {close}?" if close else _FORM)
 
 
-def _path_broken(path: Any, where: str) -> Iterator[Finding]:
+def _check_path(path: Any, position: str) -> Iterator[Finding]:
     if not isinstance(path, str):
-        yield _error(f"{where} has no path that is text.", _FORM)
-    elif not path.startswith("/") or _LOOSE.search(path):
+        yield _make_error(f"{position} has no path that is text.", _FORM)
+    elif not path.startswith("/") or _BAD_ESCAPE.search(path):
         hint = "Start it with /, and write ~1 for / and ~0 for ~ inside a name."
-        yield _error(f"{where} has {quote_scalar(path)}, which is not a JSON pointer.", hint)
-    elif not all(_steps(path)):
+        yield _make_error(f"{position} has {quote_scalar(path)}, which is not a JSON pointer.", hint)
+    elif not all(_parse_steps(path)):
         hint = "To ignore a whole resource, set serviceoperator.azure.com/reconcile-policy: skip."
-        yield _error(f"{where} has {quote_scalar(path)}, which does not name a member in each step.", hint)
+        yield _make_error(f"{position} has {quote_scalar(path)}, which does not name a member in each step.", hint)
 
 
-def _rest_broken(entry: Mapping[str, Any], where: str) -> Iterator[Finding]:
+def _check_until_and_reason(entry: Mapping[str, Any], position: str) -> Iterator[Finding]:
     until, reason = entry.get("until"), entry.get("reason")
     if until is not None and not _is_date(until):
-        yield _error(f"{where} has an until that is not a date, {quote_scalar(until)}.", "Write it as 2030-12-31.")
+        yield _make_error(
+            f"{position} has an until that is not a date, {quote_scalar(until)}.", "Write it as 2030-12-31."
+        )
     if reason is not None and not isinstance(reason, str):
-        yield _error(f"{where} has a reason that is not text.", "Quote it.")
+        yield _make_error(f"{position} has a reason that is not text.", "Quote it.")
 
 
 def _is_date(value: Any) -> bool:
@@ -134,36 +139,38 @@ def _is_date(value: Any) -> bool:
     return True
 
 
-def _steps(path: str) -> Steps:
-    """The steps of a pointer; a `*` at its end is left out, since a path covers all that is below it."""
+def _parse_steps(path: str) -> Steps:
+    """The steps of a pointer, without a `*` at its end, since a path covers all that is below it."""
     steps = [step.replace("~1", "/").replace("~0", "~") for step in path.split("/")[1:]]
     while len(steps) > 1 and steps[-1] == ANY:
         steps.pop()
     return tuple(steps) if steps != [ANY] else ("",)
 
 
-def _strange(entry: Ignored, kind: Kind) -> Iterator[Finding]:
-    """A path that does not exist: nothing would be ignored, without notice."""
-    found = find_misfit(kind, entry.path, any_step=ANY, chooses=lambda step: parse_entry_step(step) is not None)
-    if found is None:
+def _check_existence(entry: Ignored, kind: Kind) -> Iterator[Finding]:
+    """A warning for a path that does not exist, which would silently ignore nothing."""
+    misfit = find_misfit(kind, entry.path, any_step=ANY, chooses=lambda step: parse_entry_step(step) is not None)
+    if misfit is None:
         return
-    step = entry.path[found.step]
-    if found.is_list:
-        said = "an entry of a list by its index, and entries move" if _PLACE.fullmatch(step) else "no entry of a list"
+    step = entry.path[misfit.step]
+    if misfit.is_list:
+        wrong_step = (
+            "an entry of a list by its index, and entries move" if _INDEX.fullmatch(step) else "no entry of a list"
+        )
         hint = "Select an entry by a field, such as [name=web], or use * for all entries."
-        yield _warning("IgnoreNothing", f"{entry.text} names {said}: {quote_scalar(step)}.", hint)
+        yield _make_warning("IgnoreNothing", f"{entry.text} names {wrong_step}: {quote_scalar(step)}.", hint)
         return
-    close = suggest(step, found.members) if parse_entry_step(step) is None else None
-    known = join_with_or(found.members[:12]) if found.members else ""
-    hint = f"Did you mean {close}?" if close else f"Known members: {known}." if known else "It has no members."
+    close = suggest(step, misfit.members) if parse_entry_step(step) is None else None
+    members = join_with_or(misfit.members[:12]) if misfit.members else ""
+    hint = f"Did you mean {close}?" if close else f"Known members: {members}." if members else "It has no members."
     message = f"A {kind.gvk.kind} has nothing at {entry.text}: {quote_scalar(step)} is not known there."
-    yield _warning("IgnoreNothing", message, hint)
+    yield _make_warning("IgnoreNothing", message, hint)
 
 
-def _error(message: str, hint: str) -> Finding:
+def _make_error(message: str, hint: str) -> Finding:
     return Finding(code="Ignore", path=("metadata", "annotations", IGNORE), message=f"{IGNORE}: {message}", hint=hint)
 
 
-def _warning(code: str, message: str, hint: str) -> Finding:
+def _make_warning(code: str, message: str, hint: str) -> Finding:
     path = ("metadata", "annotations", IGNORE)
     return Finding(code=code, path=path, message=f"{IGNORE}: {message}", hint=hint, level=Level.WARNING)

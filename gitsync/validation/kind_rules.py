@@ -1,4 +1,4 @@
-"""Rules that hold for a single kind, beyond its constraints (docs/reference/reconciliation.md#validation-rules)."""
+"""Rules for single kinds, beyond their constraints (docs/reference/reconciliation.md#validation-rules)."""
 
 from __future__ import annotations
 
@@ -21,31 +21,32 @@ def check_kind_rules(resource: Resource, kind: Kind) -> Iterator[Finding]:
         yield from rule(resource, kind)
 
 
-def _domain(resource: Resource, kind: Kind) -> Iterator[Finding]:
+def _check_domain(resource: Resource, kind: Kind) -> Iterator[Finding]:
     if resource.spec.get("domainManagement") == "AzureManaged":
-        yield from _must_be_called(resource, kind, _MANAGED_DOMAIN, "a domain whose domainManagement is AzureManaged")
+        yield from _check_azure_name(resource, kind, _MANAGED_DOMAIN, "a domain whose domainManagement is AzureManaged")
 
 
-def _sender(resource: Resource, kind: Kind) -> Iterator[Finding]:
+def _check_sender(resource: Resource, kind: Kind) -> Iterator[Finding]:
     username = resource.spec.get("username")
     if isinstance(username, str):
-        yield from _must_be_called(resource, kind, username, "a sender with this spec.username")
+        yield from _check_azure_name(resource, kind, username, "a sender with this spec.username")
 
 
-def _must_be_called(resource: Resource, kind: Kind, wanted: str, what: str) -> Iterator[Finding]:
-    found = find_azure_name(resource, kind)
-    if found is None or found[1].casefold() == wanted.casefold():
+def _check_azure_name(resource: Resource, kind: Kind, required_name: str, description: str) -> Iterator[Finding]:
+    path_and_name = find_azure_name(resource, kind)
+    if path_and_name is None or path_and_name[1].casefold() == required_name.casefold():
         return
-    path, name = found
+    path, name = path_and_name
     yield Finding(
         code="AzureName",
         path=path,
-        message=f"The name in Azure of {what} must be {quote_scalar(wanted)}, but is {quote_scalar(name)}.",
-        hint=f"Set spec.azureName to {wanted}.",
+        message=f"The name in Azure of {description} must be {quote_scalar(required_name)}, "
+        f"but is {quote_scalar(name)}.",
+        hint=f"Set spec.azureName to {required_name}.",
     )
 
 
 _RULES: Final[Mapping[tuple[str, str], Callable[[Resource, Kind], Iterator[Finding]]]] = {
-    ("communication.azure.com", "Domain"): _domain,
-    ("communication.azure.com", "SenderUsername"): _sender,
+    ("communication.azure.com", "Domain"): _check_domain,
+    ("communication.azure.com", "SenderUsername"): _check_sender,
 }

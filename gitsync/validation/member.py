@@ -1,6 +1,6 @@
-"""One manifest among the others of its set: what the checks across manifests look at.
+"""One manifest of a set, for checks across manifests.
 
-Apart, because every such check takes the same few facts, and none of them may know how ids and edges are made.
+Separate, because all these checks use the same few facts, and not how ids and dependencies are made.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from gitsync.model.resource import OwnerRef, Resource
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
-    """A manifest with what was worked out of it.
+    """A manifest with what was derived from it.
 
-    `kind` is None where the catalog does not have it. `owner` is None for kinds without one, and where the manifest's
-    owner has no usable form. `arm_id` is None where it is not known offline. `depends_on` holds the edges of the walk
-    (owner, references, producers of values) to keys of the same set; an edge may close a cycle.
+    `kind` is None if the catalog does not have it. `owner` is None for kinds without one, and if the manifest's owner
+    has an invalid form. `arm_id` is None if it is not known offline. `depends_on` has the dependencies in the same set
+    (owner, references, producers of values); there may be cycles.
     """
 
     resource: Resource

@@ -1,7 +1,7 @@
-"""Is what a manifest names among the manifests: its owner and its references
+"""Owners and references that no manifest declares
 (docs/reference/reconciliation.md#owner-resolution).
 
-Owners and references stay within a namespace. A resource below a missing owner has no ARM id either: its finding names
+Owners and references stay within a namespace. A resource below a missing owner has no ARM id either; its finding names
 the cause.
 """
 
@@ -18,57 +18,57 @@ from gitsync.problems.suggest import suggest
 from gitsync.validation.member import Member
 from gitsync.validation.references import find_named_references, is_arm_id
 
-_RING = "it is in a cycle"
+_IN_CYCLE = "it is in a cycle"
 _MOST_GUESSES = 30_000  # comparisons of two names
 
 
 def check_presence(members: Sequence[Member], catalog: Catalog) -> Iterator[tuple[Member, Finding]]:
     """Findings of every member whose owner or reference does not exist, or is below an owner that does not.
 
-    What is of no kind of ARM cannot be there: that it is named at all is another check's finding.
+    References to kinds that are not ARM's are left to another check.
     """
     names = _Names(member.key for member in members)
-    adrift = _adrift(members, names.present)
+    unplaced = _find_unplaced(members, names.present)
     for member in members:
-        for path, key, what in _named(member):
+        for path, key, role in _iterate_targets(member):
             if key not in names.present and catalog.is_arm_kind(key.group, key.kind):
-                yield member, _missing(path, key, what, names)
-            elif key in adrift and adrift.get(member.key) != _RING:
-                yield member, _unplaced(path, key, what, adrift[key])
+                yield member, _make_missing(path, key, role, names)
+            elif key in unplaced and unplaced.get(member.key) != _IN_CYCLE:
+                yield member, _make_unplaced(path, key, role, unplaced[key])
 
 
 class _Names:
-    """The keys that are present, by what may be mistaken in one. Mutable: guesses of spelling are counted, since with
-    very many names that are wrong they would take longer than all else.
+    """The present keys, by the parts that may be misspelt. Mutable: spelling suggestions are counted and limited, since
+    they would take very long for many wrong names.
     """
 
     def __init__(self, keys: Iterable[Key]) -> None:
         self.present = frozenset(keys)
-        self._of_kind: dict[tuple[str, str, str], list[str]] = {}
-        self._called: dict[tuple[str, str], list[str]] = {}
-        self._homes: dict[tuple[str, str, str], list[str]] = {}
+        self._names_by_kind: dict[tuple[str, str, str], list[str]] = {}
+        self._kinds_by_name: dict[tuple[str, str], list[str]] = {}
+        self._namespaces_by_name: dict[tuple[str, str, str], list[str]] = {}
         self._guesses = _MOST_GUESSES
         for key in sorted(self.present):
-            self._of_kind.setdefault((key.group, key.kind, key.namespace), []).append(key.name)
-            self._called.setdefault((key.namespace, key.name), []).append(key.kind)
-            self._homes.setdefault((key.group, key.kind, key.name), []).append(key.namespace)
+            self._names_by_kind.setdefault((key.group, key.kind, key.namespace), []).append(key.name)
+            self._kinds_by_name.setdefault((key.namespace, key.name), []).append(key.kind)
+            self._namespaces_by_name.setdefault((key.group, key.kind, key.name), []).append(key.namespace)
 
     def nearest(self, key: Key) -> str | None:
-        """The name of the same kind that was likely meant."""
-        known = self._of_kind.get((key.group, key.kind, key.namespace), [])
-        self._guesses -= len(known)
-        return suggest(key.name, known) if self._guesses >= 0 else None
+        """The most similar name of the same kind."""
+        names = self._names_by_kind.get((key.group, key.kind, key.namespace), [])
+        self._guesses -= len(names)
+        return suggest(key.name, names) if self._guesses >= 0 else None
 
     def kinds_called(self, key: Key) -> Sequence[str]:
         """Other kinds that have this name, in the same namespace."""
-        return self._called.get((key.namespace, key.name), ())
+        return self._kinds_by_name.get((key.namespace, key.name), ())
 
     def homes(self, key: Key) -> Sequence[str]:
         """Other namespaces that have this name, of the same kind."""
-        return self._homes.get((key.group, key.kind, key.name), ())
+        return self._namespaces_by_name.get((key.group, key.kind, key.name), ())
 
 
-def _named(member: Member) -> Iterator[tuple[FieldPath, Key, str]]:
+def _iterate_targets(member: Member) -> Iterator[tuple[FieldPath, Key, str]]:
     """The targets of a member: field, key and role. Another check handles names that are ARM ids."""
     if member.owner and member.owner.key and not is_arm_id(member.owner.key.name):
         yield ("spec", "owner"), member.owner.key, "owner"
@@ -78,38 +78,38 @@ def _named(member: Member) -> Iterator[tuple[FieldPath, Key, str]]:
                 yield path, key, "reference"
 
 
-def _adrift(members: Iterable[Member], present: frozenset[Key]) -> dict[Key, str]:
-    """Members without an ARM id, since they or an owner above them have no valid owner; with the cause."""
+def _find_unplaced(members: Iterable[Member], present: frozenset[Key]) -> dict[Key, str]:
+    """Map members without an ARM id to the cause: they, or an owner above them, have no valid owner."""
     owners = {member.key: member.owner.key for member in members if member.owner and member.owner.key}
-    settled = {member.key: said for member in members if (said := _unusable(member))}
+    settled = {member.key: cause_text for member in members if (cause_text := _explain_unusable(member))}
     for key in sorted(present):
         chain: dict[Key, None] = {}
-        at: Key | None = key
-        while at is not None and at in present and at not in settled and at not in chain:
-            chain[at] = None
-            at = owners.get(at)
-        settled.update(_causes_along(list(chain), at, settled, present))
+        current: Key | None = key
+        while current is not None and current in present and current not in settled and current not in chain:
+            chain[current] = None
+            current = owners.get(current)
+        settled.update(_find_causes(list(chain), current, settled, present))
     return {key: cause for key, cause in settled.items() if cause}
 
 
-def _causes_along(
+def _find_causes(
     chain: list[Key], end: Key | None, settled: Mapping[Key, str], present: frozenset[Key]
 ) -> Iterator[tuple[Key, str]]:
-    """What holds for a chain of owners that leads up to `end`; "" where nothing is wrong with it."""
+    """The cause for each key of a chain of owners that leads up to `end`; "" if the chain is valid."""
     if end is None:
         cause = ""
     elif end not in present:
         cause = f"{format_short_key(end)} does not exist"
     elif end in chain:
         start = chain.index(end)
-        yield from ((key, _RING) for key in chain[start:])
+        yield from ((key, _IN_CYCLE) for key in chain[start:])
         chain, cause = chain[:start], f"{format_short_key(end)} is in a cycle"
     else:
-        cause = f"{format_short_key(end)} is in a cycle" if settled[end] == _RING else settled[end]
+        cause = f"{format_short_key(end)} is in a cycle" if settled[end] == _IN_CYCLE else settled[end]
     yield from ((key, cause) for key in chain)
 
 
-def _unusable(member: Member) -> str:
+def _explain_unusable(member: Member) -> str:
     if member.kind is None:
         return f"{format_short_key(member.key)} is not of a known kind"
     return (
@@ -117,33 +117,33 @@ def _unusable(member: Member) -> str:
     )
 
 
-def _missing(path: FieldPath, key: Key, what: str, names: _Names) -> Finding:
-    wrong_kind = what == "owner" and bool(names.kinds_called(key))
-    code = {"owner": "OwnerNotFound", "reference": "ReferenceNotFound"}[what]
-    named = f"{format_field(path)} names {format_short_key(key)}"
+def _make_missing(path: FieldPath, key: Key, role: str, names: _Names) -> Finding:
+    wrong_kind = role == "owner" and bool(names.kinds_called(key))
+    code = {"owner": "OwnerNotFound", "reference": "ReferenceNotFound"}[role]
+    reference = f"{format_field(path)} names {format_short_key(key)}"
     return Finding(
         code="OwnerKind" if wrong_kind else code,
         path=path,
-        message=f"{named}, which no manifest in namespace {key.namespace} declares.",
-        hint=_where_it_is(key, names) or f"Add its manifest, or set its full id in {format_field(path)}.armId.",
+        message=f"{reference}, which no manifest in namespace {key.namespace} declares.",
+        hint=_suggest_target(key, names) or f"Add its manifest, or set its full id in {format_field(path)}.armId.",
     )
 
 
-def _where_it_is(key: Key, names: _Names) -> str:
-    """What was likely meant: the right name, the same name as another kind, or the same in another namespace."""
+def _suggest_target(key: Key, names: _Names) -> str:
+    """Suggest a similar name, or the same name of another kind or in another namespace; "" if there is none."""
     if close := names.nearest(key):
         return f"Did you mean {key.kind}/{close}?"
     if others := names.kinds_called(key):
-        found = join_with_and([f"{kind}/{key.name}" for kind in others])
-        return f"{found} exists, but this references a {key.kind}."
+        candidates = join_with_and([f"{kind}/{key.name}" for kind in others])
+        return f"{candidates} exists, but this references a {key.kind}."
     if homes := names.homes(key):
         return f"It is declared in namespace {homes[0]}, but owners and references stay within a namespace."
     return ""
 
 
-def _unplaced(path: FieldPath, key: Key, what: str, cause: str) -> Finding:
+def _make_unplaced(path: FieldPath, key: Key, role: str, cause: str) -> Finding:
     return Finding(
-        code={"owner": "OwnerUnresolved", "reference": "ReferenceUnresolved"}[what],
+        code={"owner": "OwnerUnresolved", "reference": "ReferenceUnresolved"}[role],
         path=path,
         message=f"{format_field(path)} names {format_short_key(key)}, which has no ARM id: {cause}.",
         hint="Fix that first.",

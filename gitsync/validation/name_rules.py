@@ -1,4 +1,4 @@
-"""What resources may be called: in the manifest and in Azure (docs/reference/reconciliation.md#azure-names,
+"""The rules for names of resources, in the manifest and in Azure (docs/reference/reconciliation.md#azure-names,
 docs/reference/arm.md#names-of-resources).
 
 The rules for Azure's name hold for a name that defaults to metadata.name as well.
@@ -35,26 +35,24 @@ _NEVER = re.compile(r"[<>%&\\?/#\x00-\x1f\x7f]")
 
 
 def is_uuid_named(kind: Kind) -> bool:
-    """Whether the name is derived where the manifest gives none (docs/reference/reconciliation.md#uuid-names)."""
+    """Tell whether the name is derived if the manifest has none (docs/reference/reconciliation.md#uuid-names)."""
     return (kind.gvk.group, kind.gvk.kind) in _UUID_NAMED
 
 
 def find_azure_name(resource: Resource, kind: Kind) -> tuple[FieldPath, str] | None:
-    """The name in Azure that a manifest gives itself, and the field that gives it; None where it is fixed, derived, or
-    read from a config map.
-    """
+    """The field of a manifest with its Azure name, and that name; None if it is fixed, derived, or in a config map."""
     if kind.fixed_azure_name is not None:
         return None
-    given: Any = resource.spec.get("azureName")
-    if given:
-        return (("spec", "azureName"), given) if isinstance(given, str) else None
+    azure_name: Any = resource.spec.get("azureName")
+    if azure_name:
+        return (("spec", "azureName"), azure_name) if isinstance(azure_name, str) else None
     if resource.spec.get("azureNameFromConfig") or is_uuid_named(kind):
         return None
     return ("metadata", "name"), resource.key.name
 
 
 def is_one_segment(name: str) -> bool:
-    """Whether a name read at run time is one segment of an ARM id: with a slash it would name something else."""
+    """Tell whether a name is one segment of an ARM id: a name with a slash would change the id."""
     return not _NEVER.search(name) and name not in {".", ".."}
 
 
@@ -69,19 +67,19 @@ def check_names(resource: Resource, kind: Kind) -> Iterator[Finding]:
             hint="Remove one of the two.",
             level=Level.WARNING,
         )
-    found = find_azure_name(resource, kind)
-    if found is None:
+    path_and_name = find_azure_name(resource, kind)
+    if path_and_name is None:
         return
-    path, name = found
-    for said in _rules_broken(name, kind):
-        message = f"{format_field(path)} is the name in Azure and {said}."
+    path, name = path_and_name
+    for fault in _find_faults(name, kind):
+        message = f"{format_field(path)} is the name in Azure and {fault}."
         hint = "" if path[0] == "spec" else "Set spec.azureName to a valid Azure name, or rename the manifest."
         yield Finding(code="AzureName", path=path, message=message, hint=hint)
 
 
 def check_object_name(resource: Resource) -> Iterator[Finding]:
-    """Findings of metadata.name and metadata.namespace: a warning for what a cluster would not take, an error for what
-    no file may be named after.
+    """Findings of metadata.name and metadata.namespace: a warning for a name that a cluster would not take, an error
+    for one that no file can have.
     """
     name, namespace = resource.key.name, resource.key.namespace
     if not _OBJECT.fullmatch(name) or len(name) > _LONGEST_OBJECT:
@@ -103,8 +101,8 @@ def check_object_name(resource: Resource) -> Iterator[Finding]:
         )
 
 
-def _rules_broken(name: str, kind: Kind) -> Iterator[str]:
-    yield from (said for _, said in find_violations(name, kind.azure_name))
+def _find_faults(name: str, kind: Kind) -> Iterator[str]:
+    yield from (fault for _, fault in find_violations(name, kind.azure_name))
     if len(name) > _LONGEST_NAME:
         yield f"must have at most {_LONGEST_NAME} characters, but has {len(name)}"
     if _NEVER.search(name):
@@ -112,10 +110,10 @@ def _rules_broken(name: str, kind: Kind) -> Iterator[str]:
     if name in {".", ".."}:
         yield "must not consist of dots only"
     if kind.scope is Scope.LOCATION:
-        yield from _group_rules_broken(name)
+        yield from _find_group_faults(name)
 
 
-def _group_rules_broken(name: str) -> Iterator[str]:
+def _find_group_faults(name: str) -> Iterator[str]:
     if len(name) > _LONGEST_GROUP:
         yield f"must have at most {_LONGEST_GROUP} characters for a resource group, but has {len(name)}"
     if name.endswith("."):

@@ -1,7 +1,7 @@
-"""Does a spec have the shape that its kind requires: types, unknown and missing fields, unions.
+"""The shape that a kind requires of a spec: types, unknown and missing fields, unions.
 
-As strict as an API server with `--validate=strict` (docs/reference/reconciliation.md#validation-rules). Apart from the
-constraints on single values, because a value of the wrong type is not looked at further.
+As strict as an API server with `--validate=strict` (docs/reference/reconciliation.md#validation-rules). Separate
+from `constraints`, which checks only values of the right type.
 """
 
 from __future__ import annotations
@@ -24,46 +24,48 @@ _OWNER_HINTS = {
     "arbitraryOwner": "Add `owner: {group: …, kind: …, name: …}`, or `owner: {armId: …}`.",
 }
 _SPARE = frozenset({"group", "kind"})
-"""What an owner that is known by its kind need not say; that it says the right thing is a check of references."""
+"""Fields that an owner of a fixed kind may omit; `references` checks their values."""
 
 
 def check_shape(visit: Visit, unknown: Level) -> Iterator[Finding]:
     """Findings of one value: its type, then its fields. `unknown` is the level of an unknown field."""
     if not visit.fits:
-        yield _wrong_type(visit)
+        yield _make_wrong_type(visit)
         return
     if visit.facts is None:
         return
     fields, present = visit.fields, visit.present
     spare = _SPARE if visit.name == "knownOwner" else frozenset()
-    yield from (_unknown_field(visit, key, unknown) for key in visit.value if key not in fields and key not in spare)
+    yield from (
+        _make_unknown_field(visit, key, unknown) for key in visit.value if key not in fields and key not in spare
+    )
     missing = sorted(name for name, field in fields.items() if name not in present and field.get("required"))
-    yield from (_missing(visit, name, fields[name]) for name in missing)
-    yield from _union(visit, present)
+    yield from (_make_missing(visit, name, fields[name]) for name in missing)
+    yield from _check_union(visit, present)
 
 
 def check_missing_spec(resource: Resource, kind: Kind) -> Iterator[Finding]:
-    """A finding where a manifest has no spec at all and its kind cannot do without: one, not one for every field."""
-    needed = sorted(name for name, field in kind.types[kind.spec]["fields"].items() if field.get("required"))
-    if needed and not any(problem.field == "spec" for problem in resource.problems):
+    """A finding if a manifest has no spec and its kind requires one: one finding, not one for every field."""
+    required = sorted(name for name, field in kind.types[kind.spec]["fields"].items() if field.get("required"))
+    if required and not any(problem.field == "spec" for problem in resource.problems):
         yield Finding(
             code="MissingField",
             path=("spec",),
             message="spec is required.",
-            hint=f"Add spec, with {join_with_and(needed)}.",
+            hint=f"Add spec, with {join_with_and(required)}.",
         )
 
 
-def _wrong_type(visit: Visit) -> Finding:
+def _make_wrong_type(visit: Visit) -> Finding:
     return Finding(
         code="WrongType",
         path=visit.path,
         message=f"{format_field(visit.path)} must be {describe_expected(visit)}, but is {describe_actual(visit)}.",
-        hint=_how_to_write(visit),
+        hint=_suggest_form(visit),
     )
 
 
-def _how_to_write(visit: Visit) -> str:
+def _suggest_form(visit: Visit) -> str:
     value = visit.value
     if visit.shape == "string" and isinstance(value, bool | int | float):
         return f'Put it in quotes: "{quote_scalar(value)}".'
@@ -71,10 +73,10 @@ def _how_to_write(visit: Visit) -> str:
         return "Write it without quotes." if _reads_as(visit.shape, value) else ""
     if value is None:
         return "Remove the empty item, or give it a value."
-    return _how_to_nest(visit)
+    return _suggest_nesting(visit)
 
 
-def _how_to_nest(visit: Visit) -> str:
+def _suggest_nesting(visit: Visit) -> str:
     if visit.name in SECRET_TYPES:
         return "Move the value to a Secret and reference it here: a value in the manifest would be readable in git."
     if visit.shape == "list" and not isinstance(visit.value, Mapping):
@@ -94,29 +96,29 @@ def _reads_as(shape: str, text: str) -> bool:
     return shape == "number" or number.is_integer()
 
 
-def _unknown_field(visit: Visit, key: str, level: Level) -> Finding:
+def _make_unknown_field(visit: Visit, key: str, level: Level) -> Finding:
     path = (*visit.path, key)
     return Finding(
         code="UnknownField",
         path=path,
         message=f"{format_field(path)} is an unknown field.",
-        hint=_what_was_meant(visit, key),
+        hint=_suggest_field(visit, key),
         level=level,
     )
 
 
-def _what_was_meant(visit: Visit, key: str) -> str:
+def _suggest_field(visit: Visit, key: str) -> str:
     if close := suggest(key, visit.fields):
         case = " Case counts." if close.casefold() == key.casefold() else ""
         return f"Did you mean {close}?{case}"
-    if called := sorted(name for name, field in visit.fields.items() if field.get("arm", "").split("/")[-1] == key):
-        return f"Use {join_with_or(called)}: this is ASO's name of {key}."
+    if names := sorted(name for name, field in visit.fields.items() if field.get("arm", "").split("/")[-1] == key):
+        return f"Use {join_with_or(names)}: this is ASO's name of {key}."
     if key == "properties":
         return f"Move the members of properties directly into {format_field(visit.path)}."
     return f"Known fields: {join_with_or(sorted(visit.fields))}."
 
 
-def _missing(visit: Visit, name: str, field: Field) -> Finding:
+def _make_missing(visit: Visit, name: str, field: Field) -> Finding:
     path = (*visit.path, name)
     type_ = field["type"]
     hint = _OWNER_HINTS.get(type_) if isinstance(type_, str) else None
@@ -128,18 +130,18 @@ def _missing(visit: Visit, name: str, field: Field) -> Finding:
     )
 
 
-def _union(visit: Visit, present: Mapping[str, Any]) -> Iterator[Finding]:
-    """Of a union exactly one member is set; that it is what it says is the enum of its discriminator."""
+def _check_union(visit: Visit, present: Mapping[str, Any]) -> Iterator[Finding]:
+    """A finding unless exactly one member of a union is set. The enum of its discriminator checks the rest."""
     if not visit.facts or not visit.facts.get("oneOf"):
         return
     members = [name for name, field in sorted(visit.fields.items()) if not field.get("meta")]
-    chosen = [name for name in members if name in present]
-    if len(chosen) != 1:
-        yield _member_count(visit.path, chosen, members)
+    set_members = [name for name in members if name in present]
+    if len(set_members) != 1:
+        yield _make_member_count(visit.path, set_members, members)
 
 
-def _member_count(path: FieldPath, present: list[str], fields: list[str]) -> Finding:
-    said = f"it sets {join_with_and(present)}" if present else "it sets none"
-    message = f"{format_field(path)} must set exactly one of its members; {said}."
+def _make_member_count(path: FieldPath, present: list[str], fields: list[str]) -> Finding:
+    count_text = f"it sets {join_with_and(present)}" if present else "it sets none"
+    message = f"{format_field(path)} must set exactly one of its members; {count_text}."
     hint = f"Members: {join_with_or(fields)}." if not present else "Split it into one entry for each."
     return Finding(code="UnionMembers", path=path, message=message, hint=hint)

@@ -1,7 +1,7 @@
 """Every problem of the manifests that can be found offline, in one pass (docs/reference/design.md#validation).
 
-The two entry points of validation. `validate_resource` looks at one manifest and its kind; `validate_set` at what
-manifests say of each other. Neither stops at the first problem, and neither raises for a bad manifest.
+The two entry points of validation. `validate_resource` checks one manifest against its kind, `validate_set` the
+relations between manifests. Neither stops at the first problem, and neither raises for a bad manifest.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def validate_resource(
     resource: Resource, kind: Kind | None, *, catalog: Catalog, unknown_fields: UnknownFields = "error"
 ) -> tuple[Problem, ...]:
     """Every problem of one manifest alone, in the order of its file: shape, constraints, owner and reference forms,
-    names, exports, annotations. A `kind` of None (outside the catalog) is itself the problem that is reported.
+    names, exports, annotations. If `kind` is None (not in the catalog), that is the problem.
     """
     findings: Iterable[Finding]
     if kind is None:
@@ -48,36 +48,36 @@ def validate_resource(
         )
     else:
         level = Level.WARNING if unknown_fields == "warn" else Level.ERROR
-        findings = _of_known_kind(resource, kind, catalog, level)
-    return _placed(resource, findings)
+        findings = _check_resource(resource, kind, catalog, level)
+    return _locate_findings(resource, findings)
 
 
 def validate_set(
     members: Sequence[Member], *, catalog: Catalog, namespaces: Mapping[str, Mapping[str, str]]
 ) -> tuple[tuple[Problem, ...], ...]:
-    """What manifests say of each other: duplicates, missing owners and references, cycles, one ARM id twice.
+    """Every problem between manifests: duplicates, missing owners and references, cycles, one ARM id twice.
 
-    The answer has one tuple a member, in the order of `members`: a key may stand twice. `namespaces` has the
-    annotations of Namespace manifests: an unknown reconcile policy there is a problem of every resource that takes it.
+    Returns one tuple for each member, in the order of `members`: a key may occur twice. `namespaces` has the
+    annotations of Namespace manifests: an unknown reconcile policy there is a problem of every resource that has it.
     """
     by_member: dict[int, list[Finding]] = {id(member): [] for member in members}
-    found = (*check_duplicates(members), *check_presence(members, catalog), *check_cycles(members))
-    for member, finding in found:
+    findings = (*check_duplicates(members), *check_presence(members, catalog), *check_cycles(members))
+    for member, finding in findings:
         by_member[id(member)].append(finding)
     for member in members:
         annotations = namespaces.get(member.key.namespace, {})
         by_member[id(member)].extend(check_inherited_policy(member.resource, annotations))
-    return tuple(_placed(member.resource, by_member[id(member)]) for member in members)
+    return tuple(_locate_findings(member.resource, by_member[id(member)]) for member in members)
 
 
-def _of_known_kind(resource: Resource, kind: Kind, catalog: Catalog, unknown: Level) -> Iterator[Finding]:
+def _check_resource(resource: Resource, kind: Kind, catalog: Catalog, unknown: Level) -> Iterator[Finding]:
     if _has_spec(resource):
-        seen = visit_spec(kind, resource.spec)
-        for visit in seen:
+        visits = visit_spec(kind, resource.spec)
+        for visit in visits:
             yield from check_shape(visit, unknown)
             if visit.fits:
-                yield from _of_value(visit, kind, catalog)
-        yield from check_destinations(seen)
+                yield from _check_value(visit, kind, catalog)
+        yield from check_destinations(visits)
     else:
         yield from check_missing_spec(resource, kind)
     yield from check_names(resource, kind)
@@ -86,13 +86,13 @@ def _of_known_kind(resource: Resource, kind: Kind, catalog: Catalog, unknown: Le
 
 
 def _has_spec(resource: Resource) -> bool:
-    """There is a spec to check: it is present, and the reader has not reported a problem of it."""
-    is_there = "spec" in resource.lines or bool(resource.spec)
-    return is_there and not any(problem.field == "spec" for problem in resource.problems)
+    """Tell whether there is a spec to check: it is present, and the reader has not reported a problem of it."""
+    is_present = "spec" in resource.lines or bool(resource.spec)
+    return is_present and not any(problem.field == "spec" for problem in resource.problems)
 
 
-def _of_value(visit: Visit, kind: Kind, catalog: Catalog) -> Iterator[Finding]:
-    if visit.path != ("spec", "azureName"):  # its rules hold for a default as well: see naming
+def _check_value(visit: Visit, kind: Kind, catalog: Catalog) -> Iterator[Finding]:
+    if visit.path != ("spec", "azureName"):  # `name_rules` checks it, since its rules hold for a default too
         yield from check_constraints(visit)
     yield from check_pairs(visit)
     yield from check_object_names(visit)
@@ -100,5 +100,5 @@ def _of_value(visit: Visit, kind: Kind, catalog: Catalog) -> Iterator[Finding]:
         yield from check_reference(visit, kind, catalog)
 
 
-def _placed(resource: Resource, findings: Iterable[Finding]) -> tuple[Problem, ...]:
+def _locate_findings(resource: Resource, findings: Iterable[Finding]) -> tuple[Problem, ...]:
     return tuple(sorted((locate_finding(finding, resource) for finding in findings), key=lambda problem: problem.order))

@@ -1,4 +1,4 @@
-"""Send what differs, under the write lock of the resource."""
+"""Send the difference, under the write lock of the resource."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ UPDATE_METHOD = "gitsync/update-method"
 async def act(
     attempt: ApplyAttempt, *, registry: Registry, cache: RunCache, digests: Digests, registers: bool
 ) -> ApplyAttempt:
-    """Send what differs. The caller holds the write lock until `poll` has ended.
+    """Send the difference. The caller holds the write lock until `poll` has ended.
 
     `registers` allows registering a resource provider that the subscription lacks.
     """
@@ -61,7 +61,7 @@ def _make_body(attempt: ApplyAttempt, registry: Registry) -> Mapping[str, Any]:
 
 
 def _acknowledge(attempt: ApplyAttempt, cache: RunCache, digests: Digests) -> ApplyAttempt:
-    """Nothing differs. A write whose response was lost turns out to have succeeded."""
+    """Return an attempt that has nothing to send. If the response to a write was lost, that write succeeded."""
     if attempt.sent is None or attempt.done is not Action.NONE:
         return attempt
     action = Action.UPDATE if attempt.existed else Action.CREATE

@@ -1,6 +1,6 @@
-"""The stage between "what differs" and "send it", for a plan that somebody reviews.
+"""The stage between `compare` and `act`, for a plan that is reviewed.
 
-The plan records what it was made from; the sync that is held to it checks that this is unchanged, and stops a resource
+The plan records what it was made from. A sync of that plan checks that this is unchanged, and stops a resource
 otherwise.
 """
 
@@ -31,7 +31,7 @@ A = TypeVar("A", ApplyAttempt, PruneAttempt)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Approval:
-    """`is_reviewed` says that this plan will be reviewed; `review` is the reviewed plan that a sync is held to."""
+    """`is_reviewed` says that this plan will be reviewed; `review` is the reviewed plan that limits a sync."""
 
     is_reviewed: bool = False
     review: Review | None = None
@@ -45,12 +45,12 @@ async def review_apply(attempt: ApplyAttempt, *, approval: Approval, cache: RunC
     review = approval.review
     if review is None or cache.has_sent(attempt.location):
         return attempt
-    then = review.nodes.get(attempt.key)
-    may_miss_a_secret = _may_miss_a_secret(attempt.comparison, then)
+    reviewed = review.nodes.get(attempt.key)
+    may_miss_a_secret = _may_miss_a_secret(attempt.comparison, reviewed)
     if attempt.action is Action.NONE and not may_miss_a_secret:
         return attempt
-    now = _describe_apply(attempt, then.later if then else (), digests)
-    refusal = find_objection(review, then, now, digests.key_name, quiet=_is_quiet(attempt, cache))
+    current = _describe_apply(attempt, reviewed.later if reviewed else (), digests)
+    refusal = find_objection(review, reviewed, current, digests.key_name, quiet=_is_quiet(attempt, cache))
     if refusal is None or (attempt.action is Action.NONE and refusal.reason != SECRETS_NOT_REVIEWED):
         return attempt
     return attempt.stopped(refusal, may_mend=False)
@@ -58,24 +58,24 @@ async def review_apply(attempt: ApplyAttempt, *, approval: Approval, cache: RunC
 
 async def review_prune(attempt: PruneAttempt, *, approval: Approval, cache: RunCache, digests: Digests) -> PruneAttempt:
     """The same for a delete."""
-    now = Reviewed(
+    current = Reviewed(
         action=attempt.action,
         live=_digest_live(attempt, {}, attempt.record),
         etag=attempt.live.etag if attempt.live else None,
     )
     if approval.is_reviewed:
-        return replace(attempt, reviewed=now)
+        return replace(attempt, reviewed=current)
     review = approval.review
     if review is None or attempt.action is Action.NONE or cache.has_sent(attempt.location):
         return attempt
-    then = review.nodes.get(attempt.key)
-    refusal = find_objection(review, then, now, digests.key_name, quiet=_is_quiet(attempt, cache))
+    reviewed = review.nodes.get(attempt.key)
+    refusal = find_objection(review, reviewed, current, digests.key_name, quiet=_is_quiet(attempt, cache))
     return attempt if refusal is None else attempt.stopped(refusal, may_mend=False)
 
 
-def _may_miss_a_secret(comparison: Comparison | None, then: Reviewed | None) -> bool:
+def _may_miss_a_secret(comparison: Comparison | None, reviewed: Reviewed | None) -> bool:
     """Tell whether there may be something to write that the plan saw and this run, without its digest key, does not."""
-    is_written = then is not None and then.action is not Action.NONE
+    is_written = reviewed is not None and reviewed.action is not Action.NONE
     return is_written and comparison is not None and bool(comparison.because)
 
 
@@ -83,13 +83,13 @@ def _is_quiet(attempt: A, cache: RunCache) -> bool:
     """Tell whether nothing that this run did can have changed the resource's ETag: neither a write to a parent or a
     child, nor one to a dependency (the ETag of a network changes when one of its interfaces is deleted).
     """
-    nothing_near = cache.count_writes_near(attempt.location) == 0
-    return nothing_near and all(result.action is Action.NONE for result in attempt.before.values())
+    is_near_quiet = cache.count_writes_near(attempt.location) == 0
+    return is_near_quiet and all(result.action is Action.NONE for result in attempt.before.values())
 
 
 def _describe_apply(attempt: ApplyAttempt, later: tuple[str, ...], digests: Digests) -> Reviewed:
-    """What an attempt knows of its resource, without the values that only a run knows (`later`)."""
-    if attempt.request is None:  # policy skip: nothing is asked of it
+    """Describe the resource for a review, without the values that only a run knows (`later`)."""
+    if attempt.request is None:  # policy skip: it has no request
         return Reviewed(action=attempt.action)
     sealed = seal_body(attempt.desired, attempt.key, digests)
     body = remove_runtime_values(sealed, later)

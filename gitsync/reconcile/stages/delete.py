@@ -1,6 +1,6 @@
 """Delete a resource that was removed from git, as its kind requires: its deleters first, then the DELETE.
 
-Separate from pruning, which decides whether anything is deleted at all.
+Separate from `prune`, which decides whether to delete.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ async def delete(
 
 
 def record_deleted(attempt: PruneAttempt) -> PruneAttempt:
-    """The attempt for what is no longer there."""
+    """Return the attempt, stopped because the resource no longer exists."""
     return replace(attempt, done=Action.DELETE, exists=False).stopped(DELETED)
 
 

@@ -1,8 +1,8 @@
-"""The stage after the checks: what the resource exports to Secrets and config maps
+"""The stage after the checks: the exports of the resource to Secrets and config maps
 (docs/reference/reconciliation.md#export-order).
 
-All values are there before the first one is written, so that a failure leaves nothing half exported. A plan works out
-config maps alone: it calls no action that shows a secret, and writes nothing.
+All values are collected before the first one is written, so that a failure leaves nothing half exported. A plan
+collects config maps alone: it calls no action that shows a secret, and writes nothing.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _UNANSWERED = "Timed out waiting for the sinks of exports. Check that they are r
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportTools:
-    """What the exports of a run share: where they go, and who has to learn of them. `agent` is the run's."""
+    """What the exports of a run share: the sinks, and the users of the values. `agent` is the run's."""
 
     registry: Registry
     outlets: Outlets
@@ -57,9 +57,9 @@ class ExportTools:
 
 
 async def export(attempt: ApplyAttempt, *, tools: ExportTools, clock: Clock, writes: bool) -> ApplyAttempt:
-    """Work out every export, then write all of them, then let those that come after have them.
+    """Collect every export, then write all of them, then make them available to later resources.
 
-    Of what the run is not about, nothing is written.
+    The exports of watched resources are not written.
     """
     if not attempt.exists or not attempt.prepared.resource.spec.get(OPERATOR_SPEC):
         return attempt
@@ -67,7 +67,7 @@ async def export(attempt: ApplyAttempt, *, tools: ExportTools, clock: Clock, wri
         entries = await _collect_entries(attempt, tools, writes=writes)
         exports = merge_entries(Owner(attempt.key, tools.agent), entries)
     except GitsyncError as failure:
-        return attempt.stopped(_condition(failure))
+        return attempt.stopped(_make_condition(failure))
     if not exports:
         return attempt
     written = replace(attempt, exported=tuple(export.address for export in exports))
@@ -76,16 +76,16 @@ async def export(attempt: ApplyAttempt, *, tools: ExportTools, clock: Clock, wri
             async with attempt.conversation.in_time(clock):
                 await tools.outlets.write(exports)
     except ExportError as failure:
-        return attempt.stopped(_condition(failure))
-    except VaultError as failure:  # one sink may have it
-        return written.stopped(_condition(failure))
+        return attempt.stopped(_make_condition(failure))
+    except VaultError as failure:  # a sink may have written it
+        return written.stopped(_make_condition(failure))
     except TimeoutError:
         return written.stopped(make_warning(FAILED, _UNANSWERED))
     tools.values.export(exports)
     return written
 
 
-def _condition(failure: GitsyncError) -> Condition:
+def _make_condition(failure: GitsyncError) -> Condition:
     match failure:
         case ArmError():
             return make_unreadable(failure)
@@ -103,21 +103,24 @@ async def _collect_entries(attempt: ApplyAttempt, tools: ExportTools, *, writes:
         if _is_wanted(attempt, tools, one.address)
     ]
     secrets = await _read_secrets(attempt, tools, expressions) if writes else {}
-    entries = [*collect_fields(_secret_destinations(attempt, tools), secrets), *await _read_config_maps(attempt, tools)]
+    entries = [
+        *collect_fields(_find_secret_destinations(attempt, tools), secrets),
+        *await _read_config_maps(attempt, tools),
+    ]
     for holder in (Holder.CONFIG_MAP, Holder.SECRET) if writes else (Holder.CONFIG_MAP,):
-        of_holder = [one for one in expressions if one.address.holder is holder]
-        entries += _evaluate(attempt, tools.redactions, of_holder, secrets) if of_holder else ()
+        holder_expressions = [one for one in expressions if one.address.holder is holder]
+        entries += _evaluate(attempt, tools.redactions, holder_expressions, secrets) if holder_expressions else ()
     return entries
 
 
 def _evaluate(
     attempt: ApplyAttempt, redactions: Redactions, expressions: Iterable[Exported], secrets: Mapping[str, Secret]
 ) -> Iterator[ExportedValue]:
-    """The values of expressions. What one makes of a secret is a secret too, which nothing else knows."""
-    subject, known, budget = _self(attempt), _known(secrets), EvaluationBudget()
-    for one in expressions:
-        for entry in evaluate_exports([one], subject, known, budget):
-            if one.value.secrets or one.value.uses_secret_whole:
+    """The values of expressions. A value that an expression makes of a secret is a secret too, so it is redacted."""
+    subject, set_secrets, budget = _build_self(attempt), _select_set_secrets(secrets), EvaluationBudget()
+    for expression in expressions:
+        for entry in evaluate_exports([expression], subject, set_secrets, budget):
+            if expression.value.secrets or expression.value.uses_secret_whole:
                 redactions.add(entry.value)
             yield entry
 
@@ -126,17 +129,17 @@ async def _read_secrets(
     attempt: ApplyAttempt, tools: ExportTools, expressions: Iterable[Exported]
 ) -> Mapping[str, Secret]:
     """The fields that have a destination, and those that expressions name."""
-    wanted = _secret_destinations(attempt, tools).keys() | find_needed_fields(expressions)
-    if not wanted:
+    fields = _find_secret_destinations(attempt, tools).keys() | find_needed_fields(expressions)
+    if not fields:
         return {}
     actor = Actor(attempt.writer)
-    values = await tools.registry.export_secrets(attempt.as_subject(), actor, frozenset(wanted))
+    values = await tools.registry.export_secrets(attempt.as_subject(), actor, frozenset(fields))
     for value in values.values():
         tools.redactions.add(value)
     return values
 
 
-def _secret_destinations(attempt: ApplyAttempt, tools: ExportTools) -> dict[str, Destination]:
+def _find_secret_destinations(attempt: ApplyAttempt, tools: ExportTools) -> dict[str, Destination]:
     """The fields whose value a sink or an expression uses."""
     destinations = find_destinations(attempt.prepared.resource, Holder.SECRET)
     return {field: to for field, to in destinations.items() if _is_wanted(attempt, tools, to.address)}
@@ -146,25 +149,27 @@ def _is_wanted(attempt: ApplyAttempt, tools: ExportTools, address: Address) -> b
     return tools.outlets.wants(address, is_watched=attempt.prepared.is_watched)
 
 
-def _known(secrets: Mapping[str, Secret]) -> dict[str, Secret]:
-    """What expressions see: a secret that is empty is none (docs/reference/kinds.md#secret-exporters)."""
+def _select_set_secrets(secrets: Mapping[str, Secret]) -> dict[str, Secret]:
+    """The secrets that expressions see, without empty ones (docs/reference/kinds.md#secret-exporters)."""
     return {name: value for name, value in secrets.items() if value.reveal()}
 
 
 async def _read_config_maps(attempt: ApplyAttempt, tools: ExportTools) -> tuple[ExportedValue, ...]:
-    """From the status, and what that does not have, from the extensions."""
-    wanted = find_destinations(attempt.prepared.resource, Holder.CONFIG_MAP)
-    if not wanted:  # the status, which they come from, is the whole body made anew
+    """Read the values from the status, and those that it lacks from the extensions."""
+    destinations = find_destinations(attempt.prepared.resource, Holder.CONFIG_MAP)
+    if not destinations:  # converting the body to a status takes time
         return ()
-    known = collect_config_map_values(attempt.kind, wanted, attempt.live.body if attempt.live else {})
-    rest = frozenset(wanted) - frozenset(known)
+    status_values = collect_config_map_values(attempt.kind, destinations, attempt.live.body if attempt.live else {})
+    missing = frozenset(destinations) - frozenset(status_values)
     subject = attempt.as_subject()
-    added = await tools.registry.export_config_maps(subject, attempt.reader, rest) if rest else {}
-    return collect_fields(wanted, {name: Secret(value) for name, value in {**added, **known}.items()})
+    extension_values = await tools.registry.export_config_maps(subject, attempt.reader, missing) if missing else {}
+    return collect_fields(
+        destinations, {name: Secret(value) for name, value in {**extension_values, **status_values}.items()}
+    )
 
 
-def _self(attempt: ApplyAttempt) -> Object:
-    """What expressions call `self`: the manifest, and its status as just read."""
+def _build_self(attempt: ApplyAttempt) -> Object:
+    """Build the `self` of expressions: the manifest, and its status as just read."""
     status = build_aso_status(attempt.kind, attempt.live.body) if attempt.live else {}
     azure_name = attempt.arm_id.rstrip("/").rpartition("/")[2]
     return make_self(attempt.prepared.resource, attempt.kind, status, azure_name=azure_name)

@@ -26,9 +26,9 @@ from gitsync.status.conditions import RECONCILING, make_warning
 async def observe(
     attempt: ApplyAttempt, *, values: RunValues, registry: Registry, cache: RunCache, writes: bool
 ) -> ApplyAttempt:
-    """Read the resource, unless it cannot be there yet."""
-    attempt = attempt if attempt.prepared.arm_id else _with_resolved_id(attempt, values)
-    if _is_below_something_new(attempt) or "<" in attempt.arm_id:
+    """Read the resource, unless it cannot exist yet."""
+    attempt = attempt if attempt.prepared.arm_id else _resolve_id(attempt, values)
+    if _has_new_owner(attempt) or "<" in attempt.arm_id:
         return replace(attempt, exists=False)
     if not attempt.kind.can_get:
         return replace(attempt, exists=await attempt.reader.exists(attempt.arm_id, attempt.api_version))
@@ -49,15 +49,15 @@ def _may_not_show_yet(attempt: ApplyAttempt, *, writes: bool) -> bool:
     return accepted or (attempt.is_resumed and writes)
 
 
-def _with_resolved_id(attempt: ApplyAttempt, values: RunValues) -> ApplyAttempt:
-    """An id that a config map names is known only now; in a plan it may still be a placeholder, with its brackets."""
+def _resolve_id(attempt: ApplyAttempt, values: RunValues) -> ApplyAttempt:
+    """Fill in an id that a config map names. In a plan it may still contain a placeholder, in angle brackets."""
     request = fill(attempt.template, attempt.key.namespace, values)
     values.names(attempt.key, request.arm_id)
     return replace(attempt, request=request)
 
 
-def _is_below_something_new(attempt: ApplyAttempt) -> bool:
-    """Tell whether this run created the owner, or a plan would: what it owns is not there."""
+def _has_new_owner(attempt: ApplyAttempt) -> bool:
+    """Tell whether this run created the owner, or a plan would: then its children do not exist."""
     owner = attempt.prepared.owner
     result = attempt.before.get(owner.key) if owner and owner.key else None
     return result is not None and result.action is Action.CREATE and attempt.sent is None
@@ -66,7 +66,7 @@ def _is_below_something_new(attempt: ApplyAttempt) -> bool:
 async def pre_check(attempt: ApplyAttempt, *, registry: Registry, writes: bool) -> ApplyAttempt:
     """Ask the extensions, and wait for an operation that is under way."""
     if not attempt.policy.allows_modify:
-        return attempt if attempt.exists else attempt.stopped(_not_found(attempt), Verdict.SKIP)
+        return attempt if attempt.exists else attempt.stopped(_make_not_found(attempt), Verdict.SKIP)
     resumes = attempt.is_resumed and attempt.live is not None and attempt.live.is_moving
     if not resumes:
         answer = await registry.pre_check(attempt.as_subject(), attempt.reader)
@@ -75,7 +75,7 @@ async def pre_check(attempt: ApplyAttempt, *, registry: Registry, writes: bool) 
     return await wait_until_settled(attempt) if writes else attempt
 
 
-def _not_found(attempt: ApplyAttempt) -> Condition:
+def _make_not_found(attempt: ApplyAttempt) -> Condition:
     code = "ResourceGroupNotFound" if is_group(attempt.key) else "ResourceNotFound"
     arm_id = attempt.arm_id
     text = f'error getting status for resource ID "{arm_id}": getting resource with ID: "{arm_id}": {code}'
@@ -83,14 +83,14 @@ def _not_found(attempt: ApplyAttempt) -> Condition:
 
 
 async def wait_until_settled(attempt: ApplyAttempt) -> ApplyAttempt:
-    """Nothing is sent to a resource that is moving: wait for it, or leave it to the next run."""
+    """Wait for the end of the resource's operation: nothing is sent during one. It may be left to the next run."""
     if attempt.live is None or not attempt.live.is_moving:
         return attempt
     live = await attempt.reader.settle(attempt.arm_id, attempt.api_version, attempt.live)
     attempt = replace(attempt, live=live, exists=live is not None)
     if live is not None and live.is_moving:
-        ours = attempt.done is not Action.NONE or attempt.is_resumed
-        return replace(attempt, unfinished=ours).stopped(attempt.describe_unsettled())
+        is_own = attempt.done is not Action.NONE or attempt.is_resumed
+        return replace(attempt, unfinished=is_own).stopped(attempt.describe_unsettled())
     return attempt
 
 
@@ -122,27 +122,27 @@ def _decide(attempt: ApplyAttempt, wishes: Wishes) -> tuple[Comparison, Action]:
     live = attempt.live
     if not attempt.exists:
         return decide_absent(attempt.record)
-    remembered = _without_digests(attempt.remembered)
+    remembered = _mask_remembered(attempt.remembered)
     if live is None:
         return decide_unreadable(remove_secrets(attempt.desired), remembered)
-    if attempt.sent and not attempt.existed and not live.has_failed:  # the answer was lost, and the create was not
+    if attempt.sent and not attempt.existed and not live.has_failed:  # the response was lost, but the create succeeded
         return Comparison(verdict=Verdict.CREATE), Action.NONE
     is_sent = remembered is not None and remembered.applied == remove_secrets(attempt.desired)
     if attempt.is_resumed and is_sent and not live.has_failed:
-        return Comparison(verdict=Verdict.IN_SYNC), Action.NONE  # what an earlier run began is done
+        return Comparison(verdict=Verdict.IN_SYNC), Action.NONE  # the operation of an earlier run is done
     wishes = replace(wishes, always_put=wishes.always_put and attempt.done is Action.NONE)
     return decide_present(attempt.desired, live, remembered, wishes, find_kind_hints(attempt.kind), attempt.ignored)
 
 
-def _without_digests(remembered: Remembered | None) -> Remembered | None:
-    """Values are compared with values: secrets are masked on both sides."""
+def _mask_remembered(remembered: Remembered | None) -> Remembered | None:
+    """Mask the digests: values are compared with values, and secrets are masked on both sides."""
     return replace(remembered, applied=mask_digests(remembered.applied)) if remembered else None
 
 
 def _add_secrets(
     attempt: ApplyAttempt, comparison: Comparison, action: Action, digests: Digests
 ) -> tuple[Comparison, Action]:
-    """The decision, with what the digests say of secrets; none of them shows."""
+    """Add the secrets that changed by their digests to the decision, and redact secret values."""
     before = attempt.remembered.applied if attempt.remembered else {}
     comparison = add_secret_changes(comparison, seal_body(attempt.desired, attempt.key, digests), before)
     if comparison.differences:

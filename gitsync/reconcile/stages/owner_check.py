@@ -1,4 +1,4 @@
-"""First stages: may gitsync touch the resource, is it still the same one, and do its dependencies exist?"""
+"""First stages: may gitsync change the resource, is it still the same one, and do its dependencies exist?"""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ from gitsync.status.conditions import make_error, make_other_agent, make_waiting
 
 
 async def check_policy(attempt: ApplyAttempt, *, agent: str) -> ApplyAttempt:
-    """Stop what is invalid, another agent's, in another subscription, or no longer the resource that it was."""
+    """Stop a resource that is invalid, another agent's, in another subscription, or has another id than on record."""
     prepared, record = attempt.prepared, attempt.record
     if attempt.apply.held:
         return attempt.stopped(attempt.apply.held, Verdict.BLOCKED, may_mend=False)
     if not prepared.is_valid:
-        return attempt.stopped(_invalid(attempt), Verdict.INVALID, may_mend=False)
+        return attempt.stopped(_explain_invalid(attempt), Verdict.INVALID, may_mend=False)
     if record and record.agent and record.agent != agent:
         other = make_other_agent(agent, record.agent)
         return replace(attempt, exists=True).stopped(other, Verdict.SKIP, may_mend=False, is_fine=True)
-    if prepared.arm_id is None:  # known once a config map is: see `observe`
+    if prepared.arm_id is None:  # `observe` finds it, with a value of a config map
         return attempt
-    if elsewhere := _out_of_reach(attempt, prepared.arm_id):
-        return attempt.stopped(elsewhere, Verdict.BLOCKED, may_mend=False)
+    if refusal := _explain_out_of_reach(attempt, prepared.arm_id):
+        return attempt.stopped(refusal, Verdict.BLOCKED, may_mend=False)
     if record and record.claim is not Claim.NONE and not is_same_id(record.arm_id, prepared.arm_id):
         return await _check_identity(attempt, record)
     return attempt
 
 
-def _out_of_reach(attempt: ApplyAttempt, arm_id: str) -> Condition | None:
+def _explain_out_of_reach(attempt: ApplyAttempt, arm_id: str) -> Condition | None:
     """Why the credential does not match the id, or that of the existing resource
     (docs/reference/reconciliation.md#subscription-check).
 
@@ -52,7 +52,7 @@ def _out_of_reach(attempt: ApplyAttempt, arm_id: str) -> Condition | None:
     return attempt.explain_out_of_reach(arm_id) or attempt.explain_out_of_reach(stored)
 
 
-def _invalid(attempt: ApplyAttempt) -> Condition:
+def _explain_invalid(attempt: ApplyAttempt) -> Condition:
     errors: list[Problem] = sorted((p for p in attempt.prepared.problems if p.is_error), key=lambda p: p.order)
     missing = next((p for p in errors if p.code in _MISSING), None)
     owner = attempt.prepared.owner
@@ -71,13 +71,13 @@ _MISSING = {
     "ReferenceNotFound": "ReferenceNotFound",
     "CredentialNotUsable": "Failed",
 }
-"""Problems of manifests that ASO would only meet at run time, by the reason that it gives then."""
+"""Problems of manifests that ASO finds only at run time, with ASO's reason for each."""
 
 
 async def _check_identity(attempt: ApplyAttempt, record: Record) -> ApplyAttempt:
     """A name and an owner are frozen once Azure has the resource (docs/reference/reconciliation.md#immutable-names)."""
     prepared = attempt.prepared
-    if not await _is_there(attempt, record):
+    if not await _still_exists(attempt, record):
         unclaimed = replace(record, claim=Claim.EXPECTED, applied=None, baseline=None, operation=None)
         return replace(attempt, apply=replace(attempt.apply, record=unclaimed), remembered=None)
     owner = prepared.owner.key if prepared.owner else None
@@ -86,7 +86,7 @@ async def _check_identity(attempt: ApplyAttempt, record: Record) -> ApplyAttempt
     return attempt.stopped(make_error("Failed", text), Verdict.BLOCKED, may_mend=False)
 
 
-async def _is_there(attempt: ApplyAttempt, record: Record) -> bool:
+async def _still_exists(attempt: ApplyAttempt, record: Record) -> bool:
     if not attempt.kind.can_get:
         return await attempt.reader.exists(record.arm_id, record.arm_api_version)
     return await attempt.reader.get(record.arm_id, record.arm_api_version) is not None
@@ -95,14 +95,14 @@ async def _is_there(attempt: ApplyAttempt, record: Record) -> bool:
 async def check_owner(
     attempt: ApplyAttempt, *, registry: Registry, catalog: Catalog, cache: RunCache, writes: bool
 ) -> ApplyAttempt:
-    """Stop what waits for another resource.
+    """Stop a resource that waits for another one.
 
-    A resource that is recorded as ours needs only that the others exist; one that was never ours needs them Ready.
+    If gitsync owns the resource already, its dependencies must only exist; otherwise they must be Ready.
     """
-    ours = attempt.record is not None and attempt.record.claim.is_ours
+    is_ours = attempt.record is not None and attempt.record.claim.is_ours
     for result in (attempt.before[key] for key in attempt.prepared.depends_on if key in attempt.before):
-        if not result.is_fine and not (ours and result.exists):
-            return attempt.stopped(_waits_for(attempt, result), Verdict.BLOCKED, may_mend=result.may_mend)
+        if not result.is_fine and not (is_ours and result.exists):
+            return attempt.stopped(_explain_wait(attempt, result), Verdict.BLOCKED, may_mend=result.may_mend)
     address = _find_owner(attempt, catalog)
     if address is None or not registry.checks_owner(attempt.key.group, attempt.key.kind):
         return attempt
@@ -120,7 +120,7 @@ async def check_owner(
     return attempt if answer.agrees else block_attempt(attempt, answer.reason)
 
 
-def _waits_for(attempt: ApplyAttempt, result: Result) -> Condition:
+def _explain_wait(attempt: ApplyAttempt, result: Result) -> Condition:
     owner = attempt.prepared.owner
     if owner and owner.key == result.key:
         return make_waiting_for_owner(result.key)
@@ -129,7 +129,7 @@ def _waits_for(attempt: ApplyAttempt, result: Result) -> Condition:
 
 
 def _find_owner(attempt: ApplyAttempt, catalog: Catalog) -> tuple[str, str] | None:
-    """ARM id and api-version to read the owner with; None where there is none.
+    """Return ARM id and api-version to read the owner with; None if there is no owner to read.
 
     An owner given by id is read at the newest api-version of its kind (docs/reference/kinds.md#owner-reads).
     """
@@ -145,5 +145,5 @@ def _find_owner(attempt: ApplyAttempt, catalog: Catalog) -> tuple[str, str] | No
 
 
 def block_attempt(attempt: ApplyAttempt, reason: str) -> ApplyAttempt:
-    """The answer of a check that says "not now"."""
+    """Stop an attempt that a check does not allow now."""
     return attempt.stopped(make_warning("ReconciliationBlocked", reason), Verdict.BLOCKED, waits=True)

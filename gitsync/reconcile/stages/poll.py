@@ -14,12 +14,12 @@ from gitsync.status.conditions import RECONCILING
 
 
 async def poll(attempt: ApplyAttempt, *, registry: Registry, cache: RunCache, registers: bool) -> ApplyAttempt:
-    """Wait for the end of what `act` began. An operation that outlasts the deadline is left to the next run."""
+    """Wait for the operation that `act` started. The next run continues one that outlasts the deadline."""
     if attempt.reply is None:
         return attempt
     reply, attempt = attempt.reply, replace(attempt, reply=None)
     restores = registry.restores(attempt.as_subject())
-    attempt = _as_restored(attempt) if restores else attempt
+    attempt = _note_restored(attempt) if restores else attempt
     try:
         finished = await attempt.writer.wait(reply)
     except ArmError as failure:
@@ -29,6 +29,6 @@ async def poll(attempt: ApplyAttempt, *, registry: Registry, cache: RunCache, re
     return attempt.stopped(RECONCILING, waits=True) if restores else attempt
 
 
-def _as_restored(attempt: ApplyAttempt) -> ApplyAttempt:
+def _note_restored(attempt: ApplyAttempt) -> ApplyAttempt:
     """A deleted resource was recovered without the body: the differences are sent afterwards."""
     return replace(attempt, sent=None, existed=True, remembered=Remembered(applied={}, baseline=None))

@@ -18,7 +18,7 @@ from gitsync.status.conditions import make_unreadable, make_warning
 async def post_check(
     attempt: ApplyAttempt, *, registry: Registry, cache: RunCache, locks: WriteLocks, adopts: bool
 ) -> ApplyAttempt:
-    """Stop what is not adopted (`adopts` is False), and what a check does not agree with."""
+    """Stop a resource that is not adopted (`adopts` is False), or that a check does not accept."""
     comparison = attempt.comparison
     if comparison and comparison.verdict is Verdict.ADOPT and comparison.differences and not adopts:
         text = f"It exists and {len(comparison.differences)} of its values differ from git; --adopt is report."

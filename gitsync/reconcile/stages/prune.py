@@ -13,7 +13,7 @@ from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.gvk import GVK
 from gitsync.model.record import Record
 from gitsync.model.verdict import Action, Comparison, Verdict
-from gitsync.planning.group_deletes import find_strangers, is_group, unseen
+from gitsync.planning.group_deletes import find_strangers, find_unlisted, is_group
 from gitsync.reconcile.attempt import PruneAttempt
 from gitsync.reconcile.run_cache import RunCache
 from gitsync.reconcile.stages.delete import DELETED, record_deleted
@@ -27,16 +27,16 @@ KEPT = Condition(
 REMEMBERED = replace(KEPT, message="It stays in Azure. Run `gitsync sync --prune` to forget it.")
 
 RESOURCES_API_VERSION = "2021-04-01"
-"""Of the list of what a resource group holds."""
+"""The api-version of the list of a resource group's content."""
 
 
-def _with_reason(attempt: PruneAttempt, condition: Condition) -> Condition:
-    """The condition, with how the resource was removed from git before its message."""
+def _add_reason(attempt: PruneAttempt, condition: Condition) -> Condition:
+    """Put the way in which the resource was removed from git before the message."""
     return replace(condition, message=f"{attempt.prune.reason} {condition.message}")
 
 
 async def check_prune(attempt: PruneAttempt, *, registry: Registry, agent: str, prunes: bool) -> PruneAttempt:
-    """Stop if the resource must stay: policy first, then everything that holds the delete. `prunes` is the setting."""
+    """Stop if the resource must stay: because of its policy, or of what holds the delete. `prunes` is the setting."""
     prune, record = attempt.prune, attempt.record
     attempt = replace(attempt, comparison=Comparison(verdict=Verdict.DETACH if prune.detaches else Verdict.DELETE))
     if prune.held:
@@ -45,19 +45,19 @@ async def check_prune(attempt: PruneAttempt, *, registry: Registry, agent: str, 
     if record.agent and record.agent != agent:
         return attempt.stopped(make_other_agent(agent, record.agent), Verdict.SKIP, may_mend=False, is_fine=True)
     if not prunes:
-        return attempt.stopped(_with_reason(attempt, REMEMBERED if prune.detaches else KEPT))
+        return attempt.stopped(_add_reason(attempt, REMEMBERED if prune.detaches else KEPT))
     if prune.detaches:
         attempt = replace(attempt, action=Action.DETACH, done=Action.DETACH)
-        return attempt.stopped(_with_reason(attempt, DETACHED))
-    elsewhere = attempt.explain_out_of_reach(record.arm_id)
-    if elsewhere and not is_alias(record.owner):
-        return attempt.stopped(elsewhere, Verdict.BLOCKED)
+        return attempt.stopped(_add_reason(attempt, DETACHED))
+    refusal = attempt.explain_out_of_reach(record.arm_id)
+    if refusal and not is_alias(record.owner):
+        return attempt.stopped(refusal, Verdict.BLOCKED)
     note = registry.deletes_besides((attempt.key.group, attempt.key.kind))
     return replace(attempt, action=Action.DELETE, note=note)
 
 
 async def wait_for_dependents(attempt: PruneAttempt, *, writes: bool) -> PruneAttempt:
-    """Dependents go first; the content of a deleted group goes with it."""
+    """Stop until the dependents are deleted. The content of a deleted group is deleted with it."""
     if not writes:
         return attempt
     remaining = [result for result in attempt.before.values() if result.record is not None]
@@ -70,7 +70,9 @@ async def wait_for_dependents(attempt: PruneAttempt, *, writes: bool) -> PruneAt
 
 
 async def observe_prune(attempt: PruneAttempt, *, cache: RunCache, writes: bool, is_reviewed: bool) -> PruneAttempt:
-    """Read it once more: gone already is done, and what is moving is waited for. A plan reads only for a review."""
+    """Read the resource again, and wait for its operation. One that no longer exists is done. A plan reads only for a
+    review.
+    """
     if not writes and not is_reviewed:
         return attempt
     record, kind = attempt.record, attempt.known_kind
@@ -91,22 +93,22 @@ async def observe_prune(attempt: PruneAttempt, *, cache: RunCache, writes: bool,
 
 
 async def check_group_content(attempt: PruneAttempt, *, catalog: Catalog) -> PruneAttempt:
-    """A group takes along all that it holds, so one list decides right before it goes.
+    """Stop the delete of a group that contains anything that gitsync does not manage. The list is read right before.
 
-    What this run deleted may still show in it. What goes along must show in it, or be gone: a list that leaves out
-    what is there may leave out what is not ours.
+    The list may still show what this run deleted. It must show all content that is deleted with the group, unless that
+    no longer exists: a list that lacks existing resources may also lack those of others.
     """
     if not is_group(attempt.key):
         return attempt
-    path, carries = f"{attempt.record.arm_id}/resources", attempt.prune.carries
-    listed = list_ids(await attempt.reader.list(path, RESOURCES_API_VERSION), path)
+    path, carried = f"{attempt.record.arm_id}/resources", attempt.prune.carries
+    listed_ids = list_ids(await attempt.reader.list(path, RESOURCES_API_VERSION), path)
     deleted_before = [r.arm_id for r in attempt.before.values() if r.record is None and r.arm_id]
-    others = find_strangers(listed, [*(record.arm_id for record in carries), *deleted_before])
-    if others:
-        more = f" and {len(others) - 1} more" if len(others) > 1 else ""
-        text = f"The group contains resources that gitsync does not manage: {others[0]}{more}."
+    strangers = find_strangers(listed_ids, [*(record.arm_id for record in carried), *deleted_before])
+    if strangers:
+        more = f" and {len(strangers) - 1} more" if len(strangers) > 1 else ""
+        text = f"The group contains resources that gitsync does not manage: {strangers[0]}{more}."
         return attempt.stopped(make_warning("PruneHeld", text), Verdict.BLOCKED, is_fine=True)
-    for record in unseen(carries, listed):
+    for record in find_unlisted(carried, listed_ids):
         if await _exists(attempt, record, catalog):
             text = f"The resource list of the group lacks {record.arm_id}, which exists, so the list is not used."
             return attempt.stopped(make_warning("PruneHeld", text), Verdict.BLOCKED, waits=True)

@@ -43,7 +43,7 @@ def _keep_baseline(attempt: ApplyAttempt, cache: RunCache, digests: Digests, *, 
     """Keep the live values of the fields that git sets as baseline, unless the resource is only watched."""
     if attempt.live is None or attempt.request is None:
         is_ours = attempt.request and attempt.exists and attempt.policy.allows_modify
-        applied = _applied(attempt, digests) if is_ours else None
+        applied = _seal_applied(attempt, digests) if is_ours else None
         return replace(attempt, remembered=Remembered(applied=applied, baseline=None)) if applied else attempt
     cache.keep(attempt.arm_id, attempt.live)
     comparison = attempt.comparison
@@ -51,10 +51,10 @@ def _keep_baseline(attempt: ApplyAttempt, cache: RunCache, digests: Digests, *, 
     if is_reported or not attempt.policy.allows_modify:
         return attempt
     baseline = make_baseline(attempt.desired, remove_paths(attempt.live.body, attempt.ignored))
-    return replace(attempt, remembered=Remembered(applied=_applied(attempt, digests), baseline=baseline))
+    return replace(attempt, remembered=Remembered(applied=_seal_applied(attempt, digests), baseline=baseline))
 
 
-def _applied(attempt: ApplyAttempt, digests: Digests) -> Mapping[str, Any]:
-    """The body as it goes on record: what was not sent now keeps the digests of when it was."""
+def _seal_applied(attempt: ApplyAttempt, digests: Digests) -> Mapping[str, Any]:
+    """Return the body to record. Secrets that were not sent now keep the digests of the write that sent them."""
     sealed = seal_body(attempt.desired, attempt.key, digests)
     return keep_digests(sealed, attempt.remembered.applied if attempt.remembered else None)

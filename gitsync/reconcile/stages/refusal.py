@@ -1,4 +1,4 @@
-"""Azure refused a write or its operation, or did not respond: register the provider, retry, or give up."""
+"""Handle a write that Azure refused or did not answer: register the provider, retry, or give up."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ async def handle_refusal(
         try:
             if await _register(attempt, failure):
                 return attempt.stopped(RECONCILING, waits=True)
-        except ArmError as no_right:
-            failure = no_right
+        except ArmError as register_failure:
+            failure = register_failure
     classification = registry.classify(failure, (key.group, key.kind))
-    needed = [result.arm_id for result in attempt.before.values() if result.arm_id]
-    may_pass = may_recover(failure, missed_is_ours=cache.has_created(needed), granted=cache.has_granted)
+    dependency_ids = [result.arm_id for result in attempt.before.values() if result.arm_id]
+    may_pass = may_recover(failure, missed_is_ours=cache.has_created(dependency_ids), granted=cache.has_granted)
     return replace(attempt, sent=request if failure.outcome_unknown else None).stopped(
         make_refused(failure, classification),
         waits=may_pass and not classification.is_fatal,
@@ -42,7 +42,7 @@ async def handle_refusal(
 
 
 async def _register(attempt: ApplyAttempt, failure: ArmError) -> bool:
-    named = next((detail.get("target") for detail in failure.details if detail.get("target")), None)
-    namespace = str(named or find_provider(attempt.arm_id))
+    target = next((detail.get("target") for detail in failure.details if detail.get("target")), None)
+    namespace = str(target or find_provider(attempt.arm_id))
     subscription = find_subscription(attempt.arm_id) or attempt.identity.subscription
     return await attempt.writer.register(namespace, subscription)

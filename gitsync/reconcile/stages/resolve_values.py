@@ -1,4 +1,4 @@
-"""Before anything is worked out: the secrets and config-map values that a manifest refers to are fetched."""
+"""Fetch the secrets and config-map values that a manifest refers to, before its request is made."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from gitsync.secrets.values import RunValues
 
 
 async def resolve_values(attempt: ApplyAttempt, *, values: RunValues, clock: Clock) -> ApplyAttempt:
-    """Ask for what the request needs; of what is skipped, only for what its id needs.
+    """Fetch the values that the request needs; with policy skip, only those that its id needs.
 
-    A source that fails ends the attempt, and so does one that has not responded when the node times out or the run is
-    stopped: unknown is not absent.
+    Raises VaultError if a source has not responded when the node times out or the run is stopped: unknown is not
+    absent.
     """
     template = attempt.template
-    needed = [*find_holes(template.arm_id), *(find_holes(template.body) if attempt.policy.allows_modify else ())]
+    holes = [*find_holes(template.arm_id), *(find_holes(template.body) if attempt.policy.allows_modify else ())]
     try:
         async with attempt.conversation.in_time(clock):
-            await values.gather(attempt.key.namespace, needed)
+            await values.gather(attempt.key.namespace, holes)
     except TimeoutError as error:
         raise VaultError(
             "Timed out waiting for secret sources.",
