@@ -1,6 +1,7 @@
 """One `Arm` for each credential of a run, over one way to Azure.
 
-Apart from the client, which knows one principal: here is who shares one, and that all are closed at the end.
+Separate from the client, which knows one principal: this module decides which sign-ins share one, and closes all at the
+end.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 @asynccontextmanager
 async def open_arms(access: ArmAccess, clock: Clock) -> AsyncIterator[Arms]:
-    """The `Arm`s of a run, closed in the end whatever happens. Raises ConfigError where the network's settings cannot
+    """The `Arm`s of a run, which are closed at the end in any case. Raises ConfigError if the network's settings cannot
     work. `access.sign_in` is not opened by this.
     """
     async with AsyncExitStack() as stack:
@@ -31,9 +32,9 @@ async def open_arms(access: ArmAccess, clock: Clock) -> AsyncIterator[Arms]:
 
 
 class Arms:
-    """Opens an `Arm` where one is asked for, and hands out the same to who signs in the same way.
+    """Opens an `Arm` on demand, and shares it between equal sign-ins.
 
-    That is what makes a token one for each credential and audience: the client keeps it.
+    So there is one token for each credential and audience: the client keeps it.
     """
 
     def __init__(self, access: ArmAccess, clock: Clock, stack: AsyncExitStack) -> None:
@@ -41,24 +42,24 @@ class Arms:
         self._clock = clock
         self._stack = stack
         self._traffic = Traffic(clock, access.network.in_flight, access.limits)
-        self._opened: list[tuple[ArmAccess, Arm]] = []
-        self._way: HttpTransport | None = None
+        self._arms: list[tuple[ArmAccess, Arm]] = []
+        self._http: HttpTransport | None = None
 
     async def open(self, sign_in: SignIn, cloud: Cloud | None = None) -> Arm:
-        """The `Arm` of who signs in so, at the run's cloud or another. Raises ConfigError where that cannot work.
+        """The `Arm` of a sign-in, at the run's cloud or another. Raises ConfigError if the settings cannot work.
 
-        No token is asked for yet.
+        No token is requested yet.
         """
         access = replace(self._access, sign_in=sign_in, cloud=cloud or self._access.cloud)
-        for known, arm in self._opened:
-            if known == access:
+        for other, arm in self._arms:
+            if other == access:
                 return arm
         from gitsync.arm.http.carrier import open_carrier  # noqa: PLC0415 - azure and aiohttp are slow to import
         from gitsync.arm.http.network import open_transport  # noqa: PLC0415 - as above
 
-        if self._way is None:
-            self._way = await self._stack.enter_async_context(open_transport(access.network))
-        carrier = await self._stack.enter_async_context(open_carrier(access, self._clock, way=self._way))
+        if self._http is None:
+            self._http = await self._stack.enter_async_context(open_transport(access.network))
+        carrier = await self._stack.enter_async_context(open_carrier(access, self._clock, http=self._http))
         arm = Arm(carrier, access, self._clock, self._traffic)
-        self._opened.append((access, arm))
+        self._arms.append((access, arm))
         return arm
