@@ -38,7 +38,7 @@ _REFUSED = frozenset({401, 403})
 async def open_carrier(
     access: ArmAccess, clock: Clock, credential: TokenCredential | None = None, http: HttpTransport | None = None
 ) -> AsyncIterator[SdkCarrier]:
-    """Raises ConfigError if the settings cannot work; nothing is sent yet. `http` is a transport that is open already."""
+    """Raises ConfigError if the settings cannot work; nothing is sent yet. `http` is an open transport."""
     async with (
         open_transport(access.network) if http is None else nullcontext(http) as connection,
         open_credential(access, connection, clock, credential) as guarded_credential,

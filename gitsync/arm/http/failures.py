@@ -156,8 +156,8 @@ def _find_hint(answer: Response, call: ArmRequest, message: str) -> str:
         return f"{_name_identity(answer.principal)} is missing {action} on {scope}: assign a role that grants it."
     if answer.status == 401:
         return (
-            f"{_name_identity(answer.principal)} cannot access {call.resource_id}: check that its tenant is that of the "
-            "subscription, and AZURE_RESOURCE_MANAGER_AUDIENCE."
+            f"{_name_identity(answer.principal)} cannot access {call.resource_id}: check that its tenant is that of "
+            "the subscription, and AZURE_RESOURCE_MANAGER_AUDIENCE."
         )
     return ""
 

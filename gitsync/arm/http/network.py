@@ -31,7 +31,7 @@ class ConnectionLostError(aiohttp.ClientError):
 
 
 class BoundedResponse(aiohttp.ClientResponse):
-    """An answer of limited size: reading fails if it is too large. aiohttp decompresses piece by piece, as it is read."""
+    """An answer of limited size: reading a larger one fails. aiohttp decompresses piece by piece, as it is read."""
 
     async def read(self) -> bytes:
         """Raises ClientPayloadError if the answer is too large."""
