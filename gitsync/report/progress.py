@@ -80,12 +80,12 @@ class Tally:
 
 
 @contextmanager
-def print_progress(tally: Tally, say: Callable[[str], None], interval: float) -> Iterator[Progress]:
-    """Report the progress every `interval` seconds, until the end."""
+def print_progress(tally: Tally, say: Callable[[str], None], every: float) -> Iterator[Progress]:
+    """Report the progress every `every` seconds, until the end."""
     stop = threading.Event()
 
     def print_lines() -> None:
-        while not stop.wait(interval):
+        while not stop.wait(every):
             say(tally.line())
 
     thread = threading.Thread(target=print_lines, name="gitsync-progress", daemon=True)
