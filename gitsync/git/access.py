@@ -50,8 +50,8 @@ _NO_REPOSITORY = Path(os.devnull)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GitAccess:
-    """How to reach remote repositories. `timeout` is in seconds for each git command; `username` goes with the token
-    over https, where hosts want one. Once `grace` has begun, commands end with it.
+    """How to reach remote repositories. `timeout` is in seconds for each git command; `username` is sent with the token
+    over https, for hosts that need one. Once `grace` has begun, commands end with it.
     """
 
     token: Secret | None = None

@@ -30,7 +30,7 @@ _MANUAL_STEPS: Mapping[str, str] = {
 
 
 class Outlets:
-    """The sinks of a run. `claims` tells which of several resources may write an object, `needed` which Secrets other
+    """The sinks of a run. `claims` names the resource that may write an object, `needed` the Secrets that other
     resources of the run read; `kept` is the sink `status`, whose content is written back with the records.
     """
 

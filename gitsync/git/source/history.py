@@ -60,7 +60,7 @@ class History:
         """The revisions that may have manifests below `path` that were removed since `since`, newest first.
 
         These are the states of the branch right before each change of the manifests, and `since` itself at the end;
-        only `since` where the history between cannot be read.
+        only `since` if the history between cannot be read.
         """
         try:
             repository = self._find_repository_with(since)

@@ -2,7 +2,7 @@
 (docs/reference/design.md#kustomizations).
 
 The source may be a revision without a work tree, and it is not trusted: the files that a build needs are written to a
-folder of their own, and the tool runs there without plugins, without helm, and without network access.
+folder of their own, and the tool runs there without plugins, without helm, and without access to remote files.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ class Folder:
 class Url:
     """A repository that git must fetch from. `text` holds no password; `user` and `password` come from it.
 
-    `text` keeps the user name of an ssh URL, where it is part of the address.
+    `text` keeps the user name of an ssh URL, which is part of the address.
     """
 
     text: str
