@@ -17,7 +17,7 @@ from gitsync.model.live import Live
 
 
 class Actor:
-    """`ActsOnAzure` of the extensions, for one node. Every method raises ArmError where Azure refused, did not answer,
+    """`ActsOnAzure` of the extensions, for one node. Every method raises ArmError if Azure refused, did not answer,
     or had not ended at the node's deadline. `has_acted` tells that something was called or deleted.
     """
 
@@ -39,11 +39,11 @@ class Actor:
         *,
         query: Mapping[str, str] | None = None,
     ) -> Mapping[str, Any]:
-        """What an action answers at its end; empty where that is nothing (204)."""
+        """What an action answers at its end; empty for a 204."""
         self.has_acted = True
         answer = await self._writer.result(await self._writer.post(path, api_version, body, query=query))
         if answer is None:
-            raise self._too_late("POST", path)
+            raise self._make_deadline_error("POST", path)
         if answer.content and not isinstance(answer.body, dict):
             raise ArmError(
                 f"{path} returned a response that is not a JSON object (a proxy?).",
@@ -64,9 +64,9 @@ class Actor:
         self.has_acted = True
         reply = await self._writer.delete(arm_id, api_version, if_match=if_match, query=query)
         if not await self._writer.wait(reply):
-            raise self._too_late("DELETE", arm_id)
+            raise self._make_deadline_error("DELETE", arm_id)
 
-    def _too_late(self, method: str, path: str) -> ArmError:
+    def _make_deadline_error(self, method: str, path: str) -> ArmError:
         text = f"Deadline exceeded before {method} {path} completed. {self._writer.last_error}"
         return ArmError(
             text.rstrip(),

@@ -1,6 +1,7 @@
 """One `Arm` for each credential of a run, over one way to Azure.
 
-Apart from the client, which knows one principal: here is who shares one, and that all are closed at the end.
+Separate from the client, which knows one principal: this module decides which sign-ins share one, and closes all at the
+end.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
 
 @asynccontextmanager
 async def open_arms(access: ArmAccess, clock: Clock) -> AsyncIterator[Arms]:
-    """The `Arm`s of a run, closed in the end whatever happens. Raises ConfigError for a CA bundle that cannot be read.
-    `access.sign_in` is not opened by this.
+    """The `Arm`s of a run, which are closed at the end in any case. Raises ConfigError for a CA bundle that cannot be
+    read. `access.sign_in` is not opened by this.
     """
     read_trust(access.network.ca_bundle)
     async with AsyncExitStack() as stack:
@@ -37,9 +38,9 @@ async def open_arms(access: ArmAccess, clock: Clock) -> AsyncIterator[Arms]:
 
 
 class Arms:
-    """Opens an `Arm` where one is asked for, and hands out the same to who signs in the same way.
+    """Opens an `Arm` on demand, and shares it between equal sign-ins.
 
-    That is what makes a token one for each credential and audience: the client keeps it.
+    So there is one token for each credential and audience: the client keeps it.
     """
 
     def __init__(self, access: ArmAccess, clock: Clock, stack: AsyncExitStack) -> None:
@@ -47,23 +48,23 @@ class Arms:
         self._clock = clock
         self._stack = stack
         self._traffic = Traffic(clock, access.network.in_flight, access.limits)
-        self._opened: list[tuple[ArmAccess, Arm]] = []
+        self._arms: list[tuple[ArmAccess, Arm]] = []
         self._opening = asyncio.Lock()
-        self._way: HttpTransport | None = None
+        self._http: HttpTransport | None = None
 
     async def open(self, sign_in: SignIn, cloud: Cloud | None = None) -> Arm:
-        """The `Arm` of who signs in so, at the run's cloud or another. Raises ConfigError where that cannot work; the
+        """The `Arm` of a sign-in, at the run's cloud or another. Raises ConfigError if the settings cannot work; the
         `Arm` of the run's own credential raises it when it is first used.
 
-        No token is asked for yet.
+        No token is requested yet.
         """
         access = replace(self._access, sign_in=sign_in, cloud=cloud or self._access.cloud)
-        for known, arm in self._opened:
-            if known == access:
+        for other, arm in self._arms:
+            if other == access:
                 return arm
         carrier = await self._carrier(access)
         arm = Arm(carrier, access, self._clock, self._traffic)
-        self._opened.append((access, arm))
+        self._arms.append((access, arm))
         return arm
 
     async def _carrier(self, access: ArmAccess) -> SignedCarrier:
@@ -79,6 +80,6 @@ class Arms:
         from gitsync.arm.http.network import open_transport  # noqa: PLC0415 - as above
 
         async with self._opening:
-            if self._way is None:
-                self._way = await self._stack.enter_async_context(open_transport(access.network))
-            return await self._stack.enter_async_context(open_carrier(access, self._clock, way=self._way))
+            if self._http is None:
+                self._http = await self._stack.enter_async_context(open_transport(access.network))
+            return await self._stack.enter_async_context(open_carrier(access, self._clock, http=self._http))

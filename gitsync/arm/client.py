@@ -51,7 +51,7 @@ _JSON = {"Content-Type": "application/json"}
 async def open_arm(access: ArmAccess, clock: Clock, credential: TokenCredential | None = None) -> AsyncIterator[Arm]:
     """An `Arm` for the length of a run. `credential` stands in for what `access.sign_in` would give.
 
-    Raises ConfigError where the settings cannot work: nothing was sent then.
+    Raises ConfigError if the settings cannot work: nothing was sent then.
     """
     from gitsync.arm.http.carrier import open_carrier  # noqa: PLC0415 - azure and aiohttp take a fifth of a second to import
 
@@ -83,9 +83,9 @@ class Arm:
         return await make_first_contact(self._carrier.sign_in, "to sign in", self._parts.exchange, deadline)
 
     async def reach(self, deadline: float = float("inf")) -> None:
-        """Connect to the endpoint now, so that a run with a wrong one is refused before it begins. Nothing is asked.
+        """Connect to the endpoint now, so that a run with a wrong one is refused before it begins. No request is sent.
 
-        Raises ConfigError: at once where the host cannot be resolved or trusted, after some seconds where it refuses.
+        Raises ConfigError: at once if the host cannot be resolved or trusted, after some seconds if it refuses.
         """
         await make_first_contact(self._carrier.connect, "to connect", self._parts.exchange, deadline)
         self._parts.exchange.host.answered()
@@ -111,7 +111,7 @@ class _Parts:
 
 
 class Reader:
-    """What may be asked without changing anything. Every method raises ArmError where Azure gave no usable answer."""
+    """What may be asked without changing anything. Every method raises ArmError if Azure gave no usable answer."""
 
     def __init__(self, parts: _Parts, conversation: Conversation) -> None:
         self._parts = parts
@@ -119,7 +119,7 @@ class Reader:
 
     @property
     def last_error(self) -> str:
-        """The last thing that went wrong, as a sentence; "" where nothing did."""
+        """The last thing that went wrong, as a sentence; "" if nothing did."""
         return self._conversation.last_error()
 
     async def get(self, arm_id: str, api_version: str) -> Live | None:
@@ -138,40 +138,42 @@ class Reader:
     async def list(self, path: str, api_version: str, query: Mapping[str, str] | None = None) -> Entries:
         """All entries of a collection. A page may be empty and still not be the last (resource-provider contract).
 
-        Raises ArmError (code MalformedList) where one page is not valid: an odd list is not an empty one.
+        Raises ArmError (code MalformedList) if one page is not valid: an odd list is not an empty one.
         """
         first, source = format_target(path, api_version, query), Source(path)
         page = read_page(await self._read(path, first, _LIST), source, self._parts.cloud)
-        return await self._with_following(page, source, asked={first})
+        return await self._follow_pages(page, source, targets={first})
 
     async def settle(self, arm_id: str, api_version: str, live: Live) -> Live | None:
         """Poll a resource that an earlier operation still moves, until it stands still or the deadline comes.
 
-        Gives the resource as last seen (at the deadline still moving), None when it vanished.
+        Returns the resource as last seen (at the deadline still moving), None when it vanished.
         """
         return await self._parts.operations.settle(arm_id, api_version, live, self._conversation)
 
-    async def _with_following(
-        self, page: Page, source: Source, *, asked: set[str], is_private: bool = False
+    async def _follow_pages(
+        self, page: Page, source: Source, *, targets: set[str], is_private: bool = False
     ) -> Entries:
-        """The entries of a page and of all that follow it; `asked` are the pages that were read."""
-        found = [*page.entries]
+        """The entries of a page and of all that follow it; `targets` are those of the pages already read."""
+        entries = [*page.entries]
         while page.following is not None:
-            if page.following in asked:
+            if page.following in targets:
                 raise source.malformed("has a `nextLink` to a page that was already read")
-            if len(asked) >= MOST_PAGES:
+            if len(targets) >= MOST_PAGES:
                 raise source.malformed(f"does not end after {MOST_PAGES} pages")
-            asked.add(page.following)
+            targets.add(page.following)
             answer = await self._read(source.path, page.following, _LIST, is_private=is_private)
             page = read_page(answer, source, self._parts.cloud)
-            found.extend(page.entries)
-        return found
+            entries.extend(page.entries)
+        return entries
 
     async def _read(
-        self, path: str, at: str, accepts: frozenset[int], *, method: str = "GET", is_private: bool = False
+        self, path: str, target: str, accepts: frozenset[int], *, method: str = "GET", is_private: bool = False
     ) -> Response:
-        call = ArmRequest(method=method, path=path, target=at, resource_id=path, accepts=accepts, is_private=is_private)
-        call = replace(call, most=LARGEST_PAGE) if accepts is _LIST else call
+        call = ArmRequest(
+            method=method, path=path, target=target, resource_id=path, accepts=accepts, is_private=is_private
+        )
+        call = replace(call, max_bytes=LARGEST_PAGE) if accepts is _LIST else call
         return await self._parts.exchange.send(call, self._conversation)
 
 
@@ -217,24 +219,24 @@ class Writer(Reader):
     async def result(self, reply: AcceptedWrite) -> Response | None:
         """Follow an action to its end: what it answers then, None when the deadline came first.
 
-        Raises ArmError where it failed.
+        Raises ArmError if it failed.
         """
         return await self._parts.operations.result(reply, self._conversation)
 
     async def pages_from(self, page: Mapping[str, Any], path: str) -> Entries:
         """All entries of a page that an action answered, and of those that follow; these are read with GET.
 
-        Raises ArmError (code MalformedList) where one page is not valid.
+        Raises ArmError (code MalformedList) if one page is not valid.
         """
         source = Source(path, method="POST")
-        return await self._with_following(
-            parse_page(page, source, self._parts.cloud), source, asked=set(), is_private=True
+        return await self._follow_pages(
+            parse_page(page, source, self._parts.cloud), source, targets=set(), is_private=True
         )
 
     async def wait(self, reply: AcceptedWrite) -> bool:
         """Follow what a write began to its end: True when it is done, False when the deadline came first.
 
-        Raises ArmError where it failed, with the operation's own code and message.
+        Raises ArmError if it failed, with the operation's own code and message.
         """
         return await self._parts.operations.follow(reply, self._conversation)
 

@@ -1,7 +1,7 @@
 """Which Azure: endpoint, token audience and authority, checked once (docs/reference/design.md#settings,
 docs/reference/reconciliation.md#settings-of-aso).
 
-Apart from credentials, because the endpoint also decides where a token may go: to this scheme, host and port and to
+Separate from credentials, because the endpoint also decides where a token may go: to this scheme, host and port and to
 nothing else.
 """
 
@@ -46,13 +46,13 @@ class Cloud:
     def is_loopback(self) -> bool:
         return _is_loopback(self.origin[1])
 
-    def target_of(self, url: str, asked: str = "/") -> str | None:
-        """Path and query of a URL that Azure gave in answer to `asked`; None where it leads elsewhere.
+    def target_of(self, url: str, base: str = "/") -> str | None:
+        """Path and query of a URL that Azure gave in answer to `base`; None if it leads elsewhere.
 
         Elsewhere is any other scheme, host or port: a token is not sent there.
         """
         try:
-            absolute = urljoin(f"{self.endpoint}{asked}", url)
+            absolute = urljoin(f"{self.endpoint}{base}", url)
         except ValueError:
             return None
         if parse_origin(absolute) != self.origin:
@@ -80,20 +80,20 @@ def make_cloud(endpoint: str = PUBLIC_ENDPOINT, audience: str | None = None, aut
     Raises ConfigError: the endpoint is not a URL, has more than scheme, host and port, uses plain http on another
     machine, or is unknown and has no audience and authority in the settings; the authority is not https.
     """
-    origin = _checked(endpoint)
-    known = _KNOWN.get(origin[1])
-    if known is None and _is_loopback(origin[1]):
-        known = (endpoint.rstrip("/"), _KNOWN["management.azure.com"][1])
-    if known is None and not (audience and authority):
+    origin = _check_endpoint(endpoint)
+    defaults = _KNOWN.get(origin[1])
+    if defaults is None and _is_loopback(origin[1]):
+        defaults = (endpoint.rstrip("/"), _KNOWN["management.azure.com"][1])
+    if defaults is None and not (audience and authority):
         raise ConfigError(
             f"{endpoint} is not the endpoint of a cloud that gitsync knows.",
             hint="Set AZURE_RESOURCE_MANAGER_AUDIENCE and AZURE_AUTHORITY_HOST as well.",
         )
-    default_audience, default_authority = known or ("", "")
+    default_audience, default_authority = defaults or ("", "")
     cloud = Cloud(
         endpoint=endpoint.rstrip("/"),
         audience=audience or default_audience,
-        authority=_with_scheme(authority or default_authority),
+        authority=_add_scheme(authority or default_authority),
     )
     if not cloud.authority.startswith("https://"):
         raise ConfigError(f"Authority {authority!r} is not https.", hint="Set AZURE_AUTHORITY_HOST to an https URL.")
@@ -118,10 +118,10 @@ def is_safe(url: str) -> bool:
     return origin is not None and (origin[0] == "https" or _is_loopback(origin[1]))
 
 
-def _checked(endpoint: str) -> HostOrigin:
+def _check_endpoint(endpoint: str) -> HostOrigin:
     origin = parse_origin(endpoint)
     if origin is None or _has_more(urlsplit(endpoint)):
-        raise ConfigError(f"Endpoint {_shown(endpoint)!r} is not a plain http(s) URL.", hint=_ENDPOINT_HINT)
+        raise ConfigError(f"Endpoint {_hide_userinfo(endpoint)!r} is not a plain http(s) URL.", hint=_ENDPOINT_HINT)
     if origin[0] == "http" and not _is_loopback(origin[1]):
         raise ConfigError(
             f"Endpoint {endpoint} uses plain http on another machine.",
@@ -134,12 +134,12 @@ def _has_more(parts: SplitResult) -> bool:
     return parts.path not in {"", "/"} or bool(parts.query or parts.fragment)
 
 
-def _shown(endpoint: str) -> str:
+def _hide_userinfo(endpoint: str) -> str:
     """The endpoint without what may be a password."""
     return endpoint.rpartition("@")[2]
 
 
-def _with_scheme(authority: str) -> str:
+def _add_scheme(authority: str) -> str:
     """azure-identity takes `login.microsoftonline.com` as well as the URL; so do we."""
     return authority.rstrip("/") if "://" in authority else f"https://{authority.rstrip('/')}"
 

@@ -1,6 +1,6 @@
-"""Which paths the body of a kind can have: the places of a manifest's fields in ARM, as one tree.
+"""The possible paths in the body of a kind: the places of a manifest's fields in ARM, as one tree.
 
-Apart from the conversion, which goes from a manifest to its body: this asks of a path whether anything leads to it.
+Separate from the conversion, which makes a body from a manifest: this checks whether a field exists for a path.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 from gitsync.model.facts import Field, FieldType, Kind, TypeFacts
 
 _Place = tuple[tuple[str, ...], Field]
-"""What is left of a field's way into the body, and the field."""
+"""The remaining path of a field in the body, and the field."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,50 +28,50 @@ class Misfit:
 
 
 def find_misfit(kind: Kind, path: Iterable[str], *, any_step: str, chooses: Callable[[str], bool]) -> Misfit | None:
-    """Where a path leaves what the kind can say; None where it does not.
+    """The first step of a path that the kind does not have; None if it has all.
 
     `any_step` stands for every member or entry, and `chooses` tells whether a step names entries of a list.
     """
     places: list[_Place] = [((), {"type": {"ref": kind.spec}})]
     for number, step in enumerate(path):
-        opened = list(_opened(places, kind.types))
-        if any(_is_free(field) for rest, field in opened if not rest):
+        expanded = list(_expand(places, kind.types))
+        if any(_is_free(field) for rest, field in expanded if not rest):
             return None
-        lists = [inner for rest, field in opened if not rest for inner in _inner(field, "list")]
-        maps = [inner for rest, field in opened if not rest for inner in _inner(field, "map")]
-        named = [(rest[1:], field) for rest, field in opened if rest and step in {rest[0], any_step}]
-        places = [*named, *(((), inner) for inner in [*maps, *(lists if step == any_step or chooses(step) else [])])]
+        lists = [inner for rest, field in expanded if not rest for inner in _list_inner_fields(field, "list")]
+        maps = [inner for rest, field in expanded if not rest for inner in _list_inner_fields(field, "map")]
+        matching = [(rest[1:], field) for rest, field in expanded if rest and step in {rest[0], any_step}]
+        places = [*matching, *(((), inner) for inner in [*maps, *(lists if step == any_step or chooses(step) else [])])]
         if not places:
-            return Misfit(number, tuple(sorted({rest[0] for rest, _ in opened if rest})), is_list=bool(lists))
+            return Misfit(number, tuple(sorted({rest[0] for rest, _ in expanded if rest})), is_list=bool(lists))
     return None
 
 
-def _opened(places: Iterable[_Place], types: Mapping[str, TypeFacts]) -> Iterator[_Place]:
-    """Fields whose way has ended in an object of named members are these members."""
+def _expand(places: Iterable[_Place], types: Mapping[str, TypeFacts]) -> Iterator[_Place]:
+    """Replace fields without a remaining path, whose type is an object, with the members of that object."""
     for rest, field in places:
-        type_ = _plain(field["type"])
+        type_ = _resolve_base(field["type"])
         if rest or field.get("mode") or not isinstance(type_, Mapping) or "ref" not in type_:
             yield rest, field
             continue
         facts = types[type_["ref"]]
         inner = [f for f in facts["fields"].values() if "arm" in f and not f.get("meta")]
-        if facts.get("oneOf"):  # the content of the one that is set stands for the whole
-            yield from _opened([((), f) for f in inner], types)
+        if facts.get("oneOf"):  # the content of the set member replaces the object
+            yield from _expand([((), f) for f in inner], types)
         else:
             yield from ((tuple(f["arm"].split("/")), f) for f in inner)
 
 
-def _inner(field: Field, shape: str) -> list[Field]:
-    type_ = _plain(field["type"])
+def _list_inner_fields(field: Field, shape: str) -> list[Field]:
+    type_ = _resolve_base(field["type"])
     return [{"type": type_[shape]}] if isinstance(type_, Mapping) and shape in type_ else []
 
 
 def _is_free(field: Field) -> bool:
     """Anything is allowed below: free JSON, and maps whose keys a reference or a secret gives."""
-    return field.get("mode") in {"identityMap", "secretMap"} or _plain(field["type"]) == "any"
+    return field.get("mode") in {"identityMap", "secretMap"} or _resolve_base(field["type"]) == "any"
 
 
-def _plain(type_: FieldType) -> Any:
+def _resolve_base(type_: FieldType) -> Any:
     while isinstance(type_, Mapping) and "base" in type_:
         type_ = type_["base"]
     return type_

@@ -1,7 +1,7 @@
-"""Which kinds there are, and what each of them may say: look-ups in the packed facts.
+"""The kinds and their fields: look-ups in the packed facts.
 
-Apart from the facts' shapes (model/facts), because reading and unpacking is a decision of cost: the index is read at
-once, a group when one of its kinds is asked for.
+Separate from the facts' shapes (model/facts), because reading and unpacking is a decision of cost: the index is read at
+once, a group when one of its kinds is needed.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ LEGACY = "v1api"
 
 
 class Catalog:
-    """All kinds of ASO that ARM has. Mutable only in what it has unpacked so far."""
+    """All kinds of ASO that ARM has. Its only mutable state is the cache of unpacked facts."""
 
     def __init__(self, read: Callable[[str], bytes]) -> None:
         self._read = read
@@ -42,39 +42,39 @@ class Catalog:
         self._arm_types: Mapping[str, tuple[str, str]] | None = None
 
     def kind(self, gvk: GVK) -> Kind | None:
-        """The kind that a manifest names; None where the catalog has no such kind or version.
+        """The kind that a manifest names; None if the catalog has no such kind or version.
 
-        Either spelling of a version serves (`v1api20230101`, `v20230101`); where both exist with different shapes, the
-        one that is spelled counts.
+        Both spellings of a version are accepted (`v1api20230101`, `v20230101`); if both exist with different shapes,
+        the given spelling counts.
         """
         if gvk not in self._kinds:
-            self._kinds[gvk] = self._find(gvk)
+            self._kinds[gvk] = self._find_kind(gvk)
         return self._kinds[gvk]
 
     def by_arm_type(self, arm_type: str, api_version: str) -> Kind | None:
         """The kind for an ARM type (without case) at one of ARM's api-versions, in its newer spelling."""
-        place = self.home_of(arm_type)
-        if place is None:
+        group_and_kind = self.home_of(arm_type)
+        if group_and_kind is None:
             return None
-        versions = self._versions(*place)
-        spelled = [v for v in self.versions(*place) if versions[v] == api_version]
-        return self.kind(GVK(place[0], spelled[-1], place[1])) if spelled else None
+        versions = self._versions(*group_and_kind)
+        spellings = [v for v in self.versions(*group_and_kind) if versions[v] == api_version]
+        return self.kind(GVK(group_and_kind[0], spellings[-1], group_and_kind[1])) if spellings else None
 
     def home_of(self, arm_type: str) -> tuple[str, str] | None:
-        """The group and kind for an ARM type (without case); None where the catalog has none."""
-        return self._by_type().get(arm_type.casefold())
+        """The group and kind for an ARM type (without case); None if the catalog has none."""
+        return self._load_arm_types().get(arm_type.casefold())
 
     def groups(self) -> tuple[str, ...]:
         """The API groups, sorted."""
         return tuple(sorted(self._index))
 
     def kinds(self, group: str) -> tuple[str, ...]:
-        """The kinds of a group, sorted; none for a group that is not there."""
+        """The kinds of a group, sorted; none for an unknown group."""
         return tuple(sorted(self._index.get(group, ())))
 
     def versions(self, group: str, kind: str) -> tuple[str, ...]:
         """The versions of a kind as ASO spells them, oldest first; of two spellings of one, the newer last."""
-        return tuple(sorted(self._versions(group, kind), key=_age))
+        return tuple(sorted(self._versions(group, kind), key=_make_age_key))
 
     def arm_type(self, group: str, kind: str) -> str | None:
         """The ARM type of a kind, the same at every version."""
@@ -82,14 +82,14 @@ class Catalog:
         return entry["armType"] if entry else None
 
     def is_arm_kind(self, group: str, kind: str) -> bool:
-        """Whether the catalog has the kind, at any version."""
+        """Tell whether the catalog has the kind, at any version."""
         return kind in self._index.get(group, ())
 
     def _versions(self, group: str, kind: str) -> Mapping[str, str]:
         entry = self._index.get(group, {}).get(kind)
         return entry["versions"] if entry else {}
 
-    def _by_type(self) -> Mapping[str, tuple[str, str]]:
+    def _load_arm_types(self) -> Mapping[str, tuple[str, str]]:
         if self._arm_types is None:
             self._arm_types = {
                 entry["armType"].casefold(): (group, kind)
@@ -98,16 +98,16 @@ class Catalog:
             }
         return self._arm_types
 
-    def _find(self, gvk: GVK) -> Kind | None:
-        spelled = _spelled(gvk.version, self._versions(gvk.group, gvk.kind))
-        if spelled is None:
+    def _find_kind(self, gvk: GVK) -> Kind | None:
+        version = _find_spelling(gvk.version, self._versions(gvk.group, gvk.kind))
+        if version is None:
             return None
-        facts = self._group(gvk.group)
-        alias = facts["aliases"].get(spelled)
+        facts = self._load_group(gvk.group)
+        alias = facts["aliases"].get(version)
         has_alias = alias is not None and gvk.kind in alias["kinds"]
-        return _kind(gvk, facts["versions"][alias["of"] if has_alias else spelled])
+        return _make_kind(gvk, facts["versions"][alias["of"] if has_alias else version])
 
-    def _group(self, group: str) -> Mapping[str, Any]:
+    def _load_group(self, group: str) -> Mapping[str, Any]:
         if group not in self._groups:
             self._groups[group] = self._unpack(group)
         return self._groups[group]
@@ -122,11 +122,11 @@ class Catalog:
 
 
 def open_catalog(read: Callable[[str], bytes] = data.read) -> Catalog:
-    """The catalog of this package. `read` gives a packed file by its name; CatalogError where one is damaged."""
+    """The catalog of this package. `read` returns a packed file by its name; CatalogError if one is damaged."""
     return Catalog(read)
 
 
-def _kind(gvk: GVK, version: Mapping[str, Any]) -> Kind:
+def _make_kind(gvk: GVK, version: Mapping[str, Any]) -> Kind:
     facts = version["kinds"][gvk.kind]
     owner = facts.get("owner")
     is_known = isinstance(owner, Mapping)
@@ -148,13 +148,13 @@ def _kind(gvk: GVK, version: Mapping[str, Any]) -> Kind:
     )
 
 
-def _spelled(version: str, versions: Iterable[str]) -> str | None:
-    """Of the versions that there are, the one that is meant: as written, else in its other spelling."""
+def _find_spelling(version: str, versions: Iterable[str]) -> str | None:
+    """The existing version of a manifest's version: as written, else in its other spelling."""
     other = "v" + version.removeprefix(LEGACY) if version.startswith(LEGACY) else LEGACY + version.removeprefix("v")
     return next((v for v in (version, other) if v in versions), None)
 
 
-def _age(version: str) -> tuple[str, bool, bool, str]:
+def _make_age_key(version: str) -> tuple[str, bool, bool, str]:
     """Sort key: by date, a preview before the release of its day, the older spelling before the newer."""
     is_newer = not version.startswith(LEGACY)
     date = version.removeprefix(LEGACY).removeprefix("v")

@@ -1,4 +1,4 @@
-"""Which kind is meant by a name that a person typed: `Kind`, `Kind.group`, `group/version/Kind`, each with `.fields`.
+"""Finds the kind for a name that a person typed: `Kind`, `Kind.group`, `group/version/Kind`, each with `.fields`.
 
 Separate from `explain`: every command that takes a kind uses this.
 """
@@ -17,32 +17,34 @@ from gitsync.problems.suggest import suggest
 
 @dataclass(frozen=True, slots=True)
 class KindMatch:
-    """A kind, and the path of fields that was named after it."""
+    """A kind, and the path of fields after its name."""
 
     kind: Kind
     fields: tuple[str, ...]
 
 
 def find_kind(text: str, catalog: Catalog, version: str | None = None) -> KindMatch:
-    """Find what is meant. The newest version that is no preview is taken where none is named.
+    """Find a kind by its name. Without a version, the newest one that is not a preview is used.
 
-    ConfigError for a name that is not known, with the nearest, and for one that several groups have, with the choices.
+    ConfigError for an unknown name, with the nearest one, and for a name in several groups, with the choices.
     """
-    group, named, word, fields = _split(text, catalog)
-    group, kind = _home(group, word, catalog)
-    chosen = _version(group, kind, version or named, catalog)
-    found = catalog.kind(GVK(group, chosen, kind))
-    if found is None:
-        raise ConfigError(f"{kind} of {group} has no version {chosen}.", hint=_known_versions(group, kind, catalog))
-    return KindMatch(found, fields)
+    group, version_in_text, word, fields = _parse(text, catalog)
+    group, kind = _find_group_and_kind(group, word, catalog)
+    chosen_version = _choose_version(group, kind, version or version_in_text, catalog)
+    match = catalog.kind(GVK(group, chosen_version, kind))
+    if match is None:
+        raise ConfigError(
+            f"{kind} of {group} has no version {chosen_version}.", hint=_format_known_versions(group, kind, catalog)
+        )
+    return KindMatch(match, fields)
 
 
-def _split(text: str, catalog: Catalog) -> tuple[str, str | None, str, tuple[str, ...]]:
+def _parse(text: str, catalog: Catalog) -> tuple[str, str | None, str, tuple[str, ...]]:
     """Group ("" for any), version, kind and fields of a name."""
     if "/" in text:
         group, _, rest = text.partition("/")
-        version, _, named = rest.rpartition("/")
-        word, *fields = named.split(".")
+        version, _, kind_and_fields = rest.rpartition("/")
+        word, *fields = kind_and_fields.split(".")
         return group, version or None, word, tuple(filter(None, fields))
     word, *rest_words = text.split(".")
     tail = ".".join(rest_words).casefold()
@@ -52,7 +54,7 @@ def _split(text: str, catalog: Catalog) -> tuple[str, str | None, str, tuple[str
     return "", None, word, tuple(filter(None, rest_words))
 
 
-def _home(group: str, word: str, catalog: Catalog) -> tuple[str, str]:
+def _find_group_and_kind(group: str, word: str, catalog: Catalog) -> tuple[str, str]:
     """The group and the proper spelling of a kind."""
     groups = [g for g in catalog.groups() if group in {"", g}]
     if not groups:
@@ -67,24 +69,24 @@ def _home(group: str, word: str, catalog: Catalog) -> tuple[str, str]:
         return homes[0]
     if any(kind == word and group in {"", home} for home, kind in NOT_ARM):
         raise ConfigError(f"{word} is not a kind of Azure Resource Manager.", hint="gitsync does not sync it.")
-    raise _unknown(group, word, groups, catalog)
+    raise _make_unknown_error(group, word, groups, catalog)
 
 
-def _unknown(group: str, word: str, groups: list[str], catalog: Catalog) -> ConfigError:
+def _make_unknown_error(group: str, word: str, groups: list[str], catalog: Catalog) -> ConfigError:
     known = [kind for g in groups for kind in catalog.kinds(g)]
     close = suggest(word, known)
-    where = f" in {group}" if group else ""
-    hint = f"Did you mean {close}?" if close else f"Known kinds{where}: {join_with_or(known)}."
-    return ConfigError(f"There is no kind {word or '(none)'}{where}.", hint=hint)
+    group_note = f" in {group}" if group else ""
+    hint = f"Did you mean {close}?" if close else f"Known kinds{group_note}: {join_with_or(known)}."
+    return ConfigError(f"There is no kind {word or '(none)'}{group_note}.", hint=hint)
 
 
-def _version(group: str, kind: str, asked: str | None, catalog: Catalog) -> str:
-    if asked is not None:
-        return asked.removeprefix(f"{group}/")
+def _choose_version(group: str, kind: str, requested: str | None, catalog: Catalog) -> str:
+    if requested is not None:
+        return requested.removeprefix(f"{group}/")
     versions = catalog.versions(group, kind)
     stable = [version for version in versions if not version.endswith("preview")]
     return (stable or versions)[-1]
 
 
-def _known_versions(group: str, kind: str, catalog: Catalog) -> str:
+def _format_known_versions(group: str, kind: str, catalog: Catalog) -> str:
     return f"Known versions: {join_with_or(reversed(catalog.versions(group, kind)), 100)}."

@@ -18,11 +18,11 @@ from gitsync.problems.field_path import FieldPath
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Visit:
-    """One value and what its place asks for.
+    """One value, and the type of its place.
 
     `shape` is a scalar's name, "mapping" (named fields: `facts`), "map" or "list" (of `inner`). `name` is the type's
-    name where it has one. `rules` are the constraints of the field and of its type. `fits` tells whether the value has
-    the shape that is asked for; only then has it children.
+    name if it has one. `rules` are the constraints of the field and of its type. `fits` tells whether the value has
+    that shape; only then it has children.
     """
 
     path: FieldPath
@@ -39,12 +39,12 @@ class Visit:
 
     @property
     def fields(self) -> Mapping[str, Field]:
-        """The named fields that may stand here."""
+        """The named fields that are allowed here."""
         return self.facts["fields"] if self.facts else {}
 
     @property
     def present(self) -> Mapping[str, Any]:
-        """The known fields that do stand here."""
+        """The known fields that are set here."""
         fields = self.fields
         members = self.value.items() if fields else ()
         return {key: value for key, value in members if value is not None and key in fields}
@@ -52,13 +52,13 @@ class Visit:
 
 def visit_spec(kind: Kind, spec: Any) -> list[Visit]:
     """Every value of a spec that has a place in its kind, parents first, in the order of the manifest."""
-    found: list[Visit] = []
-    _visit(found, kind.types, ("spec",), spec, {"type": {"ref": kind.spec}})
-    return found
+    visits: list[Visit] = []
+    _visit(visits, kind.types, ("spec",), spec, {"type": {"ref": kind.spec}})
+    return visits
 
 
 def fits(shape: str, value: Any) -> bool:
-    """Whether an API server would take the value for the shape: no string for a number, no boolean for a string; a
+    """Tell whether an API server accepts the value for the shape: no string for a number, no boolean for a string; a
     number without a fraction is an integer, and an integer is a number.
     """
     match shape:
@@ -80,15 +80,15 @@ def fits(shape: str, value: Any) -> bool:
             return True
 
 
-def _visit(found: list[Visit], types: Mapping[str, TypeFacts], path: FieldPath, value: Any, place: Field) -> None:
-    visit = _look(types, path, value, place)
-    found.append(visit)
+def _visit(visits: list[Visit], types: Mapping[str, TypeFacts], path: FieldPath, value: Any, place: Field) -> None:
+    visit = _make_visit(types, path, value, place)
+    visits.append(visit)
     if visit.fits:
-        for key, child, inner in _children(visit):
-            _visit(found, types, (*path, key), child, inner)
+        for key, child, inner in _list_children(visit):
+            _visit(visits, types, (*path, key), child, inner)
 
 
-def _look(types: Mapping[str, TypeFacts], path: FieldPath, value: Any, place: Field) -> Visit:
+def _make_visit(types: Mapping[str, TypeFacts], path: FieldPath, value: Any, place: Field) -> Visit:
     rules: dict[str, Any] = dict(place)
     type_: FieldType = rules.pop("type")
     while not isinstance(type_, str) and "base" in type_:
@@ -105,7 +105,7 @@ def _look(types: Mapping[str, TypeFacts], path: FieldPath, value: Any, place: Fi
     return Visit(path=path, value=value, shape=shape, rules=rules, inner=type_[shape])
 
 
-def _children(visit: Visit) -> Iterator[tuple[str | int, Any, Field]]:
+def _list_children(visit: Visit) -> Iterator[tuple[str | int, Any, Field]]:
     inner: Field = {"type": visit.inner}
     if visit.shape == "list":
         yield from ((position, value, inner) for position, value in enumerate(visit.value))

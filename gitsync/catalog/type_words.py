@@ -1,6 +1,6 @@
 """Words for types, values and lists of choices, as messages and `explain` use them.
 
-Apart, so that all messages name a type alike, and so that only one place decides how much of a value is repeated.
+Separate, so that all messages name a type alike, and one module decides how much of a value is quoted.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def describe_type(type_: FieldType) -> str:
 
 
 def describe_actual(visit: Visit) -> str:
-    """The actual value: a short scalar is repeated, unless a reference to a secret was expected."""
+    """The actual value: a short scalar is quoted, unless a reference to a secret was expected."""
     value = visit.value
     if isinstance(value, Mapping):
         return "a mapping"
@@ -71,16 +71,16 @@ def describe_actual(visit: Visit) -> str:
 
 
 def quote_scalar(value: Any) -> str:
-    """A scalar as it would be written in JSON, cut where it is long."""
+    """A scalar as in JSON, truncated if it is long."""
     text = json.dumps(value, ensure_ascii=False, default=str)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
-def join_with_or(choices: Iterable[Any], most: int = _MOST_CHOICES) -> str:
-    """`a, b or c`; of a long row the first `most` and how many more there are."""
+def join_with_or(choices: Iterable[Any], max_words: int = _MOST_CHOICES) -> str:
+    """`a, b or c`; of a long list the first `max_words`, and the number of others."""
     words = [str(choice) for choice in choices]
-    if len(words) > most:
-        return f"{', '.join(words[:most])} or {len(words) - most} more"
+    if len(words) > max_words:
+        return f"{', '.join(words[:max_words])} or {len(words) - max_words} more"
     return f"{', '.join(words[:-1])} or {words[-1]}" if len(words) > 1 else "".join(words)
 
 
@@ -95,5 +95,5 @@ def format_count(number: int | str, noun: str) -> str:
 
 
 def format_short_key(key: Key) -> str:
-    """A resource as people call it among others of its namespace: `Kind/name`."""
+    """The short name of a resource in its namespace: `Kind/name`."""
     return f"{key.kind}/{key.name}"

@@ -19,15 +19,15 @@ def explain_unknown_kind(gvk: GVK, catalog: Catalog) -> Finding:
             hint="Leave it to ASO, or remove it from the source.",
         )
     if catalog.is_arm_kind(gvk.group, gvk.kind):
-        return _unknown_version(gvk, catalog)
-    known = catalog.kinds(gvk.group)
-    if known:
-        close = suggest(gvk.kind, known)
+        return _explain_unknown_version(gvk, catalog)
+    known_kinds = catalog.kinds(gvk.group)
+    if known_kinds:
+        close = suggest(gvk.kind, known_kinds)
         return Finding(
             code="UnknownKind",
             path=("kind",),
             message=f"{gvk.kind} is not a kind of {gvk.group}.",
-            hint=f"Did you mean {close}?" if close else f"Known kinds: {join_with_or(known)}.",
+            hint=f"Did you mean {close}?" if close else f"Known kinds: {join_with_or(known_kinds)}.",
         )
     return Finding(
         code="UnknownKind",
@@ -37,15 +37,15 @@ def explain_unknown_kind(gvk: GVK, catalog: Catalog) -> Finding:
     )
 
 
-def _unknown_version(gvk: GVK, catalog: Catalog) -> Finding:
+def _explain_unknown_version(gvk: GVK, catalog: Catalog) -> Finding:
     versions = catalog.versions(gvk.group, gvk.kind)
     close = suggest(gvk.version, versions)
-    known = f"Known versions: {join_with_or(reversed(versions))}."
+    known_versions = f"Known versions: {join_with_or(reversed(versions))}."
     return Finding(
         code="UnknownVersion",
         path=("apiVersion",),
         message=f"{gvk.kind} of {gvk.group} has no version {gvk.version or '(none)'}.",
-        hint=f"Did you mean {close}? {known}" if close else known,
+        hint=f"Did you mean {close}? {known_versions}" if close else known_versions,
     )
 
 

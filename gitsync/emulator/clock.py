@@ -1,4 +1,4 @@
-"""The machine's own time: where a caller brings no other."""
+"""The machine's own time, unless a caller passes another clock."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class Match:
     times: int | None = None
 
     def counts(self, call: ServerRequest, kind: str, *, poll: bool) -> bool:
-        """Whether a request matches; `kind` is the type of its resource."""
+        """Tell whether a request matches; `kind` is the type of its resource."""
         return (
             self.poll is poll
             and (not self.methods or call.method in self.methods)
@@ -79,9 +79,9 @@ class Canned:
     body: Any = None
 
     def answer(self, call: ServerRequest) -> ServerResponse:
-        headers = {name: _placed(str(value), call.base) for name, value in self.headers.items()}
+        headers = {name: _replace_base(str(value), call.base) for name, value in self.headers.items()}
         if self.body is not None or not self.code:
-            return ServerResponse(self.status or 200, _placed(self.body, call.base), headers)
+            return ServerResponse(self.status or 200, _replace_base(self.body, call.base), headers)
         words: dict[str, Any] = {
             "id": call.target.path,
             "scope": call.target.path,
@@ -92,15 +92,15 @@ class Canned:
         return make_refusal(self.code, status=self.status, message=self.message, **words).but(headers)
 
 
-def _placed(value: Any, base: str) -> Any:
+def _replace_base(value: Any, base: str) -> Any:
     """JSON with `{base}` replaced by the scheme and host, so that links of an answer lead to the emulator."""
     match value:
         case str():
             return value.replace("{base}", base)
         case Mapping():
-            return {name: _placed(item, base) for name, item in value.items()}
+            return {name: _replace_base(item, base) for name, item in value.items()}
         case list():
-            return [_placed(item, base) for item in value]
+            return [_replace_base(item, base) for item in value]
         case _:
             return value
 
@@ -136,91 +136,91 @@ class Script:
     """The rules, each with the name of its count in the store. A rule that replaces another starts a new count."""
 
     def __init__(self, rules: Sequence[FaultRule]) -> None:
-        self._rules = [(f"rule:{index}:{_digest(rule)}", rule) for index, rule in enumerate(rules)]
+        self._rules = [(f"rule:{index}:{_make_digest(rule)}", rule) for index, rule in enumerate(rules)]
 
     def met(self, store: Store, call: ServerRequest, kind: str, *, poll: bool) -> list[FaultRule]:
         """The rules that apply to a request for a type. Each rule that matches counts the request."""
-        striking = []
+        applying = []
         for name, rule in self._rules:
             if not rule.match.counts(call, kind, poll=poll):
                 continue
             count = int(store.note(name) or 0) + 1
             store.put_note(name, count)
             if rule.match.strikes(count):
-                striking.append(rule)
-        return striking
+                applying.append(rule)
+        return applying
 
 
-def _digest(rule: FaultRule) -> str:
+def _make_digest(rule: FaultRule) -> str:
     return hashlib.sha256(repr(rule).encode()).hexdigest()[:12]
 
 
 def read_rule(node: YamlNode) -> FaultRule:
     """Read a rule of a file: what it matches, and at least one action."""
-    given = fields(node, _RULE)
-    if not set(given) - {"match"}:
+    values = fields(node, _RULE)
+    if not set(values) - {"match"}:
         raise node.wrong("A rule needs an action.", f"Set one of {', '.join(sorted(set(_RULE) - {'match'}))}.")
-    hide = given.pop("hide", 0)
+    hide = values.pop("hide", 0)
     if hide:
-        given["course"] = replace(given.get("course") or Course(), hide=hide)
-    return FaultRule(**given, where=node.where)
+        values["course"] = replace(values.get("course") or Course(), hide=hide)
+    return FaultRule(**values, where=node.where)
 
 
-def _lower(node: YamlNode) -> str:
+def _read_lower(node: YamlNode) -> str:
     return node.text().casefold()
 
 
-def _methods(node: YamlNode) -> tuple[str, ...]:
+def _read_methods(node: YamlNode) -> tuple[str, ...]:
     return tuple(method.upper() for method in node.texts())
 
 
-def _numbers(node: YamlNode) -> tuple[int, ...]:
+def _read_numbers(node: YamlNode) -> tuple[int, ...]:
     return tuple(item.count() for item in node.items())
 
 
-def _match(node: YamlNode) -> Match:
+def _read_match(node: YamlNode) -> Match:
     return Match(**fields(node, _MATCH))
 
 
-def _canned(node: YamlNode) -> Canned:
-    given = fields(node, _ANSWER)
-    if not {"status", "code"} & set(given):
+def _read_canned(node: YamlNode) -> Canned:
+    values = fields(node, _ANSWER)
+    if not {"status", "code"} & set(values):
         raise node.wrong("An answer needs a status or a code.")
-    return Canned(**given)
+    return Canned(**values)
 
 
-def _course(node: YamlNode) -> Course:
+def _read_course(node: YamlNode) -> Course:
     return Course(**fields(node, _OPERATION))
 
 
-def _error(node: YamlNode) -> dict[str, Any]:
+def _read_error(node: YamlNode) -> dict[str, Any]:
     members = node.members("code", "message", "details", "target")
     if not {"code", "message"} <= set(members):
         raise node.wrong("An error needs a code and a message.")
     return {name: value.any() for name, value in members.items()}
 
 
-def _moves(node: YamlNode) -> tuple[Move, ...]:
-    return tuple(_move(item) for item in node.items())
+def _read_moves(node: YamlNode) -> tuple[Move, ...]:
+    return tuple(_read_move(item) for item in node.items())
 
 
-def _move(node: YamlNode) -> Move:
-    given = fields(node, _MOVE)
-    if not set(given) - {"id"}:
+def _read_move(node: YamlNode) -> Move:
+    values = fields(node, _MOVE)
+    if not set(values) - {"id"}:
         raise node.wrong("A move needs set, remove or delete.")
-    return Move(**given)
+    return Move(**values)
 
 
-def _values(node: YamlNode) -> dict[str, Any]:
+def _read_values(node: YamlNode) -> dict[str, Any]:
     return {pointer: value.any() for pointer, value in node.members().items()}
 
 
 _MATCH: Mapping[str, FieldReader] = {
-    "method": ("methods", _methods),
-    "type": ("type", _lower),
-    "path": ("path", _lower),
+    "method": ("methods", _read_methods),
+    "type": ("type", _read_lower),
+    "path": ("path", _read_lower),
     "poll": ("poll", YamlNode.flag),
-    "nth": ("nth", _numbers),
+    "nth": ("nth", _read_numbers),
     "after": ("after", YamlNode.count),
     "times": ("times", YamlNode.count),
 }
@@ -228,7 +228,7 @@ _ANSWER: Mapping[str, FieldReader] = {
     "status": ("status", YamlNode.count),
     "code": ("code", YamlNode.text),
     "message": ("message", YamlNode.text),
-    "headers": ("headers", _values),
+    "headers": ("headers", _read_values),
     "body": ("body", YamlNode.any),
 }
 _OPERATION: Mapping[str, FieldReader] = {
@@ -237,22 +237,22 @@ _OPERATION: Mapping[str, FieldReader] = {
     "seconds": ("seconds", YamlNode.number),
     "retryAfter": ("retry_after", YamlNode.count),
     "result": ("result", lambda node: node.choice(Ending).value),
-    "error": ("error", _error),
+    "error": ("error", _read_error),
     "host": ("host", YamlNode.text),
 }
 _MOVE: Mapping[str, FieldReader] = {
     "id": ("id", YamlNode.text),
-    "set": ("set", _values),
+    "set": ("set", _read_values),
     "remove": ("remove", YamlNode.texts),
     "delete": ("delete", YamlNode.flag),
 }
 _RULE: Mapping[str, FieldReader] = {
-    "match": ("match", _match),
-    "answer": ("answer", _canned),
+    "match": ("match", _read_match),
+    "answer": ("answer", _read_canned),
     "drop": ("drop", lambda node: node.choice(Drop)),
     "timeout": ("timeout", YamlNode.flag),
     "delay": ("delay", YamlNode.number),
     "hide": ("hide", YamlNode.count),
-    "operation": ("course", _course),
-    "move": ("move", _moves),
+    "operation": ("course", _read_course),
+    "move": ("move", _read_moves),
 }

@@ -1,4 +1,4 @@
-"""Lists, page by page: groups, what a group or a subscription holds, the resources of one type."""
+"""Lists, page by page: groups, the resources of a group or a subscription, the resources of one type."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ _EXPANSIONS = ("createdTime", "changedTime", "provisioningState")
 def list_groups(cloud: EmulatedCloud, call: ServerRequest) -> ServerResponse:
     """GET of the resource groups of a subscription."""
     cloud.demand_place(call)
-    rows = [row for row in _visible(cloud, call.target.key + "/") if parse(row[1].id).shape is PathShape.GROUP]
-    return pages.make_page(call, rows, lambda entry: _whole(cloud, entry), cloud.settings.page_size)
+    rows = [row for row in _list_visible(cloud, call.target.key + "/") if parse(row[1].id).shape is PathShape.GROUP]
+    return pages.make_page(call, rows, lambda entry: _build_whole(cloud, entry), cloud.settings.page_size)
 
 
 def list_resources(cloud: EmulatedCloud, call: ServerRequest) -> ServerResponse:
-    """GET of what a group or a subscription holds: tracked resources only, without their properties."""
+    """GET of the resources of a group or a subscription: tracked resources only, without their properties."""
     cloud.demand_place(call)
-    above = call.target.key.rpartition("/")[0]
-    rows = [row for row in _visible(cloud, above + "/") if _is_tracked(row[1])]
-    for name, wanted in _filter(call.query.get("$filter", "")).items():
-        rows = [row for row in rows if _words(row[1])[name].casefold() == wanted.casefold()]
+    parent_key = call.target.key.rpartition("/")[0]
+    rows = [row for row in _list_visible(cloud, parent_key + "/") if _is_tracked(row[1])]
+    for name, value in _parse_filter(call.query.get("$filter", "")).items():
+        rows = [row for row in rows if _read_filter_values(row[1])[name].casefold() == value.casefold()]
     expand = [name for name in _EXPANSIONS if name in call.query.get("$expand", "")]
-    most = cloud.settings.page_size
-    return pages.make_page(call, rows, lambda entry: build_summary(entry) | _expanded(entry, expand), most)
+    max_entries = cloud.settings.page_size
+    return pages.make_page(call, rows, lambda entry: build_summary(entry) | _expand(entry, expand), max_entries)
 
 
 def list_collection(cloud: EmulatedCloud, call: ServerRequest) -> ServerResponse:
@@ -46,36 +46,38 @@ def list_collection(cloud: EmulatedCloud, call: ServerRequest) -> ServerResponse
         return actions.run(cloud, call)
     cloud.demand_place(call)
     target = call.target
-    wanted = target.type.casefold()
-    wide = target.shape is PathShape.COLLECTION and not target.names and not target.group
-    start = f"{target.scope}/".casefold() if wide else target.key + "/"
-    rows = [row for row in _visible(cloud, start) if _is_listed(row[0], row[1], target, wanted)]
-    stored = {key for key, _ in rows}
-    others = [(parse(made.id).key, made) for made in implied.below(cloud, target)]
-    rows = sorted([*rows, *(row for row in others if row[0] not in stored)], key=itemgetter(0))
-    return pages.make_page(call, rows, lambda entry: _whole(cloud, entry), cloud.settings.page_size)
+    wanted_type = target.type.casefold()
+    is_whole_subscription = target.shape is PathShape.COLLECTION and not target.names and not target.group
+    prefix = f"{target.scope}/".casefold() if is_whole_subscription else target.key + "/"
+    rows = [row for row in _list_visible(cloud, prefix) if _is_listed(row[0], row[1], target, wanted_type)]
+    stored_keys = {key for key, _ in rows}
+    implied_rows = [
+        (parse(implied_resource.id).key, implied_resource) for implied_resource in implied.below(cloud, target)
+    ]
+    rows = sorted([*rows, *(row for row in implied_rows if row[0] not in stored_keys)], key=itemgetter(0))
+    return pages.make_page(call, rows, lambda entry: _build_whole(cloud, entry), cloud.settings.page_size)
 
 
-def _whole(cloud: EmulatedCloud, resource: StoredResource) -> dict[str, Any]:
+def _build_whole(cloud: EmulatedCloud, resource: StoredResource) -> dict[str, Any]:
     return build_body(cloud, parse(resource.id), resource)
 
 
-def _is_listed(key: str, resource: StoredResource, asked: Target, wanted: str) -> bool:
-    found = parse(resource.id)
-    if found.type.casefold() != wanted:
+def _is_listed(key: str, resource: StoredResource, target: Target, wanted_type: str) -> bool:
+    resource_target = parse(resource.id)
+    if resource_target.type.casefold() != wanted_type:
         return False
-    if not asked.names and not asked.group:  # a subscription or the tenant: whatever stands in its groups too
-        return asked.subscription.casefold() == found.subscription.casefold()
-    return "/" not in key[len(asked.key) + 1 :]
+    if not target.names and not target.group:  # a subscription or the tenant: resources in its groups too
+        return target.subscription.casefold() == resource_target.subscription.casefold()
+    return "/" not in key[len(target.key) + 1 :]
 
 
-def _visible(cloud: EmulatedCloud, prefix: str) -> list[_Row]:
-    found = []
+def _list_visible(cloud: EmulatedCloud, prefix: str) -> list[_Row]:
+    rows = []
     for key, stored in cloud.store.below(prefix):
         resource = cloud.look(key) if stored.operation else stored
         if resource is not None and resource.visible and resource.hidden <= 0:
-            found.append((key, resource))
-    return found
+            rows.append((key, resource))
+    return rows
 
 
 def _is_tracked(resource: StoredResource) -> bool:
@@ -83,23 +85,23 @@ def _is_tracked(resource: StoredResource) -> bool:
     return target.shape is PathShape.RESOURCE and bool(resource.body.get("location"))
 
 
-def _words(resource: StoredResource) -> dict[str, str]:
+def _read_filter_values(resource: StoredResource) -> dict[str, str]:
     target = parse(resource.id)
     location = str(resource.body.get("location", ""))
     return {"resourcetype": target.type, "name": target.name, "location": location}
 
 
-def _filter(text: str) -> dict[str, str]:
-    wanted = {}
+def _parse_filter(text: str) -> dict[str, str]:
+    conditions = {}
     for part in filter(None, re.split(r"\s+and\s+", text.strip(), flags=re.IGNORECASE)):
         match = _FILTER.fullmatch(part.strip())
         if match is None:
             raise refuse("InvalidFilterInQueryString", filter=text)
-        wanted[match[1].casefold()] = match[2]
-    return wanted
+        conditions[match[1].casefold()] = match[2]
+    return conditions
 
 
-def _expanded(resource: StoredResource, names: list[str]) -> dict[str, str]:
+def _expand(resource: StoredResource, names: list[str]) -> dict[str, str]:
     values = {
         "createdTime": resource.created,
         "changedTime": resource.changed,

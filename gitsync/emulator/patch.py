@@ -6,63 +6,63 @@ from collections.abc import Mapping
 from typing import Any
 
 GONE = object()
-"""As a value to set: take the member away."""
+"""As a value to set: remove the member."""
 
 
 def merge(value: Any, patch: Any) -> Any:
-    """RFC 7386: objects merge, null takes a member away, all else replaces."""
+    """RFC 7386: objects merge, null removes a member, all else replaces."""
     if not isinstance(patch, Mapping):
         return patch
     merged = dict(value) if isinstance(value, Mapping) else {}
-    for name, wanted in patch.items():
-        if wanted is None:
+    for name, member in patch.items():
+        if member is None:
             merged.pop(name, None)
         else:
-            merged[name] = merge(merged.get(name), wanted)
+            merged[name] = merge(merged.get(name), member)
     return merged
 
 
-def merge_over(value: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """Both objects, member by member; where both have a plain value, the one above shows."""
+def merge_over(value: Mapping[str, Any], overlay: Mapping[str, Any]) -> dict[str, Any]:
+    """Both objects, member by member; if both have a plain value, the overlay wins."""
     merged = dict(value)
-    for name, other in above.items():
-        below = merged.get(name)
-        merged[name] = merge_over(below, other) if isinstance(below, Mapping) and isinstance(other, Mapping) else other
+    for name, other in overlay.items():
+        base = merged.get(name)
+        merged[name] = merge_over(base, other) if isinstance(base, Mapping) and isinstance(other, Mapping) else other
     return merged
 
 
-def set_value(value: Any, pointer: str, wanted: Any) -> Any:
-    """The value with what the pointer names set, or taken away where it is set to GONE.
+def set_value(value: Any, pointer: str, new_value: Any) -> Any:
+    """The value with the member at the pointer set, or removed if the new value is GONE.
 
-    Objects on the way are made where they are missing; "-" appends to a list. KeyError where a list has no such index.
+    Missing objects on the way are created; "-" appends to a list. KeyError if a list has no such index.
     """
     words = [word.replace("~1", "/").replace("~0", "~") for word in pointer.split("/")[1:]]
-    return _change(value, words, wanted)
+    return _change(value, words, new_value)
 
 
-def _change(value: Any, words: list[str], wanted: Any) -> Any:
+def _change(value: Any, words: list[str], new_value: Any) -> Any:
     if not words:
-        return wanted
+        return new_value
     word, rest = words[0], words[1:]
     if isinstance(value, list):
-        return _change_list(value, word, rest, wanted)
+        return _change_list(value, word, rest, new_value)
     members = dict(value) if isinstance(value, Mapping) else {}
-    if not rest and wanted is GONE:
+    if not rest and new_value is GONE:
         members.pop(word, None)
         return members
-    members[word] = _change(members.get(word), rest, wanted)
+    members[word] = _change(members.get(word), rest, new_value)
     return members
 
 
-def _change_list(items: list[Any], word: str, rest: list[str], wanted: Any) -> list[Any]:
+def _change_list(items: list[Any], word: str, rest: list[str], new_value: Any) -> list[Any]:
     if word == "-":
-        return [*items, _change(None, rest, wanted)]
+        return [*items, _change(None, rest, new_value)]
     if not word.isdigit() or int(word) >= len(items):
         raise KeyError(word)
     index = int(word)
-    if not rest and wanted is GONE:
+    if not rest and new_value is GONE:
         return [*items[:index], *items[index + 1 :]]
-    return [*items[:index], _change(items[index], rest, wanted), *items[index + 1 :]]
+    return [*items[:index], _change(items[index], rest, new_value), *items[index + 1 :]]
 
 
 def find_value(value: Any, path: tuple[str, ...]) -> Any:

@@ -1,6 +1,6 @@
 """PUT, PATCH, GET, HEAD and DELETE of one resource or group (resource-provider contract, resource-api-reference).
 
-What is asked for is stored as it came; how it is shown is decided when it is read.
+A body is stored as it was sent; how it is shown is decided when it is read.
 """
 
 from __future__ import annotations
@@ -30,37 +30,37 @@ Verb = Callable[[EmulatedCloud, ServerRequest], ServerResponse]
 
 
 def get(cloud: EmulatedCloud, call: ServerRequest) -> ServerResponse:
-    """200 with the resource as it stands, or 404. A read moves an operation on, as a poll does."""
+    """200 with the resource, or 404. A read advances an operation, as a poll does."""
     if not ways_of(call.target.type).gets and call.method == "GET":
         return ServerResponse(405, {"Message": "The requested resource does not support http method 'GET'."})
     cloud.demand_place(call)
-    resource = _read(cloud, call.target.key) or implied.one(cloud, call.target)
+    resource = _poll_and_read(cloud, call.target.key) or implied.one(cloud, call.target)
     if resource is None:
         raise make_not_found(call.target)
     if call.method == "HEAD":
         return ServerResponse(204)
-    return ServerResponse(200, build_body(cloud, call.target, resource), _etag(resource))
+    return ServerResponse(200, build_body(cloud, call.target, resource), _make_etag_header(resource))
 
 
-def _read(cloud: EmulatedCloud, key: str) -> StoredResource | None:
-    found = cloud.look(key)
-    if found is not None and found.operation:
-        operation = cloud.store.operation(found.operation)
+def _poll_and_read(cloud: EmulatedCloud, key: str) -> StoredResource | None:
+    resource = cloud.look(key)
+    if resource is not None and resource.operation:
+        operation = cloud.store.operation(resource.operation)
         if operation is not None:
             operations.poll_operation(cloud.store, operation, cloud.clock.now().timestamp())
-        found = cloud.store.resource(key)
-    if found is None or not found.visible:
+        resource = cloud.store.resource(key)
+    if resource is None or not resource.visible:
         return None
-    if found.hidden > 0:
-        cloud.store.put_resource(key, replace(found, hidden=found.hidden - 1))
+    if resource.hidden > 0:
+        cloud.store.put_resource(key, replace(resource, hidden=resource.hidden - 1))
         return None
-    return found
+    return resource
 
 
 def put(cloud: EmulatedCloud, call: ServerRequest) -> ServerResponse:
-    """Create, or replace the whole of it: what the body leaves out is gone."""
+    """Create or replace the whole resource: members that the body leaves out are removed."""
     cloud.demand_place(call)
-    body = _body(call)
+    body = _read_body(call)
     before = cloud.look(call.target.key)
     _check_write(cloud, call, before)
     if call.target.shape is PathShape.GROUP and not body.get("location"):
@@ -70,9 +70,9 @@ def put(cloud: EmulatedCloud, call: ServerRequest) -> ServerResponse:
 
 
 def patch(cloud: EmulatedCloud, call: ServerRequest) -> ServerResponse:
-    """Merge into what is there (RFC 7386); tags are replaced as a whole."""
+    """Merge into the existing resource (RFC 7386); tags are replaced as a whole."""
     cloud.demand_place(call)
-    body = _body(call)
+    body = _read_body(call)
     before = cloud.find(call.target)
     if before is None:
         raise make_not_found(call.target)
@@ -84,7 +84,7 @@ def patch(cloud: EmulatedCloud, call: ServerRequest) -> ServerResponse:
 
 
 def delete(cloud: EmulatedCloud, call: ServerRequest) -> ServerResponse:
-    """Take it away with all that is nested in it; 204 where it is not there."""
+    """Delete a resource with all its nested resources; 204 if it does not exist."""
     target = call.target
     cloud.demand_place(call)
     ways = ways_of(target.type)
@@ -95,9 +95,9 @@ def delete(cloud: EmulatedCloud, call: ServerRequest) -> ServerResponse:
         if target.shape is PathShape.GROUP:
             raise make_not_found(target)
         return ServerResponse(204)
-    under_way = cloud.store.operation(before.operation) if before.operation else None
-    if under_way is not None and under_way.verb == "DELETE":
-        return ServerResponse(202, None, operations.make_headers(under_way, call.base))
+    running_operation = cloud.store.operation(before.operation) if before.operation else None
+    if running_operation is not None and running_operation.verb == "DELETE":
+        return ServerResponse(202, None, operations.make_headers(running_operation, call.base))
     _check_write(cloud, call, before)
     _check_nested(cloud, call, ways)
     admission.admit_delete(cloud, call)
@@ -107,7 +107,7 @@ def delete(cloud: EmulatedCloud, call: ServerRequest) -> ServerResponse:
         return ServerResponse(200)
     cloud.change(target.key, replace(before, state=DELETING, operation=operation.id))
     return ServerResponse(
-        202, _reply(cloud, call, ways, operation, None), operations.make_headers(operation, call.base)
+        202, _make_reply(cloud, call, ways, operation, None), operations.make_headers(operation, call.base)
     )
 
 
@@ -127,14 +127,14 @@ def _write(
     cloud.store.put_resource(call.target.key, resource)
     headers = operations.make_headers(operation, call.base) if operation is not None else {}
     if style.is_accepted:
-        return ServerResponse(202, _reply(cloud, call, ways, operation, resource), headers)
+        return ServerResponse(202, _make_reply(cloud, call, ways, operation, resource), headers)
     body = build_body(cloud, call.target, resource)
     if style is Style.RELATIVE and created:
         headers["Location"] = body["id"]
-    return ServerResponse(201 if created else 200, body, headers | _etag(resource))
+    return ServerResponse(201 if created else 200, body, headers | _make_etag_header(resource))
 
 
-def _reply(
+def _make_reply(
     cloud: EmulatedCloud,
     call: ServerRequest,
     ways: Ways,
@@ -152,35 +152,35 @@ def _reply(
     return {"status": "Enqueued"} if ways.reply is AcceptedBody.STATUS else None
 
 
-def _body(call: ServerRequest) -> dict[str, Any]:
+def _read_body(call: ServerRequest) -> dict[str, Any]:
     if not isinstance(call.body, Mapping):
         raise refuse("InvalidRequestContent", reason="The request content is not a JSON object.")
     properties = call.body.get("properties")
-    wrong = (
+    misshapen_member = (
         "properties"
         if not isinstance(properties, Mapping | None)
         else children.find_misshapen(call.target.type, call.body)
     )
-    if wrong:
-        raise refuse("InvalidRequestContent", reason=f"The value of '{wrong}' is of the wrong type.")
+    if misshapen_member:
+        raise refuse("InvalidRequestContent", reason=f"The value of '{misshapen_member}' is of the wrong type.")
     return bodies.own(call.body)
 
 
 def _check_write(cloud: EmulatedCloud, call: ServerRequest, before: StoredResource | None) -> None:
     refuse_busy(cloud, call, before)
-    wanted, unwanted = call.headers.get("If-Match"), call.headers.get("If-None-Match")
-    there = before is not None and before.visible
-    etag = before.etag if before is not None and there else ""
-    if wanted and (not there or wanted not in {"*", etag}):
-        raise refuse("PreconditionFailed", condition=f"If-Match: {wanted}", id=call.target.path)
-    if unwanted and there and unwanted in {"*", etag}:
-        raise refuse("PreconditionFailed", condition=f"If-None-Match: {unwanted}", id=call.target.path)
+    if_match, if_none_match = call.headers.get("If-Match"), call.headers.get("If-None-Match")
+    exists = before is not None and before.visible
+    etag = before.etag if before is not None and exists else ""
+    if if_match and (not exists or if_match not in {"*", etag}):
+        raise refuse("PreconditionFailed", condition=f"If-Match: {if_match}", id=call.target.path)
+    if if_none_match and exists and if_none_match in {"*", etag}:
+        raise refuse("PreconditionFailed", condition=f"If-None-Match: {if_none_match}", id=call.target.path)
 
 
 def _check_location(call: ServerRequest, before: StoredResource | None, body: Mapping[str, Any]) -> None:
     """A region never changes; case and blanks do not count."""
     old, new = before.body.get("location") if before else None, body.get("location")
-    if not old or not new or _region(old) == _region(new):
+    if not old or not new or _normalize_region(old) == _normalize_region(new):
         return
     words = {"location": new, "existing": old, "group": call.target.group, "name": call.target.name}
     code = "InvalidResourceGroupLocation" if call.target.shape is PathShape.GROUP else "InvalidResourceLocation"
@@ -188,18 +188,18 @@ def _check_location(call: ServerRequest, before: StoredResource | None, body: Ma
 
 
 def _check_nested(cloud: EmulatedCloud, call: ServerRequest, ways: Ways) -> None:
-    """Some parents do not go before their children do."""
+    """Some parents cannot be deleted before their children."""
     start = f"{call.target.key}/{ways.kept_by}/"
-    held = [found for _, found in cloud.store.below(start)] if ways.kept_by else []
-    if held:
-        raise refuse("CannotDeleteResource", nested=parse(held[0].id).path.partition("/providers/")[2])
+    nested = [resource for _, resource in cloud.store.below(start)] if ways.kept_by else []
+    if nested:
+        raise refuse("CannotDeleteResource", nested=parse(nested[0].id).path.partition("/providers/")[2])
 
 
-def _region(name: Any) -> str:
+def _normalize_region(name: Any) -> str:
     return str(name).replace(" ", "").casefold()
 
 
-def _etag(resource: StoredResource) -> dict[str, str]:
+def _make_etag_header(resource: StoredResource) -> dict[str, str]:
     return {"ETag": resource.etag} if ways_of(parse(resource.id).type).etag else {}
 
 

@@ -65,7 +65,7 @@ class ManagementLock:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Denial:
-    """What a principal (client or object id) may not do: patterns with * and ?, case-insensitive."""
+    """A denied action of a principal (client or object id): patterns with * and ?, case-insensitive."""
 
     principal: str = "*"
     scope: str = "*"
@@ -111,42 +111,42 @@ def read_settings(path: Path) -> EmulatorSettings:
     """Read the settings of a file. ConfigError, with file and line, for an unknown key or a value of the wrong type."""
     document = read(path)
     members = document.members("settings", "rules") if document is not None else {}
-    given = fields(members["settings"], _SETTINGS) if "settings" in members else {}
+    values = fields(members["settings"], _SETTINGS) if "settings" in members else {}
     rules = tuple(read_rule(item) for item in members["rules"].items()) if "rules" in members else ()
-    return EmulatorSettings(**given, rules=rules)
+    return EmulatorSettings(**values, rules=rules)
 
 
-def _timing(node: YamlNode) -> Timing:
+def _read_timing(node: YamlNode) -> Timing:
     return Timing(**fields(node, _TIMING))
 
 
-def _style(node: YamlNode) -> Style | None:
+def _read_style(node: YamlNode) -> Style | None:
     return None if node.text() == "recorded" else node.choice(Style)
 
 
-def _retry_after(node: YamlNode) -> int | None:
+def _read_retry_after(node: YamlNode) -> int | None:
     return None if node.any() == "recorded" else node.count()
 
 
-def _limits(node: YamlNode) -> Limits | None:
+def _read_limits(node: YamlNode) -> Limits | None:
     """`off`, `on`, or the sizes that differ."""
     if isinstance(node.any(), bool):  # YAML 1.1 reads on and off as truth
         return Limits() if node.flag() else None
-    return Limits(**fields(node, {kind: (kind, _bucket) for kind in ("reads", "writes", "deletes")}))
+    return Limits(**fields(node, {kind: (kind, _read_bucket) for kind in ("reads", "writes", "deletes")}))
 
 
-def _bucket(node: YamlNode) -> Bucket:
-    given = fields(node, {"size": ("size", YamlNode.count), "perSecond": ("per_second", YamlNode.number)})
-    if len(given) < 2:
+def _read_bucket(node: YamlNode) -> Bucket:
+    values = fields(node, {"size": ("size", YamlNode.count), "perSecond": ("per_second", YamlNode.number)})
+    if len(values) < 2:
         raise node.wrong("A bucket needs both its size and perSecond.")
-    return Bucket(**given)
+    return Bucket(**values)
 
 
-def _locks(node: YamlNode) -> tuple[ManagementLock, ...]:
-    return tuple(_lock(item) for item in node.items())
+def _read_locks(node: YamlNode) -> tuple[ManagementLock, ...]:
+    return tuple(_read_lock(item) for item in node.items())
 
 
-def _lock(node: YamlNode) -> ManagementLock:
+def _read_lock(node: YamlNode) -> ManagementLock:
     members = node.members("scope", "level")
     if "scope" not in members:
         raise node.wrong("A lock needs a scope.", "Set the id of a group or a resource.")
@@ -159,27 +159,27 @@ class _Level(StrEnum):
     READ_ONLY = "ReadOnly"
 
 
-def _denials(node: YamlNode) -> tuple[Denial, ...]:
+def _read_denials(node: YamlNode) -> tuple[Denial, ...]:
     table = {name: (name, YamlNode.text) for name in ("principal", "scope", "action")}
     return tuple(Denial(**fields(item, table)) for item in node.items())
 
 
-def _principals(node: YamlNode) -> tuple[EmulatedPrincipal, ...]:
-    return tuple(_principal(item) for item in node.items())
+def _read_principals(node: YamlNode) -> tuple[EmulatedPrincipal, ...]:
+    return tuple(_read_principal(item) for item in node.items())
 
 
-def _principal(node: YamlNode) -> EmulatedPrincipal:
-    given = fields(node, _PRINCIPAL)
-    if "client" not in given:
+def _read_principal(node: YamlNode) -> EmulatedPrincipal:
+    values = fields(node, _PRINCIPAL)
+    if "client" not in values:
         raise node.wrong("A principal needs a clientId.")
-    return EmulatedPrincipal(**{"object": given["client"], **given})
+    return EmulatedPrincipal(**{"object": values["client"], **values})
 
 
-def _types(node: YamlNode) -> dict[str, tuple[str, ...]]:
+def _read_types(node: YamlNode) -> dict[str, tuple[str, ...]]:
     return {kind: versions.texts() for kind, versions in node.members().items()}
 
 
-def _subscriptions(node: YamlNode) -> tuple[str, ...]:
+def _read_subscriptions(node: YamlNode) -> tuple[str, ...]:
     return tuple(name.casefold() for name in node.texts())
 
 
@@ -191,25 +191,25 @@ _PRINCIPAL: Mapping[str, FieldReader] = {
     "readOnly": ("read_only", YamlNode.flag),
 }
 _TIMING: Mapping[str, FieldReader] = {
-    "style": ("style", _style),
+    "style": ("style", _read_style),
     "polls": ("polls", YamlNode.count),
     "seconds": ("seconds", YamlNode.number),
-    "retryAfter": ("retry_after", _retry_after),
+    "retryAfter": ("retry_after", _read_retry_after),
 }
 _SETTINGS: Mapping[str, FieldReader] = {
     "tenant": ("tenant", YamlNode.text),
-    "subscriptions": ("subscriptions", _subscriptions),
-    "types": ("types", _types),
+    "subscriptions": ("subscriptions", _read_subscriptions),
+    "types": ("types", _read_types),
     "unregistered": ("unregistered", YamlNode.texts),
     "registrationPolls": ("registration_polls", YamlNode.count),
-    "operations": ("operations", _timing),
+    "operations": ("operations", _read_timing),
     "busy": ("busy", lambda node: node.choice(Busy)),
-    "locks": ("locks", _locks),
-    "denied": ("denied", _denials),
-    "throttle": ("limits", _limits),
+    "locks": ("locks", _read_locks),
+    "denied": ("denied", _read_denials),
+    "throttle": ("limits", _read_limits),
     "rewrite": ("rewrite", YamlNode.flag),
     "pageSize": ("page_size", YamlNode.count),
     "requireToken": ("require_token", YamlNode.flag),
-    "principals": ("principals", _principals),
+    "principals": ("principals", _read_principals),
     "tokenSeconds": ("token_seconds", YamlNode.count),
 }

@@ -47,16 +47,16 @@ class YamlNode:
         """The members of a mapping, by name; ConfigError for an unknown name."""
         if not isinstance(self._node, yaml.MappingNode):
             raise self.wrong("Expected a mapping.", f"Known keys: {', '.join(names)}.")
-        found: dict[str, YamlNode] = {}
+        members: dict[str, YamlNode] = {}
         for key, value in self._node.value:
             name = YamlNode(self._file, key, self._loader)
             word = name.text()
             if names and word not in names:
                 raise name.wrong(f"Unknown key {word!r}.", f"Known keys: {', '.join(names)}.")
-            if word in found:
+            if word in members:
                 raise name.wrong(f"Duplicate key {word!r}.", "Remove one of them.")
-            found[word] = YamlNode(self._file, value, self._loader)
-        return found
+            members[word] = YamlNode(self._file, value, self._loader)
+        return members
 
     def items(self) -> list[YamlNode]:
         """The items of a list; a single value counts as a list with one item."""

@@ -1,8 +1,8 @@
-"""The extension points: what an extension is given, what it may answer, and how several are chained.
+"""The extension points: their arguments, their results, and how several are chained.
 
 A check gets fresh live values and a reader; it has no way to write. Each is called with `next`, the rest of the chain,
-and calls it where it has nothing to say. Results come from `proceed()`, `block()`, `success()` and `failure()`. An
-exception means that the check itself could not be made.
+and calls it if it has no objection. Results come from `proceed()`, `block()`, `success()` and `failure()`. An exception
+means that the check itself failed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from gitsync.status.error_classes import Classification
 
 
 class ReadsAzure(Protocol):
-    """What a check may ask of Azure: reads alone, counted against the node's budget."""
+    """The Azure calls of a check: reads only, counted against the node's budget."""
 
     async def get(self, arm_id: str, api_version: str) -> Live | None: ...
 
@@ -39,7 +39,7 @@ class ActsOnAzure(ReadsAzure, Protocol):
         *,
         query: Mapping[str, str] | None = None,
     ) -> Mapping[str, Any]:
-        """Call an action (POST) and wait for its end, also of a long-running one; returns what it answers at last."""
+        """Call an action (POST) and wait for its end, also of a long-running one; returns its final answer."""
         ...
 
     async def pages(self, path: str, api_version: str) -> list[Mapping[str, Any]]:
@@ -49,13 +49,13 @@ class ActsOnAzure(ReadsAzure, Protocol):
     async def delete(
         self, arm_id: str, api_version: str, *, if_match: str | None = None, query: Mapping[str, str] | None = None
     ) -> None:
-        """Delete something and wait for its end; what is not there is deleted already."""
+        """Delete something and wait for its end; deleting what does not exist succeeds."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class LookupRequest:
-    """What a body modifier must have looked up: a resource, or where it `lists`, all entries of a list.
+    """A lookup that a body modifier needs: a resource, or if it `lists`, all entries of a list.
 
     `for_the_run`: the answer is the same for every resource of a run, so it is asked for once.
     """
@@ -67,7 +67,7 @@ class LookupRequest:
 
 
 LookupResult = Live | tuple[Mapping[str, Any], ...] | None
-"""To a question: the resource, None where it is not there, or the entries of the list."""
+"""The answer: the resource, None if it does not exist, or the entries of the list."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +96,7 @@ class UnmendableError(GitsyncError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActionCall:
-    """An action (POST) that an extension wants to be called, and to have ended. Who has no writer asks for it so."""
+    """An action (POST) that an extension without a writer requests: gitsync calls it and waits for its end."""
 
     path: str
     api_version: str
@@ -144,25 +144,25 @@ NextCheck = Callable[[Subject, ReadsAzure], Awaitable[CheckResult]]
 
 
 class PreReconciliationOwnerChecker(Protocol):
-    """Asked with a fresh owner, before the resource itself is read. Not asked where there is no owner."""
+    """Called with a fresh owner, before the resource itself is read. Not called if there is no owner."""
 
     async def __call__(self, subject: Subject, azure: ReadsAzure, next: NextCheck) -> CheckResult: ...  # noqa: A002 - ASO's word
 
 
 class PreReconciliationChecker(Protocol):
-    """Asked with the resource as just read, before anything is sent."""
+    """Called with the resource as just read, before anything is sent."""
 
     async def __call__(self, subject: Subject, azure: ReadsAzure, next: NextCheck) -> CheckResult: ...  # noqa: A002 - ASO's word
 
 
 class PostReconciliationChecker(Protocol):
-    """Asked with the resource as read after the write, before it becomes Ready."""
+    """Called with the resource as read after the write, before it becomes Ready."""
 
     async def __call__(self, subject: Subject, azure: ReadsAzure, next: NextCheck) -> CheckResult: ...  # noqa: A002 - ASO's word
 
 
 class ErrorClassifier(Protocol):
-    """Given what Azure refused and the class that the rest of the chain gives it."""
+    """Called with a refusal of Azure; `next` is the rest of the chain, which classifies it too."""
 
     def __call__(self, error: ArmError, next: Callable[[ArmError], Classification]) -> Classification: ...  # noqa: A002 - ASO's word
 
@@ -177,10 +177,10 @@ class BodyModifier(Protocol):
 class Modifier:
     """A body modifier in its parts, for one that takes more than the body and the resource. All of them are pure.
 
-    `asks`: what must be looked up first, in a plan too. `compared`: the body as it is compared and remembered, and what
-    `sent` begins with; `sent`: the body as a PUT sends it. `first`: what must be called before that. `foretells`: what
-    a plan says of sending it, in a sentence, "" for nothing special. `restores`: sending it brings back what was there
-    once, whatever else the body says, so that what differs then is sent after it.
+    `asks`: the lookups that it needs, in a plan too. `compared`: the body as it is compared and recorded, and the input
+    of `sent`; `sent`: the body as a PUT sends it. `first`: the action to call before that. `foretells`: a sentence of a
+    plan about sending it, "" for nothing special. `restores`: sending it restores a former state, whatever else the
+    body contains, so that a second PUT sends what then differs.
     """
 
     asks: Callable[[Subject], tuple[LookupRequest, ...]] | None = None
@@ -205,7 +205,7 @@ class Deleter(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What comes of importing one resource: `skipped` says why it is left out, and is "" where it is taken."""
+    """The result of importing one resource: `skipped` is the reason to leave it out, and "" if it is imported."""
 
     skipped: str = ""
 
@@ -224,17 +224,17 @@ NextImport = Callable[[Subject], Awaitable[tuple[Subject, Imported]]]
 
 
 class Importer(Protocol):
-    """Asked for each resource that was found in Azure. `subject.live` is None until `next` has read it; `next` gives
-    the subject as read, and what the rest of the chain says (docs/reference/kinds.md#imports).
+    """Called for each resource that was found in Azure. `subject.live` is None until `next` has read it; `next` returns
+    the subject as read, and the result of the rest of the chain (docs/reference/kinds.md#imports).
     """
 
     async def __call__(self, subject: Subject, next: NextImport) -> tuple[Subject, Imported]: ...  # noqa: A002 - ASO's word
 
 
 class SecretExporter(Protocol):
-    """Gives the values of fields of `operatorSpec.secrets` that are `wanted`, by the names of the fields.
+    """Returns the values of fields of `operatorSpec.secrets` that are `wanted`, by the names of the fields.
 
-    Asked only where something is wanted. A field that it leaves out is passed over in silence; an empty value is an
+    Asked only if something is wanted. A field that it leaves out is passed over in silence; an empty value is an
     error (docs/reference/kinds.md#secret-exporters).
     """
 
@@ -242,8 +242,8 @@ class SecretExporter(Protocol):
 
 
 class ConfigMapExporter(Protocol):
-    """The same for fields of `operatorSpec.configMaps` that the status alone does not tell. It reads alone, so a plan
-    asks it too.
+    """The same for fields of `operatorSpec.configMaps` that are not in the status. It only reads, so a plan calls it
+    too.
     """
 
     async def __call__(self, subject: Subject, azure: ReadsAzure, wanted: frozenset[str]) -> Mapping[str, str]: ...
@@ -253,7 +253,7 @@ class SuccessHandler(Protocol):
     """Called last, each time the resource is as it should be. Returns annotations that gitsync keeps for the resource
     during the run, such as the one that moves the ids of its children (docs/reference/kinds.md#success-handlers).
 
-    In a plan `Extension.foreseen` stands in for it: the annotations that follow from what was read alone.
+    In a plan `Extension.foreseen` replaces it: the annotations that follow from the read resource alone.
     """
 
     async def __call__(self, subject: Subject, azure: ActsOnAzure) -> Mapping[str, str]: ...

@@ -3,8 +3,8 @@
 The order of a kind is: extensions of other packages in the order of their entry points' names, then ours. Checks,
 classifiers, deleters and importers are chains, the first called with the rest as `next`; a chain ends in the answer
 that agrees, ASO's classes, the DELETE of the resource, and the GET of it. Exporters and success handlers have no
-`next`: they are asked in the same order, each exporter only for what is still wanted, and what an earlier one gave
-stands. So another package may look first, and pass the question on.
+`next`: they are called in the same order, each exporter only for the fields that are still missing, and values of an
+earlier one are kept. So another package may decide first, and pass the call on.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Registry:
 
     @classmethod
     def load(cls) -> Registry:
-        """Join what other packages bring with what is built in."""
+        """Join the extensions of other packages with the built-in ones."""
         return cls((*load_installed(), *BUILT_IN))
 
     def of(self, subject: Subject) -> list[Extension]:
@@ -56,16 +56,16 @@ class Registry:
         return any(extension.owner_check for extension in self._by_kind.get((group, kind), []))
 
     async def owner_check(self, subject: Subject, azure: ReadsAzure) -> CheckResult:
-        return await _chain([e.owner_check for e in self.of(subject) if e.owner_check])(subject, azure)
+        return await _make_chain([e.owner_check for e in self.of(subject) if e.owner_check])(subject, azure)
 
     async def pre_check(self, subject: Subject, azure: ReadsAzure) -> CheckResult:
-        return await _chain([e.pre_check for e in self.of(subject) if e.pre_check])(subject, azure)
+        return await _make_chain([e.pre_check for e in self.of(subject) if e.pre_check])(subject, azure)
 
     async def post_check(self, subject: Subject, azure: ReadsAzure) -> CheckResult:
-        return await _chain([e.post_check for e in self.of(subject) if e.post_check])(subject, azure)
+        return await _make_chain([e.post_check for e in self.of(subject) if e.post_check])(subject, azure)
 
     def classify(self, error: ArmError, key: tuple[str, str]) -> Classification:
-        """Class of what Azure refused for a (group, kind)."""
+        """The class of a refusal of Azure for a (group, kind)."""
         chain: Callable[[ArmError], Classification] = classify
         for extension in reversed(self._by_kind.get(key, [])):
             if extension.classify:
@@ -73,40 +73,40 @@ class Registry:
         return chain(error)
 
     def questions(self, subject: Subject) -> tuple[LookupRequest, ...]:
-        """What must be looked up before the body can be compared."""
-        asking = [modifier.asks for modifier in self._modifiers(subject) if modifier.asks]
-        return tuple(dict.fromkeys(question for asks in asking for question in asks(subject)))
+        """The lookups that are needed before the body can be compared."""
+        ask_functions = [modifier.asks for modifier in self._list_modifiers(subject) if modifier.asks]
+        return tuple(dict.fromkeys(question for ask in ask_functions for question in ask(subject)))
 
     def compared(self, body: Mapping[str, Any], subject: Subject) -> Mapping[str, Any]:
         """Return the body as it is compared and remembered."""
-        for modifier in self._modifiers(subject):
+        for modifier in self._list_modifiers(subject):
             body = modifier.compared(body, subject) if modifier.compared else body
         return body
 
     def foretold(self, subject: Subject) -> str:
         """Additional text in a plan for sending the body."""
-        said = [modifier.foretells(subject) for modifier in self._modifiers(subject) if modifier.foretells]
-        return " ".join(filter(None, said))
+        sentences = [modifier.foretells(subject) for modifier in self._list_modifiers(subject) if modifier.foretells]
+        return " ".join(filter(None, sentences))
 
     def first_calls(self, subject: Subject) -> tuple[ActionCall, ...]:
-        """What must be called, and have ended, before the body is sent."""
-        calls = [modifier.first(subject) for modifier in self._modifiers(subject) if modifier.first]
+        """The actions to call, and to wait for, before the body is sent."""
+        calls = [modifier.first(subject) for modifier in self._list_modifiers(subject) if modifier.first]
         return tuple(call for call in calls if call)
 
     def restores(self, subject: Subject) -> bool:
-        """Tell whether the body, once sent, brings back what was there once and is not taken itself."""
-        return any(modifier.restores(subject) for modifier in self._modifiers(subject) if modifier.restores)
+        """Tell whether sending the body restores a former state, instead of applying the body."""
+        return any(modifier.restores(subject) for modifier in self._list_modifiers(subject) if modifier.restores)
 
     def modified(self, body: Mapping[str, Any], subject: Subject) -> Mapping[str, Any]:
         """Return the body to send, after every modifier of the kind."""
-        for modifier in self._modifiers(subject):
+        for modifier in self._list_modifiers(subject):
             body = modifier.sent(body, subject) if modifier.sent else body
         return body
 
-    def _modifiers(self, subject: Subject) -> list[Modifier]:
+    def _list_modifiers(self, subject: Subject) -> list[Modifier]:
         """Body modifiers of the kind; one that is only a function alters what is sent."""
-        found = [extension.modify for extension in self.of(subject) if extension.modify]
-        return [one if isinstance(one, Modifier) else Modifier(sent=one) for one in found]
+        modifiers = [extension.modify for extension in self.of(subject) if extension.modify]
+        return [one if isinstance(one, Modifier) else Modifier(sent=one) for one in modifiers]
 
     def deletes_besides(self, key: tuple[str, str]) -> str:
         """Additional effects of deleting a resource of a (group, kind), for a plan; "" for none."""
@@ -121,7 +121,7 @@ class Registry:
         await chain(subject, azure)
 
     async def import_(self, subject: Subject, load: NextImport) -> tuple[Subject, Imported]:
-        """Tell whether a manifest is made of a resource, and the resource as read; `load` is what reads it."""
+        """Tell whether a manifest is made of a resource, and return the resource as read; `load` reads it."""
         chain = load
         for extension in reversed(self.of(subject)):
             if extension.importer:
@@ -132,38 +132,38 @@ class Registry:
         self, subject: Subject, azure: ActsOnAzure, wanted: frozenset[str]
     ) -> Mapping[str, Secret]:
         """Return the wanted secrets by field, without unknown ones."""
-        found: dict[str, Secret] = {}
+        secrets: dict[str, Secret] = {}
         for export in (e.export_secrets for e in self.of(subject) if e.export_secrets):
-            if left := wanted - found.keys():
-                found = {**await export(subject, azure, left), **found}
-        return {field: found[field] for field in sorted(wanted & found.keys())}
+            if missing := wanted - secrets.keys():
+                secrets = {**await export(subject, azure, missing), **secrets}
+        return {field: secrets[field] for field in sorted(wanted & secrets.keys())}
 
     async def export_config_maps(
         self, subject: Subject, azure: ReadsAzure, wanted: frozenset[str]
     ) -> Mapping[str, str]:
         """Return the wanted values of config maps by field, without unknown ones."""
-        found: dict[str, str] = {}
+        values: dict[str, str] = {}
         for export in (e.export_config_maps for e in self.of(subject) if e.export_config_maps):
-            if left := wanted - found.keys():
-                found = {**await export(subject, azure, left), **found}
-        return {field: found[field] for field in sorted(wanted & found.keys())}
+            if missing := wanted - values.keys():
+                values = {**await export(subject, azure, missing), **values}
+        return {field: values[field] for field in sorted(wanted & values.keys())}
 
     async def succeeded(self, subject: Subject, azure: ActsOnAzure) -> Mapping[str, str]:
-        """Tell every success handler of the kind; returns the annotations of all of them."""
+        """Call every success handler of the kind; returns the annotations of all of them."""
         annotations: dict[str, str] = {}
         for handler in (e.succeeded for e in self.of(subject) if e.succeeded):
             annotations = {**await handler(subject, azure), **annotations}
         return annotations
 
     def foreseen(self, subject: Subject) -> Mapping[str, str]:
-        """The same as far as it follows from what was read: what a plan knows."""
+        """The same for a plan, as far as it follows from the read resource."""
         annotations: dict[str, str] = {}
         for foresee in (e.foreseen for e in self.of(subject) if e.foreseen):
             annotations = {**foresee(subject), **annotations}
         return annotations
 
 
-def _chain(checks: list[Any]) -> NextCheck:
+def _make_chain(checks: list[Any]) -> NextCheck:
     async def last(_subject: Subject, _azure: ReadsAzure) -> CheckResult:
         return proceed()
 

@@ -52,28 +52,28 @@ _Value = TypeVar("_Value")
 def load_installed() -> Extensions:
     """Return the extensions of other packages: each entry point names a tuple of `Extension`.
 
-    Raises ConfigError where one cannot be loaded.
+    Raises ConfigError if one cannot be loaded.
     """
-    found: list[Extension] = []
+    extensions: list[Extension] = []
     for point in sorted(entry_points(group=ENTRY_POINTS), key=lambda point: point.name):
-        found.extend(guard_extension(extension, point.name) for extension in _load(point))
-    return tuple(found)
+        extensions.extend(guard_extension(extension, point.name) for extension in _load(point))
+    return tuple(extensions)
 
 
 def _load(point: EntryPoint) -> Extensions:
     try:
-        loaded = tuple(point.load())
+        extensions = tuple(point.load())
     except Exception as error:  # the module of another package may raise anything
-        raise _unusable(point, f"cannot be loaded: {error}") from error
-    for one in loaded:
+        raise _make_load_error(point, f"cannot be loaded: {error}") from error
+    for one in extensions:
         if not isinstance(one, Extension):
-            raise _unusable(point, f"contains a {type(one).__name__} instead of an Extension")
-    return loaded
+            raise _make_load_error(point, f"contains a {type(one).__name__} instead of an Extension")
+    return extensions
 
 
-def _unusable(point: EntryPoint, what: str) -> ConfigError:
+def _make_load_error(point: EntryPoint, problem: str) -> ConfigError:
     return ConfigError(
-        f"The extension {point.name!r} ({point.value}) {what}.",
+        f"The extension {point.name!r} ({point.value}) {problem}.",
         hint="Fix or uninstall its package.",
     )
 
@@ -82,170 +82,173 @@ def guard_extension(extension: Extension, name: str) -> Extension:
     """The same extension, which only raises GitsyncError. Messages contain `name`."""
     return replace(
         extension,
-        owner_check=extension.owner_check and _check(extension.owner_check, name),
-        pre_check=extension.pre_check and _check(extension.pre_check, name),
-        post_check=extension.post_check and _check(extension.post_check, name),
-        classify=extension.classify and _classifier(extension.classify, name),
-        modify=extension.modify and _modify(extension.modify, name),
-        delete=extension.delete and _deleter(extension.delete, name),
-        importer=extension.importer and _importer(extension.importer, name),
-        export_secrets=extension.export_secrets and _secrets(extension.export_secrets, name),
-        export_config_maps=extension.export_config_maps and _config_maps(extension.export_config_maps, name),
-        succeeded=extension.succeeded and _handler(extension.succeeded, name),
-        foreseen=extension.foreseen and _foreseen(extension.foreseen, name),
+        owner_check=extension.owner_check and _guard_check(extension.owner_check, name),
+        pre_check=extension.pre_check and _guard_check(extension.pre_check, name),
+        post_check=extension.post_check and _guard_check(extension.post_check, name),
+        classify=extension.classify and _guard_classifier(extension.classify, name),
+        modify=extension.modify and _guard_modify(extension.modify, name),
+        delete=extension.delete and _guard_deleter(extension.delete, name),
+        importer=extension.importer and _guard_importer(extension.importer, name),
+        export_secrets=extension.export_secrets and _guard_secret_exporter(extension.export_secrets, name),
+        export_config_maps=extension.export_config_maps
+        and _guard_config_map_exporter(extension.export_config_maps, name),
+        succeeded=extension.succeeded and _guard_success_handler(extension.succeeded, name),
+        foreseen=extension.foreseen and _guard_foreseen(extension.foreseen, name),
     )
 
 
-def _check(check: Check, name: str) -> Check:
-    async def asked(subject: Subject, azure: ReadsAzure, next: NextCheck) -> CheckResult:  # noqa: A002 - ASO's word
-        ours: list[Exception] = []
+def _guard_check(check: Check, name: str) -> Check:
+    async def guarded(subject: Subject, azure: ReadsAzure, next: NextCheck) -> CheckResult:  # noqa: A002 - ASO's word
+        own_errors: list[Exception] = []
 
         async def rest(subject: Subject, azure: ReadsAzure) -> CheckResult:
-            with _noted_in(ours):
+            with _collect_errors(own_errors):
                 return await next(subject, azure)
 
-        with _blamed_on(name, ours):
-            return _answer(await check(subject, azure, rest), CheckResult)
+        with _blame(name, own_errors):
+            return _check_type(await check(subject, azure, rest), CheckResult)
 
-    return asked
+    return guarded
 
 
-def _classifier(classify: ErrorClassifier, name: str) -> ErrorClassifier:
-    def asked(error: ArmError, next: Callable[[ArmError], Classification]) -> Classification:  # noqa: A002 - ASO's word
-        ours: list[Exception] = []
+def _guard_classifier(classify: ErrorClassifier, name: str) -> ErrorClassifier:
+    def guarded(error: ArmError, next: Callable[[ArmError], Classification]) -> Classification:  # noqa: A002 - ASO's word
+        own_errors: list[Exception] = []
 
         def rest(error: ArmError) -> Classification:
-            with _noted_in(ours):
+            with _collect_errors(own_errors):
                 return next(error)
 
-        with _blamed_on(name, ours):
-            return _answer(classify(error, rest), Classification)
+        with _blame(name, own_errors):
+            return _check_type(classify(error, rest), Classification)
 
-    return asked
+    return guarded
 
 
-def _modify(modify: BodyModifier | Modifier, name: str) -> BodyModifier | Modifier:
+def _guard_modify(modify: BodyModifier | Modifier, name: str) -> BodyModifier | Modifier:
     if not isinstance(modify, Modifier):
-        return _modifier(modify, name)
+        return _guard_body_modifier(modify, name)
     return Modifier(
-        asks=modify.asks and _pure(modify.asks, name, _questions),
-        compared=modify.compared and _modifier(modify.compared, name),
-        sent=modify.sent and _modifier(modify.sent, name),
+        asks=modify.asks and _guard_pure(modify.asks, name, _check_lookups),
+        compared=modify.compared and _guard_body_modifier(modify.compared, name),
+        sent=modify.sent and _guard_body_modifier(modify.sent, name),
         first=modify.first
-        and _pure(modify.first, name, lambda call: call if call is None else _answer(call, ActionCall)),
-        foretells=modify.foretells and _pure(modify.foretells, name, lambda said: _answer(said, str)),
-        restores=modify.restores and _pure(modify.restores, name, lambda said: _answer(said, bool)),
+        and _guard_pure(modify.first, name, lambda call: call if call is None else _check_type(call, ActionCall)),
+        foretells=modify.foretells and _guard_pure(modify.foretells, name, lambda value: _check_type(value, str)),
+        restores=modify.restores and _guard_pure(modify.restores, name, lambda value: _check_type(value, bool)),
     )
 
 
-def _questions(asked: tuple[LookupRequest, ...]) -> tuple[LookupRequest, ...]:
-    return tuple(_answer(question, LookupRequest) for question in _answer(asked, tuple))
+def _check_lookups(lookups: tuple[LookupRequest, ...]) -> tuple[LookupRequest, ...]:
+    return tuple(_check_type(question, LookupRequest) for question in _check_type(lookups, tuple))
 
 
-def _pure(
+def _guard_pure(
     ask: Callable[[Subject], _Value], name: str, check: Callable[[_Value], _Value]
 ) -> Callable[[Subject], _Value]:
-    """A function of what was read alone, whose answer is checked."""
+    """Guard a function of a subject alone, and check its answer."""
 
-    def asked(subject: Subject) -> _Value:
-        with _blamed_on(name):
+    def guarded(subject: Subject) -> _Value:
+        with _blame(name):
             return check(ask(subject))
 
-    return asked
+    return guarded
 
 
-def _foreseen(foreseen: Callable[[Subject], Mapping[str, str]], name: str) -> Callable[[Subject], Mapping[str, str]]:
-    return _pure(foreseen, name, lambda answer: _texts_to(str, answer))
+def _guard_foreseen(
+    foreseen: Callable[[Subject], Mapping[str, str]], name: str
+) -> Callable[[Subject], Mapping[str, str]]:
+    return _guard_pure(foreseen, name, lambda answer: _check_values(str, answer))
 
 
-def _modifier(modify: BodyModifier, name: str) -> BodyModifier:
-    def asked(body: Mapping[str, Any], subject: Subject) -> Mapping[str, Any]:
-        with _blamed_on(name):
-            return _answer(modify(body, subject), Mapping)
+def _guard_body_modifier(modify: BodyModifier, name: str) -> BodyModifier:
+    def guarded(body: Mapping[str, Any], subject: Subject) -> Mapping[str, Any]:
+        with _blame(name):
+            return _check_type(modify(body, subject), Mapping)
 
-    return asked
+    return guarded
 
 
-def _deleter(delete: Deleter, name: str) -> Deleter:
-    async def asked(subject: Subject, azure: ActsOnAzure, next: NextDelete) -> None:  # noqa: A002 - ASO's word
-        ours: list[Exception] = []
+def _guard_deleter(delete: Deleter, name: str) -> Deleter:
+    async def guarded(subject: Subject, azure: ActsOnAzure, next: NextDelete) -> None:  # noqa: A002 - ASO's word
+        own_errors: list[Exception] = []
 
         async def rest(subject: Subject, azure: ActsOnAzure) -> None:
-            with _noted_in(ours):
+            with _collect_errors(own_errors):
                 await next(subject, azure)
 
-        with _blamed_on(name, ours, in_silence=True):
+        with _blame(name, own_errors, is_silent=True):
             await delete(subject, azure, rest)
 
-    return asked
+    return guarded
 
 
-def _importer(importer: Importer, name: str) -> Importer:
-    async def asked(subject: Subject, next: NextImport) -> tuple[Subject, Imported]:  # noqa: A002 - ASO's word
-        ours: list[Exception] = []
+def _guard_importer(importer: Importer, name: str) -> Importer:
+    async def guarded(subject: Subject, next: NextImport) -> tuple[Subject, Imported]:  # noqa: A002 - ASO's word
+        own_errors: list[Exception] = []
 
         async def rest(subject: Subject) -> tuple[Subject, Imported]:
-            with _noted_in(ours):
+            with _collect_errors(own_errors):
                 return await next(subject)
 
-        with _blamed_on(name, ours):
-            read, answer = _answer(await importer(subject, rest), tuple)
-            return _answer(read, Subject), _answer(answer, Imported)
+        with _blame(name, own_errors):
+            read_subject, answer = _check_type(await importer(subject, rest), tuple)
+            return _check_type(read_subject, Subject), _check_type(answer, Imported)
 
-    return asked
-
-
-def _secrets(export: SecretExporter, name: str) -> SecretExporter:
-    async def asked(subject: Subject, azure: ActsOnAzure, wanted: frozenset[str]) -> Mapping[str, Secret]:
-        with _blamed_on(name, in_silence=True):
-            return _texts_to(Secret, await export(subject, azure, wanted))
-
-    return asked
+    return guarded
 
 
-def _config_maps(export: ConfigMapExporter, name: str) -> ConfigMapExporter:
-    async def asked(subject: Subject, azure: ReadsAzure, wanted: frozenset[str]) -> Mapping[str, str]:
-        with _blamed_on(name):
-            return _texts_to(str, await export(subject, azure, wanted))
+def _guard_secret_exporter(export: SecretExporter, name: str) -> SecretExporter:
+    async def guarded(subject: Subject, azure: ActsOnAzure, wanted: frozenset[str]) -> Mapping[str, Secret]:
+        with _blame(name, is_silent=True):
+            return _check_values(Secret, await export(subject, azure, wanted))
 
-    return asked
-
-
-def _handler(succeeded: SuccessHandler, name: str) -> SuccessHandler:
-    async def asked(subject: Subject, azure: ActsOnAzure) -> Mapping[str, str]:
-        with _blamed_on(name, in_silence=True):
-            return _texts_to(str, await succeeded(subject, azure))
-
-    return asked
+    return guarded
 
 
-def _texts_to(wanted: type[_Value], answer: Mapping[str, _Value]) -> Mapping[str, _Value]:
-    """The answer, if it is a mapping of texts to what is wanted. What it holds instead is not shown: only its type."""
-    for field, value in _answer(answer, Mapping).items():
-        _answer(field, str)
-        _answer(value, wanted)
+def _guard_config_map_exporter(export: ConfigMapExporter, name: str) -> ConfigMapExporter:
+    async def guarded(subject: Subject, azure: ReadsAzure, wanted: frozenset[str]) -> Mapping[str, str]:
+        with _blame(name):
+            return _check_values(str, await export(subject, azure, wanted))
+
+    return guarded
+
+
+def _guard_success_handler(succeeded: SuccessHandler, name: str) -> SuccessHandler:
+    async def guarded(subject: Subject, azure: ActsOnAzure) -> Mapping[str, str]:
+        with _blame(name, is_silent=True):
+            return _check_values(str, await succeeded(subject, azure))
+
+    return guarded
+
+
+def _check_values(wanted: type[_Value], answer: Mapping[str, _Value]) -> Mapping[str, _Value]:
+    """The answer, if it is a mapping of texts to what is wanted. Other values are not shown: only their type."""
+    for field, value in _check_type(answer, Mapping).items():
+        _check_type(field, str)
+        _check_type(value, wanted)
     return answer
 
 
-def _answer(answer: _Answer, wanted: type) -> _Answer:
-    """The answer, if it is what it should be: strangers' code need not have been type-checked."""
+def _check_type(answer: _Answer, wanted: type) -> _Answer:
+    """The answer, if it has the right type: third-party code may not be type-checked."""
     if not isinstance(answer, wanted):
         raise TypeError(f"it returned a {type(answer).__name__}, not a {wanted.__name__}")
     return answer
 
 
 @contextmanager
-def _noted_in(ours: list[Exception]) -> Iterator[None]:
+def _collect_errors(own_errors: list[Exception]) -> Iterator[None]:
     try:
         yield
     except Exception as error:  # passed on as it is
-        ours.append(error)
+        own_errors.append(error)
         raise
 
 
 @contextmanager
-def _blamed_on(name: str, ours: Collection[Exception] = (), *, in_silence: bool = False) -> Iterator[None]:
-    """Attribute exceptions to an extension, except those in `ours`.
+def _blame(name: str, own_errors: Collection[Exception] = (), *, is_silent: bool = False) -> Iterator[None]:
+    """Attribute exceptions to an extension, except those in `own_errors`.
 
     If silent, the error does not contain the text of the exception, which may quote a key of a response.
     """
@@ -253,11 +256,11 @@ def _blamed_on(name: str, ours: Collection[Exception] = (), *, in_silence: bool 
         yield
     except GitsyncError:
         raise
-    except Exception as error:  # a stranger's code may raise anything
-        if error in ours:
+    except Exception as error:  # third-party code may raise anything
+        if error in own_errors:
             raise
-        how = type(error).__name__ if in_silence else f"{type(error).__name__}: {error}"
+        how = type(error).__name__ if is_silent else f"{type(error).__name__}: {error}"
         raise ExtensionError(
             f"The extension {name!r} failed: {how}.",
             hint="Fix or uninstall its package.",
-        ) from (None if in_silence else error)
+        ) from (None if is_silent else error)

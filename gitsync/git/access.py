@@ -20,7 +20,7 @@ from gitsync.model.secret import Secret
 from gitsync.processes.grace_period import Grace
 
 GitSettings = tuple[tuple[str, str], ...]
-"""git settings as (key, value), in order: a key may stand several times."""
+"""git settings as (key, value), in order: a key may occur several times."""
 
 _ALWAYS: GitSettings = (
     ("core.hooksPath", "/dev/null"),
@@ -35,23 +35,23 @@ _ALWAYS: GitSettings = (
     ("push.followTags", "false"),
 )
 _FIXED = {
-    "LC_ALL": "C",  # causes are told in English text alone
+    "LC_ALL": "C",  # causes are read from English text
     "LANGUAGE": "C",
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_OPTIONAL_LOCKS": "0",
-    "GIT_NO_REPLACE_OBJECTS": "1",  # a revision is what its id says
+    "GIT_NO_REPLACE_OBJECTS": "1",  # no replacement of objects
     "GIT_LITERAL_PATHSPECS": "1",
     "GCM_INTERACTIVE": "never",
     "SSH_ASKPASS_REQUIRE": "never",
 }
-_SHORTEST_SECRET = 8  # what is shorter would be masked in the middle of words
+_SHORTEST_SECRET = 8  # a shorter text would be masked in the middle of words
 _NO_REPOSITORY = Path(os.devnull)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GitAccess:
-    """How to reach remote repositories. `timeout` is in seconds for each git command; `username` goes with the token
-    over https, where hosts want one. Once `grace` has begun, commands end with it.
+    """How to reach remote repositories. `timeout` is in seconds for each git command; `username` is sent with the token
+    over https, for hosts that need one. Once `grace` has begun, commands end with it.
     """
 
     token: Secret | None = None
@@ -62,8 +62,8 @@ class GitAccess:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remote:
-    """A repository elsewhere, ready to be spoken with. `url` holds no password and may be printed; `label` is how
-    messages call it, if not by its URL.
+    """A remote repository with its credentials. `url` has no password and may be printed; `label` is its name in
+    messages, if not its URL.
     """
 
     url: str
@@ -80,11 +80,11 @@ class Remote:
 
 def make_local_environment() -> Mapping[str, str]:
     """For reading a repository on this machine; no transport is allowed at all."""
-    return _FIXED | {"GIT_ALLOW_PROTOCOL": "none"} | _as_variables(_ALWAYS)
+    return _FIXED | {"GIT_ALLOW_PROTOCOL": "none"} | _make_variables(_ALWAYS)
 
 
 def no_repository(access: GitAccess) -> Repository:
-    """For commands of git that need no repository, and are to find none."""
+    """For commands of git that need no repository, and must not find one."""
     return Repository(
         folder=_NO_REPOSITORY, environment=make_local_environment(), timeout=access.timeout, grace=access.grace
     )
@@ -93,32 +93,34 @@ def no_repository(access: GitAccess) -> Repository:
 def open_remote(url: Url, access: GitAccess, headers: GitSettings = (), label: str = "") -> Remote:
     """Join a URL with the credentials for it.
 
-    The token of `access` goes before a password that the URL held. `headers` are those that a work tree, whose remote
-    this is, has for the URL's host.
+    The token of `access` takes precedence over a password of the URL. `headers` are those of the working tree for the
+    URL's host.
     """
     secret = access.token or url.password
     user = access.username if access.token else url.user
-    credentials, secrets = _credentials(url, user, secret)
-    left = tuple(Secret(word) for _, value in headers if len(word := value.rpartition(" ")[2]) >= _SHORTEST_SECRET)
+    credentials, secrets = _make_credentials(url, user, secret)
+    header_secrets = tuple(
+        Secret(word) for _, value in headers if len(word := value.rpartition(" ")[2]) >= _SHORTEST_SECRET
+    )
     environment = (
         _FIXED
         | {"GIT_ALLOW_PROTOCOL": "https:ssh:file" + (":http" if url.scheme == "http" else "")}
-        | {"GIT_ASKPASS": os.environ.get("GIT_ASKPASS", "")}  # without it git would open a window where it can
-        | _ssh(url, access)
-        | _as_variables((*headers, *_ALWAYS, *credentials, *_straight(url, (*headers, *credentials))))
+        | {"GIT_ASKPASS": os.environ.get("GIT_ASKPASS", "")}  # without it git would open a window if it can
+        | _choose_ssh_command(url, access)
+        | _make_variables((*headers, *_ALWAYS, *credentials, *_forbid_redirects(url, (*headers, *credentials))))
     )
     return Remote(
         url=url.text,
         environment=environment,
         timeout=access.timeout,
-        secrets=(*secrets, *left),
+        secrets=(*secrets, *header_secrets),
         grace=access.grace,
         label=label,
     )
 
 
-def _credentials(url: Url, user: str, secret: Secret | None) -> tuple[GitSettings, tuple[Secret, ...]]:
-    """An empty value first takes back headers that are set elsewhere: two of them are refused by hosts."""
+def _make_credentials(url: Url, user: str, secret: Secret | None) -> tuple[GitSettings, tuple[Secret, ...]]:
+    """An empty value first removes headers that are set elsewhere: hosts refuse two of them."""
     if url.scheme not in {"http", "https"}:
         return (), ()
     if secret is None:
@@ -128,13 +130,13 @@ def _credentials(url: Url, user: str, secret: Secret | None) -> tuple[GitSetting
     return ((header, ""), (header, f"Authorization: Basic {basic.reveal()}")), (secret, basic)
 
 
-def _straight(url: Url, settings: GitSettings) -> GitSettings:
+def _forbid_redirects(url: Url, settings: GitSettings) -> GitSettings:
     """Follow no redirect with a header: git would send it to whichever host the server names."""
     has_header = any(key.casefold().endswith(".extraheader") and value for key, value in settings)
     return ((f"http.{url.text}.followRedirects", "false"),) if has_header else ()
 
 
-def _ssh(url: Url, access: GitAccess) -> dict[str, str]:
+def _choose_ssh_command(url: Url, access: GitAccess) -> dict[str, str]:
     """The ssh command from the environment or the git settings of the user, else one that never prompts."""
     if url.scheme == "file" or "GIT_SSH_COMMAND" in os.environ or "GIT_SSH" in os.environ:
         return {}
@@ -143,8 +145,8 @@ def _ssh(url: Url, access: GitAccess) -> dict[str, str]:
     return {"GIT_SSH_COMMAND": "ssh -o BatchMode=yes"}
 
 
-def _as_variables(settings: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Settings as variables, after those that the environment already hands over in the same way."""
+def _make_variables(settings: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Settings as variables, after those that the environment already passes in the same way."""
     count = os.environ.get("GIT_CONFIG_COUNT", "")
     first = int(count) if count.isascii() and count.isdigit() else 0
     variables: dict[str, str] = {}

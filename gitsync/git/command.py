@@ -19,9 +19,9 @@ from gitsync.processes.programs import Program, ProgramCall, run, select_environ
 
 
 class GitFailedError(GitsyncError):
-    """git refused or took too long. It does not leave `repo`: callers raise what it means to them.
+    """git refused or took too long. It does not leave `repo`: callers raise an error with its meaning for them.
 
-    `timed_out` says that it was killed, and that trying again would take as long.
+    `timed_out`: git was killed at its time limit, and another try would take as long.
     """
 
     def __init__(self, message: str, *, hint: str = "", timed_out: bool = False) -> None:
@@ -45,17 +45,17 @@ class Repository:
         """Run `git ARGUMENTS` to its end and return what it printed; GitFailedError otherwise."""
         call = self._call(arguments, stdin)
         try:
-            ended = run(call)
+            result = run(call)
         except TimeoutError:
-            raise self._overtime(arguments[0], call) from None
+            raise self._make_timeout_error(arguments[0], call) from None
         except OSError as error:
-            raise _not_installed() from error
-        if ended.code:
-            raise self._failure(arguments[0], ended.complaint)
-        return ended.output
+            raise _make_not_installed_error() from error
+        if result.code:
+            raise self._make_failure(arguments[0], result.complaint)
+        return result.output
 
     def succeeds(self, *arguments: str) -> bool:
-        """Whether `git ARGUMENTS` ends well, for questions that git answers so."""
+        """Tell whether `git ARGUMENTS` succeeds, for questions that git answers by its exit code."""
         try:
             self.run(*arguments)
         except GitFailedError:
@@ -67,18 +67,18 @@ class Repository:
         return self.run(*arguments).decode("utf-8", "replace").rstrip("\n")
 
     def _call(self, arguments: tuple[str, ...], stdin: bytes) -> ProgramCall:
-        named = {"GIT_DIR": str(self.folder), "GIT_CEILING_DIRECTORIES": str(self.folder.parent)}
+        location_variables = {"GIT_DIR": str(self.folder), "GIT_CEILING_DIRECTORIES": str(self.folder.parent)}
         return ProgramCall(
             program=Program.GIT,
             command=("git", *arguments),
-            environment={**select_environment(Program.GIT, os.environ), **self.environment, **named},
+            environment={**select_environment(Program.GIT, os.environ), **self.environment, **location_variables},
             timeout=self.timeout,
             grace=self.grace,
             folder=self.folder if self.folder.is_dir() else Path("/"),
             stdin=stdin,
         )
 
-    def _overtime(self, command: str, call: ProgramCall) -> GitFailedError:
+    def _make_timeout_error(self, command: str, call: ProgramCall) -> GitFailedError:
         if call.was_told_to_end:
             return GitFailedError(
                 f"git {command} was stopped because the run was stopped.", hint="Run gitsync again.", timed_out=True
@@ -89,7 +89,7 @@ class Repository:
             timed_out=True,
         )
 
-    def _failure(self, command: str, complaint: bytes) -> GitFailedError:
+    def _make_failure(self, command: str, complaint: bytes) -> GitFailedError:
         text = complaint.decode("utf-8", "replace").strip()
         for secret in self.secrets:
             text = text.replace(secret.reveal(), "***")
@@ -97,5 +97,5 @@ class Repository:
         return GitFailedError(message, hint=hint)
 
 
-def _not_installed() -> SourceError:
+def _make_not_installed_error() -> SourceError:
     return SourceError("git cannot be started.", hint="Install git 2.31 or newer, and add it to the PATH.")

@@ -44,9 +44,9 @@ _HINTS: tuple[tuple[str, str], ...] = (
 
 
 def explain_complaint(command: str, complaint: str) -> tuple[str, str]:
-    """Return (message, hint) for what git wrote on stderr; the hint is "" where none is known."""
+    """Return (message, hint) for what git wrote on stderr; the hint is "" if none fits."""
     text = _CONTROL.sub("", complaint)
     lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith(_NO_NEWS)]
-    said = " / ".join(lines[-_LINES:]) or "git gave no reason"
+    reason = " / ".join(lines[-_LINES:]) or "git gave no reason"
     hint = next((hint for needle, hint in _HINTS if needle in text), "")
-    return f"git {command} failed: {said.rstrip('.')}.", hint
+    return f"git {command} failed: {reason.rstrip('.')}.", hint

@@ -20,7 +20,7 @@ from gitsync.processes.programs import Program, select_environment
 @cache
 def load_gitpython() -> ModuleType:
     """Import GitPython. SourceError if git is not installed."""
-    with _only_variables_of_git():
+    with _restrict_environment():
         try:
             import git  # noqa: PLC0415 - it takes 80 ms, and a plain folder is read without it
         except ImportError as error:
@@ -38,12 +38,12 @@ def read_branch(folder: Path) -> str | None:
 
 
 @contextmanager
-def _only_variables_of_git() -> Iterator[None]:
+def _restrict_environment() -> Iterator[None]:
     """Remove all other variables from the environment for the time of a block. Call before the process has threads."""
-    everything = dict(os.environ)
-    for name in everything.keys() - select_environment(Program.GIT, everything).keys():
+    original = dict(os.environ)
+    for name in original.keys() - select_environment(Program.GIT, original).keys():
         del os.environ[name]
     try:
         yield
     finally:
-        os.environ.update(everything)
+        os.environ.update(original)

@@ -10,16 +10,16 @@ import time
 
 
 class Grace:
-    """Until `begin`, there is no limit. From then on, the seconds that are left count down."""
+    """Until `begin`, there is no limit. From then on, the remaining seconds count down."""
 
     def __init__(self) -> None:
         self._begun: float | None = None
 
     def begin(self) -> None:
-        """Start to count. A second call changes nothing. Safe in a signal handler."""
+        """Start the countdown. A second call changes nothing. Safe in a signal handler."""
         if self._begun is None:
             self._begun = time.monotonic()
 
     def left(self, seconds: float) -> float:
-        """What is left of `seconds` since the beginning, never less than 0; infinity before it."""
+        """The remaining part of `seconds` since `begin`, never less than 0; infinity before it."""
         return math.inf if self._begun is None else max(0.0, self._begun + seconds - time.monotonic())

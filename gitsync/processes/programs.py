@@ -74,10 +74,12 @@ _TABLE: Mapping[Program, _Row] = {
 }
 
 
-def select_environment(program: Program, given: Mapping[str, str]) -> dict[str, str]:
-    """The variables of `given` that a program gets."""
+def select_environment(program: Program, environment: Mapping[str, str]) -> dict[str, str]:
+    """The variables of `environment` that a program gets."""
     allowed = _TABLE[program].variables
-    return {name: value for name, value in given.items() if any(fnmatchcase(name, each) for each in allowed)}
+    return {
+        name: value for name, value in environment.items() if any(fnmatchcase(name, pattern) for pattern in allowed)
+    }
 
 
 class Ended(NamedTuple):
@@ -91,7 +93,7 @@ class Ended(NamedTuple):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgramCall:
     """A program to run. `command` begins with its name or path. `environment` is all of its environment, made with
-    `environment_of`. `timeout` is in seconds; once `grace` has begun, the program's row may end it earlier.
+    `select_environment`. `timeout` is in seconds; once `grace` has begun, the program's row may end it earlier.
     """
 
     program: Program
@@ -104,27 +106,27 @@ class ProgramCall:
 
     @property
     def was_told_to_end(self) -> bool:
-        """Whether no time is left because the run was stopped."""
+        """Tell whether no time is left because the run was stopped."""
         return self.grace.left(_TABLE[self.program].grace) <= 0
 
 
 def run(call: ProgramCall) -> Ended:
-    """Run a program to its end. TimeoutError where its time is over, OSError where it cannot be started."""
-    left = _countdown(call)
-    with _process(call) as process:
-        given: bytes | None = call.stdin
-        for seconds in left:
+    """Run a program to its end. TimeoutError if its time is over, OSError if it cannot be started."""
+    waits = _iterate_waits(call)
+    with _start_process(call) as process:
+        stdin: bytes | None = call.stdin
+        for seconds in waits:
             try:
-                output, complaint = process.communicate(given, timeout=seconds)
+                output, complaint = process.communicate(stdin, timeout=seconds)
             except subprocess.TimeoutExpired:
-                given = None  # it was taken over by the first call
+                stdin = None  # the first call has sent it
             else:
                 return Ended(process.returncode, output, complaint)
     raise TimeoutError
 
 
 async def run_beside(call: ProgramCall) -> Ended:
-    """The same, while the event loop goes on."""
+    """The same, without blocking the event loop."""
     process = await asyncio.create_subprocess_exec(
         *call.command,
         cwd=call.folder,
@@ -134,30 +136,30 @@ async def run_beside(call: ProgramCall) -> Ended:
         stderr=asyncio.subprocess.PIPE,
         start_new_session=True,
     )
-    talk = asyncio.create_task(process.communicate(call.stdin))
+    communication = asyncio.create_task(process.communicate(call.stdin))
     try:
-        for seconds in _countdown(call):
-            done, _ = await asyncio.wait({talk}, timeout=seconds)
+        for seconds in _iterate_waits(call):
+            done, _ = await asyncio.wait({communication}, timeout=seconds)
             if done:
-                output, complaint = talk.result()
+                output, complaint = communication.result()
                 return Ended(process.returncode or 0, output, complaint)
     finally:
-        if not talk.done():
+        if not communication.done():
             _kill_group(process.pid)  # the program may have ended, and what it started hold its output open
-            await asyncio.wait({talk})
+            await asyncio.wait({communication})
     raise TimeoutError
 
 
-def _countdown(call: ProgramCall) -> Iterator[float]:
-    """How long to wait next, again and again until the time is over."""
+def _iterate_waits(call: ProgramCall) -> Iterator[float]:
+    """The seconds of each wait, until the time is over."""
     end = time.monotonic() + call.timeout
-    while (left := min(end - time.monotonic(), call.grace.left(_TABLE[call.program].grace))) > 0:
-        yield min(left, _SLICE)
+    while (remaining := min(end - time.monotonic(), call.grace.left(_TABLE[call.program].grace))) > 0:
+        yield min(remaining, _SLICE)
 
 
 @contextmanager
-def _process(call: ProgramCall) -> Iterator[subprocess.Popen[bytes]]:
-    """The process while it runs; whatever ends the context, a signal as well, ends the process and all it started."""
+def _start_process(call: ProgramCall) -> Iterator[subprocess.Popen[bytes]]:
+    """The process while it runs; the end of the context, also by a signal, ends the process and all that it started."""
     process = subprocess.Popen(
         call.command,
         cwd=call.folder,
@@ -170,12 +172,12 @@ def _process(call: ProgramCall) -> Iterator[subprocess.Popen[bytes]]:
     try:
         yield process
     finally:
-        if process.returncode is None:  # not waited for yet, so its group is still there
+        if process.returncode is None:  # not waited for yet, so its group still exists
             _kill_group(process.pid)
             process.wait()
         for stream in (process.stdin, process.stdout, process.stderr):
             if stream is not None:
-                with suppress(OSError):  # what the program did not read of its input
+                with suppress(OSError):  # the program did not read all of its input
                     stream.close()
 
 

@@ -37,20 +37,20 @@ class Paint:
     on: bool
 
     def bold(self, text: str) -> str:
-        return self._with(_BOLD, text)
+        return self._paint(_BOLD, text)
 
     def good(self, text: str) -> str:
-        return self._with(_GREEN, text)
+        return self._paint(_GREEN, text)
 
     def bad(self, text: str) -> str:
-        return self._with(_RED, text)
+        return self._paint(_RED, text)
 
     def notable(self, text: str) -> str:
-        return self._with(_YELLOW, text)
+        return self._paint(_YELLOW, text)
 
     def words(self, line: str) -> str:
         """The verdicts and conditions that fill a column of a table's line."""
-        return _COLUMN.sub(lambda found: self._with(_WORDS[found[0]], found[0]), line) if self.on else line
+        return _COLUMN.sub(lambda match: self._paint(_WORDS[match[0]], match[0]), line) if self.on else line
 
-    def _with(self, code: str, text: str) -> str:
+    def _paint(self, code: str, text: str) -> str:
         return f"\x1b[{code}m{text}\x1b[0m" if self.on else text

@@ -1,4 +1,4 @@
-"""What was read from a source: the sentence in every report, and the list of `-v`."""
+"""The coverage of a source: the sentence in every report, and the list of `-v`."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ MOST_KINDS = 10  # in a sentence
 
 def format_coverage(coverage: Coverage) -> str:
     """What was read and what was not: `20 resources in 8 files; passed over: 12 Deployment.apps; 2 files ignored`."""
-    read = f"{format_plural(coverage.resources, 'resource')} in {format_plural(coverage.files, 'file')}"
-    return "; ".join([read, *format_left_out(coverage)])
+    counts = f"{format_plural(coverage.resources, 'resource')} in {format_plural(coverage.files, 'file')}"
+    return "; ".join([counts, *format_left_out(coverage)])
 
 
 def format_left_out(coverage: Coverage) -> list[str]:
@@ -34,17 +34,17 @@ def format_left_out(coverage: Coverage) -> list[str]:
 
 def list_left_out(coverage: Coverage) -> Iterator[str]:
     """A line for each document and file that was left out, in the order of the files."""
-    documents = [(one.source.path, one.source.line, _said(one)) for one in coverage.unread]
+    documents = [(document.source.path, document.source.line, _describe(document)) for document in coverage.unread]
     files = [(path, 0, "ignored") for path in coverage.ignored]
-    for path, line, said in sorted([*documents, *files]):
-        yield f"{escape_controls(path)}:{line}: {said}" if line else f"{escape_controls(path)}: {said}"
+    for path, line, description in sorted([*documents, *files]):
+        yield f"{escape_controls(path)}:{line}: {description}" if line else f"{escape_controls(path)}: {description}"
 
 
-def _said(document: UnreadDocument) -> str:
+def _describe(document: UnreadDocument) -> str:
     if document.is_rejected and not (document.kind or document.name):
         return "rejected"
-    what = f"{format_title(document)} {escape_controls(document.name)}".rstrip()
-    return f"{'rejected' if document.is_rejected else 'passed over'}: {what}"
+    title = f"{format_title(document)} {escape_controls(document.name)}".rstrip()
+    return f"{'rejected' if document.is_rejected else 'passed over'}: {title}"
 
 
 def build_coverage(coverage: Coverage) -> Mapping[str, Any]:

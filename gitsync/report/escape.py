@@ -12,7 +12,7 @@ from typing import Any
 from gitsync.logging import escape_controls
 
 _MEANINGFUL = re.compile(r"(?<=:)//|(?<=www)\.|[<>&|`*_\[\]{}#@~\\$^]", re.IGNORECASE)
-"""What markup, links, mentions and formulas are made of."""
+"""The characters of markup, links, mentions and formulas."""
 
 _LONGEST = 1000  # characters of one value; an ARM id is shorter
 
@@ -30,15 +30,15 @@ def format_value(value: Any) -> str:
 def format_code(text: str) -> str:
     """Markdown, on one line, that shows a text as code, inside a table too; "" stays "".
 
-    Whatever may mean something is spelled as an HTML entity: unlike a backslash, that holds for every host, and an
+    Special characters are written as HTML entities: unlike a backslash, that holds for every host, and an
     entity is never read as markup (CommonMark §2.5).
     """
     line = escape_controls(" ".join(text.split()))
-    return f"<code>{_MEANINGFUL.sub(_entities, line)}</code>" if line else ""
+    return f"<code>{_MEANINGFUL.sub(_encode_entities, line)}</code>" if line else ""
 
 
-def _entities(found: re.Match[str]) -> str:
-    return "".join(f"&#{ord(character)};" for character in found[0])
+def _encode_entities(match: re.Match[str]) -> str:
+    return "".join(f"&#{ord(character)};" for character in match[0])
 
 
 def format_block(lines: list[str], language: str) -> str:
@@ -48,6 +48,6 @@ def format_block(lines: list[str], language: str) -> str:
     return "\n".join([f"{fence}{language}", *map(escape_controls, lines), fence])
 
 
-def shorten(text: str, most: int) -> str:
-    """A text of at most `most` characters, with an ellipsis if it was longer."""
-    return text if len(text) <= most else text[:most] + "…"
+def shorten(text: str, max_length: int) -> str:
+    """A text of at most `max_length` characters, with an ellipsis if it was longer."""
+    return text if len(text) <= max_length else text[:max_length] + "…"

@@ -55,16 +55,18 @@ class ReportFinding:
 
 def list_findings(report: Report) -> list[ReportFinding]:
     """Problems in the order of the files, then resources by namespace."""
-    of_problems = [make_problem_finding(problem, report) for problem in sorted(report.problems, key=lambda p: p.order)]
+    problem_findings = [
+        make_problem_finding(problem, report) for problem in sorted(report.problems, key=lambda p: p.order)
+    ]
     # The problems of an invalid manifest are more specific than its verdict.
-    told = [r for r in report.results if not (r.verdict is Verdict.INVALID and report.problems)]
-    of_results = (make_finding(result, report) for result in sorted(told, key=lambda r: reading_order(r.key)))
-    return of_problems + [finding for finding in of_results if finding is not None]
+    results = [r for r in report.results if not (r.verdict is Verdict.INVALID and report.problems)]
+    result_findings = (make_finding(result, report) for result in sorted(results, key=lambda r: reading_order(r.key)))
+    return problem_findings + [finding for finding in result_findings if finding is not None]
 
 
 def make_finding(result: Result, report: Report) -> ReportFinding | None:
     """A resource as a finding; None if nothing is wrong with it."""
-    rule = _rule_of(result, report)
+    rule = _find_rule(result, report)
     if not rule:
         return None
     source = result.source
@@ -72,21 +74,28 @@ def make_finding(result: Result, report: Report) -> ReportFinding | None:
         rule=rule,
         weight=find_weight(rule),
         identity=f"{rule}\n{result.key}",
-        path=_from_top(source.path, report) if source else "",
+        path=_make_path_from_root(source.path, report) if source else "",
         line=source.line if source else 0,
-        text="\n".join([_headline(result, rule), *format_differences(result), *_advice(result), *_reference(result)]),
+        text="\n".join(
+            [
+                _format_headline(result, rule),
+                *format_differences(result),
+                *_format_advice(result),
+                *_format_references(result),
+            ]
+        ),
     )
 
 
-def _rule_of(result: Result, report: Report) -> str:
+def _find_rule(result: Result, report: Report) -> str:
     """The rule of the finding for a resource; "" if there is no finding."""
     if not result.is_fine:
         return result.verdict.value if result.verdict in _HINDERED else FAILED
     if result.verdict in {Verdict.IN_SYNC, Verdict.SKIP}:
         return ""
-    left = bool(result.differences) and result.action is Action.NONE
+    is_unresolved = bool(result.differences) and result.action is Action.NONE
     changes = result.action is not Action.NONE or bool(result.differences) or result.verdict is not Verdict.ADOPT
-    return result.verdict.value if left or (changes and report.command == "plan") else ""
+    return result.verdict.value if is_unresolved or (changes and report.command == "plan") else ""
 
 
 def find_weight(rule: str) -> Weight:
@@ -102,21 +111,21 @@ def make_problem_finding(problem: Problem, report: Report) -> ReportFinding:
         rule=problem.code,
         weight=Weight.ERROR if problem.is_error else Weight.WARNING,
         identity=f"{problem.code}\n{problem.path}\n{problem.field}\n{problem.message}",
-        path=_from_top(problem.path, report),
+        path=_make_path_from_root(problem.path, report),
         line=problem.line,
         text="\n".join(part for part in (problem.message, problem.hint) if part),
         is_advice=not problem.is_error,
     )
 
 
-def _from_top(path: str, report: Report) -> str:
+def _make_path_from_root(path: str, report: Report) -> str:
     return f"{report.root}/{path}" if report.root and path else path
 
 
-def _headline(result: Result, rule: str) -> str:
+def _format_headline(result: Result, rule: str) -> str:
     condition, name = result.condition, f"{result.key.kind}/{result.key.name}"
-    said = condition.message if result.is_fine else f"{condition.reason}: {condition.message}"
-    return f"{name} is {_WORDS.get(rule, rule)}" + (f": {' '.join(said.split())}" if said.strip(": ") else ".")
+    text = condition.message if result.is_fine else f"{condition.reason}: {condition.message}"
+    return f"{name} is {_WORDS.get(rule, rule)}" + (f": {' '.join(text.split())}" if text.strip(": ") else ".")
 
 
 _WORDS = {
@@ -140,12 +149,12 @@ def format_differences(result: Result) -> Iterator[str]:
         yield f"… and {len(differences) - _MOST_DIFFERENCES} more"
 
 
-def _advice(result: Result) -> Iterator[str]:
+def _format_advice(result: Result) -> Iterator[str]:
     if advice := find_condition_advice(result.condition, result.key):
         yield f"What to do: {advice}"
 
 
-def _reference(result: Result) -> Iterator[str]:
+def _format_references(result: Result) -> Iterator[str]:
     if result.arm_id:
         yield f"id: {result.arm_id}"
     if result.condition.request_id:

@@ -1,4 +1,4 @@
-"""A report in a few words: what was found, what was done, what it cost. Text that git stores has no times."""
+"""A report in a few words: the verdicts, the actions, the cost. Text that git stores has no times."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _PAST = {
 
 
 def format_subject(report: Report) -> str:
-    """One line for a commit: the revision, how many are Ready, and what was done."""
+    """One line for a commit: the revision, the number of Ready resources, and the actions."""
     ready = sum(r.condition.is_ready for r in report.results)
-    parts = [f"{ready} of {len(report.results)} Ready", *_done(report)]
+    parts = [f"{ready} of {len(report.results)} Ready", *_list_done(report)]
     return f"Status of {shorten_revision(report.revision)}: {', '.join(parts)}"
 
 
@@ -39,19 +39,19 @@ def format_found(report: Report) -> str:
 
 
 def format_done(report: Report) -> str:
-    """What was done, or what a sync would do. Failed actions are not counted."""
+    """The actions of a sync, or those that a sync would take. Failed actions are not counted."""
     if report.command == "plan":
-        who = "a sync" if report.base is None else "the change"
-        acts = _acts(report.results, {action: action.value for action in _PAST})
-        return f"{who} would {', '.join(acts)}" if acts else f"{who} would change nothing"
-    return ", ".join(_done(report)) or "nothing changed"
+        subject = "a sync" if report.base is None else "the change"
+        actions = _count_actions(report.results, {action: action.value for action in _PAST})
+        return f"{subject} would {', '.join(actions)}" if actions else f"{subject} would change nothing"
+    return ", ".join(_list_done(report)) or "nothing changed"
 
 
 def format_cost(report: Report) -> str:
     """Requests by kind and the time from start to end."""
     r = report.requests
     kinds = ((r.reads, "read"), (r.writes, "write"), (r.deletes, "delete"), (r.polls, "poll"))
-    return f"{', '.join(format_plural(count, kind) for count, kind in kinds)} in {_elapsed(report)}"
+    return f"{', '.join(format_plural(count, kind) for count, kind in kinds)} in {_format_elapsed(report)}"
 
 
 def shorten_revision(revision: str | None) -> str:
@@ -63,16 +63,16 @@ def format_plural(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
-def _done(report: Report) -> list[str]:
-    return _acts([result for result in report.results if result.is_fine], _PAST)
+def _list_done(report: Report) -> list[str]:
+    return _count_actions([result for result in report.results if result.is_fine], _PAST)
 
 
-def _acts(results: Iterable[Result], words: Mapping[Action, str]) -> list[str]:
+def _count_actions(results: Iterable[Result], words: Mapping[Action, str]) -> list[str]:
     times = Counter(result.action for result in results)
     return [f"{word} {times[action]}" for action, word in words.items() if times[action]]
 
 
-def _elapsed(report: Report) -> str:
+def _format_elapsed(report: Report) -> str:
     """Seconds, or minutes and seconds, from RFC 3339 times."""
     span = datetime.fromisoformat(report.finished) - datetime.fromisoformat(report.started)
     minutes, seconds = divmod(round(span.total_seconds()), 60)

@@ -42,7 +42,7 @@ def build_document(report: Report) -> dict[str, Any]:
         "coverage": build_coverage(report.coverage),
         "summary": dict(report.summary),
         "problems": [build_problem(p) for p in sorted(report.problems, key=lambda p: p.order)],
-        "resources": [_resource(r) for r in sorted(report.results, key=lambda r: r.key)],
+        "resources": [_build_resource(r) for r in sorted(report.results, key=lambda r: r.key)],
     }
 
 
@@ -64,7 +64,7 @@ def build_source(source: SourceLocation | None) -> dict[str, Any] | None:
     return None if source is None else {"path": source.path, "line": source.line}
 
 
-def _resource(result: Result) -> dict[str, Any]:
+def _build_resource(result: Result) -> dict[str, Any]:
     key, condition = result.key, result.condition
     return {
         "apiVersion": result.manifest_api_version,
@@ -87,12 +87,12 @@ def _resource(result: Result) -> dict[str, Any]:
         ],
         "unverified": sorted(result.unverified),
         **({"because": dict(sorted(result.because.items()))} if result.because else {}),
-        "attempts": [_attempt(a) for a in result.attempts],
+        "attempts": [_build_attempt(a) for a in result.attempts],
         "requests": result.requests,
     }
 
 
-def _attempt(attempt: Attempt) -> dict[str, Any]:
+def _build_attempt(attempt: Attempt) -> dict[str, Any]:
     return {
         "at": attempt.at,
         "stage": attempt.stage.value,

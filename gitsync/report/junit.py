@@ -31,67 +31,69 @@ class _Case(TestCase):
 def render(report: Report) -> str:
     """The report as JUnit XML, with a newline at its end."""
     document = JUnitXml(f"gitsync {report.command}")
-    manifests = _suite("manifests", _problems(report), report)
-    manifests.add_property("read", _text(format_coverage(report.coverage)))
-    resources = _suite("resources", _resources(report), report)
+    manifests = _make_suite("manifests", _make_problem_cases(report), report)
+    manifests.add_property("read", _clean_text(format_coverage(report.coverage)))
+    resources = _make_suite("resources", _make_resource_cases(report), report)
     document.append(manifests)
     document.append(resources)
     document.update_statistics()
-    document.time = resources.time = _seconds(report)  # the library adds up the times of cases, which are not measured
-    written = BytesIO()
-    document.write(written, pretty=True)
-    return written.getvalue().decode()
+    document.time = resources.time = _count_seconds(
+        report
+    )  # the library adds up the times of cases, which are not measured
+    output = BytesIO()
+    document.write(output, pretty=True)
+    return output.getvalue().decode()
 
 
-def _suite(name: str, cases: Iterable[TestCase], report: Report) -> TestSuite:
+def _make_suite(name: str, cases: Iterable[TestCase], report: Report) -> TestSuite:
     suite = TestSuite(f"gitsync {report.command}: {name}")
     suite.timestamp = report.started.removesuffix("Z")
     suite.add_testcases(list(cases))
     return suite
 
 
-def _seconds(report: Report) -> float:
+def _count_seconds(report: Report) -> float:
     return (datetime.fromisoformat(report.finished) - datetime.fromisoformat(report.started)).total_seconds()
 
 
-def _problems(report: Report) -> Iterable[TestCase]:
+def _make_problem_cases(report: Report) -> Iterable[TestCase]:
     """Cases have no line numbers in their names, so that they keep their history when the file changes above them."""
     for problem in sorted(report.problems, key=lambda problem: problem.order):
         finding = make_problem_finding(problem, report)
         name = ": ".join(part for part in (problem.code, problem.field) if part)
-        yield _case(name, problem.path or "gitsync", finding)
+        yield _make_case(name, problem.path or "gitsync", finding)
 
 
-def _resources(report: Report) -> Iterable[TestCase]:
+def _make_resource_cases(report: Report) -> Iterable[TestCase]:
     names = shorten_names(result.key for result in report.results)
     for result in sorted(report.results, key=lambda result: reading_order(result.key)):
-        case = _case(names[result.key], f"{result.key.namespace}.{result.key.kind}", make_finding(result, report))
+        case = _make_case(names[result.key], f"{result.key.namespace}.{result.key.kind}", make_finding(result, report))
         if result.verdict is Verdict.SKIP and result.is_fine:
-            case.result = Skipped(_text(_why_skipped(result)))
+            case.result = Skipped(_clean_text(_find_skip_reason(result)))
         yield case
 
 
-def _why_skipped(result: Result) -> str:
+def _find_skip_reason(result: Result) -> str:
     return result.condition.message or f"Its reconcile policy is {result.policy.value}."
 
 
-def _case(name: str, group: str, finding: ReportFinding | None) -> _Case:
-    case = _Case(_text(name), _text(group))
+def _make_case(name: str, group: str, finding: ReportFinding | None) -> _Case:
+    case = _Case(_clean_text(name), _clean_text(group))
     if finding is None:
         return case
     if finding.path:
-        case.file = _text(finding.path)
+        case.file = _clean_text(finding.path)
     if finding.line:
         case.line = finding.line
     if finding.weight is Weight.NOTE or finding.is_advice:
-        case.system_out = _text(finding.text)
+        case.system_out = _clean_text(finding.text)
     else:
-        failure = Failure(_text(finding.title), finding.rule)
-        failure.text = _text(finding.text)
+        failure = Failure(_clean_text(finding.title), finding.rule)
+        failure.text = _clean_text(finding.text)
         case.result = failure
     return case
 
 
-def _text(text: str) -> str:
-    """What XML can hold: lines of printable characters (XML 1.0 §2.2 has no way to write the others)."""
+def _clean_text(text: str) -> str:
+    """A text that XML can hold: lines of printable characters (XML 1.0 §2.2 has no way to write the others)."""
     return "\n".join(map(escape_controls, text.splitlines()))

@@ -25,13 +25,13 @@ _BAR_WIDTH = 40  # columns
 def show_live(tally: Tally, stream: TextIO) -> Iterator[Progress]:
     """Show a tally while the context lasts. Other output to stderr appears above it."""
 
-    def view() -> Group:
+    def render_view() -> Group:
         bar = ProgressBar(total=max(tally.total, tally.done, 1), completed=tally.done, width=_BAR_WIDTH)
         title = f"{tally.done} of {format_plural(tally.total, 'resource')}" if tally.total else "Reading the source"
         return Group(Text(title, style="bold"), bar, *(Text(f"  {name}") for name in tally.under_way()))
 
     with Live(
-        get_renderable=view,
+        get_renderable=render_view,
         console=Console(file=stream, no_color=True),
         transient=True,
         refresh_per_second=_TIMES_A_SECOND,

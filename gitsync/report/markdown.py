@@ -42,44 +42,46 @@ _OF_A_SYNC = frozenset({"Ready", "Reason"})  # a plan does not change the condit
 
 def render(report: Report) -> str:
     """The report as Markdown, under `LIMIT` characters however large the run was."""
-    start = [_head(report), *_problems(report.problems), *_table(report), *list_next_steps(report)]
+    start = [_format_head(report), *_format_problems(report.problems), *_format_table(report), *list_next_steps(report)]
     room = LIMIT - _RESERVE - sum(len(part) + 2 for part in start)
     names = shorten_names(r.key for r in report.results)
-    details = [_detail(r, names[r.key]) for r in _ordered(report) if r.differences or r.attempts or not r.is_fine]
-    return "\n\n".join([*start, *_fitting(details, room, "resource with details")]) + "\n"
+    details = [
+        _format_detail(r, names[r.key]) for r in _sort_results(report) if r.differences or r.attempts or not r.is_fine
+    ]
+    return "\n\n".join([*start, *_select_fitting(details, room, "resource with details")]) + "\n"
 
 
-def _ordered(report: Report) -> list[Result]:
+def _sort_results(report: Report) -> list[Result]:
     return sorted(report.results, key=lambda r: reading_order(r.key))
 
 
-def _fitting(texts: Sequence[str], room: int, noun: str) -> list[str]:
+def _select_fitting(texts: Sequence[str], room: int, noun: str) -> list[str]:
     """The first texts that fit into the room together, and a sentence that counts the others."""
-    kept = 0
+    fitting_count = 0
     for text in texts:
         room -= len(text) + 2
         if room < 0:
             break
-        kept += 1
-    return [*texts[:kept], *_left_out(len(texts) - kept, noun)]
+        fitting_count += 1
+    return [*texts[:fitting_count], *_format_left_out(len(texts) - fitting_count, noun)]
 
 
-def _left_out(count: int, noun: str) -> list[str]:
+def _format_left_out(count: int, noun: str) -> list[str]:
     if not count:
         return []
     head, _, tail = noun.partition(" ")
     return [f"… and {format_plural(count, f'more {head}')}{tail and ' ' + tail}, left out to keep this short."]
 
 
-def _head(report: Report) -> str:
+def _format_head(report: Report) -> str:
     ready = f"{sum(r.condition.is_ready for r in report.results)} of {len(report.results)} Ready; "
     note = format_baseline_note(report)
     cost = f". {note}" if note else f"; {format_cost(report)}."
-    acts = f"{ready if report.command == 'sync' else ''}{format_done(report)}{cost}"
+    actions = f"{ready if report.command == 'sync' else ''}{format_done(report)}{cost}"
     paragraphs = [
-        f"{MARKER}\n### gitsync {report.command} of {_revision(report.revision)}",
+        f"{MARKER}\n### gitsync {report.command} of {_format_revision(report.revision)}",
         f"{format_found(report)}.",
-        acts[:1].upper() + acts[1:],
+        actions[:1].upper() + actions[1:],
     ]
     if report.coverage.files or report.coverage.ignored:
         paragraphs.append(f"Read {format_coverage(report.coverage)}.")
@@ -88,15 +90,15 @@ def _head(report: Report) -> str:
     return "\n\n".join(paragraphs)
 
 
-def _revision(commit: str | None) -> str:
+def _format_revision(commit: str | None) -> str:
     return shorten_revision(None) if commit is None else format_code(shorten_revision(commit))
 
 
-def _problems(problems: Sequence[Problem]) -> list[str]:
+def _format_problems(problems: Sequence[Problem]) -> list[str]:
     if not problems:
         return []
     lines = [format_problem(p) for p in sorted(problems, key=lambda p: p.order)]
-    return [f"#### Problems ({len(problems)})", "\n".join(_fitting(lines, _PROBLEMS_ROOM, "problem"))]
+    return [f"#### Problems ({len(problems)})", "\n".join(_select_fitting(lines, _PROBLEMS_ROOM, "problem"))]
 
 
 def format_problem(problem: Problem) -> str:
@@ -112,22 +114,22 @@ def format_problem(problem: Problem) -> str:
     return "- " + " ".join(part for part in parts if part)
 
 
-def _table(report: Report) -> list[str]:
+def _format_table(report: Report) -> list[str]:
     """A table of all resources that are not simply in sync."""
     names = shorten_names(r.key for r in report.results)
-    listed = [r for r in _ordered(report) if not is_quiet(r)]
-    if not listed:
+    listed_results = [r for r in _sort_results(report) if not is_quiet(r)]
+    if not listed_results:
         return []
     columns = [column for column in _COLUMNS if report.command == "sync" or column not in _OF_A_SYNC]
-    rows = [_row(r, names[r.key], columns) for r in listed]
-    *kept, last = _fitting(rows, _TABLE_ROOM, "resource")
+    rows = [_format_row(r, names[r.key], columns) for r in listed_results]
+    *fitting_rows, last = _select_fitting(rows, _TABLE_ROOM, "resource")
     head = [f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
     if last.startswith("|"):
-        return ["\n".join([*head, *kept, last])]
-    return ["\n".join([*head, *kept]), last]
+        return ["\n".join([*head, *fitting_rows, last])]
+    return ["\n".join([*head, *fitting_rows]), last]
 
 
-def _row(result: Result, name: str, columns: Sequence[str]) -> str:
+def _format_row(result: Result, name: str, columns: Sequence[str]) -> str:
     condition = result.condition
     cells = {
         "Resource": format_code(name),
@@ -141,39 +143,39 @@ def _row(result: Result, name: str, columns: Sequence[str]) -> str:
     return f"| {' | '.join(cells[column] for column in columns)} |"
 
 
-def _detail(result: Result, name: str) -> str:
+def _format_detail(result: Result, name: str) -> str:
     """One resource, folded: its id, differences (live values with a minus, desired with a plus), failed attempts."""
     differences = sorted(result.differences, key=lambda d: d.path)
     shown, hidden = differences[:_MOST_DIFFERENCES], len(differences[_MOST_DIFFERENCES:])
     parts = [
         f"<details><summary>{result.verdict.value}: {format_code(name)}</summary>",
         format_code(result.arm_id or ""),
-        format_code(_message(result)),
+        format_code(_format_message(result)),
         f"**What to do:** {advice}" if (advice := find_condition_advice(result.condition, result.key)) else "",
-        format_block([line for d in shown for line in _sides(d)], "diff") if shown else "",
-        *_left_out(hidden, "difference"),
-        "\n".join(f"- {format_code(_attempt(a))}" for a in result.attempts),
+        format_block([line for d in shown for line in _format_sides(d)], "diff") if shown else "",
+        *_format_left_out(hidden, "difference"),
+        "\n".join(f"- {format_code(_format_attempt(a))}" for a in result.attempts),
         "</details>",
     ]
     return "\n\n".join(part for part in parts if part)
 
 
-def _message(result: Result) -> str:
+def _format_message(result: Result) -> str:
     condition = result.condition
     request = f" (request {condition.request_id})" if condition.request_id else ""
     return shorten(condition.message, _LONG_MESSAGE) + request
 
 
-def _sides(difference: Difference) -> list[str]:
-    why = f" ({REMOVED})" if difference.rule == REMOVED else ""
+def _format_sides(difference: Difference) -> list[str]:
+    reason = f" ({REMOVED})" if difference.rule == REMOVED else ""
     return [
-        f"  {difference.path}{why}",
+        f"  {difference.path}{reason}",
         f"- {format_value(difference.live)}",
         f"+ {format_value(difference.desired)}",
     ]
 
 
-def _attempt(attempt: Attempt) -> str:
+def _format_attempt(attempt: Attempt) -> str:
     request = f" (request {attempt.request_id})" if attempt.request_id else ""
     answer = f"{attempt.status or ''} {attempt.code}: {shorten(attempt.message, _SHORT_MESSAGE)}"
     return f"{attempt.at} {attempt.stage.value} {answer}{request}"

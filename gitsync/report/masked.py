@@ -28,7 +28,7 @@ def mask_report(report: Report, mask: Mask) -> Report:
     return replace(
         report,
         problems=tuple(mask_problem(problem, mask) for problem in report.problems),
-        results=tuple(_result(result, mask) for result in report.results),
+        results=tuple(_mask_result(result, mask) for result in report.results),
     )
 
 
@@ -40,26 +40,26 @@ def mask_condition(condition: Condition, mask: Mask) -> Condition:
     return replace(condition, reason=mask(condition.reason), message=mask(condition.message))
 
 
-def _result(result: Result, mask: Mask) -> Result:
+def _mask_result(result: Result, mask: Mask) -> Result:
     return replace(
         result,
         fault=mask_exception(result.fault, mask) if result.fault else None,
         condition=mask_condition(result.condition, mask),
-        differences=tuple(_difference(difference, mask) for difference in result.differences),
-        because={path: mask(why) for path, why in result.because.items()},
-        attempts=tuple(_attempt(attempt, mask) for attempt in result.attempts),
-        record=_record(result.record, mask) if result.record else None,
+        differences=tuple(_mask_difference(difference, mask) for difference in result.differences),
+        because={path: mask(reason) for path, reason in result.because.items()},
+        attempts=tuple(_mask_attempt(attempt, mask) for attempt in result.attempts),
+        record=_mask_record(result.record, mask) if result.record else None,
     )
 
 
-def _difference(difference: Difference, mask: Mask) -> Difference:
+def _mask_difference(difference: Difference, mask: Mask) -> Difference:
     desired, live = mask_value(difference.desired, mask), mask_value(difference.live, mask)
     return replace(difference, desired=desired, live=live)
 
 
-def _attempt(attempt: Attempt, mask: Mask) -> Attempt:
+def _mask_attempt(attempt: Attempt, mask: Mask) -> Attempt:
     return replace(attempt, code=mask(attempt.code), message=mask(attempt.message))
 
 
-def _record(record: Record, mask: Mask) -> Record:
+def _mask_record(record: Record, mask: Mask) -> Record:
     return replace(record, condition=mask_condition(record.condition, mask) if record.condition else None)

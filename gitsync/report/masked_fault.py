@@ -24,49 +24,49 @@ def mask_exception(error: Exception, mask: ExceptionMask) -> Exception:
     An exception that cannot be changed, such as a group with its message, or one that computes its text each time, is
     replaced by another exception that names its type.
     """
-    found = _masked(error, mask, {})
-    return found if isinstance(found, Exception) else error
+    masked = _mask(error, mask, {})
+    return masked if isinstance(masked, Exception) else error
 
 
-def _masked(error: BaseException, mask: ExceptionMask, seen: dict[int, BaseException]) -> BaseException:
-    if id(error) in seen:
-        return seen[id(error)]
-    _change(error, mask)
-    shown = seen[id(error)] = (
-        _group(error, mask, seen) if isinstance(error, BaseExceptionGroup) else _single(error, mask)
+def _mask(error: BaseException, mask: ExceptionMask, masked_by_id: dict[int, BaseException]) -> BaseException:
+    if id(error) in masked_by_id:
+        return masked_by_id[id(error)]
+    _mask_attributes(error, mask)
+    masked = masked_by_id[id(error)] = (
+        _mask_group(error, mask, masked_by_id) if isinstance(error, BaseExceptionGroup) else _mask_single(error, mask)
     )
     cause, context, is_silent = error.__cause__, error.__context__, error.__suppress_context__
-    shown.__cause__ = _masked(cause, mask, seen) if cause else None
-    shown.__context__ = _masked(context, mask, seen) if context else None
-    shown.__suppress_context__ = is_silent  # which setting the cause has changed
-    return shown
+    masked.__cause__ = _mask(cause, mask, masked_by_id) if cause else None
+    masked.__context__ = _mask(context, mask, masked_by_id) if context else None
+    masked.__suppress_context__ = is_silent  # setting the cause has changed it
+    return masked
 
 
-def _change(error: BaseException, mask: ExceptionMask) -> None:
+def _mask_attributes(error: BaseException, mask: ExceptionMask) -> None:
     error.args = tuple(mask_value(argument, mask) for argument in error.args)
     for name in (*vars(error), *_OF_THE_LANGUAGE):
         value = getattr(error, name, None)
         if type(value) in _PLAIN:
-            with suppress(AttributeError, TypeError):  # an attribute that cannot be set still shows in the text
+            with suppress(AttributeError, TypeError):  # an attribute that cannot be set is still in the text
                 setattr(error, name, mask_value(value, mask))
 
 
-def _single(error: BaseException, mask: ExceptionMask) -> BaseException:
-    said = f"{error} {error!r}"
-    if mask(said) == said:
+def _mask_single(error: BaseException, mask: ExceptionMask) -> BaseException:
+    text = f"{error} {error!r}"
+    if mask(text) == text:
         return error
-    stand_in = RuntimeError(f"{type(error).__qualname__}: {mask(str(error))}")
-    return stand_in.with_traceback(error.__traceback__)
+    replacement = RuntimeError(f"{type(error).__qualname__}: {mask(str(error))}")
+    return replacement.with_traceback(error.__traceback__)
 
 
-def _group(
-    group: BaseExceptionGroup[BaseException], mask: ExceptionMask, seen: dict[int, BaseException]
+def _mask_group(
+    group: BaseExceptionGroup[BaseException], mask: ExceptionMask, masked_by_id: dict[int, BaseException]
 ) -> BaseExceptionGroup[BaseException]:
-    members = [_masked(member, mask, seen) for member in group.exceptions]
-    if mask(group.message) == group.message and all(map(_is, members, group.exceptions)):
+    members = [_mask(member, mask, masked_by_id) for member in group.exceptions]
+    if mask(group.message) == group.message and all(map(_is_same, members, group.exceptions)):
         return group
     return BaseExceptionGroup(mask(group.message), members).with_traceback(group.__traceback__)
 
 
-def _is(one: object, other: object) -> bool:
-    return one is other
+def _is_same(first: object, second: object) -> bool:
+    return first is second

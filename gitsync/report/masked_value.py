@@ -1,4 +1,4 @@
-"""A value as JSON has it, without the secrets that a register knows."""
+"""Masks the known secrets in a JSON value."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def mask_value(value: Any, mask: Callable[[str], str]) -> Any:
-    """The value with every text in it masked, and bytes likewise; the names of members stay."""
+    """Mask every text in the value, and bytes too; names of members stay."""
     if isinstance(value, str):
         return mask(value)
     if isinstance(value, bytes):

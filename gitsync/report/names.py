@@ -10,10 +10,10 @@ from gitsync.model.gvk import Key
 
 
 def shorten_names(keys: Iterable[Key]) -> Mapping[Key, str]:
-    """Kind/name for each key; with the group where two groups have such a kind of that name in one namespace."""
+    """Kind/name for each key; with the group if two groups have such a kind and name in one namespace."""
     unique = set(keys)
     times = Counter((key.namespace, key.kind, key.name) for key in unique)
-    return {key: _name(key, with_group=times[key.namespace, key.kind, key.name] > 1) for key in unique}
+    return {key: _format_name(key, with_group=times[key.namespace, key.kind, key.name] > 1) for key in unique}
 
 
 def reading_order(key: Key) -> tuple[str, Key]:
@@ -22,9 +22,9 @@ def reading_order(key: Key) -> tuple[str, Key]:
 
 
 def has_namespaces(keys: Iterable[Key]) -> bool:
-    """Whether there is more than one namespace."""
+    """Tell whether there is more than one namespace."""
     return len({key.namespace for key in keys}) > 1
 
 
-def _name(key: Key, *, with_group: bool) -> str:
+def _format_name(key: Key, *, with_group: bool) -> str:
     return escape_controls(f"{key.kind}.{key.group}/{key.name}" if with_group else f"{key.kind}/{key.name}")

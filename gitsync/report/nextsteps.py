@@ -17,8 +17,8 @@ class _Step(NamedTuple):
     advice: str
 
 
-def _any(*verdicts: Verdict, command: str = "") -> Callable[[Report], bool]:
-    """Whether a run of this command, compared with Azure, has a resource with one of these verdicts."""
+def _has_verdict(*verdicts: Verdict, command: str = "") -> Callable[[Report], bool]:
+    """A condition: a run of this command, compared with Azure, has a resource with one of these verdicts."""
     return lambda report: (
         command in {"", report.command}
         and not (command and report.base)
@@ -30,20 +30,20 @@ def _is_flapping(result: Result) -> bool:
     return result.condition.reason == FLAPPING and not result.is_fine
 
 
-def _unread(report: Report) -> bool:
-    """Whether a read from Azure failed. Resources that were not reached or had an internal error do not count."""
+def _has_unread(report: Report) -> bool:
+    """Tell whether a read from Azure failed. Resources that were not reached or had an internal error do not count."""
     return any(r.verdict is Verdict.UNKNOWN and r.condition.reason == "Failed" and not r.fault for r in report.results)
 
 
-def _not_ready(report: Report) -> bool:
+def _has_not_ready(report: Report) -> bool:
     return report.command == "sync" and any(
         not r.is_fine and r.verdict not in {Verdict.INVALID, Verdict.BLOCKED} and not _is_flapping(r)
         for r in report.results
     )
 
 
-def _left_to_a_sync(report: Report) -> bool:
-    """Whether a resource is in sync as far as a plan can see, but only a sync can see whether its secrets changed."""
+def _has_unseen_secrets(report: Report) -> bool:
+    """Tell whether a resource is in sync for a plan, but only a sync can see whether its secrets changed."""
     return report.command == "plan" and any(
         r.action is Action.NONE and TO_COME in r.because.values() for r in report.results
     )
@@ -54,18 +54,21 @@ _TO_WRITE = (Verdict.CREATE, Verdict.PENDING, Verdict.DRIFTED, Verdict.MISSING, 
 _CREDENTIALS = frozenset({"CredentialNotUsable"})
 
 
-def _errors(report: Report) -> frozenset[str]:
+def _list_error_codes(report: Report) -> frozenset[str]:
     return frozenset(problem.code for problem in report.problems if problem.is_error)
 
 
 _STEPS = (
     _Step(
-        lambda report: bool(_errors(report) & _CREDENTIALS),
+        lambda report: bool(_list_error_codes(report) & _CREDENTIALS),
         "Could not determine the credential of some resources. Fix the credential Secret or its source, then run "
         "again.",
     ),
     _Step(
-        lambda report: bool(_errors(report) - _CREDENTIALS) or (not _errors(report) and _any(Verdict.INVALID)(report)),
+        lambda report: (
+            bool(_list_error_codes(report) - _CREDENTIALS)
+            or (not _list_error_codes(report) and _has_verdict(Verdict.INVALID)(report))
+        ),
         "Fix the manifests. `gitsync validate` shows every problem without a login.",
     ),
     _Step(
@@ -73,7 +76,7 @@ _STEPS = (
         "Report the internal error with the lines on stderr; they contain no values.",
     ),
     _Step(
-        _unread,
+        _has_unread,
         "Some resources could not be read and were left unchanged. Grant the identity read access, then run again.",
     ),
     _Step(
@@ -82,27 +85,29 @@ _STEPS = (
         "with gitsync/ignore or set its value in git.",
     ),
     _Step(
-        _any(Verdict.DRIFTED, Verdict.CONFLICT, command="plan"),
+        _has_verdict(Verdict.DRIFTED, Verdict.CONFLICT, command="plan"),
         "`gitsync sync` writes the values in git. To keep the values in Azure, write them into the manifests.",
     ),
     _Step(
-        _any(Verdict.ADOPT, command="plan"),
+        _has_verdict(Verdict.ADOPT, command="plan"),
         "`gitsync sync` adopts existing resources that have no record. Use `--adopt report` to leave them unchanged.",
     ),
     _Step(
-        _any(Verdict.DELETE, command="plan"),
+        _has_verdict(Verdict.DELETE, command="plan"),
         "Run `gitsync sync --prune` to delete resources that were removed from git.",
     ),
-    _Step(_any(*_TO_WRITE, command="plan"), "Run `gitsync sync` to apply these changes."),
+    _Step(_has_verdict(*_TO_WRITE, command="plan"), "Run `gitsync sync` to apply these changes."),
     _Step(
-        _left_to_a_sync,
+        _has_unseen_secrets,
         "A plan does not read exported or external secrets. If one changed, `gitsync sync` writes it.",
     ),
     _Step(
         lambda report: report.base is not None,
         "Run `gitsync plan` without --from to compare with Azure.",
     ),
-    _Step(_not_ready, "`gitsync describe KIND/NAME` shows everything recorded about a resource. The next run retries."),
+    _Step(
+        _has_not_ready, "`gitsync describe KIND/NAME` shows everything recorded about a resource. The next run retries."
+    ),
 )
 
 

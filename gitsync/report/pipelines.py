@@ -22,37 +22,41 @@ _AZURE = {Weight.ERROR: "error", Weight.WARNING: "warning"}
 
 def annotate_github(report: Report) -> list[str]:
     """Workflow commands: `::error file=…,line=…,title=…::MESSAGE`."""
-    return [_github(finding) for finding in _heaviest(report, _GITHUB)]
+    return [_format_github(finding) for finding in _select_heaviest(report, _GITHUB)]
 
 
 def annotate_azure_pipelines(report: Report) -> list[str]:
     """Logging commands: `##vso[task.logissue type=…;sourcepath=…;linenumber=…;code=…]MESSAGE`. There is no type for
     notes, so planned changes are only in the report.
     """
-    return [_azure(finding) for finding in _heaviest(report, _AZURE)]
+    return [_format_azure(finding) for finding in _select_heaviest(report, _AZURE)]
 
 
-def _heaviest(report: Report, shown: Mapping[Weight, str]) -> Iterable[ReportFinding]:
-    found = list_findings(report)
-    for weight in shown:
-        yield from [finding for finding in found if finding.weight is weight][:MOST]
+def _select_heaviest(report: Report, weights: Mapping[Weight, str]) -> Iterable[ReportFinding]:
+    findings = list_findings(report)
+    for weight in weights:
+        yield from [finding for finding in findings if finding.weight is weight][:MOST]
 
 
-def _github(finding: ReportFinding) -> str:
+def _format_github(finding: ReportFinding) -> str:
     properties = {"file": finding.path, "line": str(finding.line or ""), "title": f"gitsync: {finding.rule}"}
-    given = ",".join(f"{name}={_escaped(text, _GITHUB_PROPERTY)}" for name, text in properties.items() if text)
-    return f"::{_GITHUB[finding.weight]} {given}::{_escaped(finding.text, _GITHUB_TEXT)}"
+    formatted_properties = ",".join(
+        f"{name}={_escape(text, _GITHUB_PROPERTY)}" for name, text in properties.items() if text
+    )
+    return f"::{_GITHUB[finding.weight]} {formatted_properties}::{_escape(finding.text, _GITHUB_TEXT)}"
 
 
-def _azure(finding: ReportFinding) -> str:
+def _format_azure(finding: ReportFinding) -> str:
     properties = {
         "type": _AZURE[finding.weight],
         "sourcepath": finding.path,
         "linenumber": str(finding.line or ""),
         "code": finding.rule,
     }
-    given = ";".join(f"{name}={_escaped(text, _AZURE_PROPERTY)}" for name, text in properties.items() if text)
-    return f"##vso[task.logissue {given}]{_escaped(finding.text, _AZURE_TEXT)}"
+    formatted_properties = ";".join(
+        f"{name}={_escape(text, _AZURE_PROPERTY)}" for name, text in properties.items() if text
+    )
+    return f"##vso[task.logissue {formatted_properties}]{_escape(finding.text, _AZURE_TEXT)}"
 
 
 _GITHUB_TEXT = {"%": "%25", "\n": "%0A"}
@@ -61,7 +65,7 @@ _AZURE_TEXT = {"%": "%AZP25", "\n": "%0A"}
 _AZURE_PROPERTY = {**_AZURE_TEXT, ";": "%3B", "]": "%5D"}
 
 
-def _escaped(text: str, spellings: Mapping[str, str]) -> str:
+def _escape(text: str, spellings: Mapping[str, str]) -> str:
     """One line; characters that are not printable, or special to the host, are escaped."""
     printable = "\n".join(map(escape_controls, text.splitlines()))
     return "".join(spellings.get(character, character) for character in printable)

@@ -55,8 +55,8 @@ class Tally:
         self.total += count
 
     def started(self, key: Key, stage: Stage) -> None:
-        _, since = self._under_way.get(key, (stage, self._monotonic()))
-        self._under_way[key] = (stage, since)
+        _, start_time = self._under_way.get(key, (stage, self._monotonic()))
+        self._under_way[key] = (stage, start_time)
 
     def finished(self, result: Result) -> None:
         self._under_way.pop(result.key, None)
@@ -65,16 +65,18 @@ class Tally:
     def under_way(self) -> list[str]:
         """The resources in progress, the longest first: name, stage and time."""
         now = self._monotonic()
-        longest = sorted(self._under_way.copy().items(), key=lambda one: (one[1][1], one[0]))
-        named = [f"{key.kind}/{key.name} ({stage.value}, {_time(now - since)})" for key, (stage, since) in longest]
-        more = len(named) - _MOST_NAMED
-        return [escape_controls(name) for name in named[:_MOST_NAMED]] + [f"and {more} more"] * (more > 0)
+        entries = sorted(self._under_way.copy().items(), key=lambda one: (one[1][1], one[0]))
+        names = [
+            f"{key.kind}/{key.name} ({stage.value}, {_format_time(now - since)})" for key, (stage, since) in entries
+        ]
+        more = len(names) - _MOST_NAMED
+        return [escape_controls(name) for name in names[:_MOST_NAMED]] + [f"and {more} more"] * (more > 0)
 
     def line(self) -> str:
-        """All of it in one line."""
-        of = f" of {self.total}" if self.total else ""
-        busy = self.under_way()
-        return f"{self.done}{of} done" + (f"; in progress: {', '.join(busy)}" if busy else "")
+        """The progress in one line."""
+        total = f" of {self.total}" if self.total else ""
+        in_progress = self.under_way()
+        return f"{self.done}{total} done" + (f"; in progress: {', '.join(in_progress)}" if in_progress else "")
 
 
 @contextmanager
@@ -82,11 +84,11 @@ def print_progress(tally: Tally, say: Callable[[str], None], every: float) -> It
     """Report the progress every `every` seconds, until the end."""
     stop = threading.Event()
 
-    def beat() -> None:
+    def print_lines() -> None:
         while not stop.wait(every):
             say(tally.line())
 
-    thread = threading.Thread(target=beat, name="gitsync-progress", daemon=True)
+    thread = threading.Thread(target=print_lines, name="gitsync-progress", daemon=True)
     thread.start()
     try:
         yield tally
@@ -95,6 +97,6 @@ def print_progress(tally: Tally, say: Callable[[str], None], every: float) -> It
         thread.join()
 
 
-def _time(seconds: float) -> str:
-    minutes, rest = divmod(int(seconds), 60)
-    return f"{minutes}m{rest:02}s" if minutes else f"{rest}s"
+def _format_time(seconds: float) -> str:
+    minutes, seconds_left = divmod(int(seconds), 60)
+    return f"{minutes}m{seconds_left:02}s" if minutes else f"{seconds_left}s"

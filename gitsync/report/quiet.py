@@ -13,7 +13,7 @@ _UNTOUCHED = "Planned"
 
 
 def is_quiet(result: Result) -> bool:
-    """In sync, nothing done, and Ready as far as that is known."""
+    """Tell whether a resource is in sync, unchanged, and Ready as far as that is known."""
     in_sync = result.verdict is Verdict.IN_SYNC and result.action is Action.NONE and result.is_fine
     return in_sync and (result.condition.is_ready or result.condition.reason == _UNTOUCHED)
 

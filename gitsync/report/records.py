@@ -1,4 +1,4 @@
-"""What is recorded, as kubectl would show the objects: a line each (get), or all of one (describe;
+"""The records, as kubectl shows objects: a line for each (get), or everything of one (describe;
 docs/reference/reconciliation.md#status-shape).
 """
 
@@ -31,7 +31,7 @@ _CLAIMS = {
 def list_records(records: Sequence[Record], *, width: int | None = None, colour: bool = False) -> list[str]:
     """One line for each record, namespace by namespace, below a header with ASO's columns."""
     paint = Paint(on=colour)
-    header, *body = _tabulate(records, _HEADER, lambda record: _ready(record.condition), width)
+    header, *body = _tabulate(records, _HEADER, lambda record: _list_condition_cells(record.condition), width)
     return [paint.bold(header), *map(paint.words, body)]
 
 
@@ -59,7 +59,7 @@ def _tabulate(
     return format_table(("NAMESPACE", "NAME", *header)[start:], rows, width=width)
 
 
-def _ready(condition: Condition | None) -> tuple[str, str, str, str]:
+def _list_condition_cells(condition: Condition | None) -> tuple[str, str, str, str]:
     if condition is None:
         return ("Unknown", "", "", "")
     return (
@@ -74,7 +74,7 @@ def describe_record(record: Record, *, revision: str | None, width: int | None =
     """Everything recorded about one resource, without empty fields."""
     key = record.key
     operation = record.operation
-    lines = _labelled(
+    lines = _format_pairs(
         ("Name", key.name),
         ("Namespace", key.namespace),
         ("API Version", record.manifest_api_version),
@@ -92,30 +92,30 @@ def describe_record(record: Record, *, revision: str | None, width: int | None =
         ("Agent", record.agent),
         ("Operation", f"{operation.kind}, under way since {operation.started_at}" if operation else ""),
         ("Runs that wrote it", str(record.writes or "")),
-        ("Set back after", _row(record.row) if record.row else ""),
+        ("Set back after", _format_streak(record.row) if record.row else ""),
     )
-    return [*lines, *_condition(record, width), *_body(record.applied), *_changed(record)]
+    return [*lines, *_format_condition(record, width), *_format_body(record.applied), *_format_baseline(record)]
 
 
-def _row(row: WriteStreak) -> str:
+def _format_streak(row: WriteStreak) -> str:
     """How often the writes of gitsync were undone, and in which fields."""
     fields = ", ".join(filter(None, row.paths)) or "the whole resource"
-    stopped = "; writes are paused" if row.held else ""
-    return f"{format_plural(row.count, 'write')} in a row, last at {row.at}: {fields}{stopped}"
+    pause_note = "; writes are paused" if row.held else ""
+    return f"{format_plural(row.count, 'write')} in a row, last at {row.at}: {fields}{pause_note}"
 
 
-def _labelled(*pairs: tuple[str, str]) -> list[str]:
+def _format_pairs(*pairs: tuple[str, str]) -> list[str]:
     """`Label:   value`, the values one below the other."""
-    shown = [(label, text) for label, text in pairs if text]
-    column = max(len(label) + 1 + _GAP for label, _ in shown)
-    return [f"{label + ':':<{column}}{escape_controls(text)}" for label, text in shown]
+    visible_pairs = [(label, text) for label, text in pairs if text]
+    column = max(len(label) + 1 + _GAP for label, _ in visible_pairs)
+    return [f"{label + ':':<{column}}{escape_controls(text)}" for label, text in visible_pairs]
 
 
-def _condition(record: Record, width: int | None) -> list[str]:
+def _format_condition(record: Record, width: int | None) -> list[str]:
     condition = record.condition
     if condition is None:
         return ["Condition:  none yet"]
-    lines = _labelled(
+    lines = _format_pairs(
         ("Type", condition.type),
         ("Status", condition.status.value),
         ("Severity", condition.severity.value),
@@ -129,7 +129,7 @@ def _condition(record: Record, width: int | None) -> list[str]:
     return ["Condition:", *(text for line in lines for text in indent(line, width, by=2))]
 
 
-def _body(body: Any) -> list[str]:
+def _format_body(body: Any) -> list[str]:
     """The last body sent, without secrets."""
     if body is None:
         return []
@@ -137,8 +137,8 @@ def _body(body: Any) -> list[str]:
     return ["Last sent:", *(f"  {escape_controls(line)}" for line in text.splitlines())]
 
 
-def _changed(record: Record) -> Iterator[str]:
-    """Whether a baseline is recorded."""
+def _format_baseline(record: Record) -> Iterator[str]:
+    """A line that tells whether a baseline is recorded."""
     if record.applied is not None:
-        known = record.baseline is not None
-        yield f"Baseline:  {'recorded' if known else 'none: the next run compares only with git'}"
+        has_baseline = record.baseline is not None
+        yield f"Baseline:  {'recorded' if has_baseline else 'none: the next run compares only with git'}"

@@ -78,84 +78,86 @@ def render(report: Report) -> str:
 
 def build_log(report: Report) -> dict[str, Any]:
     """The report as a SARIF log of one run."""
-    everything = list_findings(report)
-    found = [finding for finding in everything if finding.path]
-    rules = sorted({finding.rule for finding in found})
+    all_findings = list_findings(report)
+    findings = [finding for finding in all_findings if finding.path]
+    rules = sorted({finding.rule for finding in findings})
     run = {
         "tool": {
             "driver": {
                 "name": "gitsync",
                 "semanticVersion": __version__,
-                "rules": [_rule(rule, found) for rule in rules],
+                "rules": [_build_rule(rule, findings) for rule in rules],
             }
         },
         "automationDetails": {"id": f"gitsync-{report.command}/"},
         "columnKind": "unicodeCodePoints",
         "originalUriBaseIds": {_ROOT: {"description": {"text": "The root of the repository of the manifests."}}},
-        "invocations": [_invocation(report, [finding for finding in everything if not finding.path])],
-        "results": _results(found, rules),
+        "invocations": [_build_invocation(report, [finding for finding in all_findings if not finding.path])],
+        "results": _build_results(findings, rules),
         "properties": {"revision": report.revision, "coverage": build_coverage(report.coverage)},
     }
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
 
 
-def _invocation(report: Report, homeless: Sequence[ReportFinding]) -> dict[str, Any]:
-    """How the run ended. Findings without a file are notifications here: hosts reject results without a location."""
+def _build_invocation(report: Report, unplaced: Sequence[ReportFinding]) -> dict[str, Any]:
+    """The end of the run. Findings without a file are notifications here: hosts reject results without a location."""
     return {
         "executionSuccessful": report.exit_code != FAULT and not report.interrupted,
         "exitCode": report.exit_code,
         "startTimeUtc": report.started,
         "endTimeUtc": report.finished,
         "toolExecutionNotifications": [
-            {"level": finding.weight.value, "message": _message(finding)} for finding in homeless
+            {"level": finding.weight.value, "message": _build_message(finding)} for finding in unplaced
         ],
     }
 
 
-def _message(finding: ReportFinding) -> dict[str, str]:
+def _build_message(finding: ReportFinding) -> dict[str, str]:
     """Plain text. Links in foreign text are broken up (SARIF §3.11.6)."""
     return {"text": "\n".join(map(escape_controls, finding.text.splitlines())).replace("](", "] (")}
 
 
-def _rule(rule: str, found: Sequence[ReportFinding]) -> dict[str, Any]:
+def _build_rule(rule: str, findings: Sequence[ReportFinding]) -> dict[str, Any]:
     """The rule that an alert shows next to its message. Its level is the highest level of its results."""
-    short, help_text = _HELP.get(rule, (f"{_spaced(rule)}.", _PROBLEM_HELP))
-    weights = {finding.weight for finding in found if finding.rule == rule}
+    description, help_text = _HELP.get(rule, (f"{_split_words(rule)}.", _PROBLEM_HELP))
+    weights = {finding.weight for finding in findings if finding.rule == rule}
     return {
         "id": rule,
         "name": rule if rule[:1].isupper() else rule.title(),
-        "shortDescription": {"text": short},
+        "shortDescription": {"text": description},
         "help": {"text": help_text, "markdown": help_text},
         "defaultConfiguration": {"level": next(weight.value for weight in Weight if weight in weights)},
         "properties": {"tags": ["resource" if rule in _HELP else "manifest"]},
     }
 
 
-def _spaced(code: str) -> str:
+def _split_words(code: str) -> str:
     """The words of a code: "DuplicateArmId" → "Duplicate arm id"."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", code).capitalize()
 
 
-def _results(found: Sequence[ReportFinding], rules: Sequence[str]) -> list[dict[str, Any]]:
+def _build_results(findings: Sequence[ReportFinding], rules: Sequence[str]) -> list[dict[str, Any]]:
     """Findings with the same identity are numbered in their order, as GitHub does with equal lines."""
-    seen: Counter[str] = Counter()
+    times: Counter[str] = Counter()
     results = []
-    for finding in found:
-        seen[finding.identity] += 1
+    for finding in findings:
+        times[finding.identity] += 1
         digest = hashlib.sha256(finding.identity.encode("utf-8", "replace")).hexdigest()[:32]
-        fingerprint = f"{digest}:{seen[finding.identity]}"
-        one = {
+        fingerprint = f"{digest}:{times[finding.identity]}"
+        entry = {
             "ruleId": finding.rule,
             "ruleIndex": rules.index(finding.rule),
             "level": finding.weight.value,
-            "message": _message(finding),
-            "locations": [_location(finding)],
+            "message": _build_message(finding),
+            "locations": [_build_location(finding)],
             "partialFingerprints": {"gitsync/v1": fingerprint, "primaryLocationLineHash": fingerprint},
         }
-        results.append(one)
+        results.append(entry)
     return results
 
 
-def _location(finding: ReportFinding) -> dict[str, Any]:
-    where: dict[str, Any] = {"artifactLocation": {"uri": quote(finding.path, errors="replace"), "uriBaseId": _ROOT}}
-    return {"physicalLocation": where | {"region": {"startLine": max(finding.line, 1)}}}
+def _build_location(finding: ReportFinding) -> dict[str, Any]:
+    physical_location: dict[str, Any] = {
+        "artifactLocation": {"uri": quote(finding.path, errors="replace"), "uriBaseId": _ROOT}
+    }
+    return {"physicalLocation": physical_location | {"region": {"startLine": max(finding.line, 1)}}}

@@ -21,17 +21,17 @@ _LONGEST_MESSAGE = 500  # characters; the file of the resource has the whole
 
 
 def render(records: Iterable[Record], *, revision: str | None, problems: Sequence[Problem] = ()) -> str:
-    """The summary as Markdown: what is not Ready first, then the rest, each namespace by namespace."""
+    """The summary as Markdown: resources that are not Ready first, then the others, each namespace by namespace."""
     ordered = sorted(records, key=lambda record: (_is_ready(record), reading_order(record.key)))
     ready = sum(map(_is_ready, ordered))
-    at = f" at {format_code(shorten_revision(revision))}" if revision else ""
+    revision_note = f" at {format_code(shorten_revision(revision))}" if revision else ""
     parts = [
         "# Status",
-        f"{ready} of {format_plural(len(ordered), 'resource')} Ready{at}.",
-        *_problems(problems),
-        *_table(ordered),
-        *_advice(ordered),
-        *_claims(ordered),
+        f"{ready} of {format_plural(len(ordered), 'resource')} Ready{revision_note}.",
+        *_format_problems(problems),
+        *_format_table(ordered),
+        *_format_advice(ordered),
+        *_format_claims(ordered),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -40,20 +40,20 @@ def _is_ready(record: Record) -> bool:
     return record.condition is not None and record.condition.is_ready
 
 
-def _problems(problems: Sequence[Problem]) -> list[str]:
+def _format_problems(problems: Sequence[Problem]) -> list[str]:
     items = [format_problem(problem) for problem in sorted(problems, key=lambda problem: problem.order)]
     return ["## Problems", "\n".join(items)] if items else []
 
 
-def _table(records: Sequence[Record]) -> list[str]:
+def _format_table(records: Sequence[Record]) -> list[str]:
     if not records:
         return []
     names = shorten_names(record.key for record in records)
     head = ["| Resource | Namespace | Ready | Severity | Reason | Message |", "|---|---|---|---|---|---|"]
-    return ["\n".join([*head, *(_row(record, names[record.key]) for record in records)])]
+    return ["\n".join([*head, *(_format_row(record, names[record.key]) for record in records)])]
 
 
-def _row(record: Record, name: str) -> str:
+def _format_row(record: Record, name: str) -> str:
     condition = record.condition
     cells = [format_code(name), format_code(record.key.namespace)]
     if condition is None:
@@ -64,18 +64,18 @@ def _row(record: Record, name: str) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _advice(records: Sequence[Record]) -> list[str]:
-    """What to do about what is not Ready, each piece of advice once."""
+def _format_advice(records: Sequence[Record]) -> list[str]:
+    """Advice for resources that are not Ready, each piece once."""
     names = shorten_names(record.key for record in records)
-    told: dict[str, list[str]] = {}
+    names_by_advice: dict[str, list[str]] = {}
     for record in records:
         if advice := find_condition_advice(record.condition, record.key):
-            told.setdefault(advice, []).append(format_code(names[record.key]))
-    items = [f"- {', '.join(whose)}: {advice}" for advice, whose in told.items()]
+            names_by_advice.setdefault(advice, []).append(format_code(names[record.key]))
+    items = [f"- {', '.join(affected_names)}: {advice}" for advice, affected_names in names_by_advice.items()]
     return ["## What to do", "\n".join(items)] if items else []
 
 
-def _claims(records: Sequence[Record]) -> list[str]:
+def _format_claims(records: Sequence[Record]) -> list[str]:
     """The number of resources by claim; the claim decides whether a later prune may delete them."""
     times = Counter(record.claim.value for record in records)
     return [f"Claims: {', '.join(f'{count} {claim}' for claim, count in sorted(times.items()))}."] if times else []

@@ -1,7 +1,6 @@
 """Columns of text, as kubectl prints them: left-aligned, three blanks apart, the last one as long as it is.
 
-Nothing is ever cut: what does not fit a terminal is wrapped at blanks, and a word that is longer than the line, such as
-an id, runs over it.
+Nothing is ever cut: long text is wrapped at blanks, and a word that is longer than the line, such as an id, exceeds it.
 """
 
 from __future__ import annotations
@@ -16,21 +15,21 @@ _LEAST_LAST = 30  # columns; a narrower last column goes to a line of its own
 def format_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, width: int | None = None) -> list[str]:
     """The lines of a table; `width` is the terminal's, None for no limit. Cells hold no control characters."""
     widths = [max(len(line[column]) for line in (header, *rows)) for column in range(len(header) - 1)]
-    room = None if width is None else width - sum(columns + len(_GAP) for columns in widths)
-    head = header if room is None or room >= _LEAST_LAST else (*header[:-1], "")
-    return [line for row in (head, *rows) for line in _row(row, widths, width)]
+    last_width = None if width is None else width - sum(columns + len(_GAP) for columns in widths)
+    head = header if last_width is None or last_width >= _LEAST_LAST else (*header[:-1], "")
+    return [line for row in (head, *rows) for line in _format_row(row, widths, width)]
 
 
-def _row(cells: Sequence[str], widths: Sequence[int], width: int | None) -> list[str]:
+def _format_row(cells: Sequence[str], widths: Sequence[int], width: int | None) -> list[str]:
     start = "".join(cell.ljust(columns) + _GAP for cell, columns in zip(cells, widths, strict=False))
     last = cells[-1]
     if width is None or not last or len(start) + len(last) <= width:
         return [(start + last).rstrip()]
-    room = width - len(start)
-    if room < _LEAST_LAST:
+    last_width = width - len(start)
+    if last_width < _LEAST_LAST:
         return [start.rstrip(), *indent(last, width, by=4)]
-    first, *others = indent(last, room, by=0)
-    return [start + first, *(" " * len(start) + line for line in others)]
+    first, *continuation = indent(last, last_width, by=0)
+    return [start + first, *(" " * len(start) + line for line in continuation)]
 
 
 def indent(text: str, width: int | None, *, by: int) -> list[str]:

@@ -32,16 +32,16 @@ def render(report: Report, *, width: int | None = None, colour: bool = False) ->
     """The report as text, with a newline at its end. `width` is the terminal's; None for no wrapping."""
     paint = Paint(on=colour)
     sections = (
-        _summary(report, paint),
-        _resources(report, width, paint),
-        _details(report, width, paint),
+        _format_summary(report, paint),
+        _format_resources(report, width, paint),
+        _format_details(report, width, paint),
         format_problems(report.problems, width=width, colour=colour),
         list_next_steps(report),
     )
     return "\n\n".join("\n".join(lines) for lines in sections if lines) + "\n"
 
 
-def _summary(report: Report, paint: Paint) -> list[str]:
+def _format_summary(report: Report, paint: Paint) -> list[str]:
     ready = f"{sum(r.condition.is_ready for r in report.results)} of {len(report.results)} Ready; "
     note = format_baseline_note(report)
     cost = f". {note}" if note else f"; {format_cost(report)}"
@@ -56,22 +56,22 @@ def _summary(report: Report, paint: Paint) -> list[str]:
     return lines
 
 
-def _resources(report: Report, width: int | None, paint: Paint) -> list[str]:
+def _format_resources(report: Report, width: int | None, paint: Paint) -> list[str]:
     """The table of resources that need attention, and the number of resources that it omits."""
     ordered = sorted(report.results, key=lambda r: reading_order(r.key))
     listed = [result for result in ordered if not is_quiet(result)]
     names = shorten_names(result.key for result in ordered)
-    lines = _table(listed, names, width, paint, writes=report.command == "sync") if listed else []
-    return [*lines, *_left_out([result for result in ordered if is_quiet(result)])]
+    lines = _format_table(listed, names, width, paint, writes=report.command == "sync") if listed else []
+    return [*lines, *_format_left_out([result for result in ordered if is_quiet(result)])]
 
 
-def _left_out(results: Sequence[Result]) -> list[str]:
+def _format_left_out(results: Sequence[Result]) -> list[str]:
     """How many are in sync, and for how many of them the comparison is incomplete."""
     if not results:
         return []
-    partly = sum(bool(result.unverified) for result in results)
-    but = f"; for {partly} of them, Azure does not return all desired values" if partly else ""
-    return [f"{format_in_sync(results)}, not listed{but}."]
+    incomplete = sum(bool(result.unverified) for result in results)
+    note = f"; for {incomplete} of them, Azure does not return all desired values" if incomplete else ""
+    return [f"{format_in_sync(results)}, not listed{note}."]
 
 
 _COLUMNS: tuple[tuple[str, Callable[[Result], str]], ...] = (
@@ -85,7 +85,7 @@ _COLUMNS: tuple[tuple[str, Callable[[Result], str]], ...] = (
 _OF_A_SYNC = frozenset({"READY", "SEVERITY", "REASON"})  # a plan does not change the condition
 
 
-def _table(
+def _format_table(
     results: Sequence[Result], names: Mapping[Key, str], width: int | None, paint: Paint, *, writes: bool
 ) -> list[str]:
     columns = [column for column in _COLUMNS if writes or column[0] not in _OF_A_SYNC]
@@ -96,40 +96,43 @@ def _table(
     return [paint.bold(head), *(paint.words(line) for line in body)]
 
 
-def _details(report: Report, width: int | None, paint: Paint) -> list[str]:
+def _format_details(report: Report, width: int | None, paint: Paint) -> list[str]:
     """Differences and failures, by resource."""
     names = shorten_names(r.key for r in report.results)
     lines: list[str] = []
     for result in sorted(report.results, key=lambda r: reading_order(r.key)):
-        if body := list(_detail(result, width, paint)):
-            lines += [f"{paint.bold(names[result.key])}{_where(result)}", *body]
+        if body := list(_format_detail(result, width, paint)):
+            lines += [f"{paint.bold(names[result.key])}{_format_location(result)}", *body]
     return lines
 
 
-def _where(result: Result) -> str:
+def _format_location(result: Result) -> str:
     namespace = f" in {escape_controls(result.key.namespace)}"
     return f"{namespace}, {escape_controls(str(result.source))}" if result.source else namespace
 
 
-def _detail(result: Result, width: int | None, paint: Paint) -> Iterator[str]:
+def _format_detail(result: Result, width: int | None, paint: Paint) -> Iterator[str]:
     differences = sorted(result.differences, key=lambda d: d.path)
-    waits = result.verdict in {Verdict.BLOCKED, Verdict.INVALID}  # its row names the cause; it was not read from Azure
-    if result.arm_id and (differences or result.attempts or not (result.is_fine or waits)):
+    is_waiting = result.verdict in {
+        Verdict.BLOCKED,
+        Verdict.INVALID,
+    }  # its row names the cause; it was not read from Azure
+    if result.arm_id and (differences or result.attempts or not (result.is_fine or is_waiting)):
         yield f"  id: {escape_controls(result.arm_id)}"
     if result.condition.request_id:
         yield f"  request id: {escape_controls(result.condition.request_id)}"
     if advice := find_condition_advice(result.condition, result.key):
         yield from indent(f"What to do: {advice}", width, by=2)
     for difference in differences:
-        yield from _difference(difference, width, paint)
+        yield from _format_difference(difference, width, paint)
     if differences and result.unverified:
         for path in sorted(result.unverified):
             yield f"  {escape_controls(path)}: {result.because.get(path, 'Azure does not return it')}"
     for attempt in result.attempts:
-        yield from indent(_attempt(attempt), width, by=2)
+        yield from indent(_format_attempt(attempt), width, by=2)
 
 
-def _difference(difference: Difference, width: int | None, paint: Paint) -> Iterator[str]:
+def _format_difference(difference: Difference, width: int | None, paint: Paint) -> Iterator[str]:
     """A value that would be added (+), removed (-) or changed (~), with its path."""
     path, live, desired = (
         escape_controls(difference.path),
@@ -139,8 +142,8 @@ def _difference(difference: Difference, width: int | None, paint: Paint) -> Iter
     if difference.live is None:
         yield from map(paint.good, indent(f"+ {path}: {desired}", width, by=2))
     elif difference.desired is None:
-        why = f" ({REMOVED})" if difference.rule == REMOVED else ""
-        yield from map(paint.bad, indent(f"- {path}: {live}{why}", width, by=2))
+        reason = f" ({REMOVED})" if difference.rule == REMOVED else ""
+        yield from map(paint.bad, indent(f"- {path}: {live}{reason}", width, by=2))
     elif len(live) + len(desired) <= _SHORT:
         yield from map(paint.notable, indent(f"~ {path}: {live} → {desired}", width, by=2))
     else:
@@ -149,7 +152,7 @@ def _difference(difference: Difference, width: int | None, paint: Paint) -> Iter
         yield from map(paint.good, indent(f"+ {desired}", width, by=6))
 
 
-def _attempt(attempt: Attempt) -> str:
+def _format_attempt(attempt: Attempt) -> str:
     status = f" {attempt.status}" if attempt.status else ""
     request = f" (request {attempt.request_id})" if attempt.request_id else ""
     return escape_controls(f"{attempt.at} {attempt.stage.value}:{status} {attempt.code}: {attempt.message}{request}")

@@ -1,1 +1,1 @@
-"""Where Secrets and config maps come from and where exports go."""
+"""The sources of Secrets and config maps, and the sinks of exports."""

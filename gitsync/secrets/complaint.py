@@ -10,10 +10,10 @@ from gitsync.redaction import truncate
 _LONGEST = 500  # characters
 
 
-def format_complaint(said: object, hides: Iterable[Secret]) -> str:
-    """The text of a refusal without its full stop; "" where nothing was said."""
-    text = " ".join(str(said or "").split())
-    for secret in hides:
+def format_complaint(message: object, hidden_values: Iterable[Secret]) -> str:
+    """The text of a refusal without its full stop; "" if there is none."""
+    text = " ".join(str(message or "").split())
+    for secret in hidden_values:
         if secret.reveal():
             text = text.replace(secret.reveal(), MASKED)
     return truncate(text, _LONGEST).rstrip(".")

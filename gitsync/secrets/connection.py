@@ -1,6 +1,7 @@
-"""How a vault of Azure's is reached: what of the way to Azure a vault needs.
+"""How a Key Vault is reached: the part of the connection to Azure that a vault needs.
 
-Apart from `gitsync.arm.http.network`, whose `Way` this describes, since the places of secrets know nothing of ARM.
+Separate from `gitsync.arm.http.network`, whose `HttpTransport` this describes, since this package does not depend on
+ARM.
 """
 
 from __future__ import annotations

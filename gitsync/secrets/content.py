@@ -8,32 +8,32 @@ from gitsync.secrets.naming import check_names
 from gitsync.secrets.protocols import VaultError
 
 MOST_BYTES = 1024 * 1024
-"""The most that Kubernetes keeps in an object, and that is read of one value."""
+"""The limit of Kubernetes for an object, and the most that is read of one value."""
 
 
 def encode_value(value: Secret, address: Address, key: str) -> bytes:
-    """The value in UTF-8. VaultError where it holds what is no character (half of a surrogate pair)."""
+    """The value in UTF-8. VaultError if it contains half of a surrogate pair."""
     text = value.reveal()
     if any("\ud800" <= character <= "\udfff" for character in text):
         raise VaultError(f"The value of {key} of {address} is not text: it cannot be encoded in UTF-8.")
     return text.encode()
 
 
-def decode_secret(content: bytes, where: str) -> Secret:
-    """The text of what was read at `where`, exactly as it is. VaultError where it is too large or not UTF-8."""
+def decode_secret(content: bytes, path: str) -> Secret:
+    """The text that was read from `path`, unchanged. VaultError if it is too large or not UTF-8."""
     if len(content) > MOST_BYTES:
         raise VaultError(
-            f"{where} exceeds the limit of {MOST_BYTES} bytes for one value.",
+            f"{path} exceeds the limit of {MOST_BYTES} bytes for one value.",
             hint="Check that it is the right file.",
         )
     text = content.decode("utf-8", "replace")
     if text.encode() != content:
-        raise VaultError(f"{where} is not text in UTF-8, and resources take only text.", hint="Keep it encoded.")
+        raise VaultError(f"{path} is not text in UTF-8, and resources take only text.", hint="Keep it encoded.")
     return Secret(text)
 
 
 def check_export(export: Export) -> None:
-    """Raise VaultError where no place could hold an object: for a name or key, or a value that is no text."""
+    """Raise VaultError if no sink could hold an object: for a name, a key, or a value that is not text."""
     check_names(export.address, export.data)
     for key, value in export.data.items():
         encode_value(value, export.address, key)

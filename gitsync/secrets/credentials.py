@@ -17,41 +17,44 @@ from gitsync.secrets.protocols import VaultError
 
 
 async def find_credentials(
-    places: Iterable[CredentialName], lookup: Lookup, *, patience: float, stop: asyncio.Event
+    credential_names: Iterable[CredentialName], lookup: Lookup, *, patience: float, stop: asyncio.Event
 ) -> Mapping[CredentialName, CredentialLookup]:
-    """What the sources say of each of these Secrets. What they have not said after `patience` seconds, or when the run
-    is stopped, is unknown.
+    """The state of each of these Secrets in the sources. It is unknown if the sources do not answer within `patience`
+    seconds, or the run is stopped.
     """
-    wanted = tuple(places)
-    asking = asyncio.create_task(_find_each(wanted, lookup))
-    stopping = asyncio.create_task(stop.wait())
-    await asyncio.wait({asking, stopping}, timeout=patience, return_when=asyncio.FIRST_COMPLETED)
-    stopping.cancel()
-    if asking.done():
-        return asking.result()
-    asking.cancel()
-    await asyncio.wait({asking})
-    return dict.fromkeys(wanted, Unknown("Timed out waiting for secret sources."))
+    names = tuple(credential_names)
+    lookup_task = asyncio.create_task(_find_all(names, lookup))
+    stop_task = asyncio.create_task(stop.wait())
+    await asyncio.wait({lookup_task, stop_task}, timeout=patience, return_when=asyncio.FIRST_COMPLETED)
+    stop_task.cancel()
+    if lookup_task.done():
+        return lookup_task.result()
+    lookup_task.cancel()
+    await asyncio.wait({lookup_task})
+    return dict.fromkeys(names, Unknown("Timed out waiting for secret sources."))
 
 
-async def _find_each(places: Iterable[CredentialName], lookup: Lookup) -> Mapping[CredentialName, CredentialLookup]:
-    return {place: await _find(place, lookup) for place in places}
+async def _find_all(
+    credential_names: Iterable[CredentialName], lookup: Lookup
+) -> Mapping[CredentialName, CredentialLookup]:
+    return {credential: await _find(credential, lookup) for credential in credential_names}
 
 
-async def _find(place: CredentialName, lookup: Lookup) -> CredentialLookup:
-    """Whole, or by its keys: the environment has no whole objects; the subscription shows that it has this one.
+async def _find(credential: CredentialName, lookup: Lookup) -> CredentialLookup:
+    """Look for the whole Secret, or for its keys: the environment has no whole objects; the subscription shows that it
+    has this one.
 
     Keys of one Secret may come from several sources, so that a secret can be stored apart from the ids.
     """
-    address = Address(Holder.SECRET, *place)
+    address = Address(Holder.SECRET, *credential)
     try:
-        found = await lookup.ask(address, SUBSCRIPTION)
-        if not found.exists:
-            found = await lookup.ask(address, None)
-        if found.exists:
-            found = await lookup.ask_each(address, KEYS)
+        state = await lookup.ask(address, SUBSCRIPTION)
+        if not state.exists:
+            state = await lookup.ask(address, None)
+        if state.exists:
+            state = await lookup.ask_each(address, KEYS)
     except VaultError as error:
         return Unknown(str(error))
-    if found.exists:
-        return dict(found.values)
-    return Unknown("a plan does not read remote secret sources.", unasked=True) if found.unasked else None
+    if state.exists:
+        return dict(state.values)
+    return Unknown("a plan does not read remote secret sources.", unasked=True) if state.unasked else None

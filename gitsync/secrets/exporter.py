@@ -1,6 +1,6 @@
-"""Where the exports of a run go: every sink of the settings, asked before it is written to.
+"""The exports of a run: every sink of the settings, checked before it is written to.
 
-Nothing of a resource's exports is written before every sink said that it may be: an object that exists and is not the
+Nothing of a resource's exports is written before every sink has agreed: an object that exists and is not the
 resource's own stops them all (docs/reference/reconciliation.md#export-ownership). What a resource exported goes when
 the resource is forgotten, as a cluster would collect it with its owner.
 """
@@ -19,19 +19,19 @@ from gitsync.secrets.sinks.status import KeptConfigMaps
 
 InTime = Callable[[], AbstractAsyncContextManager[None]]
 
-_BY_HAND: Mapping[str, str] = {
+_MANUAL_STEPS: Mapping[str, str] = {
     "folder": "Delete its folder there, {namespace}/{name}.",
     "sops": "Delete the file {namespace}/{name}.yaml there.",
     "dotenv": "Delete its lines there, and the comment above them.",
     "key-vault": "Delete every secret there that is tagged gitsync-namespace={namespace} and gitsync-name={name}.",
     "kubernetes": "`kubectl delete {kind} {name} --namespace {namespace}` deletes it.",
 }
-"""How a person takes an object out of a sink; of the sink `status`, nothing is left to do by hand."""
+"""How a person removes an object from a sink; the sink `status` needs nothing by hand."""
 
 
 class Outlets:
-    """The sinks of a run. `claims` says who of several resources may write an object, `needed` which Secrets other
-    resources of the run draw on; `kept` is the sink `status`, whose content is written back with the records.
+    """The sinks of a run. `claims` names the resource that may write an object, `needed` the Secrets that other
+    resources of the run read; `kept` is the sink `status`, whose content is written back with the records.
     """
 
     def __init__(
@@ -55,24 +55,24 @@ class Outlets:
         return takes_secrets or address.holder is Holder.CONFIG_MAP or address in self._needed
 
     async def check(self) -> None:
-        """Make sure that every sink can be written to. ConfigError where one cannot."""
+        """Make sure that every sink can be written to. ConfigError if one cannot."""
         for sink in self._sinks:
             await sink.check()
 
     async def write(self, exports: Sequence[Export]) -> None:
         """Write objects of one resource to every sink.
 
-        Raises ExportError, with nothing written, where an object is not the resource's own; VaultError where a sink
+        Raises ExportError, with nothing written, if an object is not the resource's own; VaultError if a sink
         could not be asked, or cannot hold an object (nothing is written then either), or not be written to.
         """
-        strange = [format_not_owned(e.address, e.owner.key) for e in exports if not self._may_claim(e)]
-        for sink in self._sinks if not strange else ():
+        refusals = [format_not_owned(e.address, e.owner.key) for e in exports if not self._may_claim(e)]
+        for sink in self._sinks if not refusals else ():
             owners = [(export, await sink.owner(export.address)) for export in exports]
-            strange += [
+            refusals += [
                 format_not_owned(e.address, e.owner.key) for e, owner in owners if owner not in {None, str(e.owner)}
             ]
-        if strange:
-            raise ExportError("; ".join(sorted(set(strange))), is_fatal=True)
+        if refusals:
+            raise ExportError("; ".join(sorted(set(refusals))), is_fatal=True)
         for sink in self._sinks:
             if isinstance(sink, Examines):
                 sink.examine(exports)
@@ -86,31 +86,35 @@ class Outlets:
     async def collect(
         self, forgotten: Mapping[Key, Sequence[Address]], agent: str, in_time: InTime = nullcontext
     ) -> tuple[Problem, ...]:
-        """Take out of every sink what each resource exported that is forgotten, and is still its own there.
+        """Remove from every sink the exports of forgotten resources that they still own.
 
-        What one sink cannot do stops nothing else; it is returned, in order, as no later run tries it again. `in_time`
-        bounds each removal, and raises TimeoutError where the time is up.
+        A failure of one sink does not stop the others. Failures are returned in order: no later run tries again.
+        `in_time` bounds each removal, and raises TimeoutError if the time is up.
         """
         sinks = self._sinks if self.kept in self._sinks else (self.kept, *self._sinks)
         problems = []
-        for owner, address in [(Owner(key, agent), at) for key in sorted(forgotten) for at in forgotten[key]]:
+        for owner, address in [
+            (Owner(key, agent), exported) for key in sorted(forgotten) for exported in forgotten[key]
+        ]:
             for sink in sinks:
                 try:
                     async with in_time():
                         await sink.remove(address, owner)
                 except VaultError as error:
-                    problems.append(_not_removed(sink.name, address, owner, error))
+                    problems.append(_make_not_removed_problem(sink.name, address, owner, error))
                 except TimeoutError:
-                    late = VaultError("Deadline of the run exceeded.")
-                    problems.append(_not_removed(sink.name, address, owner, late))
+                    timeout = VaultError("Deadline of the run exceeded.")
+                    problems.append(_make_not_removed_problem(sink.name, address, owner, timeout))
         return tuple(problems)
 
 
-def _not_removed(sink: str, address: Address, owner: Owner, error: VaultError) -> Problem:
-    by_hand = _BY_HAND.get(sink, "").format(kind=address.holder.lower(), namespace=address.namespace, name=address.name)
+def _make_not_removed_problem(sink: str, address: Address, owner: Owner, error: VaultError) -> Problem:
+    manual_step = _MANUAL_STEPS.get(sink, "").format(
+        kind=address.holder.lower(), namespace=address.namespace, name=address.name
+    )
     return Problem(
         code="ExportNotRemoved",
         level=Level.WARNING,
         message=f"{address}, which {owner} exported, was not removed from the sink {sink}: {error.message}",
-        hint=" ".join(filter(None, (error.hint, by_hand))),
+        hint=" ".join(filter(None, (error.hint, manual_step))),
     )

@@ -1,6 +1,6 @@
-"""The sources and sinks on this machine, made of the settings; the words are those of `secret_sources` and `export_to`.
+"""The sources and sinks on this machine, from the settings; the words are those of `secret_sources` and `export_to`.
 
-Apart from the places, so that these know no settings.
+Separate from sources and sinks, so that these do not depend on settings.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ SINKS = ("folder", "sops", "dotenv", "ci")
 
 
 def open_local_source(word: str, config: Config, environment: Mapping[str, str]) -> SecretSource | None:
-    """The source `folder` or `environment`; None for another word. ConfigError where its folder is not given, or is
-    not there: all would be unknown then.
+    """The source `folder` or `environment`; None for another word. ConfigError if its folder is not set, or
+    does not exist: then all values would be unknown.
     """
     if word == "environment":
         return EnvironmentSource(environment)
@@ -39,8 +39,8 @@ def open_local_source(word: str, config: Config, environment: Mapping[str, str])
             hint="Set --secrets-folder or --config-maps-folder.",
         )
     return FolderSource(
-        secrets=_there(config.secrets_folder, "--secrets-folder"),
-        config_maps=_there(config.config_maps_folder, "--config-maps-folder"),
+        secrets=_find_folder(config.secrets_folder, "--secrets-folder"),
+        config_maps=_find_folder(config.config_maps_folder, "--config-maps-folder"),
         namespace=find_source_settings(config, None).namespace,
     )
 
@@ -51,23 +51,23 @@ def open_local_sink(
     """One of `SINKS`; None for another word. `tell` shows a line to the host of a pipeline, and is not to be masked.
     Programs end with `grace`.
 
-    ConfigError where its folder or file is not given.
+    ConfigError if its folder or file is not set.
     """
     match word:
         case "folder":
-            return FolderSink(_given(config.export_folder, word, "--export-folder"))
+            return FolderSink(_require_path(config.export_folder, word, "--export-folder"))
         case "sops":
-            folder = _given(config.export_sops_folder, word, "--export-sops-folder")
+            folder = _require_path(config.export_sops_folder, word, "--export-sops-folder")
             return SopsSink(folder, Sops(environment=environment, grace=grace or Grace()))
         case "dotenv":
-            return DotenvSink(_given(config.export_dotenv, word, "--export-dotenv"))
+            return DotenvSink(_require_path(config.export_dotenv, word, "--export-dotenv"))
         case "ci":
             return PipelineSink(environment, tell)
         case _:
             return None
 
 
-def _there(path: str | None, flag: str) -> Path | None:
+def _find_folder(path: str | None, flag: str) -> Path | None:
     if not path:
         return None
     folder = Path(path)
@@ -76,7 +76,7 @@ def _there(path: str | None, flag: str) -> Path | None:
     return folder
 
 
-def _given(path: str | None, word: str, flag: str) -> Path:
+def _require_path(path: str | None, word: str, flag: str) -> Path:
     if not path:
         raise ConfigError(f"The secret sink {word} needs {flag}.", hint=f"Set {flag}.")
     return Path(path)

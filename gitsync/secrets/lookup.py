@@ -1,6 +1,6 @@
-"""What the sources of secrets and config maps say, asked in their order and once for each value.
+"""Looks up values in the sources of secrets and config maps, in their order and once for each value.
 
-Apart from the values of a run, since credentials are looked up before there is one.
+Separate from the values of a run, since credentials are looked up before there is one.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from gitsync.secrets.protocols import SecretSource
 
 @dataclass(slots=True)
 class LookupState:
-    """What was said of one object so far. `unasked`: a source may not be asked in a plan, so there may be more."""
+    """The known values of one object. `unasked`: a plan does not ask remote sources, so there may be more."""
 
     values: dict[str, Secret] = field(default_factory=dict)
     exists: bool = False
@@ -31,15 +31,15 @@ class Lookup:
         self._sources = sources
         self._asks_remote = asks_remote
         self._redact = redact
-        self._found: dict[Address, LookupState] = {}
-        self._asked: dict[Address, set[str | None]] = {}
-        self._asking: dict[Address, asyncio.Lock] = {}
+        self._states: dict[Address, LookupState] = {}
+        self._asked_keys: dict[Address, set[str | None]] = {}
+        self._locks: dict[Address, asyncio.Lock] = {}
 
     async def ask(self, address: Address, key: str | None) -> LookupState:
-        """Look for one key of an object, or for all of it, and return what is known of the object then.
+        """Look for one key of an object, or for all of it, and return the state of the object.
 
         A key comes from the first source that has it, a whole object from the first that has the object. Raises
-        VaultError where a source cannot tell.
+        VaultError if a source cannot be read.
         """
         return await self._ask_once(address, {key})
 
@@ -47,33 +47,33 @@ class Lookup:
         """The same for several keys: each source is asked once, for all that no earlier one has."""
         return await self._ask_once(address, set(keys))
 
-    async def _ask_once(self, address: Address, wanted: set[str | None]) -> LookupState:
-        async with self._asking.setdefault(address, asyncio.Lock()):
-            asked = self._asked.setdefault(address, set())
-            if None not in asked and (new := wanted - asked):
-                await self._ask(address, sorted(key for key in new if key is not None))
-                asked |= new
+    async def _ask_once(self, address: Address, keys: set[str | None]) -> LookupState:
+        async with self._locks.setdefault(address, asyncio.Lock()):
+            asked_keys = self._asked_keys.setdefault(address, set())
+            if None not in asked_keys and (new_keys := keys - asked_keys):
+                await self._ask(address, sorted(key for key in new_keys if key is not None))
+                asked_keys |= new_keys
         return self.found(address)
 
     def found(self, address: Address) -> LookupState:
-        """What is known of an object without asking."""
-        return self._found.setdefault(address, LookupState())
+        """The state of an object, without a lookup."""
+        return self._states.setdefault(address, LookupState())
 
     async def _ask(self, address: Address, keys: Sequence[str]) -> None:
-        """Ask the sources for keys, or for the whole object where there are none."""
-        known, missing = self.found(address), keys
+        """Ask the sources for keys, or for the whole object if there are none."""
+        state, missing = self.found(address), keys
         for source in self._sources:
             if source.is_remote and not self._asks_remote:
-                known.unasked = True
+                state.unasked = True
                 continue
             values = await source.read(address, tuple(missing))
             if values is None:
                 continue
-            known.exists = True
+            state.exists = True
             for value in iterate_secrets(values) if address.holder is Holder.SECRET else ():
                 self._redact(value)
             for name, value in values.items():
-                known.values.setdefault(name, value)
+                state.values.setdefault(name, value)
             missing = [key for key in missing if key not in values]
             if not missing:
                 return

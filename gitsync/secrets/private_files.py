@@ -17,8 +17,8 @@ from pathlib import Path
 FOLDER_MODE = 0o700
 FILE_MODE = 0o600
 
-_ANEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC  # nothing that lies there is written to
-_OTHERS = 0o077
+_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC  # never write to an existing file
+_OTHER_USERS = 0o077
 
 
 class UnfitError(Exception):
@@ -45,43 +45,43 @@ def ensure_private_folder(folder: Path) -> None:
 
 
 def judge_folder(folder: Path) -> None:
-    """Raise UnfitError where a path is no folder of this user alone; OSError where nothing is there."""
-    found = folder.lstat()
-    if stat.S_ISLNK(found.st_mode):
+    """Raise UnfitError if a path is not a private folder of this user; OSError if it does not exist."""
+    status = folder.lstat()
+    if stat.S_ISLNK(status.st_mode):
         raise UnfitError(f"{folder} is a symbolic link.", "Use the folder itself.")
-    if not stat.S_ISDIR(found.st_mode):
+    if not stat.S_ISDIR(status.st_mode):
         raise UnfitError(f"{folder} is not a folder.", "Use a folder, or another path.")
-    _judge(folder, found, "700")
+    _check_owner_and_mode(folder, status, "700")
 
 
 def judge_file(file: Path) -> None:
-    """Raise UnfitError where something is at a path that is no file of this user alone."""
+    """Raise UnfitError if something other than a private file of this user is at a path."""
     try:
-        found = file.lstat()
+        status = file.lstat()
     except FileNotFoundError:
         return
-    if not stat.S_ISREG(found.st_mode):
-        kind = "a symbolic link" if stat.S_ISLNK(found.st_mode) else "not a file"
+    if not stat.S_ISREG(status.st_mode):
+        kind = "a symbolic link" if stat.S_ISLNK(status.st_mode) else "not a file"
         raise UnfitError(f"{file} is {kind}.", "Use the file itself, or another path.")
-    _judge(file, found, "600")
+    _check_owner_and_mode(file, status, "600")
 
 
-def _judge(path: Path, found: os.stat_result, mode: str) -> None:
-    if found.st_uid != os.geteuid():
+def _check_owner_and_mode(path: Path, status: os.stat_result, mode: str) -> None:
+    if status.st_uid != os.geteuid():
         raise UnfitError(
-            f"{path} belongs to the user {found.st_uid}, and gitsync runs as {os.geteuid()}.",
+            f"{path} belongs to the user {status.st_uid}, and gitsync runs as {os.geteuid()}.",
             f"Run `chown {os.geteuid()} {path}`, or use another path.",
         )
-    if found.st_mode & _OTHERS:
+    if status.st_mode & _OTHER_USERS:
         raise UnfitError(
-            f"{path} has the mode {stat.S_IMODE(found.st_mode):04o}: other users can read or write secrets.",
+            f"{path} has the mode {stat.S_IMODE(status.st_mode):04o}: other users can read or write secrets.",
             f"Run `chmod {mode} {path}`.",
         )
 
 
 def write_new(file: Path, content: bytes, mode: int = FILE_MODE) -> None:
-    """Write a file that is not there yet, and have it on the disk."""
-    with os.fdopen(os.open(file, _ANEW, mode), "wb") as stream:
+    """Write a new file, and flush it to the disk."""
+    with os.fdopen(os.open(file, _CREATE, mode), "wb") as stream:
         stream.write(content)
         stream.flush()
         os.fsync(stream.fileno())
@@ -89,18 +89,18 @@ def write_new(file: Path, content: bytes, mode: int = FILE_MODE) -> None:
 
 def replace(file: Path, content: bytes, mode: int = FILE_MODE) -> None:
     """Write a file as a whole: readers see the old one or the new one."""
-    half = file.with_name(f".gitsync-{secrets.token_hex(8)}")
+    temporary = file.with_name(f".gitsync-{secrets.token_hex(8)}")
     try:
-        write_new(half, content, mode)
-        half.replace(file)
+        write_new(temporary, content, mode)
+        temporary.replace(file)
     except BaseException:
-        half.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
     sync_folder(file.parent)
 
 
 def sync_folder(folder: Path) -> None:
-    """Have the names in a folder on the disk too."""
+    """Flush the names in a folder to the disk."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)

@@ -1,6 +1,6 @@
-"""What a place must do that Secrets and config maps are read from or written to.
+"""The protocols of sources and sinks of Secrets and config maps.
 
-Apart from the places, since the run knows only these two protocols.
+Separate from the sources and sinks, since the run depends only on these protocols.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from gitsync.model.secret import Secret
 
 
 class VaultError(GitsyncError):
-    """A place of secrets could not be asked, or not be written to: what is in it is unknown, not absent."""
+    """A source or sink could not be read or written: its content is unknown, not absent."""
 
 
 class SecretSource(Protocol):
-    """Where values may be found. `name` is its word in the setting `secret_sources`.
+    """A source of values. `name` is its word in the setting `secret_sources`.
 
-    `is_remote` tells that asking it is a request to somewhere else: a plan never does.
+    `is_remote` tells that a read sends a request to a service: a plan never does.
     """
 
     name: str
@@ -36,7 +36,7 @@ class SecretSource(Protocol):
 
 
 class Sink(Protocol):
-    """Where exported objects are written. `name` is its word in the setting `export_to`."""
+    """A target of exported objects. `name` is its word in the setting `export_to`."""
 
     name: str
 

@@ -1,6 +1,6 @@
-"""The places elsewhere, Key Vault and the cluster of the job, opened as the settings name them.
+"""The remote sources and sinks, Key Vault and the cluster of the job, opened if the settings name them.
 
-Each is source and sink in one, and is opened once for both. A plan opens none, since it asks none: it may run on a
+Each is source and sink in one, and is opened once for both. A plan opens none, since it reads none: it may run on a
 laptop, outside of any cluster, without the right to see a secret.
 """
 
@@ -27,7 +27,7 @@ REMOTE = (KeyVault.name, Kubernetes.name)
 """Their words in `secret_sources` and `export_to`."""
 
 OpenVault = Callable[[], AbstractAsyncContextManager[tuple[Any, VaultConnection]]]
-"""Opens the credential of the run, and its way to Azure."""
+"""Opens the credential of the run, and its connection to Azure."""
 
 
 @dataclass(slots=True, kw_only=True)  # not frozen, since the protocol's attributes are plain
@@ -42,9 +42,9 @@ class Unopened:
 
 
 def list_unopened(config: Config) -> Mapping[str, Unopened]:
-    """What a plan has for the sources elsewhere. ConfigError where a setting lacks that a sync would need."""
+    """The replacements of remote sources in a plan. ConfigError if a setting is missing that a sync would need."""
     if KeyVault.name in {*config.secret_sources, *config.export_to}:
-        _address(config)
+        _require_key_vault(config)
     return {word: Unopened(name=word) for word in REMOTE if word in config.secret_sources}
 
 
@@ -52,24 +52,25 @@ def list_unopened(config: Config) -> Mapping[str, Unopened]:
 async def open_remote(
     config: Config, identity: OpenVault, clock: Clock, environment: Mapping[str, str], account: Path = FOLDER
 ) -> AsyncIterator[Mapping[str, KeyVault | Kubernetes]]:
-    """The places elsewhere that the settings name, by their word. `account` is the folder of the service account.
+    """The remote sources and sinks that the settings name, by their word. `account` is the folder of the service
+    account.
 
-    Raises ConfigError where one cannot be opened. Nothing is sent yet.
+    Raises ConfigError if one cannot be opened. Nothing is sent yet.
     """
     words = {*config.secret_sources, *config.export_to}
     places: dict[str, KeyVault | Kubernetes] = {}
-    async with AsyncExitStack() as opened:
+    async with AsyncExitStack() as stack:
         if KeyVault.name in words:
-            url = _address(config)
-            credential, way = await opened.enter_async_context(identity())
-            vault = await opened.enter_async_context(open_key_vault(url, credential, way, clock))
+            url = _require_key_vault(config)
+            credential, connection = await stack.enter_async_context(identity())
+            vault = await stack.enter_async_context(open_key_vault(url, credential, connection, clock))
             places[KeyVault.name] = vault
         if Kubernetes.name in words:
-            places[Kubernetes.name] = await opened.enter_async_context(open_kubernetes(environment, clock, account))
+            places[Kubernetes.name] = await stack.enter_async_context(open_kubernetes(environment, clock, account))
         yield places
 
 
-def _address(config: Config) -> str:
+def _require_key_vault(config: Config) -> str:
     if not config.key_vault:
         raise ConfigError(
             "The secret source and sink `key-vault` need a Key Vault.",

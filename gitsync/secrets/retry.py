@@ -1,7 +1,7 @@
-"""Asks a place that is elsewhere again, where its refusal may pass: a few times, and not for long.
+"""Retries requests to remote sources and sinks if their refusal may pass: a few times, and not for long.
 
-Apart from the places, since all wait alike: as long as the answer asks for (`Retry-After`), else twice as long each
-time.
+Separate from the sources and sinks, since all wait alike: as long as the answer asks for (`Retry-After`), else twice as
+long each time.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from gitsync.model.clock import Clock
 from gitsync.secrets.protocols import VaultError
 
 LONGEST_WAIT = 60.0
-"""Seconds. A place that wants to be left alone for longer is asked again by the next run."""
+"""Seconds. If a service asks to wait longer, the next run tries again."""
 
 LONGEST_REQUEST = 60.0
 """Seconds for one request, from its token to the last byte of its answer."""
@@ -29,7 +29,7 @@ _doubling = wait_exponential(multiplier=1, max=16)
 
 
 class PassingError(VaultError):
-    """A refusal that may pass: `attempts` in all are worth while, `retry_after` seconds apart where that was said."""
+    """A refusal that may pass: try `attempts` times in all, `retry_after` seconds apart if it is set."""
 
     def __init__(self, message: str, *, attempts: int, retry_after: float | None = None, hint: str = "") -> None:
         super().__init__(message, hint=hint)
@@ -48,7 +48,7 @@ async def answered(message: str) -> AsyncIterator[None]:
 
 
 async def retry_passing(ask: Callable[[], Awaitable[_Answer]], clock: Clock) -> _Answer:
-    """What `ask` answers, asked again while it raises PassingError and its attempts are not used up."""
+    """Return the answer of `ask`; repeat it while it raises PassingError and has attempts left."""
 
     async def once() -> _Answer:  # tenacity awaits nothing but coroutine functions
         return await ask()
@@ -59,7 +59,7 @@ async def retry_passing(ask: Callable[[], Awaitable[_Answer]], clock: Clock) -> 
 
 
 def read_retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds that an answer asks to wait; None where it does not say so in seconds."""
+    """Seconds that an answer asks to wait; None if it does not say so in seconds."""
     text = headers.get("Retry-After", "").strip()
     return float(text) if text.isascii() and text.isdigit() else None
 
@@ -68,16 +68,16 @@ def _may_pass(error: BaseException) -> bool:
     return isinstance(error, PassingError) and (error.retry_after or 0) <= LONGEST_WAIT
 
 
-def _error_of(state: RetryCallState) -> BaseException | None:
+def _find_error(state: RetryCallState) -> BaseException | None:
     return state.outcome.exception() if state.outcome else None
 
 
 def _stop(state: RetryCallState) -> bool:
-    error = _error_of(state)
+    error = _find_error(state)
     return isinstance(error, PassingError) and state.attempt_number >= error.attempts
 
 
 def _wait(state: RetryCallState) -> float:
-    error = _error_of(state)
-    asked_for = error.retry_after if isinstance(error, PassingError) else None
-    return _doubling(state) if asked_for is None else asked_for
+    error = _find_error(state)
+    retry_after = error.retry_after if isinstance(error, PassingError) else None
+    return _doubling(state) if retry_after is None else retry_after

@@ -32,7 +32,7 @@ _KEY_VAULT = re.compile(
 _ENCRYPTED_MEMBERS = "^(data|stringData)$"
 _LONGEST_COMPLAINT = 300
 _SENSITIVE = re.compile(r"AGE-SECRET-KEY-[A-Z0-9-]+|ENC\[[^\]]*\]?|`[^`]*`?|\b[0-9A-Fa-f]{32,}\b")
-"""What a complaint may quote: keys, ciphertexts, digests of values, and pieces of what was read."""
+"""Secrets that a complaint may quote: keys, ciphertexts, digests of values, and pieces of the input."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,26 +46,26 @@ class Sops:
     grace: Grace = field(default_factory=Grace)
 
     def require(self, reason: str) -> str:
-        """Where the program is. VaultError, with the reason that it is needed for, where it is not installed."""
-        found = shutil.which("sops", path=self.environment.get("PATH", os.defpath))
-        if found is None:
+        """Return the path of the program. VaultError, with the reason that needs it, if it is not installed."""
+        path = shutil.which("sops", path=self.environment.get("PATH", os.defpath))
+        if path is None:
             raise VaultError(
                 f"{reason}, but sops is not installed.",
                 hint="Install it from https://github.com/getsops/sops/releases.",
             )
-        return found
+        return path
 
-    async def decrypt(self, text: bytes, *, form: str, where: str) -> bytes:
-        """What an encrypted text says, in the same form: "yaml" or "json". Raises VaultError that names `where`."""
-        program = self.require(f"{where} is encrypted with SOPS")
-        environment = self._environment_for(text, where)
-        forms = ("--input-type", form, "--output-type", form, "/dev/stdin")
-        code, output, complaint = await self._run((program, "decrypt", *forms), text, environment)
+    async def decrypt(self, text: bytes, *, form: str, path: str) -> bytes:
+        """Decrypt a text, which keeps its form: "yaml" or "json". Raises VaultError that names `path`."""
+        program = self.require(f"{path} is encrypted with SOPS")
+        environment = self._select_environment(text, path)
+        format_options = ("--input-type", form, "--output-type", form, "/dev/stdin")
+        code, output, complaint = await self._run((program, "decrypt", *format_options), text, environment)
         if code:  # before 3.9 there were flags in place of commands
-            code, output, complaint = await self._run((program, "--decrypt", *forms), text, environment)
+            code, output, complaint = await self._run((program, "--decrypt", *format_options), text, environment)
         if code:
             raise VaultError(
-                f"{where} cannot be decrypted: sops reported {_first_line(complaint)}",
+                f"{path} cannot be decrypted: sops reported {_format_complaint_line(complaint)}",
                 hint="Set the key, for example in SOPS_AGE_KEY, and try `sops decrypt` on the file.",
             )
         return output
@@ -74,39 +74,39 @@ class Sops:
         """A manifest (JSON) as the encrypted YAML that belongs into `file` (absolute), by the creation rules of the
         .sops.yaml that is found from `folder` upwards. Raises VaultError.
         """
-        words = ("--encrypted-regex", _ENCRYPTED_MEMBERS, "--input-type", "json", "--output-type", "yaml")
-        named = ("--filename-override", str(file), "/dev/stdin")
-        command = (self.require(f"{file} must be encrypted with SOPS"), "encrypt", *words, *named)
+        format_options = ("--encrypted-regex", _ENCRYPTED_MEMBERS, "--input-type", "json", "--output-type", "yaml")
+        input_options = ("--filename-override", str(file), "/dev/stdin")
+        command = (self.require(f"{file} must be encrypted with SOPS"), "encrypt", *format_options, *input_options)
         code, output, complaint = await self._run(command, manifest, self.environment, folder)
         if code:
             raise VaultError(
-                f"{file} cannot be encrypted: sops reported {_first_line(complaint)}",
+                f"{file} cannot be encrypted: sops reported {_format_complaint_line(complaint)}",
                 hint="Add a creation rule for it to .sops.yaml there or above, or set SOPS_AGE_RECIPIENTS; "
                 "sops must be 3.9 or later.",
             )
         return output
 
-    def _environment_for(self, text: bytes, where: str) -> Mapping[str, str]:
-        """What a text may be decrypted with: the token of a Vault only where it names that Vault and no other."""
-        ours = self.environment.get("VAULT_ADDR", "").rstrip("/")
-        values = _read_in_one_way(text, where)
-        named = {address for value in values for address in _named(value, "vault_address")}
-        strange = sorted(address for address in named if address.rstrip("/") != ours)
-        if strange:
+    def _select_environment(self, text: bytes, path: str) -> Mapping[str, str]:
+        """The environment to decrypt a text: with the token of a Vault only if the text names only that Vault."""
+        own_address = self.environment.get("VAULT_ADDR", "").rstrip("/")
+        values = _read_unambiguous(text, path)
+        vault_addresses = {address for value in values for address in _find_members(value, "vault_address")}
+        foreign = sorted(address for address in vault_addresses if address.rstrip("/") != own_address)
+        if foreign:
             raise VaultError(
-                f"{where} is encrypted for the HashiCorp Vault at {strange[0]!r}, which would receive the Vault token.",
+                f"{path} is encrypted for the HashiCorp Vault at {foreign[0]!r}, which would receive the Vault token.",
                 hint="Set VAULT_ADDR to the same address to allow it.",
             )
-        for url in sorted(url for value in values for url in _named(value, "vault_url")):
+        for url in sorted(url for value in values for url in _find_members(value, "vault_url")):
             if not _KEY_VAULT.fullmatch(url):
                 raise VaultError(
-                    f"{where} is encrypted for the Key Vault at {url!r}, which is not an Azure host.",
+                    f"{path} is encrypted for the Key Vault at {url!r}, which is not an Azure host.",
                     hint="Encrypt it with another key.",
                 )
-        return {name: value for name, value in self.environment.items() if named or name != "VAULT_TOKEN"}
+        return {name: value for name, value in self.environment.items() if vault_addresses or name != "VAULT_TOKEN"}
 
     async def _run(
-        self, command: Sequence[str], given: bytes, environment: Mapping[str, str], folder: Path | None = None
+        self, command: Sequence[str], stdin: bytes, environment: Mapping[str, str], folder: Path | None = None
     ) -> tuple[int, bytes, str]:
         """Exit code, output and complaint. All that the program started ends with it."""
         call = ProgramCall(
@@ -116,10 +116,10 @@ class Sops:
             timeout=self.timeout,
             grace=self.grace,
             folder=folder,
-            stdin=given,
+            stdin=stdin,
         )
         try:
-            ended = await run_beside(call)
+            result = await run_beside(call)
         except TimeoutError:
             raise VaultError(
                 "sops was stopped because the run was stopped."
@@ -129,10 +129,10 @@ class Sops:
             ) from None
         except OSError as error:
             raise VaultError(f"{command[0]} cannot be started: {error.strerror}.") from error
-        return ended.code, ended.output, ended.complaint.decode("utf-8", "replace")
+        return result.code, result.output, result.complaint.decode("utf-8", "replace")
 
 
-def _first_line(complaint: str) -> str:
+def _format_complaint_line(complaint: str) -> str:
     lines = [line.strip() for line in complaint.splitlines() if line.strip()]
     if not lines:
         return "nothing."
@@ -141,22 +141,24 @@ def _first_line(complaint: str) -> str:
     return f"“{truncate(plain.strip(), _LONGEST_COMPLAINT)}”"
 
 
-def _read_in_one_way(text: bytes, where: str) -> list[Any]:
-    """The documents of a text. VaultError where `sops` may read something else in it than is read here."""
-    contents = read_documents(where, text)
-    twice = [problem for one in contents.documents for problem in one.problems if problem.code == "DuplicateKey"]
-    for problem in (*contents.problems, *twice):
-        raise VaultError(f"{where} is not passed to sops: {problem.message}", hint=problem.hint)
-    return [one.value for one in contents.documents]
+def _read_unambiguous(text: bytes, path: str) -> list[Any]:
+    """The documents of a text. VaultError if `sops` may read the text in another way."""
+    contents = read_documents(path, text)
+    duplicates = [
+        problem for document in contents.documents for problem in document.problems if problem.code == "DuplicateKey"
+    ]
+    for problem in (*contents.problems, *duplicates):
+        raise VaultError(f"{path} is not passed to sops: {problem.message}", hint=problem.hint)
+    return [document.value for document in contents.documents]
 
 
-def _named(value: Any, member: str) -> Iterator[str]:
+def _find_members(value: Any, member: str) -> Iterator[str]:
     """The values of a name anywhere in a document, case-insensitive."""
     if isinstance(value, Mapping):
-        for key, found in value.items():
+        for key, item in value.items():
             if key.casefold() == member:
-                yield str(found)
-            yield from _named(found, member)
+                yield str(item)
+            yield from _find_members(item, member)
     elif isinstance(value, list):
-        for each in value:
-            yield from _named(each, member)
+        for item in value:
+            yield from _find_members(item, member)

@@ -1,4 +1,4 @@
-"""The places of secrets and config maps that a run is handed: sources in the order of the settings, and sinks."""
+"""The sources and sinks of secrets and config maps of a run, in the order of the settings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gitsync.secrets.sources.encrypted import EncryptedSource
 from gitsync.secrets.sources.manifests import ManifestSource
 
 MANIFESTS = "manifests"
-"""The source that is known only once the manifests are read."""
+"""The source that exists only once the manifests are read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +33,6 @@ class Places:
     def sources_with(self, manifests: Manifests, namespace: str) -> tuple[SecretSource, ...]:
         """Every source, the manifests among them, in order. `namespace` is that of manifests which name none."""
         sops = Sops(environment=self.environment, grace=self.grace)
-        read = EncryptedSource(ManifestSource(manifests), manifests.encrypted, sops, namespace=namespace)
-        known = {**self.sources, MANIFESTS: read}
-        return tuple(known[name] for name in self.order)
+        manifest_source = EncryptedSource(ManifestSource(manifests), manifests.encrypted, sops, namespace=namespace)
+        by_name = {**self.sources, MANIFESTS: manifest_source}
+        return tuple(by_name[name] for name in self.order)

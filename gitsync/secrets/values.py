@@ -42,40 +42,40 @@ class RunValues:
         self._arm_ids[key] = arm_id
 
     def rooted(self, key: Key, root: str) -> None:
-        """Make known what the ids of a resource's extension resources begin with."""
+        """Make known the prefix of the ids of a resource's extension resources."""
         self._roots[key] = root
 
     async def gather(self, namespace: str, holes: Iterable[Hole]) -> None:
         """Read the values of references from the sources, except exports of this run. Raises VaultError if a source
         cannot be read.
         """
-        for address, key in _needs(namespace, holes):
-            if not (self._has_exported(address, key) or self._is_to_come(address, key)):
+        for address, key in _list_needs(namespace, holes):
+            if not (self._is_exported(address, key) or self._is_to_come(address, key)):
                 await self._lookup.ask(address, key)
 
-    def _has_exported(self, address: Address, key: str | None) -> bool:
-        found = self._exported.get(address)
-        return found is not None and (key is None or key in found)
+    def _is_exported(self, address: Address, key: str | None) -> bool:
+        exported = self._exported.get(address)
+        return exported is not None and (key is None or key in exported)
 
     def secret(self, namespace: str, name: str, key: str) -> Secret:
         address = Address(Holder.SECRET, namespace, name)
-        found = self._value(address, key, f"<secret {name}/{key}>")
-        if found is not None:
-            return found
+        value = self._find_value(address, key, f"<secret {name}/{key}>")
+        if value is not None:
+            return value
         raise MissingValueError(
             "SecretNotFound",
             "failed resolving secret references: couldn't resolve secret reference "
-            f"{namespace}/{name}.{key}: {namespace}/{name} does not exist{self._lacking(address, key)}",
+            f"{namespace}/{name}.{key}: {namespace}/{name} does not exist{self._describe_missing_key(address, key)}",
         )
 
     def secret_map(self, namespace: str, name: str) -> Mapping[str, Secret] | Secret:
         address = Address(Holder.SECRET, namespace, name)
         if address in self._exported:
             return self._exported[address]
-        known = self._lookup.found(address)
-        if known.exists and not self._is_to_come(address, None):
-            return known.values
-        if known.unasked or self._is_to_come(address, None):
+        state = self._lookup.found(address)
+        if state.exists and not self._is_to_come(address, None):
+            return state.values
+        if state.unasked or self._is_to_come(address, None):
             return Placeholder(f"<secret {name}>")
         raise MissingValueError(
             "SecretNotFound",
@@ -85,17 +85,17 @@ class RunValues:
 
     def config_map(self, namespace: str, name: str, key: str) -> str | Secret:
         address = Address(Holder.CONFIG_MAP, namespace, name)
-        found = self._value(address, key, f"<configmap {name}/{key}>")
-        if found is not None:
-            return found if isinstance(found, Placeholder) else found.reveal()
+        value = self._find_value(address, key, f"<configmap {name}/{key}>")
+        if value is not None:
+            return value if isinstance(value, Placeholder) else value.reveal()
         raise MissingValueError(
             "ConfigMapNotFound",
             "failed resolving config map references: couldn't resolve config map reference "
-            f"{namespace}/{name}.{key}: {namespace}/{name} does not exist{self._lacking(address, key)}",
+            f"{namespace}/{name}.{key}: {namespace}/{name} does not exist{self._describe_missing_key(address, key)}",
         )
 
     def arm_id(self, key: Key) -> str:
-        """Return the id of another manifest; MissingValueError where there is none."""
+        """Return the id of another manifest; MissingValueError if there is none."""
         try:
             return self._arm_ids[key]
         except KeyError:
@@ -106,29 +106,29 @@ class RunValues:
             ) from None
 
     def root(self, key: Key) -> str:
-        """What the ids of its extension resources begin with. A plan shows that it is yet to come."""
+        """The prefix of the ids of its extension resources. A plan shows a placeholder if it is not known yet."""
         if key in self._roots:
             return self._roots[key]
         if self._foresees:
             return format_alias_root(key)
         raise MissingValueError("WaitingForOwner", f"The subscription of {key} is not known yet.")
 
-    def _value(self, address: Address, key: str, placeholder: str) -> Secret | None:
-        if self._has_exported(address, key):
+    def _find_value(self, address: Address, key: str, placeholder: str) -> Secret | None:
+        if self._is_exported(address, key):
             return self._exported[address][key]
         if self._is_to_come(address, key):
             return Placeholder(placeholder)
-        known = self._lookup.found(address)
-        if key in known.values:
-            return known.values[key]
-        return Placeholder(placeholder) if known.unasked else None
+        state = self._lookup.found(address)
+        if key in state.values:
+            return state.values[key]
+        return Placeholder(placeholder) if state.unasked else None
 
     def _is_to_come(self, address: Address, key: str | None) -> bool:
         """Tell whether, in a plan, a resource of the run will export it."""
         promised = self._promised.get(address, frozenset()) if self._foresees else frozenset()
         return bool(promised) and (key is None or not promised.isdisjoint({key, None}))
 
-    def _lacking(self, address: Address, key: str) -> str:
+    def _describe_missing_key(self, address: Address, key: str) -> str:
         promised = self._promised.get(address, frozenset())
         is_made_without = bool(promised) and promised.isdisjoint({key, None})
         if not (is_made_without or address in self._exported or self._lookup.found(address).exists):
@@ -136,7 +136,7 @@ class RunValues:
         return f' ({address.holder} "{address.namespace}/{address.name}" does not contain key "{key}")'
 
 
-def _needs(namespace: str, holes: Iterable[Hole]) -> Iterator[tuple[Address, str | None]]:
+def _list_needs(namespace: str, holes: Iterable[Hole]) -> Iterator[tuple[Address, str | None]]:
     for hole in holes:
         match hole:
             case SecretHole(name, key):
@@ -145,5 +145,5 @@ def _needs(namespace: str, holes: Iterable[Hole]) -> Iterator[tuple[Address, str
                 yield Address(Holder.SECRET, namespace, name), None
             case ConfigMapHole(name, key):
                 yield Address(Holder.CONFIG_MAP, namespace, name), key
-            case _:  # other manifests are no matter of sources
+            case _:  # other manifests are not in sources
                 pass

@@ -19,7 +19,7 @@ from gitsync.redaction import Redactions
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Network:
-    """The way there. `ca_bundle` is a PEM file trusted instead of the system's; `environment` names the proxy
+    """How to reach Azure. `ca_bundle` is a PEM file trusted instead of the system's; `environment` names the proxy
     (`HTTPS_PROXY`, `NO_PROXY`). Seconds: to connect, and for the next byte; Azure itself gives up after 60.
     """
 

@@ -32,38 +32,40 @@ _FIELDS = (*_IDS, "client_secret", "authentication_endpoint")
 
 
 def open_certificate_credential(sign_in: SignIn, options: dict[str, Any]) -> CertificateCredential:
-    """The credential of a certificate with its private key. ConfigError where it is none, or the password is wrong."""
-    given = sign_in.certificate
-    data = _read(Path(sign_in.certificate_file)) if given is None else _decoded(given, sign_in)
+    """The credential of a certificate with its private key. ConfigError if it is not one, or the password is wrong."""
+    certificate = sign_in.certificate
+    data = _read(Path(sign_in.certificate_file)) if certificate is None else _decode(certificate, sign_in)
     password = sign_in.certificate_password.reveal() if sign_in.certificate_password else None
     try:
         return CertificateCredential(
             sign_in.tenant, sign_in.client, certificate_data=data, password=password, **options
         )
     except (ValueError, TypeError) as error:  # TypeError: cryptography's, for a password that is missing
-        raise _no_certificate(sign_in) from error
+        raise _make_certificate_error(sign_in) from error
 
 
 def open_identity_file_credential(sign_in: SignIn, options: dict[str, Any], clock: Clock) -> ClientAssertionCredential:
     """The credential of a user-assigned identity, whose file has its certificate and the authority to go to.
 
-    Raises ConfigError where the file may not be read, cannot be, or is none of these.
+    Raises ConfigError if the file is outside the allowed folder, cannot be read, or is not such a file.
     """
-    found = _fields(_allowed(sign_in), sign_in)
-    authority = found["authentication_endpoint"].rstrip("/")
+    fields = _read_fields(_find_identity_file(sign_in), sign_in)
+    authority = fields["authentication_endpoint"].rstrip("/")
     origin = parse_origin(authority)
-    if origin is None or origin[0] != "https" or not all(_ID.fullmatch(found[name]) for name in _IDS):
-        raise _no_identity(sign_in)
+    if origin is None or origin[0] != "https" or not all(_ID.fullmatch(fields[name]) for name in _IDS):
+        raise _make_identity_error(sign_in)
     options = {**options, "authority": authority, "disable_instance_discovery": True}  # a regional one is not listed
-    audience = f"{authority}/{found['tenant_id']}/oauth2/v2.0/token"
+    audience = f"{authority}/{fields['tenant_id']}/oauth2/v2.0/token"
     try:
-        vouch = make_assertion_source(base64.b64decode(found["client_secret"]), found["client_id"], audience, clock)
-        return ClientAssertionCredential(found["tenant_id"], found["client_id"], vouch, **options)
+        make_assertion = make_assertion_source(
+            base64.b64decode(fields["client_secret"]), fields["client_id"], audience, clock
+        )
+        return ClientAssertionCredential(fields["tenant_id"], fields["client_id"], make_assertion, **options)
     except (ValueError, TypeError) as error:
-        raise _no_identity(sign_in) from error
+        raise _make_identity_error(sign_in) from error
 
 
-def _decoded(certificate: Secret, sign_in: SignIn) -> bytes:
+def _decode(certificate: Secret, sign_in: SignIn) -> bytes:
     """PEM as it is; anything else is base64, of PKCS#12 or once more of PEM."""
     text = certificate.reveal()
     if text.lstrip().encode().startswith(_PEM):
@@ -71,11 +73,11 @@ def _decoded(certificate: Secret, sign_in: SignIn) -> bytes:
     try:
         return base64.b64decode("".join(text.split()), validate=True)
     except (ValueError, binascii.Error) as error:
-        raise _no_certificate(sign_in) from error
+        raise _make_certificate_error(sign_in) from error
 
 
-def _allowed(sign_in: SignIn) -> Path:
-    """The identity's file; one that a Secret names only where a setting allows it (links are followed first)."""
+def _find_identity_file(sign_in: SignIn) -> Path:
+    """The identity's file; one that a Secret names only if a setting allows it (links are followed first)."""
     path = Path(sign_in.identity_file)
     if not sign_in.secret_name:
         return path
@@ -88,16 +90,16 @@ def _allowed(sign_in: SignIn) -> Path:
     return path.resolve()
 
 
-def _fields(path: Path, sign_in: SignIn) -> dict[str, str]:
+def _read_fields(path: Path, sign_in: SignIn) -> dict[str, str]:
     try:
         document = read_json(_read(path))
     except ValueError as error:
-        raise _no_identity(sign_in) from error
+        raise _make_identity_error(sign_in) from error
     members = document if isinstance(document, dict) else {}
-    found = {name: value for name in _FIELDS if isinstance(value := members.get(name), str) and value}
-    if len(found) < len(_FIELDS):
-        raise _no_identity(sign_in)
-    return found
+    fields = {name: value for name in _FIELDS if isinstance(value := members.get(name), str) and value}
+    if len(fields) < len(_FIELDS):
+        raise _make_identity_error(sign_in)
+    return fields
 
 
 def _read(path: Path) -> bytes:
@@ -110,15 +112,15 @@ def _read(path: Path) -> bytes:
         ) from error
 
 
-def _no_certificate(sign_in: SignIn) -> ConfigError:
+def _make_certificate_error(sign_in: SignIn) -> ConfigError:
     hint = "It must be PEM, or PKCS#12 in base64, with an RSA key; the password of an encrypted one must be right."
-    return ConfigError(f"The certificate of {_whose(sign_in)} cannot be used.", hint=hint)
+    return ConfigError(f"The certificate of {_name_source(sign_in)} cannot be used.", hint=hint)
 
 
-def _no_identity(sign_in: SignIn) -> ConfigError:
+def _make_identity_error(sign_in: SignIn) -> ConfigError:
     hint = f"It must be JSON with {', '.join(_FIELDS)}; client_secret in base64, the last an https URL."
-    return ConfigError(f"The file of the identity of {_whose(sign_in)} cannot be used.", hint=hint)
+    return ConfigError(f"The file of the identity of {_name_source(sign_in)} cannot be used.", hint=hint)
 
 
-def _whose(sign_in: SignIn) -> str:
+def _name_source(sign_in: SignIn) -> str:
     return f'credential Secret "{sign_in.secret_name}"' if sign_in.secret_name else "the settings"

@@ -42,7 +42,7 @@ _ASO_TOKEN_FILE = "/var/run/secrets/tokens/azure-identity"  # noqa: S105 - a pat
 TOKEN_PATIENCE = 60.0
 """Seconds for one token, the retries of azure-identity included."""
 
-_MEND = {
+_HINTS = {
     Method.DEFAULT: "Sign in with `az login`, or set AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_CLIENT_SECRET.",
     Method.WORKLOAD_IDENTITY: "Check AZURE_TENANT_ID, AZURE_CLIENT_ID, and the federated credential of that identity.",
     Method.MANAGED_IDENTITY: "Check that this machine has a managed identity, and AZURE_CLIENT_ID if it has several.",
@@ -53,12 +53,12 @@ _MEND = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Desk:
+class _BuildContext:
     """What the builders of credentials need."""
 
     sign_in: SignIn
     cloud: Cloud
-    way: HttpTransport
+    http: HttpTransport
     clock: Clock
     redactions: Redactions
 
@@ -68,22 +68,22 @@ class _Desk:
             "authority": self.cloud.authority,
             "disable_instance_discovery": not self.cloud.knows_authority,
             "additionally_allowed_tenants": list(self.sign_in.additional_tenants),
-            "retry_connect": 0,  # we try again, and not where the host cannot be right
-            "transport": self.way.transport,
-            "proxies": self.way.proxies(self.cloud.authority),
+            "retry_connect": 0,  # we try again, unless the host is wrong
+            "transport": self.http.transport,
+            "proxies": self.http.proxies(self.cloud.authority),
         }
 
 
 @asynccontextmanager
 async def open_credential(
-    access: ArmAccess, way: HttpTransport, clock: Clock, given: TokenCredential | None = None
+    access: ArmAccess, http: HttpTransport, clock: Clock, override: TokenCredential | None = None
 ) -> AsyncIterator[TokenCredential | None]:
-    """The credential of a run, None for anonymous access; `given` replaces the one in the settings.
+    """The credential of a run, None for anonymous access; `override` replaces the one in the settings.
 
     Raises ConfigError if the settings of the method are incomplete, or for anonymous access to another machine.
     """
     method = access.sign_in.method
-    if given is None and method is Method.ANONYMOUS:
+    if override is None and method is Method.ANONYMOUS:
         if not access.cloud.is_loopback:
             raise ConfigError(
                 f"Anonymous access to {access.cloud.endpoint} is refused.",
@@ -91,27 +91,29 @@ async def open_credential(
             )
         yield None
         return
-    if given is not None:
-        yield _Explained(given, access)
+    if override is not None:
+        yield _GuardedCredential(override, access)
         return
-    credential = _BUILDERS[method](_desk(access, way, clock))
+    credential = _BUILDERS[method](_make_context(access, http, clock))
     try:
-        yield _Explained(credential, access)
+        yield _GuardedCredential(credential, access)
     finally:
         await credential.close()
 
 
-def _desk(access: ArmAccess, way: HttpTransport, clock: Clock) -> _Desk:
-    return _Desk(sign_in=access.sign_in, cloud=access.cloud, way=way, clock=clock, redactions=access.redactions)
+def _make_context(access: ArmAccess, http: HttpTransport, clock: Clock) -> _BuildContext:
+    return _BuildContext(
+        sign_in=access.sign_in, cloud=access.cloud, http=http, clock=clock, redactions=access.redactions
+    )
 
 
-class _Explained:
+class _GuardedCredential:
     """A credential that never shows its tokens, and whose errors contain the cause and the fix."""
 
     def __init__(self, credential: TokenCredential, access: ArmAccess) -> None:
         self._credential = credential
         self._method = access.sign_in.method
-        self._named = _named(access.sign_in)
+        self._description = _describe_method(access.sign_in)
         self._redactions = access.redactions
 
     async def get_token_info(self, *scopes: str, options: Any = None) -> Any:
@@ -123,42 +125,48 @@ class _Explained:
         except GitsyncError:
             raise
         except ClientAuthenticationError as error:
-            raise self._no_token(scrub(str(error.message))) from error
+            raise self._make_token_error(scrub(str(error.message))) from error
         except AzureError as error:
-            message = f"Could not get a token with {self._named}: {error.message}"
+            message = f"Could not get a token with {self._description}: {error.message}"
             raise make_authority_error(message, error.inner_exception or error) from error
         except TimeoutError as error:
-            text = f"Could not get a token with {self._named} within {TOKEN_PATIENCE:g} seconds."
+            text = f"Could not get a token with {self._description} within {TOKEN_PATIENCE:g} seconds."
             raise make_authority_error(text, error) from error
         except Exception as error:  # azure-identity stumbles in many ways over an answer that is no authority's
-            raise self._no_token(f"the response is not that of an authority ({type(error).__name__})") from error
+            raise self._make_token_error(
+                f"the response is not that of an authority ({type(error).__name__})"
+            ) from error
         return info
 
-    def _no_token(self, why: str) -> CredentialError:
-        message = f"Could not get a token with {self._named}: {why}"
-        return CredentialError(message, status=401, code="AuthenticationFailed", hint=_MEND.get(self._method, ""))
+    def _make_token_error(self, why: str) -> CredentialError:
+        message = f"Could not get a token with {self._description}: {why}"
+        return CredentialError(message, status=401, code="AuthenticationFailed", hint=_HINTS.get(self._method, ""))
 
 
-def _client_secret(desk: _Desk) -> Any:
-    sign_in = desk.sign_in
+def _build_client_secret(context: _BuildContext) -> Any:
+    sign_in = context.sign_in
     _require(sign_in, {"AZURE_CLIENT_SECRET": sign_in.client_secret})
     secret = sign_in.client_secret.reveal() if sign_in.client_secret else ""
-    return ClientSecretCredential(sign_in.tenant, sign_in.client, secret, **desk.options())
+    return ClientSecretCredential(sign_in.tenant, sign_in.client, secret, **context.options())
 
 
-def _workload_identity(desk: _Desk) -> Any:
-    """A token file where there is one, else the identity token of the CI job."""
-    sign_in = desk.sign_in
+def _build_workload_identity(context: _BuildContext) -> Any:
+    """A token file if there is one, else the identity token of the CI job."""
+    sign_in = context.sign_in
     _require(sign_in, {})
-    tokens = None if sign_in.token_file else find_job_tokens(sign_in.environment, desk.way)
+    tokens = None if sign_in.token_file else find_job_tokens(sign_in.environment, context.http)
     if tokens is not None:
         return FederatedCredential(
-            _known(tokens, desk.redactions), sign_in.tenant, sign_in.client, desk.clock, **desk.options()
+            _redact_tokens(tokens, context.redactions),
+            sign_in.tenant,
+            sign_in.client,
+            context.clock,
+            **context.options(),
         )
     file = sign_in.token_file or _ASO_TOKEN_FILE
     if Path(file).exists():
         return WorkloadIdentityCredential(
-            tenant_id=sign_in.tenant, client_id=sign_in.client, token_file_path=file, **desk.options()
+            tenant_id=sign_in.tenant, client_id=sign_in.client, token_file_path=file, **context.options()
         )
     raise ConfigError(
         f"There is no federated token: no file {file}, and no variables of GitHub Actions or Azure Pipelines.",
@@ -167,8 +175,8 @@ def _workload_identity(desk: _Desk) -> Any:
     )
 
 
-def _known(tokens: JobTokens, redactions: Redactions) -> JobTokens:
-    """The same tokens, which nothing shows."""
+def _redact_tokens(tokens: JobTokens, redactions: Redactions) -> JobTokens:
+    """The same tokens, each added to the redactions."""
 
     async def ask() -> str:
         token = await tokens()
@@ -178,68 +186,68 @@ def _known(tokens: JobTokens, redactions: Redactions) -> JobTokens:
     return ask
 
 
-def _certificate(desk: _Desk) -> Any:
-    sign_in = desk.sign_in
+def _build_certificate(context: _BuildContext) -> Any:
+    sign_in = context.sign_in
     _require(sign_in, {"AZURE_CLIENT_CERTIFICATE": sign_in.certificate or sign_in.certificate_file})
-    return open_certificate_credential(sign_in, desk.options())
+    return open_certificate_credential(sign_in, context.options())
 
 
-def _identity_file(desk: _Desk) -> Any:
-    if not desk.sign_in.identity_file:
+def _build_identity_file(context: _BuildContext) -> Any:
+    if not context.sign_in.identity_file:
         raise ConfigError(
-            f"{_named(desk.sign_in)} needs AZURE_USER_ASSIGNED_IDENTITY_CREDENTIALS.",
+            f"{_describe_method(context.sign_in)} needs AZURE_USER_ASSIGNED_IDENTITY_CREDENTIALS.",
             hint="Set it to the file of the identity.",
         )
-    return open_identity_file_credential(desk.sign_in, desk.options(), desk.clock)
+    return open_identity_file_credential(context.sign_in, context.options(), context.clock)
 
 
-def _managed_identity(desk: _Desk) -> Any:
-    return ManagedIdentityCredential(client_id=desk.sign_in.client or None, transport=desk.way.transport)
+def _build_managed_identity(context: _BuildContext) -> Any:
+    return ManagedIdentityCredential(client_id=context.sign_in.client or None, transport=context.http.transport)
 
 
-def _default(desk: _Desk) -> Any:
+def _build_default(context: _BuildContext) -> Any:
     """The first that can: certificate, secret, federated token, file of an identity, the machine's identity, who is
     signed in to the Azure CLI or others.
 
     As azure-identity's DefaultAzureCredential, but for settings instead of variables, and with the CI systems' tokens.
     """
-    sign_in, tenants = desk.sign_in, list(desk.sign_in.additional_tenants)
+    sign_in, tenants = context.sign_in, list(context.sign_in.additional_tenants)
     chain: list[Any] = []
     if sign_in.tenant and sign_in.client:
-        chain += [_certificate(desk)] if sign_in.certificate or sign_in.certificate_file else []
-        chain += [_client_secret(desk)] if sign_in.client_secret else []
-        chain += [_workload_identity(desk)] if _has_federation(desk) else []
+        chain += [_build_certificate(context)] if sign_in.certificate or sign_in.certificate_file else []
+        chain += [_build_client_secret(context)] if sign_in.client_secret else []
+        chain += [_build_workload_identity(context)] if _has_federation(context) else []
     signed_in = (AzureCliCredential, AzurePowerShellCredential, AzureDeveloperCliCredential)
-    chain += [_identity_file(desk)] if sign_in.identity_file else []
-    chain += [_managed_identity(desk)]
+    chain += [_build_identity_file(context)] if sign_in.identity_file else []
+    chain += [_build_managed_identity(context)]
     chain += [tool(tenant_id=sign_in.tenant, additionally_allowed_tenants=tenants) for tool in signed_in]
     return ChainedTokenCredential(*chain)
 
 
-def _has_federation(desk: _Desk) -> bool:
-    file = Path(desk.sign_in.token_file or _ASO_TOKEN_FILE)
-    return file.exists() or find_job_tokens(desk.sign_in.environment, desk.way) is not None
+def _has_federation(context: _BuildContext) -> bool:
+    file = Path(context.sign_in.token_file or _ASO_TOKEN_FILE)
+    return file.exists() or find_job_tokens(context.sign_in.environment, context.http) is not None
 
 
-def _require(sign_in: SignIn, more: dict[str, object]) -> None:
-    needed = {"AZURE_TENANT_ID": sign_in.tenant, "AZURE_CLIENT_ID": sign_in.client, **more}
+def _require(sign_in: SignIn, extra: dict[str, object]) -> None:
+    needed = {"AZURE_TENANT_ID": sign_in.tenant, "AZURE_CLIENT_ID": sign_in.client, **extra}
     missing = sorted(name for name, value in needed.items() if not value)
     if missing:
-        raise ConfigError(f"{_named(sign_in)} needs {', '.join(missing)}.", hint="Set the missing values.")
+        raise ConfigError(f"{_describe_method(sign_in)} needs {', '.join(missing)}.", hint="Set the missing values.")
 
 
-def _named(sign_in: SignIn) -> str:
+def _describe_method(sign_in: SignIn) -> str:
     """What a message calls a credential."""
     if sign_in.secret_name:
         return f'credential Secret "{sign_in.secret_name}" ({sign_in.method})'
     return f"--credential {sign_in.method}"
 
 
-_BUILDERS: dict[Method, Callable[[_Desk], Any]] = {
-    Method.DEFAULT: _default,
-    Method.WORKLOAD_IDENTITY: _workload_identity,
-    Method.MANAGED_IDENTITY: _managed_identity,
-    Method.CLIENT_SECRET: _client_secret,
-    Method.CLIENT_CERTIFICATE: _certificate,
-    Method.IDENTITY_FILE: _identity_file,
+_BUILDERS: dict[Method, Callable[[_BuildContext], Any]] = {
+    Method.DEFAULT: _build_default,
+    Method.WORKLOAD_IDENTITY: _build_workload_identity,
+    Method.MANAGED_IDENTITY: _build_managed_identity,
+    Method.CLIENT_SECRET: _build_client_secret,
+    Method.CLIENT_CERTIFICATE: _build_certificate,
+    Method.IDENTITY_FILE: _build_identity_file,
 }

@@ -38,7 +38,7 @@ class FederatedCredential:
         self._exchange = ClientAssertionCredential(tenant, client, lambda: self._token, **options)
 
     async def get_token_info(self, *scopes: str, options: Any = None) -> Any:
-        if _expiry(self._token) < self._clock.now().timestamp() + _SPARE:
+        if _read_expiry(self._token) < self._clock.now().timestamp() + _SPARE:
             self._token = await self._tokens()
         return await self._exchange.get_token_info(*scopes, options=options)
 
@@ -46,12 +46,12 @@ class FederatedCredential:
         await self._exchange.close()
 
 
-def find_job_tokens(environment: Mapping[str, str], way: HttpTransport) -> JobTokens | None:
-    """How the job that we run in gives out its tokens; None outside of one, or where it may not."""
-    for find in (_github, _azure_pipelines):
+def find_job_tokens(environment: Mapping[str, str], http: HttpTransport) -> JobTokens | None:
+    """The source of tokens of the CI job; None outside of a job, or if the job may not have them."""
+    for find in (_find_github, _find_azure_pipelines):
         request = find(environment)
         if request is not None:
-            return _asker(way, *request)
+            return _make_token_source(http, *request)
     return None
 
 
@@ -59,16 +59,16 @@ _Request = tuple[str, str, dict[str, str], str]
 """Method, URL, headers, and the member of the answer that is the token."""
 
 
-def _github(environment: Mapping[str, str]) -> _Request | None:
+def _find_github(environment: Mapping[str, str]) -> _Request | None:
     url, token = environment.get("ACTIONS_ID_TOKEN_REQUEST_URL"), environment.get("ACTIONS_ID_TOKEN_REQUEST_TOKEN")
     if not url or not token:
         return None
     joint = "&" if "?" in url else "?"
-    at = f"{url}{joint}audience={quote(_AUDIENCE, safe='')}"
-    return "GET", at, {"Authorization": f"Bearer {token}", "Accept": "application/json"}, "value"
+    request_url = f"{url}{joint}audience={quote(_AUDIENCE, safe='')}"
+    return "GET", request_url, {"Authorization": f"Bearer {token}", "Accept": "application/json"}, "value"
 
 
-def _azure_pipelines(environment: Mapping[str, str]) -> _Request | None:
+def _find_azure_pipelines(environment: Mapping[str, str]) -> _Request | None:
     url, token = environment.get("SYSTEM_OIDCREQUESTURI"), environment.get("SYSTEM_ACCESSTOKEN")
     connection = environment.get("AZURESUBSCRIPTION_SERVICE_CONNECTION_ID")
     if not url or not token or not connection:
@@ -81,25 +81,25 @@ def _azure_pipelines(environment: Mapping[str, str]) -> _Request | None:
     return "POST", f"{url}?api-version=7.1&serviceConnectionId={quote(connection, safe='')}", headers, "oidcToken"
 
 
-def _asker(way: HttpTransport, method: str, url: str, headers: dict[str, str], member: str) -> JobTokens:
+def _make_token_source(http: HttpTransport, method: str, url: str, headers: dict[str, str], member: str) -> JobTokens:
     if not is_safe(url):
         raise ConfigError("The token URL of the CI system is not https.", hint="Use an https URL.")
-    proxy = next(iter(way.proxies(url).values()), None)
+    proxy = next(iter(http.proxies(url).values()), None)
 
     async def ask() -> str:
         try:
-            async with way.session.request(
+            async with http.session.request(
                 method, url, headers=headers, proxy=proxy, allow_redirects=False
             ) as response:
                 status, body = response.status, await response.read()
         except aiohttp.ClientError as error:
             raise ServiceRequestError(f"the token request to the CI system failed: {error}", error=error) from error
-        return _token(status, body, member)
+        return _read_token(status, body, member)
 
     return ask
 
 
-def _token(status: int, body: bytes, member: str) -> str:
+def _read_token(status: int, body: bytes, member: str) -> str:
     try:
         answer = read_json(body)
     except ValueError:
@@ -110,8 +110,8 @@ def _token(status: int, body: bytes, member: str) -> str:
     return token
 
 
-def _expiry(token: str) -> float:
-    """The claim `exp` of a JWT (RFC 7519), seconds since 1970; 0 where there is none."""
+def _read_expiry(token: str) -> float:
+    """The claim `exp` of a JWT (RFC 7519), seconds since 1970; 0 if there is none."""
     try:
         payload = token.split(".")[1]
         expiry = read_json(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))["exp"]

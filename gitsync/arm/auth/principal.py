@@ -1,4 +1,4 @@
-"""Who a token speaks for, read from the token itself, so that a refusal can name the identity.
+"""The identity of a token, read from the token itself, so that a refusal can name it.
 
 The token is not verified: Azure does that, and nothing is decided by what is read here.
 """
@@ -14,15 +14,15 @@ from gitsync.formats.strict_json import read_json
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Ids as the token's claims have them; "" where there is no such claim."""
+    """Ids as the token's claims have them; "" if there is no such claim."""
 
     tenant: str
     client: str
     object: str
 
     def __str__(self) -> str:
-        named = {"client": self.client, "object": self.object, "tenant": self.tenant}
-        return ", ".join(f"{what} {value}" for what, value in named.items() if value)
+        ids = {"client": self.client, "object": self.object, "tenant": self.tenant}
+        return ", ".join(f"{name} {value}" for name, value in ids.items() if value)
 
 
 def read_principal(token: str) -> Principal | None:
@@ -35,11 +35,11 @@ def read_principal(token: str) -> Principal | None:
     if not isinstance(claims, dict):
         return None
     return Principal(
-        tenant=_text(claims.get("tid")),
-        client=_text(claims.get("appid") or claims.get("azp")),
-        object=_text(claims.get("oid")),
+        tenant=_read_text(claims.get("tid")),
+        client=_read_text(claims.get("appid") or claims.get("azp")),
+        object=_read_text(claims.get("oid")),
     )
 
 
-def _text(claim: object) -> str:
+def _read_text(claim: object) -> str:
     return claim if isinstance(claim, str) else ""

@@ -1,4 +1,4 @@
-"""What came back over the wire, before anyone judges it: status, headers, JSON."""
+"""An HTTP response, before it is judged: status, headers, JSON."""
 
 from __future__ import annotations
 
@@ -33,43 +33,43 @@ class Response:
     body: Any = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "body", _json(self.content))
+        object.__setattr__(self, "body", _parse_json(self.content))
 
     def mapping(self) -> Mapping[str, Any]:
-        """The body where it is a JSON object, else an empty one."""
+        """The body if it is a JSON object, else an empty one."""
         return self.body if isinstance(self.body, dict) else {}
 
     @property
     def request_id(self) -> str:
-        """What Azure's support asks for."""
+        """The id that Azure's support asks for."""
         return self.headers.get("x-ms-request-id") or self.headers.get("x-ms-correlation-request-id") or ""
 
     def retry_after(self, now: datetime) -> float | None:
         """Seconds to wait, from `Retry-After` (RFC 9110 §10.2.3: seconds or a date) or Azure's in milliseconds.
 
-        None where nothing, nonsense, or no time at all is asked for: then the caller's own back-off applies. At most a
+        None if nothing, nonsense, or no time at all is asked for: then the caller's own back-off applies. At most a
         day.
         """
         for name in _MILLISECONDS:
             if _SECONDS.fullmatch(self.headers.get(name, "")):
-                return _bounded(float(self.headers[name]) / 1000)
+                return _limit_wait(float(self.headers[name]) / 1000)
         value = self.headers.get("retry-after", "").strip()
-        return _bounded(float(value) if _SECONDS.fullmatch(value) else _until(value, now))
+        return _limit_wait(float(value) if _SECONDS.fullmatch(value) else _count_seconds_until(value, now))
 
 
-def _json(content: bytes) -> Any:
+def _parse_json(content: bytes) -> Any:
     try:
         return read_json(content) if content else None
     except ValueError:
         return None
 
 
-def _bounded(seconds: float) -> float | None:
+def _limit_wait(seconds: float) -> float | None:
     return min(seconds, _LONGEST_WAIT) if seconds > 0 else None
 
 
-def _until(date: str, now: datetime) -> float:
-    """Seconds until an HTTP date; 0 for what is no date. Python's parser fails in several ways on odd ones."""
+def _count_seconds_until(date: str, now: datetime) -> float:
+    """Seconds until an HTTP date; 0 if it is not a date. Python's parser fails in several ways on odd ones."""
     if len(date) > _LONGEST_DATE:
         return 0.0
     try:

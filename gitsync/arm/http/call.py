@@ -21,9 +21,9 @@ _NOT_ABSENT = frozenset({"invalidresourcetype", "invalidresourcenamespace", "sub
 class ArmRequest:
     """`path` is the ARM path as it is meant, `target` path and query as they are sent (relative to the endpoint).
 
-    `target` is not shown: that of a poll may be signed. `resource_id` is what messages name. Where it `is_private`, the
-    answer may hold keys: of a failure, only the code and the message that ARM gives are taken. `most` is the largest
-    answer that is read, in bytes.
+    `target` is not shown: that of a poll may be signed. `resource_id` is what messages name. If it `is_private`, the
+    answer may hold keys: only the code and the message of a failure are read. `max_bytes` is the size of the largest
+    answer that is read.
     """
 
     method: str
@@ -35,14 +35,14 @@ class ArmRequest:
     payload: Payload | None = None
     is_poll: bool = False
     is_private: bool = False
-    most: int = 16 << 20
+    max_bytes: int = 16 << 20
 
     @property
     def is_write(self) -> bool:
         return self.method not in _READS
 
     def takes(self, answer: Response, code: str) -> bool:
-        """Whether the response is one that the call expects.
+        """Tell whether the response is one that the call expects.
 
         A 404 about the type, the provider or the subscription does not mean that the resource is absent, and a prune
         must not treat it as deleted. A response that is not JSON comes from something in between (a proxy), not from
@@ -60,9 +60,9 @@ class ArmRequest:
         return not (is_resource and answer.content) or isinstance(answer.body, dict)
 
     def _says_absent(self, answer: Response, code: str) -> bool:
-        """Tell whether a 404 speaks of the resource: by its code, or where it has no body, as an answer of Azure's.
+        """Tell whether a 404 speaks of the resource: by its code, or if it has no body, by Azure's request id.
 
-        What is polled is gone for a reason that is known, so a 404 alone says enough.
+        A polled resource is gone for a known reason, so a 404 alone is enough.
         """
         if self.is_poll or (self.method != "GET" and not answer.content):
             return code.casefold() not in _NOT_ABSENT

@@ -36,18 +36,18 @@ _REFUSED = frozenset({401, 403})
 
 @asynccontextmanager
 async def open_carrier(
-    access: ArmAccess, clock: Clock, credential: TokenCredential | None = None, way: HttpTransport | None = None
+    access: ArmAccess, clock: Clock, credential: TokenCredential | None = None, http: HttpTransport | None = None
 ) -> AsyncIterator[SdkCarrier]:
-    """Raises ConfigError where the settings cannot work; nothing is sent yet. `way` is one that is open already."""
+    """Raises ConfigError if the settings cannot work; nothing is sent yet. `http` is an open transport."""
     async with (
-        open_transport(access.network) if way is None else nullcontext(way) as way_there,
-        open_credential(access, way_there, clock, credential) as signed,
-        _client(access.cloud, way_there, signed) as client,
+        open_transport(access.network) if http is None else nullcontext(http) as connection,
+        open_credential(access, connection, clock, credential) as guarded_credential,
+        _make_client(access.cloud, connection, guarded_credential) as client,
     ):
-        yield SdkCarrier(client, signed, access, way_there)
+        yield SdkCarrier(client, guarded_credential, access, connection)
 
 
-def _client(cloud: Cloud, way: HttpTransport, credential: TokenCredential | None) -> ResourceManagementClient:
+def _make_client(cloud: Cloud, http: HttpTransport, credential: TokenCredential | None) -> ResourceManagementClient:
     policies = [AsyncARMChallengeAuthenticationPolicy(cast("Any", credential), cloud.scope)] if credential else []
     return ResourceManagementClient(
         cast("Any", credential or "anonymous"),  # the client insists on one; only the policy above asks it
@@ -55,7 +55,7 @@ def _client(cloud: Cloud, way: HttpTransport, credential: TokenCredential | None
         base_url=cloud.endpoint,
         credential_scopes=[cloud.scope],
         policies=policies,
-        transport=way.transport,
+        transport=http.transport,
     )
 
 
@@ -67,20 +67,20 @@ class SdkCarrier:
         client: ResourceManagementClient,
         credential: TokenCredential | None,
         access: ArmAccess,
-        way: HttpTransport,
+        http: HttpTransport,
     ) -> None:
         self._client = client
         self._credential = credential
         self._cloud = cloud = access.cloud
-        self._way = way
+        self._http = http
         agent = f"gitsync/{version('gitsync')} {access.user_agent_suffix}".strip()
         self._headers = {"Accept": "application/json", "User-Agent": agent}
-        self._options: dict[str, Any] = {"proxies": {} if cloud.is_loopback else way.proxies(cloud.endpoint)}
-        if credential is not None:  # the policy that signs in takes this option, and nobody does where there is none
+        self._options: dict[str, Any] = {"proxies": {} if cloud.is_loopback else http.proxies(cloud.endpoint)}
+        if credential is not None:  # only the policy that signs in takes this option
             self._options["enforce_https"] = not cloud.is_loopback
 
     async def send(self, call: ArmRequest, *, read_timeout: float) -> Response:
-        """Raises TransportError where no answer came, CredentialError where there is no token, ArmError for an answer
+        """Raises TransportError if no answer came, CredentialError if there is no token, ArmError for an answer
         that is too large.
         """
         try:
@@ -91,15 +91,15 @@ class SdkCarrier:
                 **self._options,
             )
             async with response:
-                content = await _content(response, call)
+                content = await _read_content(response, call)
         except GitsyncError as error:
             if isinstance(error, CredentialError):
                 error.method, error.resource_id = call.method, call.resource_id
             raise
         except AzureError as error:
-            raise _transport_error(error, call) from error
+            raise _make_failure(error, call) from error
         except (ValueError, TypeError, LookupError, RecursionError) as error:
-            raise _unreadable(error, call) from error
+            raise _make_unreadable_error(error, call) from error
         refused = response.status_code in _REFUSED
         return Response(
             status=response.status_code,
@@ -109,9 +109,9 @@ class SdkCarrier:
         )
 
     async def connect(self) -> None:
-        """Open a connection to the endpoint, which the first request takes then. TransportError where that fails."""
+        """Open a connection to the endpoint, which the first request then uses. TransportError if that fails."""
         try:
-            await connect(self._way, self._cloud.endpoint, is_direct=self._cloud.is_loopback)
+            await connect(self._http, self._cloud.endpoint, is_direct=self._cloud.is_loopback)
         except (aiohttp.ClientError, OSError) as error:
             raise make_transport_error(f"{self._cloud.endpoint} cannot be reached: {error}", error) from error
 
@@ -123,20 +123,20 @@ class SdkCarrier:
         return read_principal(token.token)
 
     def _request(self, call: ArmRequest) -> HttpRequest:
-        at = call.target.replace("{", "%7B").replace("}", "%7D")  # the SDK takes URLs for templates
+        target = call.target.replace("{", "%7B").replace("}", "%7D")  # the SDK takes URLs for templates
         headers = {**self._headers, "x-ms-client-request-id": str(uuid4()), **call.headers}
         content = call.payload.content if call.payload else None
-        return HttpRequest(call.method, f"{self._cloud.endpoint}{at}", headers=headers, content=content)
+        return HttpRequest(call.method, f"{self._cloud.endpoint}{target}", headers=headers, content=content)
 
 
-async def _content(response: Any, call: ArmRequest) -> bytes:
-    """The whole answer, decompressed. Raises ArmError where it is larger than the call allows."""
+async def _read_content(response: Any, call: ArmRequest) -> bytes:
+    """The whole answer, decompressed. Raises ArmError if it is larger than the call allows."""
     content = bytearray()
     async for piece in response.iter_raw():  # which the session has decompressed; iter_bytes would do so again
         content += piece
-        if len(content) > call.most:
+        if len(content) > call.max_bytes:
             raise ArmError(
-                f"The response of Azure Resource Manager exceeds {call.most >> 20} MB and was not read.",
+                f"The response of Azure Resource Manager exceeds {call.max_bytes >> 20} MB and was not read.",
                 status=response.status_code,
                 code="AnswerTooLarge",
                 resource_id=call.resource_id,
@@ -146,16 +146,16 @@ async def _content(response: Any, call: ArmRequest) -> bytes:
     return bytes(content)
 
 
-def _transport_error(error: AzureError, call: ArmRequest) -> TransportError:
+def _make_failure(error: AzureError, call: ArmRequest) -> TransportError:
     cause = error.inner_exception or error
-    lost = make_transport_error(f"Azure Resource Manager did not respond: {cause}", cause)
-    lost.method, lost.resource_id = call.method, call.resource_id
-    lost.outcome_unknown = lost.was_sent and call.is_write
-    return lost
+    failure = make_transport_error(f"Azure Resource Manager did not respond: {cause}", cause)
+    failure.method, failure.resource_id = call.method, call.resource_id
+    failure.outcome_unknown = failure.was_sent and call.is_write
+    return failure
 
 
-def _unreadable(error: Exception, call: ArmRequest) -> TransportError:
-    """The SDK stumbled over an answer, such as a challenge in a header that is none."""
+def _make_unreadable_error(error: Exception, call: ArmRequest) -> TransportError:
+    """The error for an answer that the SDK cannot read, such as an invalid challenge in a header."""
     return TransportError(
         f"The response of Azure Resource Manager cannot be read ({type(error).__name__}).",
         was_sent=True,

@@ -1,4 +1,4 @@
-"""What one node says with Azure: how long it may talk, what failed so far, how much it asked.
+"""The requests of one node to Azure: their deadline, the failures so far, their number.
 
 The one mutable value of this package that the driver shares: it sets the stage, the client counts and remembers.
 """
@@ -14,10 +14,10 @@ from gitsync.model.clock import Clock
 from gitsync.model.result import Attempt, Stage
 
 LAST_ANSWER = 5.0
-"""Seconds that whatever is under way may still take where the conversation is ended."""
+"""Seconds that requests in flight may still take when the conversation is ended."""
 
 DEADLINE = "DeadlineExceeded"
-"""Code of what was not answered in time."""
+"""Code of a request that was not answered in time."""
 
 
 @dataclass(slots=True)
@@ -35,13 +35,13 @@ class Conversation:
 
     @asynccontextmanager
     async def in_time(self, clock: Clock) -> AsyncIterator[None]:
-        """Bound all that is done in the context by the deadline. Raises TimeoutError where it comes first, at once
-        where it came already.
+        """Bound all that is done in the context by the deadline. Raises TimeoutError if it comes first, at once if it
+        has passed.
         """
-        left = self.deadline - clock.monotonic()
-        if left <= 0:
+        remaining = self.deadline - clock.monotonic()
+        if remaining <= 0:
             raise TimeoutError
-        async with asyncio.timeout(left) as limit:
+        async with asyncio.timeout(remaining) as limit:
             self._limits.append(limit)
             try:
                 yield
@@ -57,7 +57,7 @@ class Conversation:
                 limit.reschedule(soon)
 
     def last_error(self, stage: Stage | None = None) -> str:
-        """The last thing that went wrong (in one stage), as a sentence for the message of a deadline; "" where nothing
+        """The last thing that went wrong (in one stage), as a sentence for the message of a deadline; "" if nothing
         did.
         """
         stages = {stage} if stage else set(Stage)
@@ -65,5 +65,5 @@ class Conversation:
         cause = next((attempt for attempt in tries if attempt.code != DEADLINE), None)
         if cause is None:
             return ""
-        named = f"{cause.status} {cause.code}: " if cause.status else ""
-        return f"Last error: {named}{cause.message}"
+        prefix = f"{cause.status} {cause.code}: " if cause.status else ""
+        return f"Last error: {prefix}{cause.message}"

@@ -1,7 +1,7 @@
-"""One question to Azure with everything that belongs to it: its turn, its count, its tries, its failure.
+"""One request to Azure with everything that belongs to it: its turn, its count, its tries, its failure.
 
 The only place that retries (docs/reference/design.md#requests). Reads are tried until the deadline; a write is sent
-again only where it surely was not done: a 429, or a connection that never stood. The deadline bounds each try as a
+again only if it surely was not done: a 429, or a connection that never stood. The deadline bounds each try as a
 whole, from its turn and its token to the last byte of its answer.
 """
 
@@ -30,17 +30,17 @@ T = TypeVar("T")
 
 
 class Carrier(Protocol):
-    """Whatever brings one request over the wire."""
+    """Sends one request."""
 
     async def send(self, call: ArmRequest, *, read_timeout: float) -> Response:
-        """Raises TransportError where no answer came, CredentialError where there is no token, ArmError for an answer
+        """Raises TransportError if no answer came, CredentialError if there is no token, ArmError for an answer
         that is too large.
         """
         ...
 
 
 class Exchange:
-    """Sends the calls of all nodes of one credential. What is limited is requests in flight, not nodes."""
+    """Sends the calls of all nodes of one credential. The limit is on requests in flight, not on nodes."""
 
     def __init__(self, carrier: Carrier, access: ArmAccess, clock: Clock, *, traffic: Traffic) -> None:
         self._carrier = carrier
@@ -85,7 +85,9 @@ class Exchange:
             async with conversation.in_time(self.clock):
                 return await ask()
         except TimeoutError as error:
-            raise DeadlineError(_too_late(doing, conversation), **self._known(None)) from error
+            raise DeadlineError(
+                _format_deadline_message(doing, conversation), **self._list_deadline_fields(None)
+            ) from error
         except ArmError as error:
             self.remember(error, conversation)
             raise
@@ -109,9 +111,9 @@ class Exchange:
                 answer = await self._carrier.send(call, read_timeout=self._read_timeout)
             self._learn(call, answer)
         except TimeoutError as error:
-            late = self._make_late(call, conversation, may_be_done=may_be_done)
-            self.remember(late, conversation)
-            raise late from error
+            failure = self._make_deadline_error(call, conversation, may_be_done=may_be_done)
+            self.remember(failure, conversation)
+            raise failure from error
         except ArmError as error:
             error.at = error.at or format_rfc3339(self.clock.now())
             self.remember(error, conversation)
@@ -137,14 +139,17 @@ class Exchange:
         self._throttle.learn(call.method, call.path, answer)
         self._raise_for(answer, call)
 
-    def _make_late(self, call: ArmRequest, conversation: Conversation, *, may_be_done: bool) -> ArmError:
+    def _make_deadline_error(self, call: ArmRequest, conversation: Conversation, *, may_be_done: bool) -> ArmError:
         """The error of a deadline. Whether a write that it cut off was done is not known."""
-        message, known = _too_late(_asking(call), conversation), self._known(call)
+        message, fields = (
+            _format_deadline_message(_describe_request(call), conversation),
+            self._list_deadline_fields(call),
+        )
         if not may_be_done:
-            return DeadlineError(message, **known)
-        return TransportError(message, was_sent=True, outcome_unknown=True, **known)
+            return DeadlineError(message, **fields)
+        return TransportError(message, was_sent=True, outcome_unknown=True, **fields)
 
-    def _known(self, call: ArmRequest | None) -> dict[str, Any]:
+    def _list_deadline_fields(self, call: ArmRequest | None) -> dict[str, Any]:
         """The members of a deadline error other than its message."""
         about = {"resource_id": call.resource_id, "method": call.method} if call else {}
         return {"code": DEADLINE, "at": format_rfc3339(self.clock.now()), **about}
@@ -173,8 +178,8 @@ class Exchange:
                 request_id=error.request_id,
             )
         )
-        seen = logger.bind(status=error.status, code=error.code, method=error.method, resource=error.resource_id)
-        seen.debug("Azure refused the request or did not respond")
+        log = logger.bind(status=error.status, code=error.code, method=error.method, resource=error.resource_id)
+        log.debug("Azure refused the request or did not respond")
 
 
 def may_read_again(error: ArmError) -> bool:
@@ -185,7 +190,7 @@ def may_read_again(error: ArmError) -> bool:
 
 
 def may_write_again(error: ArmError) -> bool:
-    """Only what surely was not done. Not every 429 is a quota; all of them say that nothing was begun."""
+    """Only a write that surely was not done. Not every 429 is a quota, but all mean that nothing was begun."""
     if isinstance(error, TransportError):
         return not error.was_sent
     return error.status == 429
@@ -196,11 +201,11 @@ def _back_off(tries: int) -> float:
     return min(60.0, 2.0 ** min(tries, 6) + random.random())  # noqa: S311 - no secret
 
 
-def _asking(call: ArmRequest) -> str:
+def _describe_request(call: ArmRequest) -> str:
     return f"to {'send' if call.is_write else 'read'} {call.resource_id}"
 
 
-def _too_late(doing: str, conversation: Conversation) -> str:
+def _format_deadline_message(doing: str, conversation: Conversation) -> str:
     """The message of a deadline, with the last cause."""
-    ended = "The run was stopped" if conversation.is_ended else "Deadline exceeded"
-    return f"{ended} before Azure responded to the request {doing}. {conversation.last_error()}".rstrip()
+    reason = "The run was stopped" if conversation.is_ended else "Deadline exceeded"
+    return f"{reason} before Azure responded to the request {doing}. {conversation.last_error()}".rstrip()

@@ -1,4 +1,4 @@
-"""What Azure refused, in one shape: every answer that was not asked for becomes an `ArmError` here.
+"""The refusals of Azure, in one form: every answer that a call does not expect becomes an `ArmError` here.
 
 Both shapes of ARM's error bodies are read (docs/reference/arm.md#error-bodies). Whatever a person or a file may see is
 bounded and scrubbed of tokens, and of the secrets that were sent.
@@ -20,7 +20,7 @@ from gitsync.errors import ArmError
 from gitsync.redaction import truncate
 
 UNKNOWN_MESSAGE = "There was an unknown deployment error"
-"""ASO's words where a body has no message (docs/reference/arm.md#error-bodies)."""
+"""ASO's text for a body without a message (docs/reference/arm.md#error-bodies)."""
 
 OUTCOME_UNKNOWN = frozenset({408, 500, 502, 503, 504})
 """Statuses after which a write may have been done all the same: ARM gives up on a provider after 60 s, the provider
@@ -38,12 +38,12 @@ _DENIED = re.compile(r"perform action '(?P<action>[^']+)' over scope '(?P<scope>
 class TransportError(ArmError):
     """No answer came.
 
-    `was_sent` is False where the request surely never left. `is_wrong_host` tells that the host's name cannot be
-    resolved or its certificate is not trusted: a retry makes sense only where that host answered before.
+    `was_sent` is False if the request surely never left. `is_wrong_host` tells that the host's name cannot be
+    resolved or its certificate is not trusted: a retry makes sense only if that host has answered before.
     """
 
-    def __init__(self, message: str, *, was_sent: bool, is_wrong_host: bool = False, **known: Any) -> None:
-        super().__init__(message, **known)
+    def __init__(self, message: str, *, was_sent: bool, is_wrong_host: bool = False, **fields: Any) -> None:
+        super().__init__(message, **fields)
         self.was_sent = was_sent
         self.is_wrong_host = is_wrong_host
 
@@ -53,7 +53,7 @@ class AuthorityError(TransportError):
 
 
 class DeadlineError(ArmError):
-    """The conversation's deadline came before the question was answered; nothing was changed by it."""
+    """The conversation's deadline came before the request was answered; the request changed nothing."""
 
 
 class CredentialError(ArmError):
@@ -63,7 +63,7 @@ class CredentialError(ArmError):
 def make_arm_error(answer: Response, call: ArmRequest, at: str, retry_after: float | None = None) -> ArmError:
     """The error that an answer stands for, whatever its body is."""
     secrets = call.payload.secrets if call.payload else ()
-    code, message, details = _private(answer) if call.is_private else read_error(answer, secrets)
+    code, message, details = _read_private_error(answer) if call.is_private else read_error(answer, secrets)
     return ArmError(
         scrub(message),
         status=answer.status,
@@ -75,7 +75,7 @@ def make_arm_error(answer: Response, call: ArmRequest, at: str, retry_after: flo
         at=at,
         retry_after=retry_after,
         outcome_unknown=call.is_write and answer.status in OUTCOME_UNKNOWN,
-        hint=_hint(answer, call, message),
+        hint=_find_hint(answer, call, message),
     )
 
 
@@ -86,21 +86,21 @@ def read_error(answer: Response, secrets: tuple[str, ...] = ()) -> tuple[str, st
     """
     body = mask_payload(answer.body, secrets)
     if not isinstance(body, dict):
-        return UNKNOWN_CODE, _plain(answer, secrets), ()
-    outer = _folded(body)
+        return UNKNOWN_CODE, _describe_plain(answer, secrets), ()
+    outer = _fold_names(body)
     inner = outer.get("error")
-    error = outer | (_folded(inner) if isinstance(inner, dict) else {})
+    error = outer | (_fold_names(inner) if isinstance(inner, dict) else {})
     details = error.get("details")
     return (
-        truncate(_text(error.get("code")), _LONGEST_CODE) or UNKNOWN_CODE,
-        _text(error.get("message")) or UNKNOWN_MESSAGE,
-        _details(details) if isinstance(details, list) else (),
+        truncate(_read_text(error.get("code")), _LONGEST_CODE) or UNKNOWN_CODE,
+        _read_text(error.get("message")) or UNKNOWN_MESSAGE,
+        _limit_details(details) if isinstance(details, list) else (),
     )
 
 
-def _private(answer: Response) -> tuple[str, str, tuple[Mapping[str, Any], ...]]:
-    """The same of an answer that may hold keys: what is no ARM error is not quoted."""
-    inner = _folded(answer.mapping()).get("error")
+def _read_private_error(answer: Response) -> tuple[str, str, tuple[Mapping[str, Any], ...]]:
+    """The same for an answer that may hold keys: nothing but an ARM error is quoted."""
+    inner = _fold_names(answer.mapping()).get("error")
     if not isinstance(inner, dict) and answer.status < 400:
         return UNKNOWN_CODE, f"HTTP {answer.status}, without a message that can be shown", ()
     if not isinstance(answer.body, dict):
@@ -115,26 +115,26 @@ def scrub(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({len(text)} characters)"
 
 
-def _folded(body: Mapping[str, Any]) -> dict[str, Any]:
+def _fold_names(body: Mapping[str, Any]) -> dict[str, Any]:
     return {name.casefold(): value for name, value in body.items() if value}
 
 
-def _text(value: object) -> str:
+def _read_text(value: object) -> str:
     """Some providers send numbers as codes, as `{"code": 429}`."""
     return str(value).strip() if isinstance(value, (str, int)) else ""
 
 
-def _details(details: list[Any]) -> tuple[Mapping[str, Any], ...]:
-    return tuple(_bounded(detail) for detail in details[:_MOST_DETAILS] if isinstance(detail, dict))
+def _limit_details(details: list[Any]) -> tuple[Mapping[str, Any], ...]:
+    return tuple(_limit_value(detail) for detail in details[:_MOST_DETAILS] if isinstance(detail, dict))
 
 
-def _plain(answer: Response, secrets: tuple[str, ...]) -> str:
+def _describe_plain(answer: Response, secrets: tuple[str, ...]) -> str:
     """An answer that is no ARM error: a proxy's page, a load balancer's text, nothing at all."""
     text = mask_payload(" ".join(answer.content.decode(errors="replace").split()), secrets)
     return f"HTTP {answer.status}: {truncate(text, _LONGEST_PLAIN)}" if text else f"HTTP {answer.status} without a body"
 
 
-def _bounded(value: Any, levels: int = _DEEPEST_DETAIL) -> Any:
+def _limit_value(value: Any, levels: int = _DEEPEST_DETAIL) -> Any:
     """A detail that is safe to show: short texts, few members, few levels."""
     if isinstance(value, str):
         return scrub(value)
@@ -144,23 +144,23 @@ def _bounded(value: Any, levels: int = _DEEPEST_DETAIL) -> Any:
         return "…"
     if isinstance(value, dict):
         members = islice(value.items(), _MOST_DETAILS)
-        return {truncate(key, _LONGEST_CODE): _bounded(item, levels - 1) for key, item in members}
-    return [_bounded(item, levels - 1) for item in value[:_MOST_DETAILS]]
+        return {truncate(key, _LONGEST_CODE): _limit_value(item, levels - 1) for key, item in members}
+    return [_limit_value(item, levels - 1) for item in value[:_MOST_DETAILS]]
 
 
-def _hint(answer: Response, call: ArmRequest, message: str) -> str:
+def _find_hint(answer: Response, call: ArmRequest, message: str) -> str:
     if answer.status == 403:
         denied = _DENIED.search(message)
         action = denied["action"] if denied else find_rbac_action(call.method, call.path)
         scope = denied["scope"] if denied else call.resource_id
-        return f"{_who(answer.principal)} is missing {action} on {scope}: assign a role that grants it."
+        return f"{_name_identity(answer.principal)} is missing {action} on {scope}: assign a role that grants it."
     if answer.status == 401:
         return (
-            f"{_who(answer.principal)} cannot access {call.resource_id}: check that its tenant is that of the "
-            "subscription, and AZURE_RESOURCE_MANAGER_AUDIENCE."
+            f"{_name_identity(answer.principal)} cannot access {call.resource_id}: check that its tenant is that of "
+            "the subscription, and AZURE_RESOURCE_MANAGER_AUDIENCE."
         )
     return ""
 
 
-def _who(principal: Principal | None) -> str:
+def _name_identity(principal: Principal | None) -> str:
     return f"The identity ({principal})" if principal and str(principal) else "The identity (no token was sent)"

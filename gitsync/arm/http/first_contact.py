@@ -1,4 +1,4 @@
-"""The first contact of a run with Azure, before anything is touched: what fails here refuses the run."""
+"""The first contact of a run with Azure, before anything is touched: a failure here refuses the run."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class SignedCarrier(Carrier, Protocol):
 
 
 async def make_first_contact(ask: Callable[[], Awaitable[T]], doing: str, exchange: Exchange, deadline: float) -> T:
-    """Do what makes contact, again where it may pass, until the deadline or the patience ends.
+    """Make contact; retry passing failures until the deadline or the patience ends.
 
-    Raises ConfigError where it fails.
+    Raises ConfigError if it fails.
     """
     conversation = Conversation(deadline=min(deadline, exchange.clock.monotonic() + FIRST_PATIENCE))
     try:

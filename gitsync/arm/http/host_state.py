@@ -1,4 +1,4 @@
-"""What is known of a host while nothing has come back from it: when a retry stops making sense.
+"""The state of a host that has not answered yet: it decides when a retry stops making sense.
 
 A name that cannot be resolved, a certificate that is not trusted and a port that refuses are mistakes of the settings
 or the network, unless the host has answered in this run: then they are outages, and pass.

@@ -1,4 +1,4 @@
-"""The way to Azure: one HTTP session with one TLS context for everything, and which proxy a host is reached by.
+"""The connection to Azure: one HTTP session with one TLS context for everything, and which proxy a host is reached by.
 
 Proxies and certificates are read once. Left to the SDK they are looked up for every request, and a private CA costs a
 new TLS context and connection each time (docs/reference/design.md#http-client).
@@ -19,7 +19,7 @@ from gitsync.arm.http.trust import read_trust
 from gitsync.errors import ConfigError
 
 MOST_BYTES = 16 << 20
-"""Of an answer that is read whole: that of an authority, a CI system or a vault."""
+"""The limit for an answer of an authority, a CI system or a vault."""
 
 _BLOCK = 1 << 16
 
@@ -29,10 +29,10 @@ class ConnectionLostError(aiohttp.ClientError):
 
 
 class BoundedResponse(aiohttp.ClientResponse):
-    """An answer that is not read whole where it is too large. aiohttp decompresses piece by piece, as it is read."""
+    """An answer of limited size: reading a larger one fails. aiohttp decompresses piece by piece, as it is read."""
 
     async def read(self) -> bytes:
-        """Raises ClientPayloadError where the answer is too large."""
+        """Raises ClientPayloadError if the answer is too large."""
         if self._body is None:
             pieces = bytearray()
             async for piece in self.content.iter_chunked(_BLOCK):
@@ -53,7 +53,7 @@ class HttpTransport:
     environment: Mapping[str, str]
 
     def proxies(self, url: str) -> dict[str, str]:
-        """As the SDK takes them: scheme → proxy; empty where the host of a URL is reached directly."""
+        """As the SDK takes them: scheme → proxy; empty if the host of a URL is reached directly."""
         proxy = find_proxy(url, self.environment)
         return {urlsplit(url).scheme: proxy} if proxy else {}
 
@@ -66,7 +66,7 @@ async def open_transport(network: Network) -> AsyncIterator[HttpTransport]:
     async with aiohttp.ClientSession(
         connector=connector,
         cookie_jar=aiohttp.DummyCookieJar(),
-        middlewares=(_never_twice,),
+        middlewares=(_prevent_resend,),
         response_class=BoundedResponse,
     ) as session:
         transport = AioHttpTransport(
@@ -79,7 +79,7 @@ async def open_transport(network: Network) -> AsyncIterator[HttpTransport]:
         yield HttpTransport(session=session, transport=transport, environment=network.environment)
 
 
-async def _never_twice(request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:
+async def _prevent_resend(request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:
     """Keep aiohttp from sending a request again by itself, as it does for PUT and DELETE when a connection breaks.
 
     It does so for two exceptions only, hence the third. We decide what is sent again, and count it.
@@ -114,8 +114,10 @@ def _variable(environment: Mapping[str, str], name: str) -> str:
 
 def _is_exempt(host: str, port: int | None, exempt: str) -> bool:
     for entry in (part.strip().casefold() for part in exempt.split(",")):
-        name, _, only = entry.partition(":") if entry.count(":") == 1 else (entry, "", "")
+        name, _, exempt_port = entry.partition(":") if entry.count(":") == 1 else (entry, "", "")
         name = name.removeprefix("*").removeprefix(".")
-        if entry == "*" or (name and (host == name or host.endswith(f".{name}")) and only in {"", str(port or "")}):
+        if entry == "*" or (
+            name and (host == name or host.endswith(f".{name}")) and exempt_port in {"", str(port or "")}
+        ):
             return True
     return False

@@ -8,12 +8,12 @@ from gitsync.arm.http.conversation import Conversation
 from gitsync.model.clock import Clock
 
 LAST_LOOK = 1.0
-"""Seconds that are kept of the deadline for a last look: waiting them away would tell nothing."""
+"""Seconds before the deadline that are kept for a last poll."""
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Seconds between polls where Azure does not say: doubling from `first` to `most`."""
+    """Seconds between polls if Azure does not say: doubling from `first` to `most`."""
 
     first: float = 1.0
     most: float = 60.0
@@ -29,14 +29,14 @@ class Pace:
     clock: Clock
     interval: Interval
 
-    async def pause(self, asked: float | None, polls: int, conversation: Conversation) -> bool:
+    async def pause(self, requested: float | None, polls: int, conversation: Conversation) -> bool:
         """Wait the seconds that Azure requested, else the interval after so many polls.
 
         Returns False at once if Azure requested more than the deadline leaves, or no time is left.
         """
-        left = conversation.deadline - self.clock.monotonic()
-        seconds = asked or min(self.interval.after(polls), left - LAST_LOOK)
-        if seconds <= 0 or seconds > left:
+        remaining = conversation.deadline - self.clock.monotonic()
+        seconds = requested or min(self.interval.after(polls), remaining - LAST_LOOK)
+        if seconds <= 0 or seconds > remaining:
             return False
         await self.clock.sleep(seconds)
         return True

@@ -27,7 +27,7 @@ _KINDS = {bool: "a boolean", int: "a number", float: "a number", str: "a string"
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a list comes from: the path that was asked, and the method."""
+    """The source of a list: path and method of the request."""
 
     path: str
     method: str = "GET"
@@ -54,55 +54,55 @@ class Page:
 
 
 def read_page(answer: Response, source: Source, cloud: Cloud) -> Page:
-    """Read an answer as a page. Raises ArmError where it is not a valid one: see the module."""
+    """Read an answer as a page. Raises ArmError if it is not a valid one: see the module."""
     return parse_page(answer.body, source, cloud, request_id=answer.request_id)
 
 
 def parse_page(body: object, source: Source, cloud: Cloud, *, request_id: str = "") -> Page:
     """Read the JSON of an answer as a page. Raises ArmError (code MalformedList or ForeignNextLink)."""
     try:
-        page = _object(body, source)
-        return Page(_entries(page, source), _following(page.get("nextLink"), source, cloud))
+        page = _check_object(body, source)
+        return Page(_read_entries(page, source), _find_following(page.get("nextLink"), source, cloud))
     except ArmError as error:
         error.request_id = request_id
         raise
 
 
 def list_ids(entries: Iterable[Mapping[str, Any]], path: str) -> list[str]:
-    """The ids of the listed resources. Raises ArmError (code MalformedList) where an entry has none."""
+    """The ids of the listed resources. Raises ArmError (code MalformedList) if an entry has none."""
     ids = [entry.get("id") for entry in entries]
-    for place, found in enumerate(ids):
-        if not (isinstance(found, str) and found.startswith("/")):
+    for place, arm_id in enumerate(ids):
+        if not (isinstance(arm_id, str) and arm_id.startswith("/")):
             raise Source(path).malformed(f"has an entry without an id (entry {place + 1})")
-    return [str(found) for found in ids]
+    return [str(arm_id) for arm_id in ids]
 
 
-def _object(body: object, source: Source) -> Mapping[str, Any]:
+def _check_object(body: object, source: Source) -> Mapping[str, Any]:
     if not isinstance(body, dict):
-        raise source.malformed(f"is {_kind(body)}, not an object")
+        raise source.malformed(f"is {_describe_kind(body)}, not an object")
     if body.get("error"):
         raise source.malformed("is an error with a status of success")
     return body
 
 
-def _entries(page: Mapping[str, Any], source: Source) -> Entries:
+def _read_entries(page: Mapping[str, Any], source: Source) -> Entries:
     if "value" not in page:
         raise source.malformed("has no `value`")
     entries = page["value"]
     if not isinstance(entries, list):
-        raise source.malformed(f"has {_kind(entries)} as its `value`, not a list")
+        raise source.malformed(f"has {_describe_kind(entries)} as its `value`, not a list")
     for place, entry in enumerate(entries):
         if not isinstance(entry, dict):
-            raise source.malformed(f"has {_kind(entry)} as entry {place + 1}, not an object")
+            raise source.malformed(f"has {_describe_kind(entry)} as entry {place + 1}, not an object")
     return entries
 
 
-def _following(link: object, source: Source, cloud: Cloud) -> str | None:
+def _find_following(link: object, source: Source, cloud: Cloud) -> str | None:
     """Path and query of the next page. The token goes with the request, so the link must lead to the same endpoint."""
     if link is None or link == "":
         return None
     if not isinstance(link, str):
-        raise source.malformed(f"has {_kind(link)} as its `nextLink`, not a URL")
+        raise source.malformed(f"has {_describe_kind(link)} as its `nextLink`, not a URL")
     if parse_origin(link) is None:
         raise source.malformed("has a `nextLink` that is not a URL")
     following = cloud.target_of(link)
@@ -111,5 +111,5 @@ def _following(link: object, source: Source, cloud: Cloud) -> str | None:
     return following
 
 
-def _kind(value: object) -> str:
+def _describe_kind(value: object) -> str:
     return "nothing" if value is None else _KINDS.get(type(value), "something else")

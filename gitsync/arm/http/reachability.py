@@ -22,17 +22,17 @@ _HINTS: tuple[tuple[tuple[type[BaseException], ...], str], ...] = (
 )
 
 
-async def connect(way: HttpTransport, url: str, *, is_direct: bool) -> None:
+async def connect(http: HttpTransport, url: str, *, is_direct: bool) -> None:
     """Open a connection, TLS and proxy included, and leave it to the next request. Raises aiohttp.ClientError."""
-    proxy = None if is_direct else next(iter(way.proxies(url).values()), None)
-    connector = way.session.connector
+    proxy = None if is_direct else next(iter(http.proxies(url).values()), None)
+    connector = http.session.connector
     if connector is None:
         raise AssertionError("the session is open")
     request = aiohttp.ClientRequest(
         "GET",
         URL(url),
         loop=asyncio.get_running_loop(),
-        session=way.session,
+        session=http.session,
         proxy=URL(proxy) if proxy else None,
     )
     connection = await connector.connect(request, [], aiohttp.ClientTimeout(sock_connect=PATIENCE))
@@ -45,13 +45,13 @@ def make_transport_error(message: str, cause: BaseException) -> TransportError:
         scrub(message),
         was_sent=not isinstance(cause, _NEVER_SENT),
         is_wrong_host=_is_wrong_host(cause),
-        hint=_hint(cause),
+        hint=_find_hint(cause),
     )
 
 
 def make_authority_error(message: str, cause: BaseException) -> AuthorityError:
     """The same for a request for a token."""
-    hint = _hint(cause) or "Check AZURE_AUTHORITY_HOST, the network, and HTTPS_PROXY."
+    hint = _find_hint(cause) or "Check AZURE_AUTHORITY_HOST, the network, and HTTPS_PROXY."
     return AuthorityError(scrub(message), was_sent=False, is_wrong_host=_is_wrong_host(cause), hint=hint)
 
 
@@ -59,5 +59,5 @@ def _is_wrong_host(cause: BaseException) -> bool:
     return isinstance(cause, (aiohttp.ClientConnectorDNSError, *_UNTRUSTED))
 
 
-def _hint(cause: BaseException) -> str:
+def _find_hint(cause: BaseException) -> str:
     return next((hint for kinds, hint in _HINTS if isinstance(cause, kinds)), "")

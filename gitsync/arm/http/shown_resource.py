@@ -1,4 +1,4 @@
-"""Is what a GET shows the resource that was asked for?
+"""Checks that the answer to a GET shows the requested resource.
 
 An answer that is not the resource is an error: it does not say that the resource is absent, and nothing is compared
 with it, sent because of it, or deleted because of it.
@@ -20,10 +20,10 @@ _PROVIDERS = "/providers/"
 
 
 def read_shown_resource(answer: Response, arm_id: str) -> Live:
-    """The resource that an answer to a GET shows. Raises ArmError (code MalformedResource) where it shows another
-    one, or none.
+    """The resource that an answer to a GET shows. Raises ArmError (code MalformedResource) if it shows
+    another one, or none.
     """
-    if fault := _fault(answer.body, arm_id):
+    if fault := _find_fault(answer.body, arm_id):
         raise ArmError(
             f"The response to GET {arm_id} is not that resource: {fault}.",
             status=answer.status,
@@ -38,24 +38,24 @@ def read_shown_resource(answer: Response, arm_id: str) -> Live:
 
 def is_shown(answer: Response, arm_id: str) -> bool:
     """Tell whether an answer shows the resource."""
-    return not _fault(answer.body, arm_id)
+    return not _find_fault(answer.body, arm_id)
 
 
-def _fault(body: Any, arm_id: str) -> str:
-    """What is wrong with the body of a GET; "" where nothing is."""
+def _find_fault(body: Any, arm_id: str) -> str:
+    """What is wrong with the body of a GET; "" if nothing is."""
     if not isinstance(body, dict):
         return "it is not a JSON object"
-    found = body.get("id")
-    if not isinstance(found, str):
+    shown_id = body.get("id")
+    if not isinstance(shown_id, str):
         return "it has no id"
-    if not _is_id_of(found, arm_id):
+    if not _is_id_of(shown_id, arm_id):
         return "it has the id of another resource"
     if not isinstance(body.get("type"), str | None):
         return "its type is not a string"
-    return _fault_of_properties(body.get("properties"))
+    return _find_fault_of_properties(body.get("properties"))
 
 
-def _fault_of_properties(properties: Any) -> str:
+def _find_fault_of_properties(properties: Any) -> str:
     if properties is None:
         return ""
     if not isinstance(properties, Mapping):
@@ -65,19 +65,19 @@ def _fault_of_properties(properties: Any) -> str:
     return ""
 
 
-def _is_id_of(found: str, asked: str) -> bool:
-    """Tell whether an id names the resource that was asked for.
+def _is_id_of(shown: str, requested: str) -> bool:
+    """Tell whether an id names the requested resource.
 
     Azure shows some resources at a scope further up: a role definition of a resource group has the id of one of the
     subscription. It also writes the name of a region without blanks.
     """
-    found, asked = found.replace(" ", ""), asked.replace(" ", "")
-    if is_same_id(found, asked):
+    shown, requested = shown.replace(" ", ""), requested.replace(" ", "")
+    if is_same_id(shown, requested):
         return True
-    (scope, _, name), (asked_scope, _, asked_name) = _parted(found), _parted(asked)
-    return bool(asked_name) and name == asked_name and f"{asked_scope}/".startswith(f"{scope}/")
+    (scope, _, name), (requested_scope, _, requested_name) = _split_id(shown), _split_id(requested)
+    return bool(requested_name) and name == requested_name and f"{requested_scope}/".startswith(f"{scope}/")
 
 
-def _parted(arm_id: str) -> tuple[str, str, str]:
+def _split_id(arm_id: str) -> tuple[str, str, str]:
     """The scope of an id, and after the separator type and name; all in lower case."""
     return arm_id.rstrip("/").casefold().rpartition(_PROVIDERS)

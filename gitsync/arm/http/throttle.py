@@ -3,7 +3,7 @@
 
 One `Throttle` serves one principal (an `Arm` has one credential). It keeps a token bucket for each subscription and
 kind of request, sized as ARM's and corrected by what its answers say is left; a 429 holds all of a bucket's requests
-back, or those to one provider where the provider alone is tired. Waiting is first come, first served.
+back, or those to one provider if only the provider is busy. Waiting is first come, first served.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _ANOTHER_OPERATION = "retryableerror"
 
 
 _COUNT = re.compile(r"[0-9]{1,6}")
-"""What a header may say is left; ARM's largest are some 12,000."""
+"""The remaining count in a header; ARM's largest are some 12,000."""
 
 
 class RequestKind(StrEnum):
@@ -60,8 +60,8 @@ ARM_LIMITS: Mapping[RequestKind, Limit] = {
 
 
 _ROUNDING = 1e-6
-"""Of a token: what adding up fractions of seconds may lose. Who lacks less goes, and who lacks more waits for all of
-it; a wait for the rest of a rounding could be too short for a clock to show.
+"""Of a token: what adding up fractions of seconds may lose. A request that lacks less goes, one that lacks more waits
+for all of it; a wait for the rest of a rounding could be too short for a clock to show.
 """
 
 
@@ -72,16 +72,17 @@ class Throttle:
         self._clock = clock
         self._limits = limits
         self._buckets: dict[tuple[str, RequestKind], _Bucket] = {}
-        self._tired: defaultdict[tuple[str, str, RequestKind], _Pause] = defaultdict(_Pause)
+        self._provider_pauses: defaultdict[tuple[str, str, RequestKind], _Pause] = defaultdict(_Pause)
 
     async def admit(self, method: str, path: str, conversation: Conversation) -> bool:
-        """Wait until a request may go. False, at once where that is foreseeable, if it may not before the deadline.
+        """Wait until a request may go. Returns False if it may not go before the deadline, at once if that is
+        foreseeable.
 
         The deadline is looked at again after every wait: a run that is stopped brings it forward.
         """
         if not await self._bucket(method, path).take(conversation):
             return False
-        pause = self._tired[self._provider(method, path)]
+        pause = self._provider_pauses[self._make_provider_key(method, path)]
         while (seconds := pause.until - self._clock.monotonic()) > 0:
             if pause.until > conversation.deadline:
                 return False
@@ -89,13 +90,13 @@ class Throttle:
         return True
 
     def learn(self, method: str, path: str, answer: Response) -> None:
-        """Take in what an answer says of the bucket that its request was counted against."""
+        """Update the bucket of a request from the counts in its answer."""
         bucket, kind = self._bucket(method, path), classify_method(method)
         scope = "subscription" if find_subscription(path) else "tenant"
-        for middle, is_ours in ((scope, True), (f"{scope}-global", False)):
-            left = answer.headers.get(f"x-ms-ratelimit-remaining-{middle}-{kind}", "")
-            if _COUNT.fullmatch(left):
-                bucket.correct(int(left), is_ours=is_ours)
+        for bucket_name, is_ours in ((scope, True), (f"{scope}-global", False)):
+            remaining = answer.headers.get(f"x-ms-ratelimit-remaining-{bucket_name}-{kind}", "")
+            if _COUNT.fullmatch(remaining):
+                bucket.correct(int(remaining), is_ours=is_ours)
 
     def hold(self, method: str, path: str, answer: Response, code: str, seconds: float) -> None:
         """A 429: keep everyone off for the time that it asks for; asking earlier would restart the wait."""
@@ -103,7 +104,7 @@ class Throttle:
             return
         until = self._clock.monotonic() + seconds
         if answer.headers.get("x-ms-failure-cause", "").casefold() == "service":
-            self._tired[self._provider(method, path)].extend(until)
+            self._provider_pauses[self._make_provider_key(method, path)].extend(until)
         else:
             self._bucket(method, path).hold(until)
 
@@ -113,7 +114,7 @@ class Throttle:
             self._buckets[key] = _Bucket(self._clock, self._limits[key[1]])
         return self._buckets[key]
 
-    def _provider(self, method: str, path: str) -> tuple[str, str, RequestKind]:
+    def _make_provider_key(self, method: str, path: str) -> tuple[str, str, RequestKind]:
         return (find_subscription(path) or "").casefold(), find_provider(path).casefold(), classify_method(method)
 
 
@@ -167,15 +168,15 @@ class _Bucket:
         missing = ahead + 1 - self._tokens
         return self._filled_at - now + (missing / self._per_second if missing > _ROUNDING else 0.0)
 
-    def correct(self, left: int, *, is_ours: bool) -> None:
+    def correct(self, remaining: int, *, is_ours: bool) -> None:
         """Apply the count of Azure. Others may use the same bucket, so a lower count applies at once.
 
         A higher count applies only to the bucket of the principal and only above its known size: then Azure grants a
         larger bucket. All principals share the global bucket; while it is full, it shows nothing about this one.
         """
-        if is_ours and left > self._burst:
-            self._burst = self._tokens = float(left)
-        self._tokens = min(self._tokens, float(left))
+        if is_ours and remaining > self._burst:
+            self._burst = self._tokens = float(remaining)
+        self._tokens = min(self._tokens, float(remaining))
 
     def hold(self, until: float) -> None:
         """No request before `until`, and no burst after it."""

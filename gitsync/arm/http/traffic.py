@@ -1,6 +1,7 @@
-"""What the credentials of one run share on their way to Azure: slots, counts, buckets of a principal.
+"""What the credentials of one run share: slots, counts, buckets of a principal.
 
-Apart from the client, of which there is one a credential: Azure limits a principal, whichever Secret names it.
+Separate from the client, of which there is one for each credential: Azure limits a principal, whichever Secret names
+it.
 """
 
 from __future__ import annotations
@@ -31,23 +32,23 @@ class Traffic:
 
     @property
     def requests(self) -> RequestCounts:
-        """What the run has sent so far, as whomever."""
+        """What the run has sent so far, with all its credentials."""
         return RequestCounts(**self.counts)
 
     def throttle(self, access: ArmAccess) -> Throttle:
         """The buckets of the principal that signs in."""
-        who = _principal(access)
-        if who not in self._throttles:
-            self._throttles[who] = Throttle(self._clock, self._limits)
-        return self._throttles[who]
+        principal = _find_principal(access)
+        if principal not in self._throttles:
+            self._throttles[principal] = Throttle(self._clock, self._limits)
+        return self._throttles[principal]
 
     def host(self, access: ArmAccess) -> Host:
         """What is known of the endpoint, for every identity."""
         return self._hosts.setdefault(access.cloud.endpoint, Host(self._clock))
 
 
-def _principal(access: ArmAccess) -> _Principal:
+def _find_principal(access: ArmAccess) -> _Principal:
     """A client of a tenant is one principal however it proves itself; without a client, the method is all we know."""
     sign_in = access.sign_in
-    known = (sign_in.tenant.casefold(), sign_in.client.casefold()) if sign_in.client else (sign_in.method,)
-    return (access.cloud.origin, *known)
+    identity = (sign_in.tenant.casefold(), sign_in.client.casefold()) if sign_in.client else (sign_in.method,)
+    return (access.cloud.origin, *identity)

@@ -1,7 +1,7 @@
-"""Follows what a write began to its end: the waiting, around the rules of `poll`.
+"""Follows the operation of a write to its end: the waiting, around the rules of `poll`.
 
 A poll that fails is a failure to read the status, not of the operation (contract): the loop goes on, with the resource
-itself if need be, until the conversation's deadline. Nothing of it is kept between runs: the next one reads the
+itself if need be, until the conversation's deadline. Nothing is kept between runs: the next run reads the
 resource.
 """
 
@@ -50,115 +50,111 @@ class Operations:
         The error has the code and message of the operation's own error, and the status of the poll that returned it.
         """
         try:
-            sight = await self._to_the_end(self._first_sight(reply), reply, conversation)
+            poll = await self._poll_to_end(self._start_poll(reply), reply, conversation)
         except DeadlineError:
             return False
-        return sight.state is OperationProgress.DONE
+        return poll.state is OperationProgress.DONE
 
     async def result(self, reply: AcceptedWrite, conversation: Conversation) -> Response | None:
         """What an action answers at its end, None when the deadline came first; ArmError when it failed.
 
-        That is the answer itself, or the one at its Location, or where it has none the last status of its operation:
-        what the SDKs of Azure take.
+        That is the answer itself, or the one at its Location, or without one the last status of its operation, as in
+        the SDKs of Azure.
         """
         try:
-            sight = await self._to_the_end(self._first_sight(reply), reply, conversation)
-            location = find_location(reply, self._cloud) if sight.place.watch is Watch.STATUS else None
-            if sight.state is OperationProgress.DONE and location is not None:
-                sight = await self._look(
-                    replace(sight, place=location, state=OperationProgress.RUNNING), reply, conversation
+            poll = await self._poll_to_end(self._start_poll(reply), reply, conversation)
+            location = find_location(reply, self._cloud) if poll.place.watch is Watch.STATUS else None
+            if poll.state is OperationProgress.DONE and location is not None:
+                poll = await self._poll_once(
+                    replace(poll, place=location, state=OperationProgress.RUNNING), reply, conversation
                 )
-                sight = await self._to_the_end(sight, reply, conversation)
+                poll = await self._poll_to_end(poll, reply, conversation)
         except DeadlineError:
             return None
-        return sight.answer if sight.state is OperationProgress.DONE else None
+        return poll.answer if poll.state is OperationProgress.DONE else None
 
     async def settle(self, arm_id: str, api_version: str, live: Live, conversation: Conversation) -> Live | None:
         """Poll a resource that is moving until it stands still or the deadline comes; None when it vanished.
 
-        Gives the resource as last seen: at the deadline it is still moving.
+        Returns the resource as last seen: at the deadline it is still moving.
         """
-        call = _look_at(arm_id, api_version)
-        seen: Live | None = live
+        call = _make_resource_poll(arm_id, api_version)
+        latest: Live | None = live
         wait, polls = None, 0
-        while seen is not None and seen.is_moving and await self._pace.pause(wait, polls, conversation):
+        while latest is not None and latest.is_moving and await self._pace.pause(wait, polls, conversation):
             polls += 1
             try:
                 answer = await self._exchange.send(call, conversation)
             except DeadlineError:
-                return seen
+                return latest
             wait = answer.retry_after(self._pace.clock.now())
-            seen = None if answer.status == 404 else read_shown_resource(answer, arm_id)
-        return seen
+            latest = None if answer.status == 404 else read_shown_resource(answer, arm_id)
+        return latest
 
-    def _first_sight(self, reply: AcceptedWrite) -> _Sight:
-        return _Sight(
+    def _start_poll(self, reply: AcceptedWrite) -> _PollState:
+        return _PollState(
             place=find_first_target(reply, self._cloud),
             state=read_first_progress(reply),
             answer=reply.answer,
             wait=reply.answer.retry_after(self._pace.clock.now()),
         )
 
-    async def _to_the_end(self, sight: _Sight, reply: AcceptedWrite, conversation: Conversation) -> _Sight:
-        while sight.state is OperationProgress.RUNNING and await self._pace.pause(
-            sight.wait, sight.polls, conversation
-        ):
-            sight = await self._look(sight, reply, conversation)
-            if sight.state is OperationProgress.UNREADABLE:
-                sight = await self._look(replace(sight, place=PollTarget(Watch.RESOURCE)), reply, conversation)
-        if sight.state is OperationProgress.FAILED:
-            raise self._failed(sight, reply, conversation)
-        return sight
+    async def _poll_to_end(self, poll: _PollState, reply: AcceptedWrite, conversation: Conversation) -> _PollState:
+        while poll.state is OperationProgress.RUNNING and await self._pace.pause(poll.wait, poll.polls, conversation):
+            poll = await self._poll_once(poll, reply, conversation)
+            if poll.state is OperationProgress.UNREADABLE:
+                poll = await self._poll_once(replace(poll, place=PollTarget(Watch.RESOURCE)), reply, conversation)
+        if poll.state is OperationProgress.FAILED:
+            raise self._make_failure(poll, reply, conversation)
+        return poll
 
-    async def _look(self, sight: _Sight, reply: AcceptedWrite, conversation: Conversation) -> _Sight:
-        """One poll, and what it shows. One that could not be read but may be later leaves things as they are."""
-        if sight.place.watch is Watch.RESOURCE and reply.call.method == "POST":
-            raise self._lost(sight, reply)
-        sight = replace(sight, polls=sight.polls + 1)
+    async def _poll_once(self, poll: _PollState, reply: AcceptedWrite, conversation: Conversation) -> _PollState:
+        """Poll once. A poll that cannot be read now but may be later changes nothing."""
+        if poll.place.watch is Watch.RESOURCE and reply.call.method == "POST":
+            raise self._make_lost_error(poll, reply)
+        poll = replace(poll, polls=poll.polls + 1)
         try:
-            answer = await self._exchange.once(_poll(sight.place, reply), conversation)
+            answer = await self._exchange.once(_make_poll(poll.place, reply), conversation)
         except DeadlineError:
             raise
         except ArmError as error:
             if may_read_again(error):
-                return replace(sight, state=OperationProgress.RUNNING, wait=error.retry_after)
-            if sight.place.watch is Watch.RESOURCE:
+                return replace(poll, state=OperationProgress.RUNNING, wait=error.retry_after)
+            if poll.place.watch is Watch.RESOURCE:
                 raise
-            return replace(sight, state=OperationProgress.UNREADABLE)
-        return self._judged(sight, answer, reply)
+            return replace(poll, state=OperationProgress.UNREADABLE)
+        return self._judge(poll, answer, reply)
 
-    def _judged(self, sight: _Sight, answer: Response, reply: AcceptedWrite) -> _Sight:
-        state = read_progress(sight.place.watch, reply.call.method, answer)
-        is_resource = sight.place.watch is Watch.RESOURCE
+    def _judge(self, poll: _PollState, answer: Response, reply: AcceptedWrite) -> _PollState:
+        state = read_progress(poll.place.watch, reply.call.method, answer)
+        is_resource = poll.place.watch is Watch.RESOURCE
         if is_resource and answer.status != 404 and not is_shown(answer, reply.arm_id):
-            return replace(
-                sight, state=OperationProgress.RUNNING
-            )  # says nothing of the resource: it is looked at again
-        if is_resource and sight.was_there and answer.status == 404 and state is OperationProgress.RUNNING:
+            return replace(poll, state=OperationProgress.RUNNING)  # says nothing of the resource: it is looked at again
+        if is_resource and poll.was_present and answer.status == 404 and state is OperationProgress.RUNNING:
             state = OperationProgress.FAILED  # it was created, and is gone again
         return replace(
-            sight,
+            poll,
             state=state,
             answer=answer,
-            place=find_next_target(sight.place, answer, self._cloud),
+            place=find_next_target(poll.place, answer, self._cloud),
             wait=answer.retry_after(self._pace.clock.now()),
-            was_there=sight.was_there or (is_resource and answer.status != 404),
+            was_present=poll.was_present or (is_resource and answer.status != 404),
         )
 
-    def _lost(self, sight: _Sight, reply: AcceptedWrite) -> ArmError:
-        """An action has no resource of its own to look at instead: how it goes cannot be known."""
+    def _make_lost_error(self, poll: _PollState, reply: AcceptedWrite) -> ArmError:
+        """The error for an action without a poll URL: it has no resource that could be polled instead."""
         return ArmError(
             f"Azure accepted {reply.arm_id} but returned no URL to poll.",
-            status=sight.answer.status,
+            status=poll.answer.status,
             resource_id=reply.arm_id,
             method=reply.call.method,
             at=format_rfc3339(self._pace.clock.now()),
             outcome_unknown=True,
         )
 
-    def _failed(self, sight: _Sight, reply: AcceptedWrite, conversation: Conversation) -> ArmError:
-        error = make_arm_error(sight.answer, reply.call, format_rfc3339(self._pace.clock.now()))
-        state = read_live(sight.answer).provisioning_state
+    def _make_failure(self, poll: _PollState, reply: AcceptedWrite, conversation: Conversation) -> ArmError:
+        error = make_arm_error(poll.answer, reply.call, format_rfc3339(self._pace.clock.now()))
+        state = read_live(poll.answer).provisioning_state
         if error.code == UNKNOWN_CODE and state:
             error.hint = f"Azure gave no reason; the provisioningState of the resource is {state}."
         self._exchange.remember(error, conversation)
@@ -166,20 +162,20 @@ class Operations:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Sight:
-    """How an operation looks from here: where to poll, what the last answer said, how long it asks to wait."""
+class _PollState:
+    """The state of an operation: where to poll, the last answer, and how long it asks to wait."""
 
     place: PollTarget
     state: OperationProgress
     answer: Response
     wait: float | None
     polls: int = 0
-    was_there: bool = False
+    was_present: bool = False
 
 
-def _poll(place: PollTarget, reply: AcceptedWrite) -> ArmRequest:
+def _make_poll(place: PollTarget, reply: AcceptedWrite) -> ArmRequest:
     if place.watch is Watch.RESOURCE:
-        return _look_at(reply.arm_id, reply.api_version)
+        return _make_resource_poll(reply.arm_id, reply.api_version)
     return ArmRequest(
         method="GET",
         path=reply.arm_id,
@@ -191,7 +187,7 @@ def _poll(place: PollTarget, reply: AcceptedWrite) -> ArmRequest:
     )
 
 
-def _look_at(arm_id: str, api_version: str) -> ArmRequest:
+def _make_resource_poll(arm_id: str, api_version: str) -> ArmRequest:
     return ArmRequest(
         method="GET",
         path=arm_id,

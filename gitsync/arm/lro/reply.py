@@ -1,4 +1,4 @@
-"""What Azure answered to a write, with what is needed to follow the operation that it began."""
+"""Azure's answer to a write, with what is needed to follow its operation."""
 
 from __future__ import annotations
 
@@ -28,15 +28,17 @@ class AcceptedWrite:
 
     @property
     def live(self) -> Live:
-        """The resource as the answer shows it; without properties where the answer has none."""
+        """The resource as the answer shows it; without properties if the answer has none."""
         return Live(body=self.body, etag=self.etag)
 
 
 def read_live(answer: Response) -> Live:
-    """The resource that a GET or PUT shows; the ETag of the header, or where a provider keeps it in the body, that."""
+    """The resource that a GET or PUT shows; its ETag comes from the header, else from the body."""
     body = answer.mapping()
-    own = body.get("etag")
-    return Live(body=body, etag=answer.headers.get("etag") or (own if isinstance(own, str) and own else None))
+    body_etag = body.get("etag")
+    return Live(
+        body=body, etag=answer.headers.get("etag") or (body_etag if isinstance(body_etag, str) and body_etag else None)
+    )
 
 
 def accept_write(call: ArmRequest, api_version: str, answer: Response) -> AcceptedWrite:

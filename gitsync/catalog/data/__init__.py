@@ -6,7 +6,7 @@ import pkgutil
 
 
 def read(name: str) -> bytes:
-    """Content of one packed file; FileNotFoundError where there is none of that name.
+    """Content of one packed file; FileNotFoundError if it does not exist.
 
     By pkgutil, which reads from a zipped package too and costs a tenth of the import of importlib.resources.
     """

@@ -1,4 +1,4 @@
-"""The emulator's own paths, below /_emulator: what was asked of it and what it holds, for other processes to see.
+"""The emulator's own paths, below /_emulator: its requests and its resources, for other processes.
 
 For callers on this machine only. Bodies of requests and secrets are not shown.
 """
@@ -18,23 +18,25 @@ PREFIX = "/_emulator/"
 
 def answer(cloud: EmulatedCloud, requests: RequestLog, method: str, path: str, remote: str) -> ServerResponse:
     """GET or DELETE of /_emulator/requests, GET of /_emulator/resources."""
-    if not _is_near(remote):
+    if not _is_loopback(remote):
         raise refuse("NotFound", path=path)
     match method, path.removeprefix(PREFIX):
         case "GET", "requests":
-            return ServerResponse(200, {"counts": requests.counts(), "requests": [one.summary() for one in requests]})
+            return ServerResponse(
+                200, {"counts": requests.counts(), "requests": [entry.summary() for entry in requests]}
+            )
         case "DELETE", "requests":
             requests.clear()
             return ServerResponse(204)
         case "GET", "resources":
             return ServerResponse(
-                200, {"value": [build_body(cloud, parse(one.id), one) for _, one in cloud.store.below("/")]}
+                200, {"value": [build_body(cloud, parse(entry.id), entry) for _, entry in cloud.store.below("/")]}
             )
         case _:
             raise refuse("NotFound", path=path)
 
 
-def _is_near(remote: str) -> bool:
+def _is_loopback(remote: str) -> bool:
     try:
         return ipaddress.ip_address(remote).is_loopback
     except ValueError:

@@ -1,6 +1,6 @@
 """Answers, and the envelope of an error (resource-provider contract, common-api-details).
 
-What the errors say is in `gitsync.emulator.codes`.
+The texts of the errors are in `gitsync.emulator.codes`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class ServerResponse:
 
 
 class _Blank(dict[str, Any]):
-    """Show the name of each value that was not given."""
+    """Shows the name of each missing value."""
 
     def __missing__(self, word: str) -> str:
         return word

@@ -1,4 +1,4 @@
-"""One request, read: what it names, who asks, and what the script wants of its work."""
+"""One parsed request: its target, its caller, and the course that the script sets for its operation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gitsync.emulator.types.behaviour import Style
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """Who asks, by the claims of the token; all empty for a request without one."""
+    """The caller, by the claims of the token; all empty for a request without one."""
 
     client: str = ""
     object: str = ""
@@ -59,5 +59,5 @@ class ServerRequest:
 
     @property
     def verb(self) -> str:
-        """What ARM calls it in actions and messages."""
+        """The name of the method in ARM's actions and messages."""
         return {"GET": "read", "HEAD": "read", "DELETE": "delete", "POST": "action"}.get(self.method, "write")

@@ -39,18 +39,18 @@ def make_tls_context(host: str, now: datetime, keep: Path) -> ssl.SSLContext:
     The certificate (PEM) is written to `keep`, for clients to trust.
     """
     key = ec.generate_private_key(ec.SECP256R1())
-    certificate = _certificate(host, now, key).public_bytes(_PEM)
+    certificate = _make_certificate(host, now, key).public_bytes(_PEM)
     keep.write_bytes(certificate)
     secret = key.private_bytes(_PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    with tempfile.NamedTemporaryFile(suffix=".pem") as both:  # the context reads files only
-        both.write(certificate + secret)
-        both.flush()
-        context.load_cert_chain(both.name)
+    with tempfile.NamedTemporaryFile(suffix=".pem") as pem_file:  # the context reads files only
+        pem_file.write(certificate + secret)
+        pem_file.flush()
+        context.load_cert_chain(pem_file.name)
     return context
 
 
-def _certificate(host: str, now: datetime, key: ec.EllipticCurvePrivateKey) -> x509.Certificate:
+def _make_certificate(host: str, now: datetime, key: ec.EllipticCurvePrivateKey) -> x509.Certificate:
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "gitsync emulator")])
     hosts = sorted({host, "127.0.0.1", "::1", "localhost"})
     return (
@@ -61,7 +61,7 @@ def _certificate(host: str, now: datetime, key: ec.EllipticCurvePrivateKey) -> x
         .serial_number(x509.random_serial_number())
         .not_valid_before(now - timedelta(days=1))
         .not_valid_after(now + _LIFE)
-        .add_extension(x509.SubjectAlternativeName([_name(each) for each in hosts]), critical=False)
+        .add_extension(x509.SubjectAlternativeName([_make_general_name(each) for each in hosts]), critical=False)
         .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
         .add_extension(_AUTHORITY, critical=True)  # and the two below: what Python 3.13 looks for (RFC 5280, 4.2.1)
         .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
@@ -70,7 +70,7 @@ def _certificate(host: str, now: datetime, key: ec.EllipticCurvePrivateKey) -> x
     )
 
 
-def _name(host: str) -> x509.GeneralName:
+def _make_general_name(host: str) -> x509.GeneralName:
     try:
         return x509.IPAddress(ipaddress.ip_address(host))
     except ValueError:

@@ -1,7 +1,7 @@
-"""What becomes of a request: it is admitted, held against the script, answered from the state, and written down.
+"""Handles a request: admits it, applies the script, answers from the state, and logs it.
 
-The answer is found without waiting, in one transaction; so requests never see each other's half-done work. Nothing here
-knows of sockets.
+The answer is made without waiting, in one transaction, so requests never see each other's unfinished work. This module
+does not know sockets.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MOST_BYTES = 4 * 1024 * 1024
 
 
 class Front:
-    """The desk that every request passes. `requests` is the log of what was asked."""
+    """Handles every request. `requests` is the log of requests."""
 
     def __init__(self, cloud: EmulatedCloud) -> None:
         self.requests = RequestLog()
@@ -43,51 +43,51 @@ class Front:
         self._throttle = EmulatedThrottle(cloud.settings.limits)
         self._request_ids = map(f"{str(uuid4())[:23]}-{{:012x}}".format, count(1))
 
-    def beside(self, path: str, method: str, sent: bytes, base: str, remote: str) -> ServerResponse | None:
+    def beside(self, path: str, method: str, content: bytes, base: str, remote: str) -> ServerResponse | None:
         """The answer of a path that is not ARM's but the emulator's own, or the identity platform's; else None."""
         try:
             if path.startswith(admin.PREFIX):
                 return admin.answer(self._cloud, self.requests, method, path, remote)
-        except Refused as no:
-            return no.answer
+        except Refused as refused:
+            return refused.answer
         if not path.endswith(("/token", "/openid-configuration")):
             return None
-        return self.tokens.answer(path, dict(parse_qsl(sent.decode("utf-8", "replace"))), base)
+        return self.tokens.answer(path, dict(parse_qsl(content.decode("utf-8", "replace"))), base)
 
-    async def answer(self, call: ServerRequest, sent: bytes) -> ServerResponse | None:
-        """The answer of ARM to a request with a body as it was sent; None where the connection breaks instead."""
+    async def answer(self, call: ServerRequest, content: bytes) -> ServerResponse | None:
+        """The answer of ARM to a request with the body as it was sent; None if the connection breaks instead."""
         answer: ServerResponse | None
         try:
-            call, left = self._admit(call, sent)
-            answer = await self._played(call)
-            answer = answer.but(left) if answer is not None else None
-        except Refused as no:
-            answer = no.answer
+            call, headers = self._admit(call, content)
+            answer = await self._run_script(call)
+            answer = answer.but(headers) if answer is not None else None
+        except Refused as refused:
+            answer = refused.answer
         request_id = next(self._request_ids)
         self._log(call, answer, request_id)
-        return answer.but(_identity(call, request_id)) if answer is not None else None
+        return answer.but(_make_id_headers(call, request_id)) if answer is not None else None
 
-    def _admit(self, call: ServerRequest, sent: bytes) -> tuple[ServerRequest, dict[str, str]]:
-        """Who it is, whether there is a version, whether there is a token left in the bucket; then the body."""
+    def _admit(self, call: ServerRequest, content: bytes) -> tuple[ServerRequest, dict[str, str]]:
+        """Check the caller, the version and the rate limit; then read the body."""
         caller = self.tokens.caller(call.headers.get("Authorization", ""), call.base)
         call = replace(call, caller=caller)
         access.check_version(call.api_version)
-        left = self._throttle.take(call, self._cloud.clock.monotonic())
-        return replace(call, body=_json(sent)) if sent else call, left
+        headers = self._throttle.take(call, self._cloud.clock.monotonic())
+        return replace(call, body=_parse_json(content)) if content else call, headers
 
-    async def _played(self, call: ServerRequest) -> ServerResponse | None:
-        """The answer as the script would have it; None where the connection breaks instead."""
-        rules = self._met(call) if self._cloud.settings.rules else []
+    async def _run_script(self, call: ServerRequest) -> ServerResponse | None:
+        """The answer after applying the script; None if the connection breaks instead."""
+        rules = self._find_rules(call) if self._cloud.settings.rules else []
         if not rules:
-            return self._worked(call)
+            return self._route(call)
         for rule in rules:
             await self._cloud.clock.sleep(rule.delay)
         drops = {rule.drop for rule in rules}
         if Drop.BEFORE in drops:
             return None
-        answer = self._told(call, rules)
+        answer = self._answer_by_rules(call, rules)
         for rule in rules:
-            with suppress(KeyError):  # a move of what is not there moves nothing
+            with suppress(KeyError):  # a move of a missing resource does nothing
                 hand.apply_moves(self._cloud, call.target, rule.move)
         if Drop.AFTER in drops:
             return None
@@ -95,34 +95,34 @@ class Front:
             return make_refusal("GatewayTimeout", namespace=call.target.namespace or "Microsoft.Resources")
         return answer
 
-    def _told(self, call: ServerRequest, rules: list[FaultRule]) -> ServerResponse:
-        """The first answer that a rule has, else that of the work, done on the first course that a rule has."""
+    def _answer_by_rules(self, call: ServerRequest, rules: list[FaultRule]) -> ServerResponse:
+        """The first answer of a rule, else the normal one, with the first course of a rule."""
         canned = next((rule.answer for rule in rules if rule.answer), None)
         if canned is not None:
             return canned.answer(call)
         course = next((rule.course for rule in rules if rule.course), Course())
-        return self._worked(replace(call, course=course))
+        return self._route(replace(call, course=course))
 
-    def _met(self, call: ServerRequest) -> list[FaultRule]:
-        kind, poll = self._about(call)
+    def _find_rules(self, call: ServerRequest) -> list[FaultRule]:
+        kind, poll = self._find_type_and_poll(call)
         with self._cloud.store.transaction():
             return self._script.met(self._cloud.store, call, kind, poll=poll)
 
-    def _about(self, call: ServerRequest) -> tuple[str, bool]:
-        """The ARM type that a request is about, and whether it asks for an operation on one."""
-        asked = operations.parse_operation_path(call.target.path)
-        operation = self._cloud.store.operation(asked[1]) if asked else None
-        return parse(operation.path).type if operation else call.target.type, asked is not None
+    def _find_type_and_poll(self, call: ServerRequest) -> tuple[str, bool]:
+        """The ARM type of a request, and whether it polls an operation."""
+        poll_path = operations.parse_operation_path(call.target.path)
+        operation = self._cloud.store.operation(poll_path[1]) if poll_path else None
+        return parse(operation.path).type if operation else call.target.type, poll_path is not None
 
-    def _worked(self, call: ServerRequest) -> ServerResponse:
+    def _route(self, call: ServerRequest) -> ServerResponse:
         with self._cloud.store.transaction():
             try:
                 return route.answer(self._cloud, call)
-            except Refused as no:
-                return no.answer  # inside, since what a refused request moved on stays so
+            except Refused as refused:
+                return refused.answer  # inside the transaction, since changes of a refused request are kept
 
     def _log(self, call: ServerRequest, answer: ServerResponse | None, request_id: str) -> None:
-        kind, poll = self._about(call)
+        kind, poll = self._find_type_and_poll(call)
         entry = LoggedRequest(
             method=call.method,
             path=call.target.path,
@@ -139,15 +139,15 @@ class Front:
         self.requests.add(entry)
 
 
-def _identity(call: ServerRequest, request_id: str) -> Mapping[str, str]:
+def _make_id_headers(call: ServerRequest, request_id: str) -> Mapping[str, str]:
     correlation = call.headers.get("x-ms-correlation-request-id", request_id)
     return {"x-ms-request-id": request_id, "x-ms-correlation-request-id": correlation}
 
 
-def _json(sent: bytes) -> Any:
-    if len(sent) > MOST_BYTES:
+def _parse_json(content: bytes) -> Any:
+    if len(content) > MOST_BYTES:
         raise refuse("RequestContentTooLarge")
     try:
-        return json.loads(sent)
+        return json.loads(content)
     except ValueError as error:
         raise refuse("InvalidRequestContent", reason=str(error)) from error

@@ -18,32 +18,32 @@ def make_page(
     call: ServerRequest,
     rows: Sequence[tuple[str, _Entry]],
     show: Callable[[_Entry], Mapping[str, Any]],
-    most: int,
+    max_entries: int,
 ) -> ServerResponse:
     """One page of rows that are sorted by key: after the key that the $skiptoken names, at most so many."""
-    after = _position(call.query.get("$skiptoken") or call.query.get("$skipToken") or "")
+    after = _decode_position(call.query.get("$skiptoken") or call.query.get("$skipToken") or "")
     top = call.query.get("$top", "")
-    size = min(int(top), most) if top.isdigit() and int(top) else most
-    rest = [row for row in rows if row[0] > after]
-    body: dict[str, Any] = {"value": [show(entry) for _, entry in rest[:size]]}
-    if len(rest) > size:
-        body["nextLink"] = _next_link(call, rest[size - 1][0])
+    size = min(int(top), max_entries) if top.isdigit() and int(top) else max_entries
+    remaining = [row for row in rows if row[0] > after]
+    body: dict[str, Any] = {"value": [show(entry) for _, entry in remaining[:size]]}
+    if len(remaining) > size:
+        body["nextLink"] = _next_link(call, remaining[size - 1][0])
     return ServerResponse(200, body)
 
 
 def is_further(call: ServerRequest) -> bool:
-    """Whether a request follows the link of a page."""
+    """Tell whether a request follows the link of a page."""
     return any(name.casefold() == "$skiptoken" for name in call.query)
 
 
 def _next_link(call: ServerRequest, key: str) -> str:
     token = base64.urlsafe_b64encode(key.encode()).decode()
-    kept = {name: value for name, value in call.query.items() if name.casefold() != "$skiptoken"}
-    query = "&".join(f"{quote(name)}={quote(value)}" for name, value in kept.items())
+    query_members = {name: value for name, value in call.query.items() if name.casefold() != "$skiptoken"}
+    query = "&".join(f"{quote(name)}={quote(value)}" for name, value in query_members.items())
     return f"{call.base}{quote(call.target.path)}?{query}&%24skiptoken={quote(token)}"
 
 
-def _position(token: str) -> str:
+def _decode_position(token: str) -> str:
     try:
         return base64.b64decode(token, altchars=b"-_", validate=True).decode()
     except (binascii.Error, UnicodeDecodeError) as error:

@@ -1,4 +1,4 @@
-"""What was asked of the emulator: one entry a request, for tests that count them."""
+"""The requests to the emulator: one entry for each, for tests that count them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MOST = 100_000
 class LoggedRequest:
     """`path` has no query; `type` is the ARM type that it names; `body` is what was sent, secrets and all.
 
-    `poll` tells a request for an operation from one for a resource. `status` is 0 where no answer was sent. `client`
+    `poll` tells a request for an operation from one for a resource. `status` is 0 if no answer was sent. `client`
     and `tenant` are those that the token was issued for, `actor` is the object that acts.
     """
 
@@ -32,7 +32,7 @@ class LoggedRequest:
     body: Any = None
 
     def summary(self) -> dict[str, Any]:
-        """The entry as JSON, without what was sent."""
+        """The entry as JSON, without the body."""
         return {
             "method": self.method,
             "path": self.path,
@@ -56,8 +56,8 @@ class RequestLog(list[LoggedRequest]):
 
     def counts(self) -> dict[str, int]:
         """How many by method; requests for operations count as POLL."""
-        found = Counter("POLL" if request.poll else request.method for request in self)
-        return dict(sorted(found.items()))
+        counter = Counter("POLL" if request.poll else request.method for request in self)
+        return dict(sorted(counter.items()))
 
     def writes(self) -> list[LoggedRequest]:
         """Everything that changes something."""

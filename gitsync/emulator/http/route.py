@@ -1,4 +1,4 @@
-"""Which verb answers a request: by the shape of its path and its method."""
+"""The verb that answers a request, by the shape of its path and its method."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _TABLE: Mapping[tuple[PathShape, str], _Verb] = {
 
 
 def answer(cloud: EmulatedCloud, call: ServerRequest) -> ServerResponse:
-    """Do what the request asks for; `Refused` where ARM says no."""
+    """Handle the request; raises `Refused` if ARM refuses it."""
     poll = operations.parse_operation_path(call.target.path)
     if poll is not None and call.method == "GET":
         return _poll(cloud, call, *poll)
@@ -57,11 +57,11 @@ def _poll(cloud: EmulatedCloud, call: ServerRequest, as_operation: bool, name: s
     operation = operations.poll_operation(cloud.store, operation, cloud.clock.now().timestamp())
     if as_operation:
         return operations.answer_async(operation, call.base)
-    return operations.answer_location(operation, call.base, _result(cloud, operation))
+    return operations.answer_location(operation, call.base, _make_result(cloud, operation))
 
 
-def _result(cloud: EmulatedCloud, operation: EmulatedOperation) -> Any:
-    """What a request that is over would have answered."""
+def _make_result(cloud: EmulatedCloud, operation: EmulatedOperation) -> Any:
+    """The answer of a finished operation's request."""
     if operation.verb == "POST":
         return operation.answer
     target = parse(operation.path)

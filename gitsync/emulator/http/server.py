@@ -92,7 +92,7 @@ class Emulator:
         hand.put(self.cloud, arm_id, body, api_version)
 
     def change(self, arm_id: str, pointer: str, value: Any) -> None:
-        """Set one value of a resource, by JSON pointer (RFC 6901); KeyError where there is nothing to set it in.
+        """Set one value of a resource, by JSON pointer (RFC 6901); KeyError if its parent does not exist.
 
         `/properties/provisioningState` sets the state that answers show.
         """
@@ -103,19 +103,19 @@ class Emulator:
         hand.apply_moves(self.cloud, parse(arm_id), [Move(delete=True)])
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
-        sent, base = await _sent(request), f"{request.scheme}://{request.host}"
-        beside = self._front.beside(request.path, request.method, sent, base, request.remote or "")
-        if beside is not None:
-            return _response(beside)
-        answer = await self._front.answer(_call(request, base), sent)
+        content, base = await _read_content(request), f"{request.scheme}://{request.host}"
+        own_answer = self._front.beside(request.path, request.method, content, base, request.remote or "")
+        if own_answer is not None:
+            return _make_response(own_answer)
+        answer = await self._front.answer(_make_call(request, base), content)
         if answer is not None:
-            return _response(answer)
+            return _make_response(answer)
         if request.transport is not None:
             request.transport.abort()
         return web.Response()
 
 
-def _call(request: web.BaseRequest, base: str) -> ServerRequest:
+def _make_call(request: web.BaseRequest, base: str) -> ServerRequest:
     return ServerRequest(
         method=request.method,
         target=parse(request.rel_url.raw_path),
@@ -126,17 +126,17 @@ def _call(request: web.BaseRequest, base: str) -> ServerRequest:
     )
 
 
-async def _sent(request: web.BaseRequest) -> bytes:
-    """The body, or a little more of it than is taken."""
-    sent = bytearray()
-    async for part in request.content.iter_any():
-        sent += part
-        if len(sent) > MOST_BYTES:
+async def _read_content(request: web.BaseRequest) -> bytes:
+    """The body; reading stops soon after the limit."""
+    content = bytearray()
+    async for chunk in request.content.iter_any():
+        content += chunk
+        if len(content) > MOST_BYTES:
             break
-    return bytes(sent)
+    return bytes(content)
 
 
-def _response(answer: ServerResponse) -> web.Response:
+def _make_response(answer: ServerResponse) -> web.Response:
     headers = {"Cache-Control": "no-cache", **answer.headers}
     if answer.body is None:
         return web.Response(status=answer.status, headers=headers)

@@ -40,7 +40,7 @@ _WORDS = {"subscriptions": "subscriptions", "resourcegroups": "resourceGroups", 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """`path` keeps the case it was asked in, but for ARM's own words; `key` is the same without case.
+    """`path` keeps the case of the request, except in ARM's own words; `key` is the same without case.
 
     `scope` is the part before the last `/providers/`: a group, a subscription, the tenant (""), or the resource that an
     extension resource belongs to. A collection has one more type than names.
@@ -80,23 +80,23 @@ class Target:
             return parse(
                 "/".join((f"{self.scope}/providers", self.namespace, *(word for pair in pairs for word in pair)))
             )
-        above = parse(self.scope) if self.scope else None
-        return above if above is not None and above.shape is PathShape.RESOURCE else None
+        ancestor = parse(self.scope) if self.scope else None
+        return ancestor if ancestor is not None and ancestor.shape is PathShape.RESOURCE else None
 
     @property
     def ancestors(self) -> tuple[Target, ...]:
         """Every resource above this one, the outermost first."""
-        return tuple(reversed(list(self._upwards())))
+        return tuple(reversed(list(self._iterate_ancestors())))
 
-    def _upwards(self) -> Iterator[Target]:
-        above = self.parent
-        while above is not None:
-            yield above
-            above = above.parent
+    def _iterate_ancestors(self) -> Iterator[Target]:
+        ancestor = self.parent
+        while ancestor is not None:
+            yield ancestor
+            ancestor = ancestor.parent
 
     @property
     def owner(self) -> Target:
-        """For an action or a collection: what its last word is asked of."""
+        """For an action or a collection: the target of its last word."""
         return parse(self.path.rpartition("/")[0])
 
 
@@ -104,44 +104,48 @@ class Target:
 def parse(path: str) -> Target:
     """Read the path of a URL, without the query; a path that ARM does not know has the shape UNKNOWN."""
     words = [unquote(word) for word in path.split("/") if word]
-    cut = _last_providers(words)
-    clean = _clean(words)
-    subscription, group = _place(words if cut is None else words[:cut])
-    shape = _shape(words) if cut is None else PathShape.PROVIDERS
-    place = Target(shape=shape, path=clean, key=clean.casefold(), subscription=subscription, group=group)
-    if cut is None or cut == len(words) - 1:
-        return place
-    namespace, types, names = words[cut + 1], tuple(words[cut + 2 :: 2]), tuple(words[cut + 3 :: 2])
-    place = replace(place, scope=_clean(words[:cut]), namespace=namespace, types=types, names=names)
+    providers_index = _find_last_providers(words)
+    clean_path = _normalize(words)
+    subscription, group = _read_scope(words if providers_index is None else words[:providers_index])
+    shape = _find_shape(words) if providers_index is None else PathShape.PROVIDERS
+    target = Target(shape=shape, path=clean_path, key=clean_path.casefold(), subscription=subscription, group=group)
+    if providers_index is None or providers_index == len(words) - 1:
+        return target
+    namespace, types, names = (
+        words[providers_index + 1],
+        tuple(words[providers_index + 2 :: 2]),
+        tuple(words[providers_index + 3 :: 2]),
+    )
+    target = replace(target, scope=_normalize(words[:providers_index]), namespace=namespace, types=types, names=names)
     if not types:
-        return replace(place, shape=PathShape.PROVIDER)
-    return replace(place, shape=PathShape.RESOURCE if len(types) == len(names) else PathShape.COLLECTION)
+        return replace(target, shape=PathShape.PROVIDER)
+    return replace(target, shape=PathShape.RESOURCE if len(types) == len(names) else PathShape.COLLECTION)
 
 
-def _shape(words: list[str]) -> PathShape:
-    """What a path without a provider names; every second word must be ARM's own."""
-    own = tuple(word.casefold() for word in words[::2])
-    return _SHAPES.get((len(words), own), PathShape.UNKNOWN)
+def _find_shape(words: list[str]) -> PathShape:
+    """The shape of a path without a provider; every second word must be ARM's own."""
+    keywords = tuple(word.casefold() for word in words[::2])
+    return _SHAPES.get((len(words), keywords), PathShape.UNKNOWN)
 
 
-def _place(words: list[str]) -> tuple[str, str]:
-    """Subscription and group that the words begin with."""
+def _read_scope(words: list[str]) -> tuple[str, str]:
+    """The subscription and the group at the start of the words."""
     if len(words) < 2 or words[0].casefold() != "subscriptions":
         return "", ""
-    grouped = len(words) > 3 and words[2].casefold() == "resourcegroups"
-    return words[1], words[3] if grouped else ""
+    has_group = len(words) > 3 and words[2].casefold() == "resourcegroups"
+    return words[1], words[3] if has_group else ""
 
 
-def _last_providers(words: list[str]) -> int | None:
-    found = [index for index, word in enumerate(words) if word.casefold() == "providers"]
-    return found[-1] if found else None
+def _find_last_providers(words: list[str]) -> int | None:
+    indexes = [index for index, word in enumerate(words) if word.casefold() == "providers"]
+    return indexes[-1] if indexes else None
 
 
-def _clean(words: list[str]) -> str:
+def _normalize(words: list[str]) -> str:
     """The path with ARM's own words in their usual case; they occur only at even positions."""
-    return "".join(f"/{_known(word, index)}" for index, word in enumerate(words))
+    return "".join(f"/{_normalize_word(word, index)}" for index, word in enumerate(words))
 
 
-def _known(word: str, index: int) -> str:
+def _normalize_word(word: str, index: int) -> str:
     lower = word.casefold()
     return _WORDS.get(lower, word) if index in {0, 2} or lower == "providers" else word

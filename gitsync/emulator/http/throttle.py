@@ -15,26 +15,26 @@ _KINDS = {"GET": "reads", "HEAD": "reads", "DELETE": "deletes"}
 
 
 class EmulatedThrottle:
-    """What is left of every bucket. Times are monotonic seconds."""
+    """The state of every bucket. Times are monotonic seconds."""
 
     def __init__(self, limits: Limits | None) -> None:
         self._limits = limits
-        self._left: dict[tuple[str, str, str], tuple[float, float]] = {}
+        self._buckets: dict[tuple[str, str, str], tuple[float, float]] = {}
 
     def take(self, call: ServerRequest, now: float) -> dict[str, str]:
-        """Take one request out of its bucket; the headers that say what is left. Refused when it is empty."""
+        """Take one request out of its bucket; returns the headers with the remaining count. Refused if it is empty."""
         if self._limits is None:
             return {}
         kind = _KINDS.get(call.method, "writes")
         bucket: Bucket = getattr(self._limits, kind)
         key = (call.caller.actor, call.target.subscription.casefold(), kind)
-        left, since = self._left.get(key, (float(bucket.size), now))
-        left = min(float(bucket.size), left + (now - since) * bucket.per_second)
+        remaining, since = self._buckets.get(key, (float(bucket.size), now))
+        remaining = min(float(bucket.size), remaining + (now - since) * bucket.per_second)
         scope = "subscription" if call.target.subscription else "tenant"
         name = f"x-ms-ratelimit-remaining-{scope}-{kind}"
-        if left < 1:
-            self._left[key] = (left, now)
-            seconds = max(1, math.ceil((1 - left) / bucket.per_second)) if bucket.per_second else 60
+        if remaining < 1:
+            self._buckets[key] = (remaining, now)
+            seconds = max(1, math.ceil((1 - remaining) / bucket.per_second)) if bucket.per_second else 60
             raise refuse(
                 "SubscriptionRequestsThrottled" if call.target.subscription else "TooManyRequests",
                 headers={"Retry-After": str(seconds), name: "0"},
@@ -43,5 +43,5 @@ class EmulatedThrottle:
                 actor=call.caller.actor,
                 seconds=seconds,
             )
-        self._left[key] = (left - 1, now)
-        return {name: str(int(left - 1))}
+        self._buckets[key] = (remaining - 1, now)
+        return {name: str(int(remaining - 1))}

@@ -12,7 +12,7 @@ from gitsync.emulator.state.stored import StoredResource
 
 _TYPE = "microsoft.authorization/roledefinitions"
 
-_MADE = "2015-02-02T21:55:09.880642Z"
+_CREATED = "2015-02-02T21:55:09.880642Z"
 
 CUSTOM: Mapping[str, str] = {"Keeper of the lights": "5b0a1c5e-9f0b-4c52-9d2e-6f2f0d3a7c11"}
 """Custom roles of the whole tenant: they are listed with the others, and are not built in."""
@@ -62,16 +62,18 @@ def list_roles(target: Target) -> list[StoredResource]:
     if target.type.casefold() != _TYPE:
         return []
     scope = f"/subscriptions/{target.subscription}" if target.subscription else ""
-    built_in = [_role(scope, name, guid, "BuiltInRole") for name, guid in BUILT_IN.items()]
-    return built_in if scope else [*built_in, *(_role("", name, guid, "CustomRole") for name, guid in CUSTOM.items())]
+    built_in = [_make_role(scope, name, guid, "BuiltInRole") for name, guid in BUILT_IN.items()]
+    return (
+        built_in if scope else [*built_in, *(_make_role("", name, guid, "CustomRole") for name, guid in CUSTOM.items())]
+    )
 
 
-def _role(scope: str, name: str, guid: str, kind: str) -> StoredResource:
+def _make_role(scope: str, name: str, guid: str, kind: str) -> StoredResource:
     return StoredResource(
         id=f"{scope}/providers/Microsoft.Authorization/roleDefinitions/{guid}",
         body={"properties": {"roleName": name, "type": kind, "assignableScopes": ["/"], "permissions": []}},
         api_version="2022-04-01",
         number=0,
-        created=_MADE,
-        changed=_MADE,
+        created=_CREATED,
+        changed=_CREATED,
     )

@@ -33,13 +33,13 @@ _ASSERTION = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 
 
 class Tokens:
-    """Issues and reads tokens. The key is in the store, so that processes that share it take each other's."""
+    """Issues and reads tokens. The key is in the store, so that processes that share it accept each other's."""
 
     def __init__(self, settings: EmulatorSettings, store: Store, clock: Clock) -> None:
         self._settings = settings
         self._clock = clock
         self._principals = {principal.client.casefold(): principal for principal in settings.principals}
-        self._read: dict[str, Mapping[str, Any]] = {}
+        self._checked_tokens: dict[str, Mapping[str, Any]] = {}
         with store.transaction():
             if store.note("token-key") is None:
                 store.put_note("token-key", base64.b64encode(os.urandom(32)).decode())
@@ -49,23 +49,25 @@ class Tokens:
         """The answer of the identity platform's own paths; None for any other path."""
         tenant = path.split("/")[1]
         if _DISCOVERY.fullmatch(path):
-            return ServerResponse(200, _discovery(tenant, base))
+            return ServerResponse(200, _make_discovery(tenant, base))
         return self._issue(tenant, form) if _TOKEN.fullmatch(path) else None
 
     def _issue(self, tenant: str, form: Mapping[str, str]) -> ServerResponse:
         client = form.get("client_id", "")
         principal = self._principals.get(client.casefold())
         if form.get("grant_type") != "client_credentials":
-            return self._no(400, "unsupported_grant_type", 70003, "The app requested an unsupported grant type.")
+            return self._make_error(
+                400, "unsupported_grant_type", 70003, "The app requested an unsupported grant type."
+            )
         if principal is None or not _is_known_in(principal, tenant):
             text = f"Application with identifier '{client}' was not found in the directory '{tenant}'."
-            return self._no(400, "unauthorized_client", 700016, text)
-        if not _proves(principal, form):
+            return self._make_error(400, "unauthorized_client", 700016, text)
+        if not _has_valid_proof(principal, form):
             text = (
                 "Invalid client secret provided. Ensure the secret being sent in the request is the client secret "
                 f"value, not the client secret ID, for a secret added to app '{client}'."
             )
-            return self._no(401, "invalid_client", 7000215, text)
+            return self._make_error(401, "invalid_client", 7000215, text)
         seconds = self._settings.token_seconds
         audience = form.get("scope", "").split(" ")[0].removesuffix(".default").removesuffix("/")
         token = self.token(principal, audience=audience, tenant=tenant if _GUID.fullmatch(tenant) else "")
@@ -95,36 +97,36 @@ class Tokens:
             "exp": int(now + (self._settings.token_seconds if seconds is None else seconds)),
             "ver": "1.0",
         }
-        head = f"{_pack({'typ': 'JWT', 'alg': 'HS256'})}.{_pack(claims)}"
-        return f"{head}.{self._sign(head)}"
+        signing_input = f"{_encode({'typ': 'JWT', 'alg': 'HS256'})}.{_encode(claims)}"
+        return f"{signing_input}.{self._sign(signing_input)}"
 
     def caller(self, authorization: str, base: str) -> Caller:
         """The sender of a request; Refused if a token is required and missing or invalid."""
         if not self._settings.require_token:
-            return _caller(_unpack(authorization.partition(" ")[2]) or {}, read_only=False)
+            return _make_caller(_decode_claims(authorization.partition(" ")[2]) or {}, read_only=False)
         try:
-            claims = self._checked(authorization, base)
-        except Refused as no:
-            text = no.answer.body["error"]["message"].replace('"', "'")
+            claims = self._check_token(authorization, base)
+        except Refused as refused:
+            text = refused.answer.body["error"]["message"].replace('"', "'")
             uri = f"{base}/{self._settings.tenant}"
             challenge = f'Bearer authorization_uri="{uri}", error="invalid_token", error_description="{text}"'
-            raise Refused(no.answer.but({"WWW-Authenticate": challenge})) from no
+            raise Refused(refused.answer.but({"WWW-Authenticate": challenge})) from refused
         principal = self._principals.get(str(claims.get("appid")).casefold())
-        return _caller(claims, read_only=principal is not None and principal.read_only)
+        return _make_caller(claims, read_only=principal is not None and principal.read_only)
 
-    def _checked(self, authorization: str, base: str) -> Mapping[str, Any]:
+    def _check_token(self, authorization: str, base: str) -> Mapping[str, Any]:
         scheme, _, token = authorization.partition(" ")
         if scheme.casefold() != "bearer" or not token:
             raise refuse("AuthenticationFailed")
-        claims = self._read.get(token)
+        claims = self._checked_tokens.get(token)
         if claims is None:
-            head, _, signature = token.rpartition(".")
-            claims = _unpack(token)
-            if claims is None or not hmac.compare_digest(signature, self._sign(head)):
+            signing_input, _, signature = token.rpartition(".")
+            claims = _decode_claims(token)
+            if claims is None or not hmac.compare_digest(signature, self._sign(signing_input)):
                 raise refuse("InvalidAuthenticationToken")
-            if len(self._read) >= _MOST_READ:
-                self._read.clear()
-            self._read[token] = claims
+            if len(self._checked_tokens) >= _MOST_READ:
+                self._checked_tokens.clear()
+            self._checked_tokens[token] = claims
         self._check_claims(claims, base)
         return claims
 
@@ -132,16 +134,16 @@ class Tokens:
         now = self._clock.now()
         if claims["exp"] <= now.timestamp():
             expiry = datetime.fromtimestamp(claims["exp"], UTC)
-            raise refuse("ExpiredAuthenticationToken", expiry=_us(expiry), now=_us(now))
+            raise refuse("ExpiredAuthenticationToken", expiry=_format_us_time(expiry), now=_format_us_time(now))
         allowed = (*_AUDIENCES, base)
         if str(claims["aud"]).rstrip("/") not in allowed:
             names = ",".join(f"'{name}'" for name in allowed)
             raise refuse("InvalidAuthenticationTokenAudience", audience=claims["aud"], allowed=names)
 
-    def _sign(self, head: str) -> str:
-        return _text(hmac.new(self._key, head.encode(), hashlib.sha256).digest())
+    def _sign(self, signing_input: str) -> str:
+        return _encode_base64url(hmac.new(self._key, signing_input.encode(), hashlib.sha256).digest())
 
-    def _no(self, status: int, error: str, number: int, text: str) -> ServerResponse:
+    def _make_error(self, status: int, error: str, number: int, text: str) -> ServerResponse:
         now = self._clock.now().strftime("%Y-%m-%d %H:%M:%SZ")
         trace, correlation = str(uuid4()), str(uuid4())
         description = f"AADSTS{number}: {text} Trace ID: {trace} Correlation ID: {correlation} Timestamp: {now}"
@@ -153,21 +155,21 @@ def _is_known_in(principal: EmulatedPrincipal, tenant: str) -> bool:
     return not principal.tenant or principal.tenant.casefold() == tenant.casefold()
 
 
-def _proves(principal: EmulatedPrincipal, form: Mapping[str, str]) -> bool:
-    """By its secret, or by an assertion of somebody it trusts: any that has a JWT's form."""
+def _has_valid_proof(principal: EmulatedPrincipal, form: Mapping[str, str]) -> bool:
+    """Tell whether a request has the principal's secret, or an assertion: any text in the form of a JWT."""
     if "client_assertion" in form:
         return form.get("client_assertion_type") == _ASSERTION and form["client_assertion"].count(".") == 2
-    given = form.get("client_secret", "")
-    return bool(principal.secret) and hmac.compare_digest(given.encode(), principal.secret.encode())
+    client_secret = form.get("client_secret", "")
+    return bool(principal.secret) and hmac.compare_digest(client_secret.encode(), principal.secret.encode())
 
 
-def _caller(claims: Mapping[str, Any], *, read_only: bool) -> Caller:
+def _make_caller(claims: Mapping[str, Any], *, read_only: bool) -> Caller:
     client = claims.get("appid") or claims.get("azp") or ""
     tenant = str(claims.get("tid") or "")
     return Caller(client=str(client), object=str(claims.get("oid") or ""), tenant=tenant, read_only=read_only)
 
 
-def _discovery(tenant: str, base: str) -> dict[str, Any]:
+def _make_discovery(tenant: str, base: str) -> dict[str, Any]:
     return {
         "token_endpoint": f"{base}/{tenant}/oauth2/v2.0/token",
         "authorization_endpoint": f"{base}/{tenant}/oauth2/v2.0/authorize",
@@ -178,15 +180,15 @@ def _discovery(tenant: str, base: str) -> dict[str, Any]:
     }
 
 
-def _pack(value: Mapping[str, Any]) -> str:
-    return _text(json.dumps(value, separators=(",", ":")).encode())
+def _encode(value: Mapping[str, Any]) -> str:
+    return _encode_base64url(json.dumps(value, separators=(",", ":")).encode())
 
 
-def _text(data: bytes) -> str:
+def _encode_base64url(data: bytes) -> str:
     return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
 
 
-def _unpack(token: str) -> Mapping[str, Any] | None:
+def _decode_claims(token: str) -> Mapping[str, Any] | None:
     parts = token.split(".")
     if len(parts) != 3:
         return None
@@ -197,7 +199,7 @@ def _unpack(token: str) -> Mapping[str, Any] | None:
     return claims if isinstance(claims, dict) else None
 
 
-def _us(moment: datetime) -> str:
+def _format_us_time(moment: datetime) -> str:
     """A time as .NET writes it for Americans: 8/17/2017 10:54:41 PM."""
     clock = moment.strftime("%I:%M:%S %p").lstrip("0")
     return f"{moment.month}/{moment.day}/{moment.year} {clock}"

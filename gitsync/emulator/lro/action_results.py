@@ -1,6 +1,6 @@
-"""What an action that takes time has done once it is over: one table, by type and action.
+"""The effects of long-running actions at their end: one table, by type and action.
 
-Apart from the actions, because an operation ends when somebody asks for it, long after the POST that began it.
+Separate from the actions, because an operation ends at a poll, long after the POST that began it.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ _STATUS = "/properties/protectionStatus"
 
 
 def apply_action_result(store: Store, operation: EmulatedOperation) -> None:
-    """Do what a POST that succeeded does to what it was asked of."""
-    ending = _ENDINGS.get((parse(operation.path).type.casefold(), operation.action.casefold()))
-    if ending is not None:
-        ending(store, operation)
+    """Apply the effect of a POST that succeeded to its resource."""
+    effect = _EFFECTS.get((parse(operation.path).type.casefold(), operation.action.casefold()))
+    if effect is not None:
+        effect(store, operation)
 
 
-def _purged(store: Store, operation: EmulatedOperation) -> None:
+def _purge(store: Store, operation: EmulatedOperation) -> None:
     target = parse(operation.path)
     graves.remove_deleted(store, target.subscription, target.name)
 
 
-def _synced(store: Store, operation: EmulatedOperation) -> None:
-    """A protection that somebody's mistake had broken works again; any other error stays."""
+def _sync(store: Store, operation: EmulatedOperation) -> None:
+    """Restore a protection that a user error had broken; any other error stays."""
     instance = store.resource(operation.key)
     if instance is None:
         return
@@ -40,7 +40,7 @@ def _synced(store: Store, operation: EmulatedOperation) -> None:
         store.put_resource(operation.key, replace(instance, body=body, version=instance.version + 1))
 
 
-_ENDINGS: Mapping[tuple[str, str], Callable[[Store, EmulatedOperation], None]] = {
-    ("microsoft.dataprotection/backupvaults/backupinstances", "sync"): _synced,
-    ("microsoft.keyvault/locations/deletedvaults", "purge"): _purged,
+_EFFECTS: Mapping[tuple[str, str], Callable[[Store, EmulatedOperation], None]] = {
+    ("microsoft.dataprotection/backupvaults/backupinstances", "sync"): _sync,
+    ("microsoft.keyvault/locations/deletedvaults", "purge"): _purge,
 }

@@ -1,7 +1,7 @@
-"""Long-running operations: how they run, end, and answer those who ask for them.
+"""Long-running operations: how they run, end, and answer polls.
 
-An operation moves when somebody asks for it or for its resource, and never by itself; so a process that is killed loses
-none, and a test needs no clock.
+An operation advances only at a request for it or for its resource; so a killed process loses none, and a test needs no
+clock.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _POLL = re.compile(r"/(operations|operationresults)/([0-9a-f]{8}(?:-[0-9a-f]{4})
 
 
 def parse_operation_path(path: str) -> tuple[bool, str] | None:
-    """Whether a path is that of an operation: (asked as Azure-AsyncOperation, its id), or None."""
+    """Parse the path of an operation: (is it an Azure-AsyncOperation, its id); None for another path."""
     match = _POLL.search(path)
     return (match[1].casefold() == "operations", match[2].casefold()) if match else None
 
@@ -40,9 +40,9 @@ def poll_operation(store: Store, operation: EmulatedOperation, now: float) -> Em
         return operation
     if operation.polls <= 0 and now >= operation.started + operation.seconds:
         return _end(store, operation, now)
-    asked = replace(operation, polls=max(0, operation.polls - 1))
-    store.put_operation(asked)
-    return asked
+    polled = replace(operation, polls=max(0, operation.polls - 1))
+    store.put_operation(polled)
+    return polled
 
 
 def end_due_operation(store: Store, name: str, now: float) -> None:
@@ -69,38 +69,38 @@ def _end(store: Store, operation: EmulatedOperation, now: float) -> EmulatedOper
 
 
 def delete(store: Store, key: str, now: float) -> None:
-    """Do what a DELETE does: take a resource away with all below it, and keep what can come back."""
+    """Delete a resource with all below it, and keep what can be recovered."""
     resource = store.resource(key)
-    for gone in [*(below for _, below in store.below(key + "/")), *([resource] if resource else [])]:
-        graves.keep_deleted(store, gone, now)
+    for deleted in [*(nested for _, nested in store.below(key + "/")), *([resource] if resource else [])]:
+        graves.keep_deleted(store, deleted, now)
     drop(store, key)
 
 
 def drop(store: Store, key: str) -> None:
-    """Take a resource away, and all that is nested in it or hangs on it, as if it had never been."""
-    for below, _ in store.below(key + "/"):
-        store.drop_resource(below)
+    """Drop a resource, with its nested and extension resources, without a trace."""
+    for nested_key, _ in store.below(key + "/"):
+        store.drop_resource(nested_key)
     store.drop_resource(key)
 
 
 def make_headers(operation: EmulatedOperation, base: str) -> dict[str, str]:
-    """The headers that the answer of the request which started the operation carries."""
+    """The headers of the answer that starts the operation."""
     style = Style(operation.style)
-    given: dict[str, str] = {}
+    headers: dict[str, str] = {}
     if style.has_async:
-        given["Azure-AsyncOperation"] = make_url(operation, base, "operations")
+        headers["Azure-AsyncOperation"] = make_url(operation, base, "operations")
     if style in {Style.ACCEPTED, Style.ACCEPTED_ASYNC, Style.ASYNC_LOCATION}:
-        given["Location"] = make_url(operation, base, "operationResults")
+        headers["Location"] = make_url(operation, base, "operationResults")
     if style is Style.LOCATION:
-        given["Location"] = f"{operation.host or base}{operation.path}?api-version={operation.api_version}"
-    if (given or style is Style.STATE) and not operation.over:
-        given["Retry-After"] = str(operation.retry_after)
-    return given
+        headers["Location"] = f"{operation.host or base}{operation.path}?api-version={operation.api_version}"
+    if (headers or style is Style.STATE) and not operation.over:
+        headers["Retry-After"] = str(operation.retry_after)
+    return headers
 
 
 def make_url(operation: EmulatedOperation, base: str, word: str) -> str:
-    """Where an operation is asked for: absolute and signed, as ARM's are."""
-    return f"{operation.host or base}{make_path(operation, word)}?{_signature(operation)}"
+    """The URL of an operation: absolute and signed, as ARM's are."""
+    return f"{operation.host or base}{make_path(operation, word)}?{_make_signature(operation)}"
 
 
 def make_path(operation: EmulatedOperation, word: str) -> str:
@@ -112,14 +112,14 @@ def make_path(operation: EmulatedOperation, word: str) -> str:
     return f"{place}/{word}/{operation.id}"
 
 
-def _signature(operation: EmulatedOperation) -> str:
+def _make_signature(operation: EmulatedOperation) -> str:
     ticks = int(operation.started * 10_000_000) + _EPOCH_TICKS
     digest = hashlib.sha256(operation.id.encode()).hexdigest()
     return f"api-version={operation.api_version}&t={ticks}&c={digest[:24]}&s={digest[24:48]}&h={digest[48:]}"
 
 
 def answer_async(operation: EmulatedOperation, base: str) -> ServerResponse:
-    """The answer of an Azure-AsyncOperation URL: always about the operation, whatever became of it."""
+    """The answer of an Azure-AsyncOperation URL: always about the operation, whatever its result."""
     ways = ways_of(parse(operation.path).type)
     status = operation.result if operation.over else operation.running
     started = format_time(datetime.fromtimestamp(operation.started, UTC))
@@ -127,29 +127,33 @@ def answer_async(operation: EmulatedOperation, base: str) -> ServerResponse:
     if not ways.bare:
         body = {"id": make_path(operation, "operations"), "name": operation.id, "status": status, "startTime": started}
     if operation.over and operation.result != SUCCEEDED:
-        body["error"] = dict(operation.error or _error(operation))
+        body["error"] = dict(operation.error or _make_error(operation))
     code = 202 if ways.accepts_polls and not operation.over else 200
     return ServerResponse(
-        code, body, _again(operation) if operation.over else _again(operation) | make_headers(operation, base)
+        code,
+        body,
+        _make_retry_header(operation)
+        if operation.over
+        else _make_retry_header(operation) | make_headers(operation, base),
     )
 
 
 def answer_location(operation: EmulatedOperation, base: str, result: Any) -> ServerResponse:
-    """The answer of a Location URL: 202 while it runs, then what the request itself would have answered."""
+    """The answer of a Location URL: 202 while it runs, then the answer of the request itself."""
     if not operation.over:
         return ServerResponse(
-            202, None, {"Location": make_url(operation, base, "operationResults")} | _again(operation)
+            202, None, {"Location": make_url(operation, base, "operationResults")} | _make_retry_header(operation)
         )
     if operation.result == SUCCEEDED:
         return ServerResponse(200, result)
-    error = operation.error or _error(operation)
+    error = operation.error or _make_error(operation)
     return make_refusal(str(error["code"]), message=str(error["message"]), details=error.get("details") or ())
 
 
-def _again(operation: EmulatedOperation) -> dict[str, str]:
+def _make_retry_header(operation: EmulatedOperation) -> dict[str, str]:
     return {} if operation.over else {"Retry-After": str(operation.retry_after)}
 
 
-def _error(operation: EmulatedOperation) -> dict[str, Any]:
+def _make_error(operation: EmulatedOperation) -> dict[str, Any]:
     code = "OperationCanceled" if operation.result == "Canceled" else "OperationFailed"
     return {"code": code, "message": f"The operation {operation.id} ended as {operation.result}."}

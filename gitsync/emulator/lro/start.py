@@ -25,16 +25,16 @@ _DELETE_STYLES = {
 def start_write(
     cloud: EmulatedCloud, call: ServerRequest, ways: Ways, *, created: bool
 ) -> tuple[EmulatedOperation | None, Style]:
-    """The operation of a PUT or PATCH, stored; None where the answer is the end of it."""
-    usual = ways.put if created or ways.update is None else ways.update
+    """The operation of a PUT or PATCH, stored; None if the answer completes it."""
+    default_style = ways.put if created or ways.update is None else ways.update
     if call.target.shape is not PathShape.GROUP:
-        usual = cloud.settings.operations.style or usual
-    style = call.course.style or usual
-    if style.is_over and _wants_time(call.course):
+        default_style = cloud.settings.operations.style or default_style
+    style = call.course.style or default_style
+    if style.is_over and _is_slow(call.course):
         style = Style.ASYNC
     if style in {Style.DONE, Style.RELATIVE}:
         return None, style
-    operation = _operation(cloud, call, ways, style)
+    operation = _make_operation(cloud, call, ways, style)
     if style is Style.SETTLED:
         operation = replace(operation, over=True)
     cloud.store.put_operation(operation)
@@ -42,28 +42,30 @@ def start_write(
 
 
 def start_delete(cloud: EmulatedCloud, call: ServerRequest, ways: Ways) -> EmulatedOperation | None:
-    """The operation of a DELETE, stored; None where it is gone at once."""
-    usual = ways.delete if call.target.shape is PathShape.GROUP else cloud.settings.operations.style or ways.delete
-    style = _DELETE_STYLES.get(call.course.style or usual, Style.ACCEPTED_ASYNC)
-    if style is Style.DONE and _wants_time(call.course):
+    """The operation of a DELETE, stored; None if the resource is deleted at once."""
+    default_style = (
+        ways.delete if call.target.shape is PathShape.GROUP else cloud.settings.operations.style or ways.delete
+    )
+    style = _DELETE_STYLES.get(call.course.style or default_style, Style.ACCEPTED_ASYNC)
+    if style is Style.DONE and _is_slow(call.course):
         style = Style.ACCEPTED_ASYNC
     if style is Style.DONE:
         return None
-    operation = _operation(cloud, call, ways, style)
+    operation = _make_operation(cloud, call, ways, style)
     cloud.store.put_operation(operation)
     return operation
 
 
 def start_action(cloud: EmulatedCloud, call: ServerRequest, style: Style, name: str, answer: Any) -> EmulatedOperation:
-    """The operation of a POST, stored; `call` is about what is asked to act, `answer` is what comes out of it."""
-    wanted = call.course.style
-    style = wanted if wanted is not None and wanted.is_accepted else style
-    operation = replace(_operation(cloud, call, ways_of(call.target.type), style), action=name, answer=answer)
+    """The operation of a POST, stored; `call` names the resource of the action, `answer` is its result."""
+    course_style = call.course.style
+    style = course_style if course_style is not None and course_style.is_accepted else style
+    operation = replace(_make_operation(cloud, call, ways_of(call.target.type), style), action=name, answer=answer)
     cloud.store.put_operation(operation)
     return operation
 
 
-def _operation(cloud: EmulatedCloud, call: ServerRequest, ways: Ways, style: Style) -> EmulatedOperation:
+def _make_operation(cloud: EmulatedCloud, call: ServerRequest, ways: Ways, style: Style) -> EmulatedOperation:
     timing, course = cloud.settings.operations, call.course
     seconds = timing.seconds if course.seconds is None else course.seconds
     retry_after = course.retry_after if course.retry_after is not None else timing.retry_after
@@ -84,19 +86,19 @@ def _operation(cloud: EmulatedCloud, call: ServerRequest, ways: Ways, style: Sty
         result=course.result,
         error=course.error,
         host=course.host,
-        location=_location(cloud, call),
+        location=_find_location(cloud, call),
     )
 
 
-def _location(cloud: EmulatedCloud, call: ServerRequest) -> str:
-    """The region whose operations are asked: that of the body, of what is stored, or of what it is nested in."""
+def _find_location(cloud: EmulatedCloud, call: ServerRequest) -> str:
+    """The region in the URL of an operation: that of the body, of the stored resource, or of an ancestor."""
     if isinstance(call.body, dict) and call.body.get("location"):
         return str(call.body["location"])
     nearest = [call.target, *reversed(call.target.ancestors)]
     stored = (cloud.store.resource(target.key) for target in nearest)
-    places = (str(resource.body["location"]) for resource in stored if resource and resource.body.get("location"))
-    return next(places, "global")
+    locations = (str(resource.body["location"]) for resource in stored if resource and resource.body.get("location"))
+    return next(locations, "global")
 
 
-def _wants_time(course: Course) -> bool:
+def _is_slow(course: Course) -> bool:
     return course.result != "Succeeded" or course.polls is not None or course.seconds is not None

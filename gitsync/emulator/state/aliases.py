@@ -21,12 +21,12 @@ def list_alias_subscriptions(store: Store) -> set[str]:
 
 
 def is_canceled(store: Store, subscription: str) -> bool:
-    return bool(store.note(_note(subscription)))
+    return bool(store.note(_make_note_name(subscription)))
 
 
 def put_canceled(store: Store, subscription: str, *, canceled: bool) -> None:
-    store.put_note(_note(subscription), canceled)
+    store.put_note(_make_note_name(subscription), canceled)
 
 
-def _note(subscription: str) -> str:
+def _make_note_name(subscription: str) -> str:
     return f"canceled:{subscription}".casefold()

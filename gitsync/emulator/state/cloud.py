@@ -39,22 +39,22 @@ class EmulatedCloud:
         return format_time(self.clock.now())
 
     def number(self) -> int:
-        """The next of a row of numbers that never repeats."""
+        """The next number of a sequence that never repeats."""
         number = int(self.store.note("number") or 0) + 1
         self.store.put_note("number", number)
         return number
 
     def find(self, target: Target) -> StoredResource | None:
-        """A resource or group with its operation brought up to now; one that is not visible yet counts as absent."""
-        found = self.look(target.key)
-        return found if found is not None and found.visible else None
+        """A resource or group with its operation updated; one that is not visible yet counts as absent."""
+        resource = self.look(target.key)
+        return resource if resource is not None and resource.visible else None
 
     def look(self, key: str) -> StoredResource | None:
         """As `find`, visible or not."""
-        found = self.store.resource(key)
-        if found is None or not found.operation:
-            return found
-        operations.end_due_operation(self.store, found.operation, self.clock.now().timestamp())
+        resource = self.store.resource(key)
+        if resource is None or not resource.operation:
+            return resource
+        operations.end_due_operation(self.store, resource.operation, self.clock.now().timestamp())
         return self.store.resource(key)
 
     def change(self, key: str, resource: StoredResource) -> StoredResource:
@@ -64,18 +64,23 @@ class EmulatedCloud:
         return changed
 
     def demand_place(self, call: ServerRequest) -> None:
-        """Refuse unless the subscription, the group and every ancestor of what the call names are there."""
+        """Refuse the call unless its subscription, its group and every ancestor exist."""
         target = call.target
         self._demand_subscription(target)
         if target.group and target.shape is not PathShape.GROUP:
             self._demand_group(call)
-        for above in target.ancestors:
-            if not self._is_there(above):
-                raise _absent_above(call, above)
+        for ancestor in target.ancestors:
+            if not self._exists(ancestor):
+                raise _make_ancestor_missing(call, ancestor)
 
     def _demand_subscription(self, target: Target) -> None:
-        known, asked = self.settings.subscriptions, target.subscription.casefold()
-        if known and asked and asked not in known and asked not in aliases.list_alias_subscriptions(self.store):
+        allowed, subscription = self.settings.subscriptions, target.subscription.casefold()
+        if (
+            allowed
+            and subscription
+            and subscription not in allowed
+            and subscription not in aliases.list_alias_subscriptions(self.store)
+        ):
             raise refuse("SubscriptionNotFound", subscription=target.subscription)
 
     def _demand_group(self, call: ServerRequest) -> None:
@@ -85,13 +90,13 @@ class EmulatedCloud:
         if group.state == DELETING and call.verb == "write":
             raise refuse("ResourceGroupBeingDeleted", group=call.target.group)
 
-    def _is_there(self, target: Target) -> bool:
+    def _exists(self, target: Target) -> bool:
         if target.types[-1].casefold() in _NO_RESOURCES:
             return True
         if self.find(target) is not None:
             return True
-        above = target.parent
-        return target.name.casefold() in _ALWAYS_THERE and (above is None or self._is_there(above))
+        ancestor = target.parent
+        return target.name.casefold() in _ALWAYS_THERE and (ancestor is None or self._exists(ancestor))
 
 
 def make_not_found(target: Target) -> Refused:
@@ -102,8 +107,8 @@ def make_not_found(target: Target) -> Refused:
     return refuse("ResourceNotFound", type=target.type, name=name, group=target.group or "<null>")
 
 
-def _absent_above(call: ServerRequest, above: Target) -> Refused:
+def _make_ancestor_missing(call: ServerRequest, ancestor: Target) -> Refused:
     target = call.target
-    if call.target.scope.casefold() == above.key:
-        return make_not_found(above)
-    return refuse("ParentResourceNotFound", verb=call.verb, type=target.type, parent=above.path)
+    if call.target.scope.casefold() == ancestor.key:
+        return make_not_found(ancestor)
+    return refuse("ParentResourceNotFound", verb=call.verb, type=target.type, parent=ancestor.path)

@@ -1,4 +1,4 @@
-"""Soft-deleted key vaults: what is kept of them, and until when.
+"""Soft-deleted key vaults: their data, and how long they are kept.
 
 They are notes of the store rather than resources: no list of a group shows one, and it has no children.
 """
@@ -21,18 +21,18 @@ _USUAL_DAYS = 90
 
 DeletedVault = Mapping[str, Any]
 """`id`, `body` and `api_version` of the vault as it was; `location` in lower case without blanks; `deleted` and
-`purged`: when it went, and when it goes for good.
+`purged`: the times of its deletion and of its purge.
 """
 
 
 def keep_deleted(store: Store, resource: StoredResource, now: float) -> None:
-    """Keep what is deleted, where it is a vault; every other type goes for good. `now` is in seconds since 1970."""
+    """Keep a deleted resource if it is a vault; other types are removed completely. `now` is in seconds since 1970."""
     target = parse(resource.id)
     if target.type.casefold() != _TYPE:
         return
     days = find_value(resource.body, ("properties", "softDeleteRetentionInDays"))
     deleted = datetime.fromtimestamp(now, UTC)
-    grave = {
+    deleted_vault = {
         "id": resource.id,
         "body": dict(resource.body),
         "api_version": resource.api_version,
@@ -40,24 +40,24 @@ def keep_deleted(store: Store, resource: StoredResource, now: float) -> None:
         "deleted": format_time(deleted),
         "purged": format_time(deleted + timedelta(days=days if isinstance(days, int) else _USUAL_DAYS)),
     }
-    store.put_note(_NOTE, {**_all(store), _key(target.subscription, target.name): grave})
+    store.put_note(_NOTE, {**_list_all(store), _make_key(target.subscription, target.name): deleted_vault})
 
 
 def find(store: Store, subscription: str, name: str) -> DeletedVault | None:
     """The deleted vault of a name."""
-    return _all(store).get(_key(subscription, name))
+    return _list_all(store).get(_make_key(subscription, name))
 
 
 def list_deleted(store: Store, subscription: str) -> list[DeletedVault]:
     """The deleted vaults of a subscription, by name."""
-    rows = sorted(_all(store).items())
-    return [grave for key, grave in rows if key.startswith(_key(subscription, ""))]
+    rows = sorted(_list_all(store).items())
+    return [deleted_vault for key, deleted_vault in rows if key.startswith(_make_key(subscription, ""))]
 
 
 def remove_deleted(store: Store, subscription: str, name: str) -> None:
     """Purged or recovered: the name is free."""
-    gone = _key(subscription, name)
-    store.put_note(_NOTE, {key: grave for key, grave in _all(store).items() if key != gone})
+    removed_key = _make_key(subscription, name)
+    store.put_note(_NOTE, {key: deleted_vault for key, deleted_vault in _list_all(store).items() if key != removed_key})
 
 
 def normalize_region(name: Any) -> str:
@@ -65,33 +65,33 @@ def normalize_region(name: Any) -> str:
     return str(name or "").replace(" ", "").casefold()
 
 
-def show_deleted(grave: DeletedVault, target: Target) -> StoredResource:
+def show_deleted(deleted_vault: DeletedVault, target: Target) -> StoredResource:
     """A deleted vault as a resource that can be read; `target` is the path that asks for it, or for a list of them."""
-    vault = parse(grave["id"])
-    place = target.names[0] if target.names else grave["location"]
+    vault = parse(deleted_vault["id"])
+    location = target.names[0] if target.names else deleted_vault["location"]
     properties = {
-        "vaultId": grave["id"],
-        "location": grave["location"],
-        "tags": grave["body"].get("tags") or {},
-        "deletionDate": grave["deleted"],
-        "scheduledPurgeDate": grave["purged"],
+        "vaultId": deleted_vault["id"],
+        "location": deleted_vault["location"],
+        "tags": deleted_vault["body"].get("tags") or {},
+        "deletionDate": deleted_vault["deleted"],
+        "scheduledPurgeDate": deleted_vault["purged"],
     }
-    if find_value(grave["body"], ("properties", "enablePurgeProtection")):
+    if find_value(deleted_vault["body"], ("properties", "enablePurgeProtection")):
         properties["purgeProtectionEnabled"] = True
     scope = f"/subscriptions/{vault.subscription}/providers/Microsoft.KeyVault/locations"
     return StoredResource(
-        id=f"{scope}/{place}/deletedVaults/{vault.name}",
+        id=f"{scope}/{location}/deletedVaults/{vault.name}",
         body={"properties": properties},
-        api_version=grave["api_version"],
+        api_version=deleted_vault["api_version"],
         number=0,
-        created=grave["deleted"],
-        changed=grave["deleted"],
+        created=deleted_vault["deleted"],
+        changed=deleted_vault["deleted"],
     )
 
 
-def _all(store: Store) -> Mapping[str, DeletedVault]:
+def _list_all(store: Store) -> Mapping[str, DeletedVault]:
     return store.note(_NOTE) or {}
 
 
-def _key(subscription: str, name: str) -> str:
+def _make_key(subscription: str, name: str) -> str:
     return f"{subscription}/{name}".casefold()

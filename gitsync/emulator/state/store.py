@@ -1,6 +1,7 @@
-"""Where the emulator's state is: in memory, or in an SQLite file that several processes share, at once or in turn.
+"""The storage of the emulator's state: in memory, or in an SQLite file that several processes share, at once or in
+turn.
 
-A store keeps and finds; it decides nothing. In a file a request is one transaction: a process that is killed leaves the
+A store only keeps and finds values. In a file a request is one transaction: a process that is killed leaves the
 file as it was before the request or after it, never between.
 """
 
@@ -32,7 +33,7 @@ class Store(Protocol):
     """Resources by key, operations by id, and notes: small JSON values by name."""
 
     def transaction(self) -> AbstractContextManager[None]:
-        """What is read and written inside holds together; left by an exception, nothing of it stays."""
+        """Reads and writes inside are atomic; an exception undoes all writes."""
         ...
 
     def resource(self, key: str) -> StoredResource | None: ...
@@ -42,7 +43,7 @@ class Store(Protocol):
     def drop_resource(self, key: str) -> None: ...
 
     def below(self, prefix: str) -> list[tuple[str, StoredResource]]:
-        """Every resource whose key begins so, sorted by key."""
+        """Every resource whose key has the prefix, sorted by key."""
         ...
 
     def operation(self, name: str) -> EmulatedOperation | None: ...
@@ -50,7 +51,7 @@ class Store(Protocol):
     def put_operation(self, operation: EmulatedOperation) -> None: ...
 
     def note(self, name: str) -> Any:
-        """A JSON value; None where there is none."""
+        """A JSON value; None if there is none."""
         ...
 
     def put_note(self, name: str, value: Any) -> None: ...
@@ -108,20 +109,20 @@ class MemoryStore:
 
 
 class SqliteStore:
-    """A `Store` in a file; it is made where it does not exist. ConfigError where the file is something else."""
+    """A `Store` in a file; created if it does not exist. ConfigError if the file is something else."""
 
     def __init__(self, path: Path) -> None:
         try:
             self._db = sqlite3.connect(path, timeout=_WAIT_SECONDS, isolation_level=None)
         except sqlite3.Error as error:
-            raise _unusable(path, error) from error
+            raise _make_unusable_error(path, error) from error
         try:
             self._db.execute("PRAGMA journal_mode=WAL")
             self._db.execute("PRAGMA synchronous=NORMAL")
             self._db.executescript(_SCHEMA)
         except sqlite3.Error as error:
             self._db.close()
-            raise _unusable(path, error) from error
+            raise _make_unusable_error(path, error) from error
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -134,8 +135,8 @@ class SqliteStore:
         self._db.execute("COMMIT")
 
     def resource(self, key: str) -> StoredResource | None:
-        found = self._get("SELECT value FROM resources WHERE key = ?", key)
-        return StoredResource(**found) if found is not None else None
+        value = self._get("SELECT value FROM resources WHERE key = ?", key)
+        return StoredResource(**value) if value is not None else None
 
     def put_resource(self, key: str, resource: StoredResource) -> None:
         self._put("INSERT OR REPLACE INTO resources VALUES (?, ?)", key, encode_json(resource))
@@ -150,8 +151,8 @@ class SqliteStore:
         return [(key, StoredResource(**json.loads(value))) for key, value in rows]
 
     def operation(self, name: str) -> EmulatedOperation | None:
-        found = self._get("SELECT value FROM operations WHERE key = ?", name)
-        return EmulatedOperation(**found) if found is not None else None
+        value = self._get("SELECT value FROM operations WHERE key = ?", name)
+        return EmulatedOperation(**value) if value is not None else None
 
     def put_operation(self, operation: EmulatedOperation) -> None:
         self._put("INSERT OR REPLACE INTO operations VALUES (?, ?)", operation.id, encode_json(operation))
@@ -173,7 +174,7 @@ class SqliteStore:
         self._db.execute(statement, (key, json.dumps(value)))
 
 
-def _unusable(path: Path, error: sqlite3.Error) -> ConfigError:
+def _make_unusable_error(path: Path, error: sqlite3.Error) -> ConfigError:
     return ConfigError(
         f"The file {path} cannot hold the emulator's state: {error}.",
         hint="Use a file that the emulator created, or a new file in a writable folder.",

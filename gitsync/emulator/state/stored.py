@@ -1,4 +1,4 @@
-"""What the emulator keeps: resources and operations, as frozen values.
+"""The stored resources and operations, as frozen values.
 
 A value that is stored is never changed in place; a change is a new value under the same key. So a store may hold the
 values themselves, and a transaction is one assignment a key.
@@ -13,7 +13,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredResource:
-    """One resource. `body` is what was asked for, secrets and all, without id, name, type and provisioningState.
+    """One resource. `body` is the body as sent, with its secrets, without id, name, type and provisioningState.
 
     `number` counts creations, so that children keep their order; `version` counts the changes of this one. It is not
     `visible` while an operation that answered 202 creates it; `hidden` is how many more reads answer "not found".
@@ -39,8 +39,8 @@ class StoredResource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmulatedOperation:
-    """One long-running operation. `started` is in seconds since 1970; it is over once it was asked for `polls` times
-    and `seconds` have passed. `result` is what it ends in.
+    """One long-running operation. `started` is in seconds since 1970; it ends after `polls` polls and `seconds`
+    seconds. `result` is its final status.
     """
 
     id: str
@@ -56,11 +56,11 @@ class EmulatedOperation:
     running: str = "InProgress"
     result: str = "Succeeded"
     error: Mapping[str, Any] | None = None
-    host: str = ""  # where the URLs point instead of here
+    host: str = ""  # the host of the URLs, instead of this one
     location: str = "global"
     over: bool = False
     action: str = ""  # the last word of a POST
-    answer: Any = None  # what the Location of a POST answers in the end
+    answer: Any = None  # the final answer of the Location of a POST
 
 
 _MEMBERS = {cls: tuple(field.name for field in fields(cls)) for cls in (StoredResource, EmulatedOperation)}

@@ -1,4 +1,4 @@
-"""Subscriptions: which there are, what each is like, and canceling one.
+"""Subscriptions: their list, their bodies, and canceling one.
 
 A canceled subscription can still be read and emptied; `gitsync.emulator.identity.access` refuses the rest.
 """
@@ -19,16 +19,16 @@ _CANCELED: Mapping[str, bool] = {"cancel": True, "enable": False}
 
 
 def show(cloud: EmulatedCloud, call: ServerRequest) -> ServerResponse:
-    """GET of one subscription. Any is there, unless the settings name those that are."""
+    """GET of one subscription. Every subscription exists, unless the settings name them."""
     cloud.demand_place(call)
-    return ServerResponse(200, _subscription(cloud, call.target.subscription))
+    return ServerResponse(200, _make_subscription(cloud, call.target.subscription))
 
 
 def list_subscriptions(cloud: EmulatedCloud, _call: ServerRequest) -> ServerResponse:
-    """GET of the subscriptions: those that the settings and aliases name, and those that hold something."""
-    seen = {parse(resource.id).subscription for _, resource in cloud.store.below("/subscriptions/")}
-    names = sorted({*cloud.settings.subscriptions, *aliases.list_alias_subscriptions(cloud.store), *seen} - {""})
-    return ServerResponse(200, {"value": [_subscription(cloud, name) for name in names]})
+    """GET of the subscriptions: those that the settings and aliases name, and those with resources."""
+    used = {parse(resource.id).subscription for _, resource in cloud.store.below("/subscriptions/")}
+    names = sorted({*cloud.settings.subscriptions, *aliases.list_alias_subscriptions(cloud.store), *used} - {""})
+    return ServerResponse(200, {"value": [_make_subscription(cloud, name) for name in names]})
 
 
 def act(cloud: EmulatedCloud, call: ServerRequest) -> ServerResponse:
@@ -50,7 +50,7 @@ def _demand_empty(cloud: EmulatedCloud, subscription: str) -> None:
             raise refuse("ResourcesExistingOnSubscription")
 
 
-def _subscription(cloud: EmulatedCloud, name: str) -> dict[str, Any]:
+def _make_subscription(cloud: EmulatedCloud, name: str) -> dict[str, Any]:
     return {
         "id": f"/subscriptions/{name}",
         "authorizationSource": "RoleBased",

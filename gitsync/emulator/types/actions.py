@@ -32,9 +32,9 @@ ACTIONS: Mapping[tuple[str, str], KeyListing] = {**keys.KEYS, **buses.RULE_KEYS,
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slow:
-    """An action that answers 202: in which style, what its Location gives in the end, and what it may be asked of.
+    """An action that answers 202: its style, the result of its Location, and the resources that refuse it.
 
-    What it does is in `gitsync.emulator.lro.action_results`.
+    Its effect is in `gitsync.emulator.lro.action_results`.
     """
 
     style: Style
@@ -42,7 +42,7 @@ class Slow:
     refuses: Callable[[StoredResource], Refused | None] = lambda _resource: None
 
 
-def _kept_from_purge(vault: StoredResource) -> Refused | None:
+def _refuse_protected_purge(vault: StoredResource) -> Refused | None:
     if not find_value(vault.body, ("properties", "purgeProtectionEnabled")):
         return None
     return refuse("MethodNotAllowed", message="Operation 'DeletedVaultPurge' is not allowed.")
@@ -50,7 +50,9 @@ def _kept_from_purge(vault: StoredResource) -> Refused | None:
 
 SLOW: Mapping[tuple[str, str], Slow] = {
     ("microsoft.dataprotection/backupvaults/backupinstances", "sync"): Slow(style=Style.ACCEPTED_ASYNC),
-    ("microsoft.keyvault/locations/deletedvaults", "purge"): Slow(style=Style.ACCEPTED, refuses=_kept_from_purge),
+    ("microsoft.keyvault/locations/deletedvaults", "purge"): Slow(
+        style=Style.ACCEPTED, refuses=_refuse_protected_purge
+    ),
     ("microsoft.redhatopenshift/hcpopenshiftclusters", "requestadmincredential"): Slow(
         style=Style.ACCEPTED_ASYNC, result=kubeconfigs.requested
     ),
@@ -58,31 +60,31 @@ SLOW: Mapping[tuple[str, str], Slow] = {
 
 
 def run(cloud: EmulatedCloud, call: ServerRequest) -> ServerResponse:
-    """Answer a POST; an action that no table has is unknown to ARM."""
+    """Answer a POST; an action without a row in a table is unknown to ARM."""
     target = call.target
     if not target.names and len(target.types) == 1:
-        beside = subscriptions.act if target.namespace.casefold() == subscriptions.NAMESPACE else providers.register
-        return beside(cloud, call)
-    resource = _owner(cloud, call)
-    name = _name(target)
+        handler = subscriptions.act if target.namespace.casefold() == subscriptions.NAMESPACE else providers.register
+        return handler(cloud, call)
+    resource = _find_owner(cloud, call)
+    name = _make_action_key(target)
     if name in SLOW:
-        return _started(cloud, call, resource, SLOW[name])
+        return _start(cloud, call, resource, SLOW[name])
     if name not in ACTIONS:
         words: dict[str, Any] = {"type": "/".join(target.types), "namespace": target.namespace, "versions": ""}
         raise refuse("InvalidResourceType", version=call.api_version, **words)
-    return _listed(cloud, call, ACTIONS[name](resource))
+    return _list_entries(cloud, call, ACTIONS[name](resource))
 
 
 def is_further_page(call: ServerRequest) -> bool:
-    """Whether a GET follows the link of an action's page; clients follow these with a GET."""
-    return pages.is_further(call) and _name(call.target) in ACTIONS
+    """Tell whether a GET follows the link of an action's page; clients follow these with a GET."""
+    return pages.is_further(call) and _make_action_key(call.target) in ACTIONS
 
 
-def _name(target: Target) -> tuple[str, str]:
+def _make_action_key(target: Target) -> tuple[str, str]:
     return target.owner.type.casefold(), target.types[-1].casefold()
 
 
-def _owner(cloud: EmulatedCloud, call: ServerRequest) -> StoredResource:
+def _find_owner(cloud: EmulatedCloud, call: ServerRequest) -> StoredResource:
     owner = call.target.owner
     cloud.demand_place(replace(call, target=owner))
     resource = implied.find(cloud, owner)
@@ -91,19 +93,19 @@ def _owner(cloud: EmulatedCloud, call: ServerRequest) -> StoredResource:
     return resource
 
 
-def _listed(cloud: EmulatedCloud, call: ServerRequest, answer: dict[str, Any]) -> ServerResponse:
-    """The answer of an action: its entries page by page where it has a list of them."""
+def _list_entries(cloud: EmulatedCloud, call: ServerRequest, answer: dict[str, Any]) -> ServerResponse:
+    """The answer of an action: its entries page by page if it has a list of them."""
     if "value" not in answer:
         return ServerResponse(200, answer)
-    rows = [(f"{place:06}", entry) for place, entry in enumerate(answer["value"], 1)]
-    paged = pages.make_page(call, rows, lambda entry: entry, cloud.settings.page_size)
-    return replace(paged, body={**answer, **paged.body})
+    rows = [(f"{index:06}", entry) for index, entry in enumerate(answer["value"], 1)]
+    page = pages.make_page(call, rows, lambda entry: entry, cloud.settings.page_size)
+    return replace(page, body={**answer, **page.body})
 
 
-def _started(cloud: EmulatedCloud, call: ServerRequest, resource: StoredResource, action: Slow) -> ServerResponse:
-    no = action.refuses(resource)
-    if no is not None:
-        raise no
-    about = replace(call, target=call.target.owner)
-    operation = begin.start_action(cloud, about, action.style, call.target.types[-1], action.result(resource))
+def _start(cloud: EmulatedCloud, call: ServerRequest, resource: StoredResource, action: Slow) -> ServerResponse:
+    refusal = action.refuses(resource)
+    if refusal is not None:
+        raise refusal
+    owner_call = replace(call, target=call.target.owner)
+    operation = begin.start_action(cloud, owner_call, action.style, call.target.types[-1], action.result(resource))
     return ServerResponse(202, None, operations.make_headers(operation, call.base))

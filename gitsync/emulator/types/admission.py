@@ -27,43 +27,45 @@ _STATE = "privateLinkServiceConnectionState"
 
 
 def admit(cloud: EmulatedCloud, call: ServerRequest, before: StoredResource | None, body: RequestBody) -> RequestBody:
-    """The body that a PUT or PATCH leaves, as its type has it; Refused where the type says no."""
+    """The body to store for a PUT or PATCH, by the rules of its type; Refused if the type does not allow it."""
     check = _WRITES.get(call.target.type.casefold())
     return check(cloud, call, before, body) if check is not None else body
 
 
 def admit_delete(cloud: EmulatedCloud, call: ServerRequest) -> None:
-    """Do what a type does before it goes; Refused where it does not go."""
+    """Prepare a DELETE by the rules of its type; Refused if the type does not allow it."""
     check = _DELETES.get(call.target.type.casefold())
     if check is not None:
         check(cloud, call)
 
 
-def _vault(cloud: EmulatedCloud, call: ServerRequest, before: StoredResource | None, body: RequestBody) -> RequestBody:
-    """The name of a deleted vault is taken; with createMode recover the vault comes back.
+def _admit_vault(
+    cloud: EmulatedCloud, call: ServerRequest, before: StoredResource | None, body: RequestBody
+) -> RequestBody:
+    """The name of a deleted vault is taken; createMode recover restores the vault.
 
-    It comes back as it was: Azure was recorded to take no notice of the rest of such a body.
+    It is restored unchanged: in recordings Azure ignored the rest of such a body.
     """
     if before is not None:
         return body
     target = call.target
-    recovers = str(find_value(body, ("properties", "createMode"))).casefold() == "recover"
-    grave = graves.find(cloud.store, target.subscription, target.name)
-    if grave is None:
-        if recovers:
+    is_recovery = str(find_value(body, ("properties", "createMode"))).casefold() == "recover"
+    deleted_vault = graves.find(cloud.store, target.subscription, target.name)
+    if deleted_vault is None:
+        if is_recovery:
             raise refuse("SoftDeletedVaultDoesNotExist")
         return body
     if (
-        not recovers
-        or parse(grave["id"]).key != target.key
-        or graves.normalize_region(body.get("location")) != grave["location"]
+        not is_recovery
+        or parse(deleted_vault["id"]).key != target.key
+        or graves.normalize_region(body.get("location")) != deleted_vault["location"]
     ):
         raise refuse("ConflictError")
     graves.remove_deleted(cloud.store, target.subscription, target.name)
-    return dict(grave["body"])
+    return dict(deleted_vault["body"])
 
 
-def _assignment(
+def _admit_assignment(
     cloud: EmulatedCloud, call: ServerRequest, before: StoredResource | None, body: RequestBody
 ) -> RequestBody:
     """Require a valid role and principal, which never change and have no other assignment at this scope."""
@@ -72,22 +74,22 @@ def _assignment(
         raise refuse("InvalidRoleDefinitionId", role=role)
     if isinstance(principal, str) and not _GUID.fullmatch(principal):
         raise refuse("InvalidPrincipalId", principal=principal)
-    wanted = _grant(body)
-    if before is not None and _grant(before.body) != wanted:
+    grant = _read_grant(body)
+    if before is not None and _read_grant(before.body) != grant:
         raise refuse("RoleAssignmentUpdateNotPermitted")
-    if before is None and all(wanted):
-        _check_unassigned(cloud, call, wanted)
+    if before is None and all(grant):
+        _check_unassigned(cloud, call, grant)
     return body
 
 
-def _check_unassigned(cloud: EmulatedCloud, call: ServerRequest, wanted: tuple[str, str]) -> None:
-    start = call.target.key.rpartition("/")[0] + "/"
-    for _, other in cloud.store.below(start):
-        if _grant(other.body) == wanted:
+def _check_unassigned(cloud: EmulatedCloud, call: ServerRequest, grant: tuple[str, str]) -> None:
+    prefix = call.target.key.rpartition("/")[0] + "/"
+    for _, other in cloud.store.below(prefix):
+        if _read_grant(other.body) == grant:
             raise refuse("RoleAssignmentExists", name=parse(other.id).name.replace("-", ""))
 
 
-def _grant(body: Mapping[str, Any]) -> tuple[str, str]:
+def _read_grant(body: Mapping[str, Any]) -> tuple[str, str]:
     """The role, by the last word of its id, and the principal."""
     role, principal = (
         str(find_value(body, ("properties", name)) or "") for name in ("roleDefinitionId", "principalId")
@@ -95,7 +97,7 @@ def _grant(body: Mapping[str, Any]) -> tuple[str, str]:
     return role.rpartition("/")[2].casefold(), principal.replace("-", "").casefold()
 
 
-def _instance(
+def _admit_instance(
     _cloud: EmulatedCloud, _call: ServerRequest, before: StoredResource | None, body: RequestBody
 ) -> RequestBody:
     """Only the provider sets the state of the protection; a PUT does not change it."""
@@ -103,49 +105,56 @@ def _instance(
     return body if status is None else dict(set_value(body, "/properties/protectionStatus", status))
 
 
-def _endpoint(
+def _admit_endpoint(
     _cloud: EmulatedCloud, _call: ServerRequest, before: StoredResource | None, body: RequestBody
 ) -> RequestBody:
     """Only the other side approves a connection; a PUT of the same connection keeps its state."""
-    for word in _CONNECTIONS if before is not None else ():
-        states = {entry.get("name"): _state(entry) for entry in _entries(before.body if before else {}, word)}
-        for place, entry in enumerate(_entries(body, word)):
-            if states.get(entry.get("name")) is not None and _state(entry) is None:
-                body = set_value(body, f"/properties/{word}/{place}/properties/{_STATE}", states[entry.get("name")])
+    for list_name in _CONNECTIONS if before is not None else ():
+        states = {
+            entry.get("name"): _read_state(entry)
+            for entry in _list_connections(before.body if before else {}, list_name)
+        }
+        for index, entry in enumerate(_list_connections(body, list_name)):
+            if states.get(entry.get("name")) is not None and _read_state(entry) is None:
+                body = set_value(
+                    body, f"/properties/{list_name}/{index}/properties/{_STATE}", states[entry.get("name")]
+                )
     return body
 
 
-def _entries(body: Mapping[str, Any], word: str) -> Sequence[Mapping[str, Any]]:
-    found = find_value(body, ("properties", word))
-    return [entry if isinstance(entry, Mapping) else {} for entry in found] if isinstance(found, list) else []
+def _list_connections(body: Mapping[str, Any], list_name: str) -> Sequence[Mapping[str, Any]]:
+    connections = find_value(body, ("properties", list_name))
+    return (
+        [entry if isinstance(entry, Mapping) else {} for entry in connections] if isinstance(connections, list) else []
+    )
 
 
-def _state(entry: Mapping[str, Any]) -> Any:
+def _read_state(entry: Mapping[str, Any]) -> Any:
     return find_value(entry, ("properties", _STATE))
 
 
-def _product(cloud: EmulatedCloud, call: ServerRequest) -> None:
-    """A product does not go while somebody subscribes to it, unless the subscriptions may go too."""
+def _delete_product(cloud: EmulatedCloud, call: ServerRequest) -> None:
+    """A product with subscriptions cannot be deleted, unless the request deletes the subscriptions too."""
     target = call.target
-    service, ending = target.key.rpartition("/products/")[0], f"/products/{target.name}".casefold()
-    start = f"{service}/subscriptions/"
-    held = [
+    service, scope_suffix = target.key.rpartition("/products/")[0], f"/products/{target.name}".casefold()
+    prefix = f"{service}/subscriptions/"
+    subscription_keys = [
         key
-        for key, found in cloud.store.below(start)
-        if str(find_value(found.body, ("properties", "scope"))).casefold().endswith(ending)
+        for key, other in cloud.store.below(prefix)
+        if str(find_value(other.body, ("properties", "scope"))).casefold().endswith(scope_suffix)
     ]
-    if held and call.query.get("deleteSubscriptions", "").casefold() != "true":
+    if subscription_keys and call.query.get("deleteSubscriptions", "").casefold() != "true":
         raise refuse("ValidationError")
-    for key in held:
+    for key in subscription_keys:
         operations.drop(cloud.store, key)
 
 
 _WRITES: Mapping[str, Callable[[EmulatedCloud, ServerRequest, StoredResource | None, RequestBody], RequestBody]] = {
-    "microsoft.authorization/roleassignments": _assignment,
-    "microsoft.dataprotection/backupvaults/backupinstances": _instance,
-    "microsoft.keyvault/vaults": _vault,
-    "microsoft.network/privateendpoints": _endpoint,
+    "microsoft.authorization/roleassignments": _admit_assignment,
+    "microsoft.dataprotection/backupvaults/backupinstances": _admit_instance,
+    "microsoft.keyvault/vaults": _admit_vault,
+    "microsoft.network/privateendpoints": _admit_endpoint,
 }
 _DELETES: Mapping[str, Callable[[EmulatedCloud, ServerRequest], None]] = {
-    "microsoft.apimanagement/service/products": _product,
+    "microsoft.apimanagement/service/products": _delete_product,
 }

@@ -1,4 +1,4 @@
-"""What a GET shows of a resource: the stored body as its provider would give it back."""
+"""The body of a resource in answers: the stored body as its provider would return it."""
 
 from __future__ import annotations
 
@@ -24,35 +24,37 @@ def build_body(cloud: EmulatedCloud, target: Target, resource: StoredResource) -
     ways = ways_of(kind.type)
     body = without_secrets(resource.body)
     body = with_made(kind.type, resource.id, body, cloud.settings.tenant)
-    body = _special(kind, resource, body)
+    body = _apply_type_rules(kind, resource, body)
     if cloud.settings.rewrite:
         body = rewritten(kind.type, body, kind.subscription)
     for embedded in children.find_embedded(kind.type):
-        body = _with_children(cloud, target, body, embedded)
-    head = {"id": _id(kind, ways), "name": _name(kind, ways), "type": spell(kind.type)}
-    return head | _with_state(resource, ways, body)
+        body = _add_children(cloud, target, body, embedded)
+    head = {"id": _make_id(kind, ways), "name": _make_name(kind, ways), "type": spell(kind.type)}
+    return head | _add_state(resource, ways, body)
 
 
-def _special(kind: Target, resource: StoredResource, body: Mapping[str, Any]) -> Mapping[str, Any]:
+def _apply_type_rules(kind: Target, resource: StoredResource, body: Mapping[str, Any]) -> Mapping[str, Any]:
     match kind.type.casefold():
         case endpoints.TYPE:
             return endpoints.with_state(resource.id, body)
         case "microsoft.keyvault/vaults" if find_value(body, ("properties", "createMode")) is not None:
-            return dict(set_value(body, "/properties/createMode", GONE))  # how it was made is not what it is
+            return dict(
+                set_value(body, "/properties/createMode", GONE)
+            )  # the mode of creation is not part of the state
         case _:
             return body
 
 
-def _with_state(resource: StoredResource, ways: Ways, body: Mapping[str, Any]) -> dict[str, Any]:
-    shown = dict(body)
+def _add_state(resource: StoredResource, ways: Ways, body: Mapping[str, Any]) -> dict[str, Any]:
+    answer = dict(body)
     properties = body.get("properties")
     if ways.state and (properties is None or isinstance(properties, Mapping)):
-        shown["properties"] = {**(properties or {}), "provisioningState": resource.state}
+        answer["properties"] = {**(properties or {}), "provisioningState": resource.state}
     if ways.etag:
-        shown[ways.etag] = resource.etag
+        answer[ways.etag] = resource.etag
     if ways.system_data:
-        shown["systemData"] = _system_data(resource)
-    return shown
+        answer["systemData"] = _make_system_data(resource)
+    return answer
 
 
 def build_summary(resource: StoredResource) -> dict[str, Any]:
@@ -60,19 +62,19 @@ def build_summary(resource: StoredResource) -> dict[str, Any]:
     target = parse(resource.id)
     ways = ways_of(target.type)
     members = ("location", "tags", "sku", "kind", "identity", "managedBy", "zones", "plan", "extendedLocation")
-    head = {"id": _id(target, ways), "name": _name(target, ways), "type": spell(target.type)}
+    head = {"id": _make_id(target, ways), "name": _make_name(target, ways), "type": spell(target.type)}
     return head | {name: resource.body[name] for name in members if name in resource.body}
 
 
-def _with_children(cloud: EmulatedCloud, target: Target, body: Mapping[str, Any], embedded: children.Embedded) -> Any:
-    found = children.store_child(cloud.store, target.key, embedded)
-    if not found and (not embedded.always or find_value(body, embedded.path[:-1]) is None):
+def _add_children(cloud: EmulatedCloud, target: Target, body: Mapping[str, Any], embedded: children.Embedded) -> Any:
+    child_rows = children.store_child(cloud.store, target.key, embedded)
+    if not child_rows and (not embedded.always or find_value(body, embedded.path[:-1]) is None):
         return body
-    entries = [build_body(cloud, parse(child.id), child) for _, child in found]
+    entries = [build_body(cloud, parse(child.id), child) for _, child in child_rows]
     return set_value(body, "/" + "/".join(embedded.path), entries)
 
 
-def _id(target: Target, ways: Ways) -> str:
+def _make_id(target: Target, ways: Ways) -> str:
     path = target.path
     if ways.spelled_in_ids and target.shape is PathShape.RESOURCE:
         namespace, *types = spell_in_ids(target.type).split("/")
@@ -82,11 +84,11 @@ def _id(target: Target, ways: Ways) -> str:
     return path.casefold() if ways.lowers_ids else path
 
 
-def _name(target: Target, ways: Ways) -> str:
+def _make_name(target: Target, ways: Ways) -> str:
     return "/".join(target.names) if ways.long_name else target.name
 
 
-def _system_data(resource: StoredResource) -> dict[str, str]:
+def _make_system_data(resource: StoredResource) -> dict[str, str]:
     return {
         "createdBy": resource.by,
         "createdByType": "Application",

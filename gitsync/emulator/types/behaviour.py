@@ -1,6 +1,6 @@
-"""The ways in which a type may behave: how its writes tell that they take time, what its answers show.
+"""The possible behaviour of types: how their writes run, and what their answers show.
 
-Which type behaves how is in `gitsync.emulator.types.recorded`.
+The behaviour of each type is in `gitsync.emulator.types.recorded`.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from enum import StrEnum
 
 
 class Style(StrEnum):
-    """How a write that takes time tells that it does (resource-provider contract, async-api-reference)."""
+    """How a write shows that it takes time (resource-provider contract, async-api-reference)."""
 
-    DONE = "done"  # 200 or 201, and that is all
-    SETTLED = "settled"  # 200 or 201 with an Azure-AsyncOperation that is over already
+    DONE = "done"  # 200 or 201, nothing else
+    SETTLED = "settled"  # 200 or 201 with an Azure-AsyncOperation that has ended
     ASYNC = "async"  # 200 or 201, Azure-AsyncOperation
     ASYNC_LOCATION = "async-location"  # 200 or 201, Azure-AsyncOperation and Location
     STATE = "state"  # 200 or 201, and only provisioningState tells
@@ -28,7 +28,7 @@ class Style(StrEnum):
 
     @property
     def is_over(self) -> bool:
-        """Nothing goes on after the answer."""
+        """Tell whether the answer completes the write."""
         return self in {Style.DONE, Style.SETTLED, Style.RELATIVE}
 
     @property
@@ -37,7 +37,7 @@ class Style(StrEnum):
 
 
 class AcceptedBody(StrEnum):
-    """What the body of a 202 says."""
+    """The body of a 202."""
 
     NOTHING = "nothing"
     RESOURCE = "resource"
@@ -69,8 +69,8 @@ class Ways:
     spelled_in_ids: str = ""
     lowers_types: bool = False
     lowers_ids: bool = False
-    bare: bool = False  # an operation says its status and nothing else
+    bare: bool = False  # the answer about an operation has only its status
     accepts_polls: bool = False  # an operation that runs answers 202 rather than 200
     gets: bool = True  # False: HEAD alone
     deletes: bool = True
-    kept_by: str = ""  # the nested type that must be gone before this one can go
+    kept_by: str = ""  # the nested type that must be deleted before this one

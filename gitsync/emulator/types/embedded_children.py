@@ -22,7 +22,7 @@ class Embedded:
     path: tuple[str, ...]
     type: str
     always: bool = True  # an empty list is shown
-    removes: bool = True  # a PUT without the list takes them all away
+    removes: bool = True  # a PUT without the list deletes them all
 
 
 EMBEDDED: Mapping[str, tuple[Embedded, ...]] = {
@@ -40,42 +40,42 @@ EMBEDDED: Mapping[str, tuple[Embedded, ...]] = {
 
 
 def find_embedded(kind: str) -> tuple[Embedded, ...]:
-    """What a type embeds."""
+    """The lists that a type embeds."""
     return EMBEDDED.get(kind.casefold(), ())
 
 
 def find_misshapen(kind: str, body: Mapping[str, Any]) -> str:
     """The path of the first member that has the wrong type for an embedded list; "" if all are valid."""
     for embedded in find_embedded(kind):
-        found: Any = body
+        value: Any = body
         for depth, name in enumerate(embedded.path, 1):
-            found = found.get(name)
-            if found is None:
+            value = value.get(name)
+            if value is None:
                 break
-            if not _fits(found, last=depth == len(embedded.path)):
+            if not _fits(value, last=depth == len(embedded.path)):
                 return ".".join(embedded.path[:depth])
     return ""
 
 
-def _fits(found: Any, *, last: bool) -> bool:
+def _fits(value: Any, *, last: bool) -> bool:
     if not last:
-        return isinstance(found, Mapping)
-    return isinstance(found, list) and all(isinstance(entry, Mapping) for entry in found)
+        return isinstance(value, Mapping)
+    return isinstance(value, list) and all(isinstance(entry, Mapping) for entry in value)
 
 
 def take_children(body: Mapping[str, Any], embedded: Embedded) -> tuple[dict[str, Any], list[Mapping[str, Any]] | None]:
-    """A parent's body without the list, and the list; None where the body has none."""
-    found = find_value(body, embedded.path)
-    if not isinstance(found, list):
+    """A parent's body without the list, and the list; None if the body has none."""
+    value = find_value(body, embedded.path)
+    if not isinstance(value, list):
         return dict(body), None
     pointer = "/" + "/".join(embedded.path)
     return set_value(body, pointer, GONE), [
-        child for child in found if isinstance(child, Mapping) and child.get("name")
+        child for child in value if isinstance(child, Mapping) and child.get("name")
     ]
 
 
 def store_child(store: Store, key: str, embedded: Embedded) -> list[tuple[str, StoredResource]]:
     """The children of one kind, the oldest first."""
-    start = f"{key}/{embedded.type.casefold()}/"
-    found = [(below, child) for below, child in store.below(start) if "/" not in below[len(start) :]]
-    return sorted(found, key=lambda pair: pair[1].number)
+    prefix = f"{key}/{embedded.type.casefold()}/"
+    rows = [(child_key, child) for child_key, child in store.below(prefix) if "/" not in child_key[len(prefix) :]]
+    return sorted(rows, key=lambda pair: pair[1].number)

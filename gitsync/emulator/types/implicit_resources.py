@@ -1,6 +1,6 @@
 """Implied resources: a provider has them, or creates them with others.
 
-They are computed on request and are not in the store, so that they come and go with what they belong to. Once one is
+They are computed on request and are not in the store, so that they exist as long as their owners. Once one is
 PUT, it is in the store and replaces the implied one.
 """
 
@@ -21,27 +21,29 @@ _DELETED = ("microsoft.keyvault/locations/deletedvaults", "microsoft.keyvault/de
 
 
 def find(cloud: EmulatedCloud, target: Target) -> StoredResource | None:
-    """The resource that a path names, be it stored or implied; None for one that is not there."""
+    """The resource that a path names, stored or implied; None if it does not exist."""
     return cloud.find(target) or one(cloud, target)
 
 
 def one(cloud: EmulatedCloud, target: Target) -> StoredResource | None:
-    """The implied resource that a path names, where what it belongs to is there."""
-    found = [made for made in below(cloud, target) if parse(made.id).name.casefold() == target.name.casefold()]
-    return found[0] if found else None
+    """The implied resource that a path names; None if its owner does not exist."""
+    matches = [
+        resource for resource in below(cloud, target) if parse(resource.id).name.casefold() == target.name.casefold()
+    ]
+    return matches[0] if matches else None
 
 
 def below(cloud: EmulatedCloud, target: Target) -> list[StoredResource]:
     """The implied resources of a type, by name; `target` names one of them or the collection."""
     return [
         *roles.list_roles(target),
-        *_rules(cloud, target),
-        *_deleted_vaults(cloud, target),
-        *_interfaces(cloud, target),
+        *_list_rules(cloud, target),
+        *_list_deleted_vaults(cloud, target),
+        *_list_interfaces(cloud, target),
     ]
 
 
-def _rules(cloud: EmulatedCloud, target: Target) -> list[StoredResource]:
+def _list_rules(cloud: EmulatedCloud, target: Target) -> list[StoredResource]:
     rules = buses.IMPLIED.get(target.type.casefold(), {})
     parent = target.parent
     owner = cloud.find(parent) if rules and parent is not None else None
@@ -54,23 +56,25 @@ def _rules(cloud: EmulatedCloud, target: Target) -> list[StoredResource]:
     ]
 
 
-def _deleted_vaults(cloud: EmulatedCloud, target: Target) -> list[StoredResource]:
+def _list_deleted_vaults(cloud: EmulatedCloud, target: Target) -> list[StoredResource]:
     if target.type.casefold() not in _DELETED:
         return []
-    place = graves.normalize_region(target.names[0]) if target.type.casefold() == _DELETED[0] else ""
-    found = graves.list_deleted(cloud.store, target.subscription)
-    return [graves.show_deleted(grave, target) for grave in found if place in {"", grave["location"]}]
+    location = graves.normalize_region(target.names[0]) if target.type.casefold() == _DELETED[0] else ""
+    deleted_vaults = graves.list_deleted(cloud.store, target.subscription)
+    return [graves.show_deleted(vault, target) for vault in deleted_vaults if location in {"", vault["location"]}]
 
 
-def _interfaces(cloud: EmulatedCloud, target: Target) -> list[StoredResource]:
+def _list_interfaces(cloud: EmulatedCloud, target: Target) -> list[StoredResource]:
     if target.type.casefold() != "microsoft.network/networkinterfaces":
         return []
     rows = cloud.store.below(f"{target.scope}/providers/{endpoints.TYPE}/".casefold())
-    return [endpoints.interface(found) for _, found in rows if parse(found.id).type.casefold() == endpoints.TYPE]
+    return [
+        endpoints.interface(endpoint) for _, endpoint in rows if parse(endpoint.id).type.casefold() == endpoints.TYPE
+    ]
 
 
 def made_with(owner: StoredResource, path: str, body: Mapping[str, Any]) -> StoredResource:
-    """An implied resource, as old as the one that it belongs to."""
+    """An implied resource, with the times of its owner."""
     return StoredResource(
         id=path,
         body=body,

@@ -1,8 +1,7 @@
 """The keys that a resource gives out when it is asked: access keys, connection strings, read-only keys.
 
-One table, by type and action; the shapes are those that Azure was recorded to answer in, or that its specifications
-give. A key is made from the resource's id, so that each call gives the same one, and somebody who looks for leaks knows
-what to look for.
+One table, by type and action; the shapes are those of recorded answers or of Azure's specifications. A key is derived
+from the resource's id, so that each call returns the same one, and tests can search for leaks.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from gitsync.emulator.patch import find_value
 from gitsync.emulator.state.stored import StoredResource
 
 KeyListing = Callable[[StoredResource], dict[str, Any]]
-"""What an action answers with, from the resource that it is asked of."""
+"""Makes the answer of an action from its resource."""
 
 _TWICE = ("primary", "secondary")
 _STORE_KEYS = ("Primary", "Secondary", "Primary Read Only", "Secondary Read Only")
@@ -41,7 +40,7 @@ def named(**purposes: str) -> KeyListing:
     return lambda resource: {name: key(resource.id, purpose) for name, purpose in purposes.items()}
 
 
-def _connected(text: str) -> KeyListing:
+def _make_connection_listing(text: str) -> KeyListing:
     """Two keys and their connection strings; `text` says these with the resource's name and the key."""
 
     def listing(resource: StoredResource) -> dict[str, Any]:
@@ -55,7 +54,7 @@ def _connected(text: str) -> KeyListing:
     return listing
 
 
-def _storage(resource: StoredResource) -> dict[str, Any]:
+def _list_storage_keys(resource: StoredResource) -> dict[str, Any]:
     keys = [
         {"creationTime": resource.created, "keyName": name, "permissions": "FULL", "value": key(resource.id, name)}
         for name in ("key1", "key2")
@@ -63,16 +62,16 @@ def _storage(resource: StoredResource) -> dict[str, Any]:
     return {"keys": keys}
 
 
-def _store(resource: StoredResource) -> dict[str, Any]:
+def _list_store_keys(resource: StoredResource) -> dict[str, Any]:
     endpoint = f"https://{parse(resource.id).name}.azconfig.io"
-    return {"value": [_store_key(resource, name, endpoint) for name in _STORE_KEYS], "nextLink": None}
+    return {"value": [_make_store_key(resource, name, endpoint) for name in _STORE_KEYS], "nextLink": None}
 
 
-def _store_key(resource: StoredResource, name: str, endpoint: str) -> dict[str, Any]:
-    secret, short = key(resource.id, name), key(resource.id, f"{name} id")[:4]
+def _make_store_key(resource: StoredResource, name: str, endpoint: str) -> dict[str, Any]:
+    secret, short_id = key(resource.id, name), key(resource.id, f"{name} id")[:4]
     return {
-        "connectionString": f"Endpoint={endpoint};Id={short};Secret={secret}",
-        "id": short,
+        "connectionString": f"Endpoint={endpoint};Id={short_id};Secret={secret}",
+        "id": short_id,
         "lastModified": resource.created,
         "name": name,
         "readOnly": name.endswith("Read Only"),
@@ -80,7 +79,7 @@ def _store_key(resource: StoredResource, name: str, endpoint: str) -> dict[str, 
     }
 
 
-def _hub(resource: StoredResource) -> dict[str, Any]:
+def _list_hub_keys(resource: StoredResource) -> dict[str, Any]:
     return {
         "value": [
             {
@@ -94,12 +93,12 @@ def _hub(resource: StoredResource) -> dict[str, Any]:
     }
 
 
-def _queries(resource: StoredResource) -> dict[str, Any]:
+def _list_query_keys(resource: StoredResource) -> dict[str, Any]:
     """The query key that every search service has: it has no name."""
     return {"value": [{"name": None, "key": key(resource.id, "query")}], "nextLink": None}
 
 
-def _learning(resource: StoredResource) -> dict[str, Any]:
+def _list_workspace_keys(resource: StoredResource) -> dict[str, Any]:
     registry = find_value(resource.body, ("properties", "containerRegistry"))
     registry = registry.rpartition("/")[2] if isinstance(registry, str) else parse(resource.id).name
     return {
@@ -124,14 +123,14 @@ _NUMBERED = named(key1="key1", key2="key2")
 KEYS: Mapping[tuple[str, str], KeyListing] = {
     ("microsoft.apimanagement/service/gateways", "listkeys"): named(primary="primary", secondary="secondary"),
     ("microsoft.apimanagement/service/subscriptions", "listsecrets"): _PAIR,
-    ("microsoft.appconfiguration/configurationstores", "listkeys"): _store,
+    ("microsoft.appconfiguration/configurationstores", "listkeys"): _list_store_keys,
     ("microsoft.cache/redis", "listkeys"): _PAIR,
     ("microsoft.cache/redisenterprise/databases", "listkeys"): _PAIR,
     ("microsoft.cognitiveservices/accounts", "listkeys"): _NUMBERED,
-    ("microsoft.communication/communicationservices", "listkeys"): _connected(
+    ("microsoft.communication/communicationservices", "listkeys"): _make_connection_listing(
         "endpoint=https://{name}.unitedstates.communication.azure.com/;accesskey={key}"
     ),
-    ("microsoft.devices/iothubs", "listkeys"): _hub,
+    ("microsoft.devices/iothubs", "listkeys"): _list_hub_keys,
     ("microsoft.documentdb/databaseaccounts", "listkeys"): named(
         primaryMasterKey="primary",
         secondaryMasterKey="secondary",
@@ -139,14 +138,14 @@ KEYS: Mapping[tuple[str, str], KeyListing] = {
         secondaryReadonlyMasterKey="secondary read only",
     ),
     ("microsoft.eventgrid/topics", "listkeys"): _NUMBERED,
-    ("microsoft.machinelearningservices/workspaces", "listkeys"): _learning,
+    ("microsoft.machinelearningservices/workspaces", "listkeys"): _list_workspace_keys,
     ("microsoft.operationalinsights/workspaces", "sharedkeys"): named(
         primarySharedKey="primary", secondarySharedKey="secondary"
     ),
     ("microsoft.search/searchservices", "listadminkeys"): _PAIR,
-    ("microsoft.search/searchservices", "listquerykeys"): _queries,
-    ("microsoft.signalrservice/signalr", "listkeys"): _connected(
+    ("microsoft.search/searchservices", "listquerykeys"): _list_query_keys,
+    ("microsoft.signalrservice/signalr", "listkeys"): _make_connection_listing(
         "Endpoint=https://{name}.service.signalr.net;AccessKey={key};Version=1.0;"
     ),
-    ("microsoft.storage/storageaccounts", "listkeys"): _storage,
+    ("microsoft.storage/storageaccounts", "listkeys"): _list_storage_keys,
 }

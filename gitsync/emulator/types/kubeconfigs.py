@@ -32,36 +32,36 @@ _EXPIRES = "2099-12-31T23:59:59Z"
 """Far in the future, so that the credential is valid whatever the clock of the reader."""
 
 
-def _kubeconfig(resource: StoredResource, user: str) -> str:
+def _make_kubeconfig(resource: StoredResource, user: str) -> str:
     return _TEXT.format(name=parse(resource.id).name, user=user, token=key(resource.id, user))
 
 
-def _packed(text: str) -> str:
+def _encode_base64(text: str) -> str:
     return base64.b64encode(text.encode()).decode()
 
 
-def _of_user(user: str) -> KeyListing:
+def _make_user_listing(user: str) -> KeyListing:
     """The list of AKS and of fleets: one kubeconfig, base64."""
-    return lambda resource: {"kubeconfigs": [{"name": user, "value": _packed(_kubeconfig(resource, user))}]}
+    return lambda resource: {"kubeconfigs": [{"name": user, "value": _encode_base64(_make_kubeconfig(resource, user))}]}
 
 
-def _admin(resource: StoredResource) -> dict[str, Any]:
-    return {"kubeconfig": _packed(_kubeconfig(resource, "admin"))}
+def _list_admin(resource: StoredResource) -> dict[str, Any]:
+    return {"kubeconfig": _encode_base64(_make_kubeconfig(resource, "admin"))}
 
 
-def _password(resource: StoredResource) -> dict[str, Any]:
+def _list_password(resource: StoredResource) -> dict[str, Any]:
     return {"kubeadminPassword": key(resource.id, "kubeadmin"), "kubeadminUsername": "kubeadmin"}
 
 
 def requested(resource: StoredResource) -> dict[str, Any]:
-    """What a hosted control plane gives out in the end: a kubeconfig as text, and until when it is good."""
-    return {"expirationTimestamp": _EXPIRES, "kubeconfig": _kubeconfig(resource, "admin")}
+    """The final answer of a hosted control plane: a kubeconfig as text, and its expiry."""
+    return {"expirationTimestamp": _EXPIRES, "kubeconfig": _make_kubeconfig(resource, "admin")}
 
 
 CLUSTER_KEYS: Mapping[tuple[str, str], KeyListing] = {
-    ("microsoft.containerservice/fleets", "listcredentials"): _of_user("fleetUser"),
-    ("microsoft.containerservice/managedclusters", "listclusteradmincredential"): _of_user("clusterAdmin"),
-    ("microsoft.containerservice/managedclusters", "listclusterusercredential"): _of_user("clusterUser"),
-    ("microsoft.redhatopenshift/openshiftclusters", "listadmincredentials"): _admin,
-    ("microsoft.redhatopenshift/openshiftclusters", "listcredentials"): _password,
+    ("microsoft.containerservice/fleets", "listcredentials"): _make_user_listing("fleetUser"),
+    ("microsoft.containerservice/managedclusters", "listclusteradmincredential"): _make_user_listing("clusterAdmin"),
+    ("microsoft.containerservice/managedclusters", "listclusterusercredential"): _make_user_listing("clusterUser"),
+    ("microsoft.redhatopenshift/openshiftclusters", "listadmincredentials"): _list_admin,
+    ("microsoft.redhatopenshift/openshiftclusters", "listcredentials"): _list_password,
 }

@@ -29,7 +29,7 @@ IMPLIED: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 """By type: the rules that come with their parent, and their rights."""
 
 
-def _rule_keys(resource: StoredResource) -> dict[str, Any]:
+def _list_rule_keys(resource: StoredResource) -> dict[str, Any]:
     target = parse(resource.id)
     namespace, *entities = target.names[:-1]
     answer: dict[str, Any] = {"keyName": target.name}
@@ -42,7 +42,7 @@ def _rule_keys(resource: StoredResource) -> dict[str, Any]:
 
 
 RULE_KEYS: Mapping[tuple[str, str], KeyListing] = {
-    (kind, "listkeys"): _rule_keys
+    (kind, "listkeys"): _list_rule_keys
     for kind in (
         *IMPLIED,
         "microsoft.eventhub/namespaces/eventhubs/authorizationrules",

@@ -16,7 +16,7 @@ _FIRST: Mapping[str, Mapping[str, str]] = {
     _MANUAL: {"status": "Pending", "description": "Awaiting Approval", "actionsRequired": "None"},
     _OWN: {"status": "Approved", "description": "Auto-Approved", "actionsRequired": "None"},
 }
-"""The state of a connection until somebody says otherwise."""
+"""The initial state of a connection."""
 
 
 def with_state(path: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -24,23 +24,23 @@ def with_state(path: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
     for word, first in _FIRST.items():
         entries = find_value(body, ("properties", word))
         if isinstance(entries, list):
-            entries = [_connection(path, word, entry, first) for entry in entries]
+            entries = [_complete_connection(path, word, entry, first) for entry in entries]
             body = set_value(body, f"/properties/{word}", entries)
     return merge_over(body, {"properties": {"networkInterfaces": [{"id": interface_id(path, body)}]}})
 
 
-def _connection(path: str, word: str, entry: Any, first: Mapping[str, str]) -> Any:
+def _complete_connection(path: str, word: str, entry: Any, first: Mapping[str, str]) -> Any:
     if not isinstance(entry, Mapping):
         return entry
-    made = {
+    defaults = {
         "id": f"{path}/{word}/{entry.get('name', '')}",
         "properties": {"provisioningState": "Succeeded", "privateLinkServiceConnectionState": dict(first)},
     }
-    return merge_over(made, entry)
+    return merge_over(defaults, entry)
 
 
 def interface_id(path: str, body: Mapping[str, Any]) -> str:
-    """The id of an endpoint's network interface; the endpoint may say how it is called."""
+    """The id of an endpoint's network interface; the endpoint may set its name."""
     name = find_value(body, ("properties", "customNetworkInterfaceName"))
     name = name or f"{parse(path).name}.nic.{uuid_of(path.casefold(), 'interface')}"
     return f"{parse(path).group_path}/providers/Microsoft.Network/networkInterfaces/{name}"
@@ -56,7 +56,7 @@ def interface(endpoint: StoredResource) -> StoredResource:
         "type": "Microsoft.Network/networkInterfaces/ipConfigurations",
         "properties": {
             "primary": True,
-            "privateIPAddress": _address(endpoint),
+            "privateIPAddress": _find_address(endpoint),
             "privateIPAddressVersion": "IPv4",
             "privateIPAllocationMethod": "Dynamic",
             "provisioningState": "Succeeded",
@@ -77,9 +77,13 @@ def interface(endpoint: StoredResource) -> StoredResource:
     )
 
 
-def _address(endpoint: StoredResource) -> str:
-    """The address that the endpoint asks for, or one that its id stands for."""
-    asked = find_value(endpoint.body, ("properties", "ipConfigurations"))
-    given = find_value(asked[0], ("properties", "privateIPAddress")) if isinstance(asked, list) and asked else None
+def _find_address(endpoint: StoredResource) -> str:
+    """The address in the endpoint's body, or one derived from its id."""
+    configurations = find_value(endpoint.body, ("properties", "ipConfigurations"))
+    address = (
+        find_value(configurations[0], ("properties", "privateIPAddress"))
+        if isinstance(configurations, list) and configurations
+        else None
+    )
     number = int(uuid_of(endpoint.id.casefold(), "address")[:4], 16)
-    return str(given or f"10.0.{number >> 8}.{number & 0xFF}")
+    return str(address or f"10.0.{number >> 8}.{number & 0xFF}")

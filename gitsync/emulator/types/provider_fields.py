@@ -14,7 +14,7 @@ from gitsync.emulator.patch import merge_over, set_value
 
 _SPACE = UUID("6f0c7a52-5d0a-4c55-9f6e-2f0f9d9f7f10")
 
-_MADE: Mapping[str, Mapping[str, Any]] = {
+_COMPUTED: Mapping[str, Mapping[str, Any]] = {
     "microsoft.apimanagement/service": {"/properties/gatewayUrl": "https://{name}.azure-api.net"},
     "microsoft.app/containerapps": {
         "/properties/latestRevisionFqdn": "{name}--1.{location}.azurecontainerapps.io",
@@ -115,13 +115,13 @@ _MADE: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-_USUAL: Mapping[str, Mapping[str, Any]] = {
+_INITIAL: Mapping[str, Mapping[str, Any]] = {
     "microsoft.dataprotection/backupvaults/backupinstances": {
         "/properties/protectionStatus/status": "ProtectionConfigured",
     },
     "microsoft.subscription/aliases": {"/properties/subscriptionId": "{uuid:subscription}"},
 }
-"""What a provider says where nothing else is known: what was sent, or changed behind its back, shows instead."""
+"""Initial values of a provider: values that were sent, or changed outside, replace them."""
 
 
 def uuid_of(key: str, purpose: str) -> str:
@@ -131,8 +131,8 @@ def uuid_of(key: str, purpose: str) -> str:
 
 def with_made(kind: str, path: str, body: Mapping[str, Any], tenant: str) -> Mapping[str, Any]:
     """A body with what its provider adds; `path` is the resource's id, `tenant` the directory's."""
-    rows, usual = _MADE.get(kind.casefold(), {}), _USUAL.get(kind.casefold(), {})
-    if not rows and not usual and "identity" not in body:
+    rows, initial_rows = _COMPUTED.get(kind.casefold(), {}), _INITIAL.get(kind.casefold(), {})
+    if not rows and not initial_rows and "identity" not in body:
         return body
     key = path.casefold()
     words = {
@@ -143,33 +143,33 @@ def with_made(kind: str, path: str, body: Mapping[str, Any], tenant: str) -> Map
         "tenant": tenant,
         "uuid": _Purpose(key),
     }
-    made, below = _filled(rows, words), _filled(usual, words)
+    computed, initial = _fill_templates(rows, words), _fill_templates(initial_rows, words)
     if isinstance(body.get("identity"), Mapping):
-        made = set_value(made, "/identity", _identity(body["identity"], key, tenant))
-    return merge_over(merge_over(below, body), made)
+        computed = set_value(computed, "/identity", _make_identity(body["identity"], key, tenant))
+    return merge_over(merge_over(initial, body), computed)
 
 
-def _filled(rows: Mapping[str, Any], words: Mapping[str, Any]) -> Any:
-    filled: Any = {}
+def _fill_templates(rows: Mapping[str, Any], words: Mapping[str, Any]) -> Any:
+    result: Any = {}
     for pointer, value in rows.items():
-        filled = set_value(filled, pointer, value.format_map(words) if isinstance(value, str) else value)
-    return filled
+        result = set_value(result, pointer, value.format_map(words) if isinstance(value, str) else value)
+    return result
 
 
-def _identity(identity: Mapping[str, Any], key: str, tenant: str) -> dict[str, Any]:
-    made: dict[str, Any] = {}
+def _make_identity(identity: Mapping[str, Any], key: str, tenant: str) -> dict[str, Any]:
+    fields: dict[str, Any] = {}
     if "systemassigned" in str(identity.get("type")).casefold():
-        made |= {"principalId": uuid_of(key, "principal"), "tenantId": tenant}
-    assigned = identity.get("userAssignedIdentities")
-    if isinstance(assigned, Mapping):
-        made["userAssignedIdentities"] = {
+        fields |= {"principalId": uuid_of(key, "principal"), "tenantId": tenant}
+    identities = identity.get("userAssignedIdentities")
+    if isinstance(identities, Mapping):
+        fields["userAssignedIdentities"] = {
             path: {
                 "clientId": uuid_of(path.casefold(), "client"),
                 "principalId": uuid_of(path.casefold(), "principal"),
             }
-            for path in assigned
+            for path in identities
         }
-    return made
+    return fields
 
 
 class _Purpose:

@@ -23,77 +23,79 @@ _LARGER = {"S": "M", "M": "H"}
 
 
 def whimsical(kind: str, body: dict[str, Any], subscription: str) -> dict[str, Any]:
-    """A body as its type would give it back; `subscription` completes ids that name none."""
-    for path, change in _WHIMS.get(kind.casefold(), ()):
-        body = _changed(body, tuple(path.split("/")), change)
+    """A body as its type would return it; `subscription` completes ids that name none."""
+    for path, change in _CHANGES.get(kind.casefold(), ()):
+        body = _apply_at(body, tuple(path.split("/")), change)
     for path in _COMPLETED.get(kind.casefold(), ()):
-        body = _changed(body, tuple(path.split("/")), _text(partial(_absolute, subscription)))
+        body = _apply_at(body, tuple(path.split("/")), _change_text(partial(_make_absolute, subscription)))
     return body
 
 
-def _changed(value: Any, path: tuple[str, ...], change: ValueChange) -> Any:
+def _apply_at(value: Any, path: tuple[str, ...], change: ValueChange) -> Any:
     """The value with the change applied at the path; a path without a value changes nothing."""
     if not path:
         return change(value)
     step, rest = path[0], path[1:]
     if step == "*" and isinstance(value, list):
-        return [_changed(item, rest, change) for item in value]
+        return [_apply_at(item, rest, change) for item in value]
     if not isinstance(value, Mapping):
         return value
-    found = {name: _changed(value[name], rest, change) for name in (value if step == "*" else [step]) if name in value}
-    return {name: item for name, item in {**value, **found}.items() if item is not _GONE}
+    changed = {
+        name: _apply_at(value[name], rest, change) for name in (value if step == "*" else [step]) if name in value
+    }
+    return {name: item for name, item in {**value, **changed}.items() if item is not _GONE}
 
 
-def _text(change: Callable[[str], str]) -> ValueChange:
-    """The change where there is a text; anything else was a mistake of its sender, and stays."""
-    return lambda asked: change(asked) if isinstance(asked, str) else asked
+def _change_text(change: Callable[[str], str]) -> ValueChange:
+    """A change of texts only; any other value is kept."""
+    return lambda original: change(original) if isinstance(original, str) else original
 
 
-def _decimal(value: Any) -> Any:
+def _make_decimal(value: Any) -> Any:
     return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
-def _dropped(_value: Any) -> Any:
+def _drop(_value: Any) -> Any:
     return _GONE
 
 
-def _without_nothing(value: Any) -> Any:
-    """An object without the members that hold nothing."""
+def _drop_empty(value: Any) -> Any:
+    """Drop the empty members of an object."""
     return {name: item for name, item in value.items() if item not in _EMPTY} if isinstance(value, Mapping) else value
 
 
-def _always(value: Any) -> ValueChange:
+def _make_constant(value: Any) -> ValueChange:
     return lambda _asked: value
 
 
-def _below(defaults: Mapping[str, Any]) -> ValueChange:
-    """Members that Azure adds although no request had them."""
-    return lambda asked: merge_over(defaults, asked) if isinstance(asked, Mapping) else asked
+def _add_defaults(defaults: Mapping[str, Any]) -> ValueChange:
+    """Add members that Azure adds by itself."""
+    return lambda original: merge_over(defaults, original) if isinstance(original, Mapping) else original
 
 
-def _with_entry(entry: Any) -> ValueChange:
-    return lambda asked: [*asked, entry] if isinstance(asked, list) and entry not in asked else asked
+def _add_entry(entry: Any) -> ValueChange:
+    return lambda original: [*original, entry] if isinstance(original, list) and entry not in original else original
 
 
-def _with_id(place: Any) -> Any:
-    """A location of an account, with what it is called."""
-    if not isinstance(place, Mapping):
-        return place
-    name = str(place.get("locationName", "")).casefold().replace(" ", "")
-    return merge_over({"id": f"account-{name}", "isZoneRedundant": False, "provisioningState": "Succeeded"}, place)
+def _add_id(location: Any) -> Any:
+    """Add the id of a location of an account."""
+    if not isinstance(location, Mapping):
+        return location
+    name = str(location.get("locationName", "")).casefold().replace(" ", "")
+    return merge_over({"id": f"account-{name}", "isZoneRedundant": False, "provisioningState": "Succeeded"}, location)
 
 
-def _absolute(subscription: str, arm_id: str) -> str:
+def _make_absolute(subscription: str, arm_id: str) -> str:
     return f"/subscriptions/{subscription}{arm_id}" if arm_id.startswith("/providers/") else arm_id
 
 
-def _in_capitals(arm_id: str) -> str:
-    """The name of the group alone."""
+def _capitalize_group(arm_id: str) -> str:
+    """Write only the name of the group in capitals."""
     words = arm_id.split("/")
     return "/".join([*words[:4], words[4].upper(), *words[5:]]) if len(words) > 4 else arm_id
 
 
-def _indented(text: str) -> str:
+def _indent(text: str) -> str:
     try:
         root: Element = fromstring(text)  # noqa: S314 - a test's own policy, and expat stops at entities that grow
     except ParseError:
@@ -102,17 +104,17 @@ def _indented(text: str) -> str:
     return tostring(root, encoding="unicode").replace("\n", "\r\n")
 
 
-def _in_larger_units(text: str) -> str:
+def _use_larger_units(text: str) -> str:
     """60 of one unit are one of the next, as .NET writes a TimeSpan."""
-    found = _MINUTES.fullmatch(text)
-    if found is None or int(found[1]) % 60 or found[1] == "0":
+    match = _MINUTES.fullmatch(text)
+    if match is None or int(match[1]) % 60 or match[1] == "0":
         return text
-    return f"PT{int(found[1]) // 60}{_LARGER[found[2]]}"
+    return f"PT{int(match[1]) // 60}{_LARGER[match[2]]}"
 
 
 _POLICY: tuple[tuple[str, ValueChange], ...] = (
-    ("properties/value", _text(_indented)),
-    ("properties", _below({"format": "xml"})),
+    ("properties/value", _change_text(_indent)),
+    ("properties", _add_defaults({"format": "xml"})),
 )
 _POOL = {"osDiskSizeGB": 128, "osDiskType": "Managed", "osSKU": "Ubuntu", "type": "VirtualMachineScaleSets"}
 _KUSTOMIZATION = {"dependsOn": None, "force": False, "syncIntervalInSeconds": 600, "wait": True}
@@ -120,80 +122,80 @@ _COMPLETED: Mapping[str, tuple[str, ...]] = {
     # /providers/Microsoft.Authorization/… → /subscriptions/…/providers/Microsoft.Authorization/…
     "microsoft.authorization/roleassignments": ("properties/roleDefinitionId",),
 }
-_WHIMS: Mapping[str, tuple[tuple[str, ValueChange], ...]] = {
+_CHANGES: Mapping[str, tuple[tuple[str, ValueChange], ...]] = {
     # location Global → global, whole ids in lower case, members that say nothing
     "microsoft.alertsmanagement/smartdetectoralertrules": (
-        ("location", _text(str.lower)),
-        ("properties/scope/*", _text(str.lower)),
-        ("properties/actionGroups/groupIds/*", _text(str.lower)),
-        ("properties/actionGroups", _below({"customEmailSubject": None, "customWebhookPayload": None})),
-        ("properties/frequency", _text(_in_larger_units)),
+        ("location", _change_text(str.lower)),
+        ("properties/scope/*", _change_text(str.lower)),
+        ("properties/actionGroups/groupIds/*", _change_text(str.lower)),
+        ("properties/actionGroups", _add_defaults({"customEmailSubject": None, "customWebhookPayload": None})),
+        ("properties/frequency", _change_text(_use_larger_units)),
     ),
     # apiRevision v1 → 1, path /account-api → account-api, type is not returned
     "microsoft.apimanagement/service/apis": (
-        ("properties/apiRevision", _text(lambda text: text.removeprefix("v"))),
-        ("properties/path", _text(lambda text: text.removeprefix("/"))),
-        ("properties/type", _dropped),
-        ("properties", _below({"backendId": None, "isCurrent": True, "serviceUrl": None})),
+        ("properties/apiRevision", _change_text(lambda text: text.removeprefix("v"))),
+        ("properties/path", _change_text(lambda text: text.removeprefix("/"))),
+        ("properties/type", _drop),
+        ("properties", _add_defaults({"backendId": None, "isCurrent": True, "serviceUrl": None})),
     ),
     # <policies><inbound>… → one element a line, with tabs and CRLF
     "microsoft.apimanagement/service/apis/policies": _POLICY,
     "microsoft.apimanagement/service/policies": _POLICY,
     "microsoft.apimanagement/service/products/policies": _POLICY,
     # sampling.percentage 100 → 100.0
-    "microsoft.apimanagement/service/diagnostics": (("properties/sampling/percentage", _decimal),),
+    "microsoft.apimanagement/service/diagnostics": (("properties/sampling/percentage", _make_decimal),),
     # maxmemory-delta 10 → 642 whatever is asked, redisVersion 6 → 6.0
     "microsoft.cache/redis": (
-        ("properties/redisConfiguration/maxmemory-delta", _always("642")),
-        ("properties/redisConfiguration", _below({"maxclients": "7500", "maxmemory-reserved": "642"})),
-        ("properties/redisVersion", _text(lambda text: f"{text}.0" if text.isdigit() else text)),
-        ("properties", _below({"accessKeys": None, "publicNetworkAccess": "Enabled"})),
+        ("properties/redisConfiguration/maxmemory-delta", _make_constant("642")),
+        ("properties/redisConfiguration", _add_defaults({"maxclients": "7500", "maxmemory-reserved": "642"})),
+        ("properties/redisVersion", _change_text(lambda text: f"{text}.0" if text.isdigit() else text)),
+        ("properties", _add_defaults({"accessKeys": None, "publicNetworkAccess": "Enabled"})),
     ),
     # diskAccessId: the group in capitals
-    "microsoft.compute/disks": (("properties/diskAccessId", _text(_in_capitals)),),
+    "microsoft.compute/disks": (("properties/diskAccessId", _change_text(_capitalize_group)),),
     # nodeLabels {}, nodeTaints [] and nulls are not returned; each pool is given defaults
     "microsoft.containerservice/managedclusters": (
-        ("properties/agentPoolProfiles/*", _without_nothing),
-        ("properties/agentPoolProfiles/*", _below(_POOL)),
-        ("properties/networkProfile", _below({"loadBalancerSku": "standard", "outboundType": "loadBalancer"})),
-        ("properties", _below({"enableRBAC": True})),
+        ("properties/agentPoolProfiles/*", _drop_empty),
+        ("properties/agentPoolProfiles/*", _add_defaults(_POOL)),
+        ("properties/networkProfile", _add_defaults({"loadBalancerSku": "standard", "outboundType": "loadBalancer"})),
+        ("properties", _add_defaults({"enableRBAC": True})),
     ),
     "microsoft.containerservice/managedclusters/agentpools": (
-        ("properties", _without_nothing),
-        ("properties", _below(_POOL)),
+        ("properties", _drop_empty),
+        ("properties", _add_defaults(_POOL)),
     ),
     # defaults in objects that the request left out
     "microsoft.dbforpostgresql/flexibleservers": (
-        ("properties", _below({"backup": {"backupRetentionDays": 7, "geoRedundantBackup": "Disabled"}})),
-        ("properties", _below({"highAvailability": {"mode": "Disabled", "state": "NotEnabled"}})),
+        ("properties", _add_defaults({"backup": {"backupRetentionDays": 7, "geoRedundantBackup": "Disabled"}})),
+        ("properties", _add_defaults({"highAvailability": {"mode": "Disabled", "state": "NotEnabled"}})),
     ),
     # charset utf8 → UTF8
     "microsoft.dbforpostgresql/flexibleservers/databases": (
-        ("properties/charset", _text(str.upper)),
-        ("properties", _below({"collation": "en_US.utf8"})),
+        ("properties/charset", _change_text(str.upper)),
+        ("properties", _add_defaults({"collation": "en_US.utf8"})),
     ),
     # every location is given an id and a state
     "microsoft.documentdb/databaseaccounts": (
-        ("properties/locations/*", _with_id),
-        ("properties/consistencyPolicy", _below({"maxIntervalInSeconds": 5, "maxStalenessPrefix": 100})),
+        ("properties/locations/*", _add_id),
+        ("properties/consistencyPolicy", _add_defaults({"maxIntervalInSeconds": 5, "maxStalenessPrefix": 100})),
     ),
     # location and options are not returned; excludedPaths is given an entry of its own
     "microsoft.documentdb/databaseaccounts/sqldatabases": (
-        ("location", _dropped),
-        ("properties/options", _dropped),
-        ("properties/resource", _below({"_colls": "colls/", "_ts": 1754358949})),
+        ("location", _drop),
+        ("properties/options", _drop),
+        ("properties/resource", _add_defaults({"_colls": "colls/", "_ts": 1754358949})),
     ),
     "microsoft.documentdb/databaseaccounts/sqldatabases/containers": (
-        ("location", _dropped),
-        ("properties/options", _dropped),
-        ("properties/resource/indexingPolicy", _below({"automatic": True, "fullTextIndexes": []})),
-        ("properties/resource/indexingPolicy/excludedPaths", _with_entry({"path": '/"_etag"/?'})),
+        ("location", _drop),
+        ("properties/options", _drop),
+        ("properties/resource/indexingPolicy", _add_defaults({"automatic": True, "fullTextIndexes": []})),
+        ("properties/resource/indexingPolicy/excludedPaths", _add_entry({"path": '/"_etag"/?'})),
     ),
     # provider Generic → generic; a kustomization has its name and its times, and nulls
     "microsoft.kubernetesconfiguration/fluxconfigurations": (
-        ("properties/gitRepository/provider", _text(str.lower)),
-        ("properties/kustomizations/*", _below(_KUSTOMIZATION)),
-        ("properties/gitRepository", _below({"httpsUser": None, "syncIntervalInSeconds": 600})),
+        ("properties/gitRepository/provider", _change_text(str.lower)),
+        ("properties/kustomizations/*", _add_defaults(_KUSTOMIZATION)),
+        ("properties/gitRepository", _add_defaults({"httpsUser": None, "syncIntervalInSeconds": 600})),
     ),
     # sku Standalone → PerGB2018
     "microsoft.operationalinsights/workspaces": (
@@ -201,11 +203,11 @@ _WHIMS: Mapping[str, tuple[tuple[str, ValueChange], ...]] = {
     ),
     # not recorded: durations as the service's own library for .NET writes them
     "microsoft.servicebus/namespaces/queues": (
-        ("properties/lockDuration", _text(_in_larger_units)),
-        ("properties", _below({"maxSizeInMegabytes": 1024, "status": "Active"})),
+        ("properties/lockDuration", _change_text(_use_larger_units)),
+        ("properties", _add_defaults({"maxSizeInMegabytes": 1024, "status": "Active"})),
     ),
     # daysAfter… 30 → 30.0
     "microsoft.storage/storageaccounts/managementpolicies": (
-        ("properties/policy/rules/*/definition/actions/*/*/*", _decimal),
+        ("properties/policy/rules/*/definition/actions/*/*/*", _make_decimal),
     ),
 }

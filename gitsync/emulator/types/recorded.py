@@ -1,4 +1,4 @@
-"""How each type behaves: one table of what Azure was recorded to answer.
+"""The behaviour of each type: one table from recorded answers of Azure.
 
 The row of a namespace has the differences from the default, the row of a type the differences from its namespace, and a
 row with a star applies to everything nested below. A type without a row completes at once and shows `Succeeded`.
@@ -14,8 +14,8 @@ from typing import Any
 from gitsync.emulator.types.behaviour import AcceptedBody, Style, Ways
 
 
-def _as(spelled: str) -> dict[str, str]:
-    """Spelled so in types and in ids."""
+def _spell_both(spelled: str) -> dict[str, str]:
+    """The same spelling in types and in ids."""
     return {"spelled": spelled, "spelled_in_ids": spelled}
 
 
@@ -61,8 +61,8 @@ _ROWS: Mapping[str, Mapping[str, Any]] = {
     "microsoft.authorization": {"state": False},
     "microsoft.batch": {"put": Style.ACCEPTED, "delete": Style.ACCEPTED, "retry_after": 15},
     "microsoft.cache": _BOTH,
-    "microsoft.cache/redis": {"delete": Style.ACCEPTED, **_as("Microsoft.Cache/Redis")},
-    "microsoft.cache/redis/*": _as("Microsoft.Cache/Redis"),
+    "microsoft.cache/redis": {"delete": Style.ACCEPTED, **_spell_both("Microsoft.Cache/Redis")},
+    "microsoft.cache/redis/*": _spell_both("Microsoft.Cache/Redis"),
     "microsoft.cache/redis/firewallrules": {"put": Style.LOCATION, "state": False, "long_name": True},
     "microsoft.cache/redis/linkedservers": {"put": Style.ASYNC},
     "microsoft.cache/redis/patchschedules": {
@@ -152,7 +152,7 @@ _ROWS: Mapping[str, Mapping[str, Any]] = {
         "spelled": "Microsoft.EventHub/Namespaces/AuthorizationRules",
         "spelled_in_ids": "Microsoft.EventHub/namespaces/authorizationrules",
     },
-    "microsoft.eventhub/namespaces/eventhubs/authorizationrules": _as(
+    "microsoft.eventhub/namespaces/eventhubs/authorizationrules": _spell_both(
         "Microsoft.EventHub/namespaces/eventhubs/authorizationrules"
     ),
     "microsoft.insights": {"state": False},
@@ -161,13 +161,15 @@ _ROWS: Mapping[str, Mapping[str, Any]] = {
     "microsoft.keyvault/locations/deletedvaults": {"system_data": False, "state": False, "retry_after": 10},
     "microsoft.kubernetesconfiguration": {**_BOTH, "system_data": True},
     "microsoft.kusto": {**_SLOW, "updating": "Accepted", "running": "Running", "long_name": True},
-    "microsoft.kusto/clusters": {**_as("Microsoft.Kusto/Clusters"), "etag": "etag"},
-    "microsoft.kusto/clusters/databases": _as("Microsoft.Kusto/Clusters/Databases"),
-    "microsoft.kusto/clusters/databases/dataconnections": _as("Microsoft.Kusto/Clusters/Databases/DataConnections"),
-    "microsoft.kusto/clusters/databases/principalassignments": _as(
+    "microsoft.kusto/clusters": {**_spell_both("Microsoft.Kusto/Clusters"), "etag": "etag"},
+    "microsoft.kusto/clusters/databases": _spell_both("Microsoft.Kusto/Clusters/Databases"),
+    "microsoft.kusto/clusters/databases/dataconnections": _spell_both(
+        "Microsoft.Kusto/Clusters/Databases/DataConnections"
+    ),
+    "microsoft.kusto/clusters/databases/principalassignments": _spell_both(
         "Microsoft.Kusto/Clusters/Databases/PrincipalAssignments"
     ),
-    "microsoft.kusto/clusters/principalassignments": _as("Microsoft.Kusto/Clusters/PrincipalAssignments"),
+    "microsoft.kusto/clusters/principalassignments": _spell_both("Microsoft.Kusto/Clusters/PrincipalAssignments"),
     "microsoft.managedidentity": {"put": Style.RELATIVE, "state": False, "group_word": "resourcegroups"},
     "microsoft.monitor": {
         "system_data": True,
@@ -189,9 +191,13 @@ _ROWS: Mapping[str, Mapping[str, Any]] = {
         "state": False,
         "retry_after": 3,
         "accepts_polls": True,
-        **_as("Microsoft.Network/dnszones"),
+        **_spell_both("Microsoft.Network/dnszones"),
     },
-    "microsoft.network/dnszones/*": {"put": Style.DONE, "delete": Style.DONE, **_as("Microsoft.Network/dnszones")},
+    "microsoft.network/dnszones/*": {
+        "put": Style.DONE,
+        "delete": Style.DONE,
+        **_spell_both("Microsoft.Network/dnszones"),
+    },
     "microsoft.network/firewallpolicies": {"spelled": "Microsoft.Network/FirewallPolicies"},
     "microsoft.network/firewallpolicies/rulecollectiongroups": {
         "spelled": "Microsoft.Network/FirewallPolicies/RuleCollectionGroups",
@@ -201,7 +207,7 @@ _ROWS: Mapping[str, Mapping[str, Any]] = {
         "delete": Style.DONE,
         "etag": "",
         "group_word": "resourcegroups",
-        **_as("Microsoft.Network/frontdoorwebapplicationfirewallpolicies"),
+        **_spell_both("Microsoft.Network/frontdoorwebapplicationfirewallpolicies"),
     },
     "microsoft.network/loadbalancers": {"put": Style.SETTLED},
     "microsoft.network/loadbalancers/inboundnatrules": {"put": Style.SETTLED},
@@ -232,13 +238,13 @@ _ROWS: Mapping[str, Mapping[str, Any]] = {
     "microsoft.network/trafficmanagerprofiles": {
         **_PLAIN,
         "etag": "",
-        **_as("Microsoft.Network/trafficManagerProfiles"),
+        **_spell_both("Microsoft.Network/trafficManagerProfiles"),
     },
     **{
         f"microsoft.network/trafficmanagerprofiles/{word.casefold()}": {
             **_PLAIN,
             "etag": "",
-            **_as(f"Microsoft.Network/trafficManagerProfiles/{word}"),
+            **_spell_both(f"Microsoft.Network/trafficManagerProfiles/{word}"),
         }
         for word in ("azureEndpoints", "externalEndpoints", "nestedEndpoints")
     },
@@ -278,11 +284,11 @@ _ROWS: Mapping[str, Mapping[str, Any]] = {
 
 @lru_cache(maxsize=2048)
 def ways_of(kind: str) -> Ways:
-    """What holds for an ARM type, in any case."""
+    """The behaviour of an ARM type, in any case."""
     words = kind.casefold().split("/")
-    around = ["/".join((*words[:depth], "*")) for depth in range(2, len(words))]
+    patterns = ["/".join((*words[:depth], "*")) for depth in range(2, len(words))]
     changes: dict[str, Any] = {}
-    for name in (words[0], *around, "/".join(words)):
+    for name in (words[0], *patterns, "/".join(words)):
         changes |= _ROWS.get(name, {})
     return replace(Ways(), **changes)
 
@@ -291,16 +297,16 @@ def ways_of(kind: str) -> Ways:
 def spell(kind: str) -> str:
     """A type as its provider spells it in answers."""
     ways = ways_of(kind)
-    return kind.casefold() if ways.lowers_types else _over(ways.spelled, kind)
+    return kind.casefold() if ways.lowers_types else _apply_spelling(ways.spelled, kind)
 
 
 @lru_cache(maxsize=2048)
 def spell_in_ids(kind: str) -> str:
     """A type as its provider spells it in ids."""
-    return _over(ways_of(kind).spelled_in_ids, kind)
+    return _apply_spelling(ways_of(kind).spelled_in_ids, kind)
 
 
-def _over(spelled: str, kind: str) -> str:
-    """The words that are spelled, then the rest as it was asked for."""
-    known = spelled.split("/") if spelled else []
-    return "/".join([*known, *kind.split("/")[len(known) :]])
+def _apply_spelling(spelled: str, kind: str) -> str:
+    """The spelled words, then the rest as in the request."""
+    spelled_words = spelled.split("/") if spelled else []
+    return "/".join([*spelled_words, *kind.split("/")[len(spelled_words) :]])

@@ -71,26 +71,26 @@ def rewritten(kind: str, body: Mapping[str, Any], subscription: str = "") -> dic
     """A body as Azure might give it back; tags and names of members stay. `subscription` is the resource's own."""
     defaults: dict[str, Any] = {"tags": {}} if "location" in body else {}
     defaults = merge_over(defaults, _DEFAULTS.get(kind.casefold(), {}))
-    values = {name: value if name == "tags" else _value(name, value) for name, value in body.items()}
+    values = {name: value if name == "tags" else _rewrite_value(name, value) for name, value in body.items()}
     return whimsical(kind, merge_over(defaults, values), subscription)
 
 
-def _value(name: str, value: Any) -> Any:
+def _rewrite_value(name: str, value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {member: _value(member, inner) for member, inner in value.items()}
+        return {member: _rewrite_value(member, inner) for member, inner in value.items()}
     if isinstance(value, list):
-        items = [_value(name, item) for item in value]
-        return sorted(items, key=_place) if all(_place(item) for item in items) else items
-    return _text(name, value) if isinstance(value, str) else value
+        items = [_rewrite_value(name, item) for item in value]
+        return sorted(items, key=_find_sort_key) if all(_find_sort_key(item) for item in items) else items
+    return _rewrite_text(name, value) if isinstance(value, str) else value
 
 
-def _place(item: Any) -> str:
-    """What an entry is sorted by: a text, or a name (the extensions of a scale set came back so); "" for all else."""
-    found = item.get("name") if isinstance(item, Mapping) else item
-    return found if isinstance(found, str) else ""
+def _find_sort_key(item: Any) -> str:
+    """The sort key of an entry: a text, or a name (the extensions of a scale set came back so); "" for all else."""
+    name = item.get("name") if isinstance(item, Mapping) else item
+    return name if isinstance(name, str) else ""
 
 
-def _text(name: str, text: str) -> str:
+def _rewrite_text(name: str, text: str) -> str:
     if name.casefold() in _PLACES:
         return REGIONS.get(text.casefold().replace(" ", ""), text)
     if text.casefold().startswith("/subscriptions/"):

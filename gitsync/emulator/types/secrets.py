@@ -1,4 +1,4 @@
-"""Which values Azure takes and never gives back.
+"""The values that Azure accepts and never returns.
 
 Names were collected from what providers declare as secret and from what they were recorded to leave out; they are
 matched whole, so that `secretName` and `disablePasswordAuthentication` stay.
@@ -18,19 +18,19 @@ _TEXT = re.compile(
 )
 _WHOLE = frozenset({"protectedsettings", "protectedsettingsfromkeyvault"})
 _EMPTIED = frozenset({"configurationprotectedsettings"})
-"""Objects whose members are shown, each with nothing in it."""
+"""Objects whose members are shown with empty values."""
 
 
 def without_secrets(value: Any) -> Any:
     """A body as a GET shows it."""
     if isinstance(value, dict):
-        return {name: _shown(name, member) for name, member in value.items() if not _is_secret(name, member)}
+        return {name: _show_member(name, member) for name, member in value.items() if not _is_secret(name, member)}
     if isinstance(value, list):
         return [without_secrets(item) if isinstance(item, dict | list) else item for item in value]
     return value
 
 
-def _shown(name: str, member: Any) -> Any:
+def _show_member(name: str, member: Any) -> Any:
     if not isinstance(member, dict | list):
         return member
     if isinstance(member, dict) and name.casefold() in _EMPTIED:
@@ -39,9 +39,9 @@ def _shown(name: str, member: Any) -> Any:
 
 
 def _is_secret(name: str, member: Any) -> bool:
-    return (isinstance(member, str) and _names_text(name)) or name.casefold() in _WHOLE
+    return (isinstance(member, str) and _is_secret_name(name)) or name.casefold() in _WHOLE
 
 
 @lru_cache(maxsize=4096)
-def _names_text(name: str) -> bool:
+def _is_secret_name(name: str) -> bool:
     return _TEXT.fullmatch(name.casefold()) is not None

@@ -1,4 +1,4 @@
-"""How a body is kept: without what the provider decides, and without the children that it embeds.
+"""The stored form of a body: without the members that the provider decides, and without embedded children.
 
 A child is stored only as a resource of its own; so an entry of a virtual network and the subnet that it names can never
 differ.
@@ -18,12 +18,12 @@ from gitsync.emulator.state.stored import StoredResource
 from gitsync.emulator.types import embedded_children as children
 
 _READ_ONLY = frozenset({"id", "name", "type", "etag", "eTag", "systemData"})
-"""Members that the URL or the provider decides; what a body says of them is not looked at."""
+"""Members that the URL or the provider decides; a body cannot set them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BodyOrigin:
-    """Where a body comes from; `hide` is how many reads after a create answer "not found"."""
+    """The origin of a body; `hide` is how many reads after a create answer "not found"."""
 
     api_version: str
     by: str
@@ -31,12 +31,12 @@ class BodyOrigin:
 
 
 def own(body: Mapping[str, Any]) -> dict[str, Any]:
-    """A body without what its sender does not decide."""
-    kept = {name: value for name, value in body.items() if name not in _READ_ONLY}
+    """A body without the members that its sender does not decide."""
+    decided = {name: value for name, value in body.items() if name not in _READ_ONLY}
     properties = body.get("properties")
     if isinstance(properties, Mapping) and "provisioningState" in properties:
-        kept["properties"] = {name: value for name, value in properties.items() if name != "provisioningState"}
-    return kept
+        decided["properties"] = {name: value for name, value in properties.items() if name != "provisioningState"}
+    return decided
 
 
 def resource(cloud: EmulatedCloud, target: Target, body: Mapping[str, Any], origin: BodyOrigin) -> StoredResource:
@@ -63,28 +63,28 @@ def without_children(
 ) -> Any:
     """Store the children that a parent's body embeds; the body without them.
 
-    A `whole` body that leaves a list out takes its children away; a list always takes away those that it does not name.
+    A `whole` body without a list deletes its children; a list always deletes those that it does not name.
     """
     for embedded in children.find_embedded(target.type):
-        body, wanted = children.take_children(body, embedded)
-        if wanted is None and not (whole and embedded.removes):
+        body, desired = children.take_children(body, embedded)
+        if desired is None and not (whole and embedded.removes):
             continue
-        start = f"{target.key}/{embedded.type.casefold()}/"
-        kept = {start + child["name"].casefold() for child in wanted or ()}
+        prefix = f"{target.key}/{embedded.type.casefold()}/"
+        kept_keys = {prefix + child["name"].casefold() for child in desired or ()}
         for key, _ in children.store_child(cloud.store, target.key, embedded):
-            if key not in kept:
+            if key not in kept_keys:
                 operations.drop(cloud.store, key)
-        for child in wanted or ():
-            inner = parse(f"{target.path}/{embedded.type}/{child['name']}")
-            cloud.store.put_resource(inner.key, resource(cloud, inner, own(child), origin))
+        for child in desired or ():
+            child_target = parse(f"{target.path}/{embedded.type}/{child['name']}")
+            cloud.store.put_resource(child_target.key, resource(cloud, child_target, own(child), origin))
     return body
 
 
 def with_children(cloud: EmulatedCloud, target: Target, body: Mapping[str, Any]) -> Any:
     """A stored body with the children that it embeds, each as it was sent."""
     for embedded in children.find_embedded(target.type):
-        found = children.store_child(cloud.store, target.key, embedded)
-        if found or find_value(body, embedded.path[:-1]) is not None:
-            entries = [{"name": parse(child.id).name, **child.body} for _, child in found]
+        child_rows = children.store_child(cloud.store, target.key, embedded)
+        if child_rows or find_value(body, embedded.path[:-1]) is not None:
+            entries = [{"name": parse(child.id).name, **child.body} for _, child in child_rows]
             body = set_value(body, "/" + "/".join(embedded.path), entries)
     return body

@@ -16,10 +16,10 @@ _SUBSCRIPTION = Keys(SecretAction("/listSecrets", _API_VERSION, TWO_KEYS))
 
 
 async def delete_with_subscriptions(subject: Subject, azure: ActsOnAzure, next: NextDelete) -> None:  # noqa: A002 - ASO's word
-    """Azure refuses to delete a product that somebody has subscribed to, unless it is asked to end that as well.
+    """Delete a product with its subscriptions: without the query, Azure refuses to delete a product that has some.
 
     The product is the one of the id, whatever its manifest was called (ASO takes the manifest's name). The default
-    delete follows, and finds nothing more to do (docs/reference/kinds.md#api-management-product).
+    delete follows, and has nothing left to do (docs/reference/kinds.md#api-management-product).
     """
     await azure.delete(subject.arm_id, _API_VERSION, if_match="*", query={"deleteSubscriptions": "true"})
     await next(subject, azure)

@@ -1,4 +1,4 @@
-"""app.azure.com: what runs in an environment is refused until that is there
+"""app.azure.com: Azure refuses apps and jobs until their environment exists
 (docs/reference/kinds.md#error-overrides).
 """
 

@@ -16,11 +16,11 @@ _ENTRIES = {
 }
 _MEMBERS = {"ConnectionString": "connectionString", "Key": "value", "KeyID": "id"}
 
-# A store whose access keys are turned off lists none: then there is nothing to export, and nothing wrong.
+# A store whose access keys are turned off lists none: then there is nothing to export, and no error.
 _FIELDS = {
-    f"{start}{end}": ListMember(by="name", named=named, gives=gives, optional=True)
-    for start, named in _ENTRIES.items()
-    for end, gives in _MEMBERS.items()
+    f"{prefix}{suffix}": ListMember(match_member="name", match_value=match_value, member=member, optional=True)
+    for prefix, match_value in _ENTRIES.items()
+    for suffix, member in _MEMBERS.items()
 }
 
 EXTENSIONS: Extensions = exporting(

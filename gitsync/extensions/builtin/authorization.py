@@ -28,7 +28,7 @@ ROLES = LookupRequest("/providers/Microsoft.Authorization/roleDefinitions", "202
 
 
 def wanted_role(subject: Subject) -> str:
-    """The name of a built-in role that the manifest gives; "" where it refers to a role otherwise."""
+    """The name of a built-in role that the manifest gives; "" if it refers to a role otherwise."""
     reference = subject.spec.get("roleDefinitionReference")
     name = reference.get("wellKnownName") if isinstance(reference, Mapping) else None
     return name if isinstance(name, str) else ""
@@ -39,22 +39,22 @@ def asks_for_roles(subject: Subject) -> tuple[LookupRequest, ...]:
 
 
 def with_role(body: Mapping[str, Any], subject: Subject) -> Mapping[str, Any]:
-    """The body with the id of the role in place of its name, as Azure has it: so that names are no drift.
+    """The body with the id of the role instead of its name, as in Azure, so that a name is not drift.
 
-    Raises GitsyncError where no built-in role has the name.
+    Raises GitsyncError if no built-in role has the name.
     """
     name = wanted_role(subject)
     if not name:
         return body
-    found = roles_of(subject.answers.get(ROLES)).get(name.casefold())
-    if found is None:
+    role_name = roles_of(subject.answers.get(ROLES)).get(name.casefold())
+    if role_name is None:
         raise GitsyncError(
             f'unable to find Azure built-in role-definition with well-known name "{name}" '
             "(see https://learn.microsoft.com/azure/role-based-access-control/built-in-roles)"
         )
     properties = body.get("properties")
     properties = properties if isinstance(properties, Mapping) else {}
-    return {**body, "properties": {**properties, "roleDefinitionId": _role_id(subject.arm_id, found)}}
+    return {**body, "properties": {**properties, "roleDefinitionId": _role_id(subject.arm_id, role_name)}}
 
 
 def _role_id(arm_id: str, name: str) -> str:
@@ -65,21 +65,21 @@ def _role_id(arm_id: str, name: str) -> str:
 
 
 def roles_of(answer: LookupResult) -> dict[str, str]:
-    """Names in Azure (UUIDs) of the built-in roles, by what people call them in lower case."""
-    listed = answer if isinstance(answer, tuple) else ()
-    found: dict[str, str] = {}
-    for entry in listed:
+    """Names in Azure (UUIDs) of the built-in roles, by their display names in lower case."""
+    entries = answer if isinstance(answer, tuple) else ()
+    roles: dict[str, str] = {}
+    for entry in entries:
         properties, name = entry.get("properties"), entry.get("name")
         if not isinstance(properties, Mapping) or properties.get("type") != BUILT_IN_ROLE:
             continue
-        called = properties.get("roleName")
-        if isinstance(called, str) and isinstance(name, str):
-            found[called.casefold()] = name
-    return found
+        display_name = properties.get("roleName")
+        if isinstance(display_name, str) and isinstance(name, str):
+            roles[display_name.casefold()] = name
+    return roles
 
 
 async def unless_inherited(subject: Subject, next: NextImport) -> tuple[Subject, Imported]:  # noqa: A002 - ASO's word
-    """An assignment of a scope further up shows at everything below; it belongs to its scope."""
+    """Skip inherited assignments: Azure lists them at every scope below their own."""
     subject, answer = await next(subject)
     owner, scope = subject.owner.body.get("id") if subject.owner else None, _property(subject, "scope")
     if answer.skipped or not isinstance(owner, str) or not scope or is_same_id(owner, scope):
@@ -88,7 +88,7 @@ async def unless_inherited(subject: Subject, next: NextImport) -> tuple[Subject,
 
 
 async def unless_built_in(subject: Subject, next: NextImport) -> tuple[Subject, Imported]:  # noqa: A002 - ASO's word
-    """Azure's own roles are there without anybody's manifest."""
+    """Skip Azure's own roles, which need no manifest."""
     subject, answer = await next(subject)
     if answer.skipped or _property(subject, "type").casefold() != BUILT_IN_ROLE.casefold():
         return subject, answer

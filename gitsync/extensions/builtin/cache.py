@@ -1,4 +1,4 @@
-"""cache.azure.com: the keys of Redis, and where it listens."""
+"""cache.azure.com: the keys of Redis, and its address."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from gitsync.extensions.factories.value_paths import At
 
 GROUP = "cache.azure.com"
 
-_LISTENS = StatusFields({name: At(f"properties/{name}") for name in ("hostName", "port", "sslPort")})
+_ADDRESS = StatusFields({name: At(f"properties/{name}") for name in ("hostName", "port", "sslPort")})
 
 EXTENSIONS: Extensions = exporting(
     GROUP,
     {
-        "Redis": Keys(SecretAction("/listKeys", "2021-06-01", TWO_KEYS), _LISTENS),
+        "Redis": Keys(SecretAction("/listKeys", "2021-06-01", TWO_KEYS), _ADDRESS),
         "RedisEnterpriseDatabase": Keys(SecretAction("/listKeys", "2022-01-01", TWO_KEYS)),
     },
 )

@@ -18,7 +18,7 @@ _REFUSALS = (
     ErrorRule(kind="ManagedClustersAgentPool", code="NodePoolMcVersionIncompatible", becomes=Class.SLOW),
 )
 
-_KUBECONFIG = At("kubeconfigs/0/value", read=decode_base64)  # any further ones are left alone
+_KUBECONFIG = At("kubeconfigs/0/value", read=decode_base64)  # any others are ignored
 _CLUSTER = Keys(
     SecretAction("/listClusterAdminCredential", "2022-04-01", {"adminCredentials": _KUBECONFIG}),
     SecretAction("/listClusterUserCredential", "2022-04-01", {"userCredentials": _KUBECONFIG}),

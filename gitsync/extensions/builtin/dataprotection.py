@@ -23,7 +23,7 @@ from gitsync.extensions.api import (
 
 GROUP = "dataprotection.azure.com"
 SYNC_API_VERSION = "2024-04-01"
-"""Of the action that looks again, whatever the manifest's is."""
+"""The version of the action that validates again, for any version of the manifest."""
 
 SETTLED = frozenset(
     {
@@ -41,29 +41,33 @@ SETTLED = frozenset(
 
 
 async def protection_is_settled(subject: Subject, azure: ReadsAzure, next: NextCheck) -> CheckResult:  # noqa: A002 - ASO's word
-    """Agrees where the owner has no manifest, and where Azure tells no status: ASO does not look there either."""
-    status = _told(subject, "status")
+    """Agrees if the owner has no manifest, or Azure returns no status, as ASO does."""
+    status = _read_protection_status(subject, "status")
     if not subject.owner_name or status is None or status.casefold() in SETTLED:
         return await next(subject, azure)
-    return failure("Backup Instance is in non terminal state", _look_again(subject) if _is_mendable(subject) else None)
+    return failure(
+        "Backup Instance is in non terminal state", _make_sync_call(subject) if _is_fixable(subject) else None
+    )
 
 
-def _is_mendable(subject: Subject) -> bool:
-    """Whether the protection failed with an error that the user may have fixed since."""
-    code = _told(subject, "errorDetails", "code") or ""
-    return (_told(subject, "status") or "").casefold() == "protectionerror" and "usererror" in code.casefold()
+def _is_fixable(subject: Subject) -> bool:
+    """Tell whether the protection failed with an error that the user may have fixed since."""
+    code = _read_protection_status(subject, "errorDetails", "code") or ""
+    return (
+        _read_protection_status(subject, "status") or ""
+    ).casefold() == "protectionerror" and "usererror" in code.casefold()
 
 
-def _look_again(subject: Subject) -> ActionCall:
+def _make_sync_call(subject: Subject) -> ActionCall:
     return ActionCall(path=f"{subject.arm_id}/sync", api_version=SYNC_API_VERSION, body={"syncType": "Default"})
 
 
-def _told(subject: Subject, *path: str) -> str | None:
-    """What Azure tells at a place below `properties.protectionStatus`."""
-    found: Any = subject.live.body if subject.live else None
+def _read_protection_status(subject: Subject, *path: str) -> str | None:
+    """The text at a path below `properties.protectionStatus`; None if there is none."""
+    value: Any = subject.live.body if subject.live else None
     for step in ("properties", "protectionStatus", *path):
-        found = found.get(step) if isinstance(found, Mapping) else None
-    return found if isinstance(found, str) else None
+        value = value.get(step) if isinstance(value, Mapping) else None
+    return value if isinstance(value, str) else None
 
 
 EXTENSIONS: Extensions = (Extension(group=GROUP, kind="BackupVaultsBackupInstance", post_check=protection_is_settled),)

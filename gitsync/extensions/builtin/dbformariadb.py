@@ -1,4 +1,4 @@
-"""dbformariadb.azure.com: where a server answers."""
+"""dbformariadb.azure.com: the address of a server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""dbformysql.azure.com: where a server answers, and which of its parameters are worth a manifest."""
+"""dbformysql.azure.com: the address of a server, and which of its parameters are worth a manifest."""
 
 from __future__ import annotations
 

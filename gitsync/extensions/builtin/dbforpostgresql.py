@@ -24,7 +24,7 @@ _NOT_OURS = {
 
 
 async def only_databases_of_users(subject: Subject, next: NextImport) -> tuple[Subject, Imported]:  # noqa: A002 - ASO's word
-    """Tells by the name alone, and reads none of those that it leaves out (docs/reference/kinds.md#imports)."""
+    """Decides by the name alone, and reads none of the skipped databases (docs/reference/kinds.md#imports)."""
     reason = _NOT_OURS.get(subject.arm_id.rpartition("/")[2])
     return (subject, skipped(reason)) if reason else await next(subject)
 

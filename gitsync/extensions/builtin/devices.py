@@ -19,9 +19,9 @@ _MEMBERS = {"PrimaryKey": "primaryKey", "SecondaryKey": "secondaryKey"}
 
 # Policies can be deleted, and only a hub's owner knows whether one should be there.
 _FIELDS = {
-    f"{start}{end}": ListMember(by="keyName", named=named, gives=gives, optional=True)
-    for start, named in _POLICIES.items()
-    for end, gives in _MEMBERS.items()
+    f"{prefix}{suffix}": ListMember(match_member="keyName", match_value=match_value, member=member, optional=True)
+    for prefix, match_value in _POLICIES.items()
+    for suffix, member in _MEMBERS.items()
 }
 
 EXTENSIONS: Extensions = exporting(

@@ -32,7 +32,7 @@ EXTENSIONS: Extensions = (
         GROUP,
         (
             ErrorRule(kind="CassandraCluster", code="BadRequest", says=("service principal",)),
-            # Another try would only put a misleading message in the place of this one.
+            # Another try would only replace this message with a misleading one.
             ErrorRule(
                 kind="DatabaseAccount",
                 code="ServiceUnavailable",

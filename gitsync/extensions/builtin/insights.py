@@ -1,4 +1,4 @@
-"""insights.azure.com: rules are refused until what they look at is there and may be read
+"""insights.azure.com: Azure refuses rules until their target exists and is readable
 (docs/reference/kinds.md#error-overrides).
 """
 

@@ -19,7 +19,7 @@ from gitsync.model.live import Live
 
 GROUP = "keyvault.azure.com"
 API_VERSION = "2024-11-01"
-"""Of deleted vaults, whatever the manifest's is."""
+"""The version of deleted vaults, for any version of the manifest."""
 
 
 class Goal(StrEnum):
@@ -30,7 +30,7 @@ class Goal(StrEnum):
 
 
 def goal_of(subject: Subject) -> Goal | None:
-    """The goal that a manifest states; None for a mode that Azure knows, and for none."""
+    """The goal that a manifest states; None for a mode of Azure, and without a mode."""
     properties = subject.spec.get("properties")
     mode = properties.get("createMode") if isinstance(properties, Mapping) else None
     return Goal(mode) if mode in set(Goal) else None
@@ -42,21 +42,21 @@ def asks_for_deleted(subject: Subject) -> tuple[LookupRequest, ...]:
     """
     if goal_of(subject) is None or subject.live is not None or "<" in subject.arm_id:
         return ()
-    return (LookupRequest(_deleted_id(subject), API_VERSION),)
+    return (LookupRequest(_make_deleted_id(subject), API_VERSION),)
 
 
 def without_goal(body: Mapping[str, Any], subject: Subject) -> Mapping[str, Any]:
     """The body without a mode that Azure does not know.
 
-    Raises UnmendableError where the vault would have to be recovered into another resource group than it was in,
-    GitsyncError where Azure's answer about the deleted vault is odd.
+    Raises UnmendableError if the vault would have to be recovered to another resource group than before, GitsyncError
+    if Azure's answer about the deleted vault is not valid.
     """
     if goal_of(subject) is None:
         return body
-    if _recovers(subject):
+    if _does_recover(subject):
         _check_group(subject)
-    if _purges(subject):
-        _group_before(subject)
+    if _does_purge(subject):
+        _find_former_group(subject)
     properties = {name: value for name, value in body["properties"].items() if name != "createMode"}
     return {**body, "properties": properties}
 
@@ -65,84 +65,88 @@ def with_mode(body: Mapping[str, Any], subject: Subject) -> Mapping[str, Any]:
     """The body with the mode that leads to the goal."""
     if goal_of(subject) is None:
         return body
-    mode = "recover" if _recovers(subject) else "default"
+    mode = "recover" if _does_recover(subject) else "default"
     return {**body, "properties": {**body["properties"], "createMode": mode}}
 
 
 def purge(subject: Subject) -> ActionCall | None:
-    """What must be called before the vault can be created."""
-    return ActionCall(path=f"{_deleted_id(subject)}/purge", api_version=API_VERSION) if _purges(subject) else None
+    """The action to call before the vault can be created."""
+    return (
+        ActionCall(path=f"{_make_deleted_id(subject)}/purge", api_version=API_VERSION) if _does_purge(subject) else None
+    )
 
 
 def foretold(subject: Subject) -> str:
-    if _recovers(subject):
-        return f"Would recover the deleted vault {_name(subject)}."
-    if _purges(subject):
-        return f"Would purge the deleted vault {_name(subject)}, with all its contents, and create a new one."
+    if _does_recover(subject):
+        return f"Would recover the deleted vault {_get_name(subject)}."
+    if _does_purge(subject):
+        return f"Would purge the deleted vault {_get_name(subject)}, with all its contents, and create a new one."
     return ""
 
 
-def _recovers(subject: Subject) -> bool:
-    return goal_of(subject) is Goal.CREATE_OR_RECOVER and _deleted(subject) is not None
+def _does_recover(subject: Subject) -> bool:
+    return goal_of(subject) is Goal.CREATE_OR_RECOVER and _find_deleted(subject) is not None
 
 
-def _purges(subject: Subject) -> bool:
-    return goal_of(subject) is Goal.PURGE_THEN_CREATE and _deleted(subject) is not None
+def _does_purge(subject: Subject) -> bool:
+    return goal_of(subject) is Goal.PURGE_THEN_CREATE and _find_deleted(subject) is not None
 
 
-def _deleted(subject: Subject) -> Live | None:
+def _find_deleted(subject: Subject) -> Live | None:
     """The deleted vault that holds the name."""
-    for question in asks_for_deleted(subject):
-        found = subject.answers.get(question)
-        return found if isinstance(found, Live) else None
+    for lookup in asks_for_deleted(subject):
+        vault = subject.answers.get(lookup)
+        return vault if isinstance(vault, Live) else None
     return None
 
 
-def _deleted_id(subject: Subject) -> str:
+def _make_deleted_id(subject: Subject) -> str:
     location = subject.spec.get("location")
     if not isinstance(location, str) or not location:
         raise GitsyncError(
             "The manifest has no location, so deleted vaults cannot be searched.", hint="Set spec.location."
         )
     scope = f"/subscriptions/{find_subscription(subject.arm_id)}/providers/Microsoft.KeyVault"
-    return f"{scope}/locations/{location}/deletedVaults/{_name(subject)}"
+    return f"{scope}/locations/{location}/deletedVaults/{_get_name(subject)}"
 
 
-def _name(subject: Subject) -> str:
+def _get_name(subject: Subject) -> str:
     """The vault's name in Azure: the deleted one had the same, whatever the manifest is called."""
     return subject.arm_id.rpartition("/")[2]
 
 
 def _check_group(subject: Subject) -> None:
-    """A deleted vault of which Azure tells nothing more is recovered: Azure refuses another group by itself."""
-    found = _deleted(subject)
-    if found is None or found.body.get("properties") is None:
+    """A deleted vault without properties is recovered: then Azure itself refuses another group."""
+    vault = _find_deleted(subject)
+    if vault is None or vault.body.get("properties") is None:
         return
-    before, now = _group_before(subject), find_resource_group(subject.arm_id)
-    if now is None or before.casefold() != now.casefold():
+    former_group, new_group = _find_former_group(subject), find_resource_group(subject.arm_id)
+    if new_group is None or former_group.casefold() != new_group.casefold():
         raise UnmendableError(
-            f"The deleted vault {_name(subject)} was in resource group {before}, and cannot be recovered to {now}.",
-            hint=f"Set the owner of the manifest to {before}, or set spec.properties.createMode to purgeThenCreate.",
+            f"The deleted vault {_get_name(subject)} was in resource group {former_group}, "
+            f"and cannot be recovered to {new_group}.",
+            hint=f"Set the owner of the manifest to {former_group}, "
+            "or set spec.properties.createMode to purgeThenCreate.",
         )
 
 
-def _group_before(subject: Subject) -> str:
+def _find_former_group(subject: Subject) -> str:
     """The resource group that the deleted vault was in.
 
-    Raises GitsyncError where Azure's answer is not about a deleted vault of this name: it is neither recovered nor
-    purged then.
+    Raises GitsyncError if Azure's answer is not about a deleted vault of this name: then it is neither recovered nor
+    purged.
     """
-    found = _deleted(subject)
-    properties = found.body.get("properties") if found else None
-    told = properties.get("vaultId") if isinstance(properties, Mapping) else None
-    vault = told if isinstance(told, str) else ""
-    before = find_resource_group(vault)
-    if before is None or vault.rpartition("/")[2].casefold() != _name(subject).casefold():
+    deleted = _find_deleted(subject)
+    properties = deleted.body.get("properties") if deleted else None
+    vault_id = properties.get("vaultId") if isinstance(properties, Mapping) else None
+    vault = vault_id if isinstance(vault_id, str) else ""
+    group = find_resource_group(vault)
+    if group is None or vault.rpartition("/")[2].casefold() != _get_name(subject).casefold():
         raise GitsyncError(
-            f"Azure returned {vault!r} as the id of the deleted vault {_name(subject)}, which is not its id.",
+            f"Azure returned {vault!r} as the id of the deleted vault {_get_name(subject)}, which is not its id.",
             hint="Check the deleted vault in Azure. gitsync did not change it.",
         )
-    return before
+    return group
 
 
 EXTENSIONS: Extensions = (
@@ -155,7 +159,7 @@ EXTENSIONS: Extensions = (
             sent=with_mode,
             first=purge,
             foretells=foretold,
-            restores=_recovers,
+            restores=_does_recover,
         ),
     ),
 )

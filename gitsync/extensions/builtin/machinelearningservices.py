@@ -1,4 +1,4 @@
-"""machinelearningservices.azure.com: a workspace is refused until its storage account is there
+"""machinelearningservices.azure.com: Azure refuses a workspace until its storage account exists
 (docs/reference/kinds.md#error-overrides), and exports the keys of what it works with
 (docs/reference/kinds.md#secret-fields).
 """
@@ -14,8 +14,12 @@ GROUP = "machinelearningservices.azure.com"
 
 _PASSWORDS = "containerRegistryCredentials/passwords"
 _KEYS: dict[str, ValuePath] = {
-    "containerRegistryPassword": ListMember(among=_PASSWORDS, by="name", named="password", gives="value"),
-    "containerRegistryPassword2": ListMember(among=_PASSWORDS, by="name", named="password2", gives="value"),
+    "containerRegistryPassword": ListMember(
+        list_path=_PASSWORDS, match_member="name", match_value="password", member="value"
+    ),
+    "containerRegistryPassword2": ListMember(
+        list_path=_PASSWORDS, match_member="name", match_value="password2", member="value"
+    ),
     "containerRegistryUserName": At("containerRegistryCredentials/username"),
     **map_same_names("appInsightsInstrumentationKey userStorageKey"),
     # A workspace has keys of notebooks once somebody has opened one.

@@ -21,7 +21,7 @@ class _Subscription:
     def fields(self) -> dict[str, ValuePath]:
         return {"subscriptionId": format_text}
 
-    async def document(self, subject: Subject, azure: ActsOnAzure) -> Any:  # noqa: ARG002 - a source may ask, this one need not
+    async def document(self, subject: Subject, azure: ActsOnAzure) -> Any:  # noqa: ARG002 - the protocol's
         return find_subscription(subject.arm_id)
 
 

@@ -8,14 +8,14 @@ from gitsync.extensions.factories.secret_actions import KEYS_AND_CONNECTION_STRI
 GROUP = "notificationhubs.azure.com"
 
 
-def _of_rule(name: str) -> Keys:
+def _make_rule_keys(name: str) -> Keys:
     return Keys(SecretAction(f"/AuthorizationRules/{name}/listKeys", "2017-04-01", KEYS_AND_CONNECTION_STRINGS))
 
 
 EXTENSIONS: Extensions = exporting(
     GROUP,
     {
-        "Namespace": _of_rule("RootManageSharedAccessKey"),
-        "NotificationHub": _of_rule("DefaultFullSharedAccessSignature"),
+        "Namespace": _make_rule_keys("RootManageSharedAccessKey"),
+        "NotificationHub": _make_rule_keys("DefaultFullSharedAccessSignature"),
     },
 )

@@ -1,4 +1,4 @@
-"""What is registered here, of all groups. Apart from the registry, which makes chains of it."""
+"""The built-in registrations of all groups. Separate from the registry, which makes chains of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""servicebus.azure.com: a subscription is refused while its topic is still being made
+"""servicebus.azure.com: Azure refuses a subscription while its topic is being created
 (docs/reference/kinds.md#error-overrides); keys and connection strings of rules, those of a namespace being of the rule
 that it is born with (docs/reference/kinds.md#secret-fields).
 """

@@ -1,4 +1,4 @@
-"""storage.azure.com: the keys of an account, and where its services answer."""
+"""storage.azure.com: the keys of an account, and the endpoints of its services."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ GROUP = "storage.azure.com"
 _KEYS = SecretAction(
     "/listKeys",
     "2024-01-01",
-    {name: ListMember(among="keys", by="keyName", named=name, gives="value") for name in ("key1", "key2")},
+    {
+        name: ListMember(list_path="keys", match_member="keyName", match_value=name, member="value")
+        for name in ("key1", "key2")
+    },
 )
 _SERVICES = ("blob", "dfs", "file", "queue", "table", "web")
 _ENDPOINTS = StatusFields(

@@ -26,22 +26,23 @@ _ID = re.compile(r"[0-9A-Za-z-]*")
 async def cancel_first(subject: Subject, azure: ActsOnAzure, next: NextDelete) -> None:  # noqa: A002 - ASO's word
     """Cancel the subscription, if there is one, and then delete the alias, which leaves the subscription as it is.
 
-    Raises GitsyncError where Azure's answer has no id in its place: the alias would go, and the subscription stay.
+    Raises GitsyncError if Azure's answer has something other than an id: otherwise the alias would be deleted, and the
+    subscription would remain.
     """
-    told = _told(subject)
-    if not (told is None or (isinstance(told, str) and _ID.fullmatch(told))):
+    subscription_id = _read_subscription_id(subject)
+    if not (subscription_id is None or (isinstance(subscription_id, str) and _ID.fullmatch(subscription_id))):
         raise GitsyncError(
             f"The response for {subject.arm_id} has no subscription id at properties.subscriptionId.",
             hint="Check the alias in Azure. gitsync did not change it.",
         )
-    if made := _subscription(subject):
-        await _cancel(made, azure)
+    if subscription := _find_subscription_id(subject):
+        await _cancel(subscription, azure)
     await next(subject, azure)
 
 
 async def _cancel(subscription: str, azure: ActsOnAzure) -> None:
-    """Cancel a subscription. Where Azure refuses, one that is cancelled or gone is what was wanted: an earlier try got
-    as far as that.
+    """Cancel a subscription. A refusal is ignored if the subscription is already cancelled or deleted, for example by
+    an earlier try.
     """
     try:
         await azure.call(f"/subscriptions/{subscription}/providers/Microsoft.Subscription/cancel", CANCEL_API_VERSION)
@@ -54,16 +55,16 @@ async def _is_cancelled(subscription: str, azure: ActsOnAzure, refusal: ArmError
     if refusal.code.casefold() == GONE:
         return True
     try:
-        found = await azure.get(f"/subscriptions/{subscription}", READ_API_VERSION)
+        live = await azure.get(f"/subscriptions/{subscription}", READ_API_VERSION)
     except ArmError as failure:
         return failure.code.casefold() == GONE
-    return found is not None and str(found.body.get("state")).casefold() in CANCELLED
+    return live is not None and str(live.body.get("state")).casefold() in CANCELLED
 
 
 def foreseen(subject: Subject) -> Mapping[str, str]:
-    """Where the alias's children stand, as far as Azure tells."""
-    made = _subscription(subject)
-    return {OVERRIDE: f"/subscriptions/{made}"} if made else {}
+    """The annotation for the scope of the alias's children; empty if Azure does not return it."""
+    subscription = _find_subscription_id(subject)
+    return {OVERRIDE: f"/subscriptions/{subscription}"} if subscription else {}
 
 
 async def tell_children(subject: Subject, azure: ActsOnAzure) -> Mapping[str, str]:  # noqa: ARG001 - a handler's shape
@@ -74,13 +75,13 @@ async def tell_children(subject: Subject, azure: ActsOnAzure) -> Mapping[str, st
     return annotations
 
 
-def _subscription(subject: Subject) -> str:
-    """The id of the subscription that the alias made; "" where Azure does not tell."""
-    made = _told(subject)
-    return made if isinstance(made, str) else ""
+def _find_subscription_id(subject: Subject) -> str:
+    """The id of the subscription that the alias created; "" if Azure returns none."""
+    subscription_id = _read_subscription_id(subject)
+    return subscription_id if isinstance(subscription_id, str) else ""
 
 
-def _told(subject: Subject) -> object:
+def _read_subscription_id(subject: Subject) -> object:
     """The subscription id in the response; None if it has none, as for an alias that created none."""
     properties = subject.live.body.get("properties") if subject.live else None
     return properties.get("subscriptionId") if isinstance(properties, Mapping) else None

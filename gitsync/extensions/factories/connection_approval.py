@@ -10,31 +10,31 @@ from gitsync.extensions.api import CheckResult, NextCheck, ReadsAzure, Subject, 
 from gitsync.extensions.factories.value_paths import Misshapen, find_value, list_entries
 
 APPROVED = "Approved"
-_PLACE = "properties/manualPrivateLinkServiceConnections"
+_PATH = "properties/manualPrivateLinkServiceConnections"
 
 
 async def connections_are_approved(subject: Subject, azure: ReadsAzure, next: NextCheck) -> CheckResult:  # noqa: A002 - ASO's word
-    """Only those that somebody must approve by hand are looked at; what tells no state was not approved.
+    """Checks only connections that need manual approval; one without a state is not approved.
 
-    Raises GitsyncError where Azure's list of them is not one.
+    Raises GitsyncError if Azure's list of connections is not valid.
     """
     try:
-        listed = list_entries(find_value(_PLACE, subject.live.body if subject.live else None), _PLACE)
+        entries = list_entries(find_value(_PATH, subject.live.body if subject.live else None), _PATH)
     except Misshapen as fault:
         raise GitsyncError(f"Unexpected response for the connections of {subject.arm_id}: {fault}.") from None
-    waiting = [_id(entry) for entry in listed if _state(entry) != APPROVED]
-    if not waiting:
+    unapproved = [_read_id(entry) for entry in entries if _read_state(entry) != APPROVED]
+    if not unapproved:
         return await next(subject, azure)
-    ids = " ".join(f'"{id_}"' for id_ in waiting)
+    ids = " ".join(f'"{id_}"' for id_ in unapproved)
     return failure(f"Private connection(s) '[{ids}]' to the PrivateEndpoint requires approval")
 
 
-def _state(entry: Any) -> Any:
+def _read_state(entry: Any) -> Any:
     for step in ("properties", "privateLinkServiceConnectionState", "status"):
         entry = entry.get(step) if isinstance(entry, Mapping) else None
     return entry
 
 
-def _id(entry: Any) -> str:
-    """The id of a connection, or its name where Azure gives none."""
+def _read_id(entry: Any) -> str:
+    """The id of a connection, or its name if it has no id."""
     return str(entry.get("id") or entry.get("name") or "") if isinstance(entry, Mapping) else ""

@@ -31,102 +31,102 @@ class KeepChildren:
         self._optional = optional  # a missing object on the way means that there are none
 
     def __call__(self, body: Mapping[str, Any], subject: Subject) -> Mapping[str, Any]:
-        """Raises GitsyncError where Azure's answer has no such list: unknown is not empty."""
+        """Raises GitsyncError if Azure's answer has no such list: unknown is not empty."""
         if subject.live is None:
             return body
         children = self._live_children(subject.live.body)
         if children is None:
             return body
-        found = _at(body, self._path)
-        asked = found if isinstance(found, list) else []
-        self._check(children, _names(asked))
+        value = _find_value(body, self._path)
+        desired = value if isinstance(value, list) else []
+        self._check(children, _list_names(desired))
         shape = self._shape(subject.api_version)
         try:
-            kept = [projected(child, shape) for child in children]
+            live_children = [project(child, shape) for child in children]
         except Misshapen as fault:
-            raise self._unusable(f"unexpected entry: {fault}") from None
-        return _with(body, self._path, self._merge(asked, kept))
+            raise self._make_unusable_error(f"unexpected entry: {fault}") from None
+        return _replace_list(body, self._path, self._merge(desired, live_children))
 
     def _live_children(self, live: Mapping[str, Any]) -> list[Any] | None:
         *parents, last = self._path
-        holder: Any = live
+        parent: Any = live
         for step in parents:
-            holder = holder.get(step) if isinstance(holder, Mapping) else holder
-            if holder is None and self._optional:
+            parent = parent.get(step) if isinstance(parent, Mapping) else parent
+            if parent is None and self._optional:
                 return None
-        children = holder.get(last) if isinstance(holder, Mapping) else None
+        children = parent.get(last) if isinstance(parent, Mapping) else None
         if isinstance(children, list):
             return children
-        raise self._unusable("there is none")
+        raise self._make_unusable_error("there is none")
 
-    def _check(self, children: list[Any], asked: set[Any]) -> None:
+    def _check(self, children: list[Any], desired_names: set[Any]) -> None:
         """A child without a name or without properties would come back as another one, or not at all.
 
-        Those that git has itself are `asked` for by name, and only need that.
+        Children in git need only a name: those are `desired_names`.
         """
-        for place, child in enumerate(children):
+        for index, child in enumerate(children):
             if not (isinstance(child, Mapping) and isinstance(child.get("name"), str) and child["name"]):
-                raise self._unusable(f"entry {place + 1} has no name")
-            if child["name"] not in asked and not isinstance(child.get("properties"), Mapping):
-                raise self._unusable(f"entry {place + 1} has no properties")
+                raise self._make_unusable_error(f"entry {index + 1} has no name")
+            if child["name"] not in desired_names and not isinstance(child.get("properties"), Mapping):
+                raise self._make_unusable_error(f"entry {index + 1} has no properties")
 
-    def _unusable(self, how: str) -> GitsyncError:
+    def _make_unusable_error(self, problem: str) -> GitsyncError:
         return GitsyncError(
-            f"The response has no usable list at {'.'.join(self._path)}, so a PUT could delete its entries: {how}.",
+            f"The response has no usable list at {'.'.join(self._path)}, so a PUT could delete its entries: {problem}.",
             hint="gitsync sent nothing. Check the resource in Azure.",
         )
 
 
-def replace(_asked: list[Any], live: list[Any]) -> list[Any]:
+def replace(_desired: list[Any], live: list[Any]) -> list[Any]:
     """The live children, whatever the body says: ASO's manifests have no such field."""
     return live
 
 
-def merge_by_name(asked: list[Any], live: list[Any]) -> list[Any]:
+def merge_by_name(desired: list[Any], live: list[Any]) -> list[Any]:
     """The desired children, in their order, then the live children of other names."""
-    names = _names(asked)
-    return [*asked, *(child for child in live if child.get("name") not in names)]
+    names = _list_names(desired)
+    return [*desired, *(child for child in live if child.get("name") not in names)]
 
 
-def _names(asked: list[Any]) -> set[Any]:
-    return {entry.get("name") for entry in asked if isinstance(entry, Mapping)}
+def _list_names(desired: list[Any]) -> set[Any]:
+    return {entry.get("name") for entry in desired if isinstance(entry, Mapping)}
 
 
-def projected(value: Any, shape: Any) -> Any:
+def project(value: Any, shape: Any) -> Any:
     """Cut a live value down to a shape; members match without case and are spelled as the shape does.
 
-    Raises Misshapen where a list or an object is something else; null is nothing of either.
+    Raises Misshapen if a list or an object is something else; null is empty.
     """
     if shape is None:
         return value
     if isinstance(shape, list):
         if not isinstance(value, list | None):
             raise Misshapen("is not a list")
-        return [projected(entry, shape[0]) for entry in value or []]
+        return [project(entry, shape[0]) for entry in value or []]
     if not isinstance(value, Mapping | None):
         raise Misshapen("is not an object")
     members = {name.casefold(): member for name, member in (value or {}).items()}
-    found = {name: _member(members.get(name.casefold()), inner, name) for name, inner in shape.items()}
-    return {name: member for name, member in found.items() if member not in (None, [], {})}
+    projection = {name: _project_member(members.get(name.casefold()), inner, name) for name, inner in shape.items()}
+    return {name: member for name, member in projection.items() if member not in (None, [], {})}
 
 
-def _member(value: Any, shape: Any, name: str) -> Any:
+def _project_member(value: Any, shape: Any, name: str) -> Any:
     try:
-        return projected(value, shape)
+        return project(value, shape)
     except Misshapen as fault:
-        raise Misshapen(fault.how, fault.where or name) from None
+        raise Misshapen(fault.problem, fault.path or name) from None
 
 
-def _at(body: Any, path: tuple[str, ...]) -> Any:
+def _find_value(body: Any, path: tuple[str, ...]) -> Any:
     for step in path:
         body = body.get(step) if isinstance(body, Mapping) else None
     return body
 
 
-def _with(body: Mapping[str, Any], path: tuple[str, ...], children: list[Any]) -> Mapping[str, Any]:
-    """Return the body with the list at the path, or without it where the list is empty: ASO sends no empty one."""
+def _replace_list(body: Mapping[str, Any], path: tuple[str, ...], children: list[Any]) -> Mapping[str, Any]:
+    """Return the body with the list at the path, or without it if the list is empty: ASO sends no empty one."""
     step, *rest = path
     if rest:
         inner = body.get(step)
-        return {**body, step: _with(inner if isinstance(inner, Mapping) else {}, tuple(rest), children)}
+        return {**body, step: _replace_list(inner if isinstance(inner, Mapping) else {}, tuple(rest), children)}
     return {**body, step: children} if children else {name: value for name, value in body.items() if name != step}

@@ -1,7 +1,7 @@
 """Error classifiers that are rows: of a kind, a code and what the message must say, the class
 (docs/reference/kinds.md#error-overrides).
 
-Apart from the modules of the groups, which hold the rows. A row alters what the rest of the chain says, and nothing of
+Separate from the modules of the groups, which hold the rows. A row changes the class of the rest of the chain, but not
 the code or the message.
 """
 
@@ -22,10 +22,10 @@ ANY_CODE = "*"
 
 
 class Class(StrEnum):
-    """What a row makes of an error."""
+    """The class that a row gives an error."""
 
     RETRYABLE = "retryable"
-    """Another try may go better; how soon is as the rest of the chain says."""
+    """Another try may succeed; the rest of the chain decides how soon."""
     SLOW = "retryable, slow"
     FATAL = "fatal"
 
@@ -43,7 +43,7 @@ class ErrorRule:
     becomes: Class = Class.RETRYABLE
 
     def fits(self, error: ArmError) -> bool:
-        """Tell whether the row speaks of this error."""
+        """Tell whether the row matches this error."""
         return (
             self.code in {ANY_CODE, error.code}
             and all(text in error.message for text in self.says)
@@ -53,25 +53,25 @@ class ErrorRule:
 
 @dataclass(frozen=True, slots=True)
 class Refusals:
-    """The classifier that the rows of one kind make; each that fits is applied, in their order."""
+    """The classifier of one kind; each matching row is applied, in their order."""
 
     rows: tuple[ErrorRule, ...]
 
     def __call__(self, error: ArmError, next: Callable[[ArmError], Classification]) -> Classification:  # noqa: A002 - ASO's word
-        found = next(error)
+        classification = next(error)
         for row in self.rows:
-            found = _altered(found, row.becomes) if row.fits(error) else found
-        return found
+            classification = _reclassify(classification, row.becomes) if row.fits(error) else classification
+        return classification
 
 
-def _altered(found: Classification, becomes: Class) -> Classification:
+def _reclassify(classification: Classification, becomes: Class) -> Classification:
     if becomes is Class.FATAL:
         return Classification(Retry.NEVER)
-    keeps_its_speed = becomes is Class.RETRYABLE and not found.is_fatal
-    return found if keeps_its_speed else Classification(Retry.SLOW)
+    keeps_its_speed = becomes is Class.RETRYABLE and not classification.is_fatal
+    return classification if keeps_its_speed else Classification(Retry.SLOW)
 
 
 def classified(group: str, rows: Iterable[ErrorRule]) -> Extensions:
-    """One registration for each kind of the group that the rows, sorted by kind, name."""
+    """One registration for each kind of the group in the rows, which are sorted by kind."""
     by_kind = groupby(rows, key=lambda row: row.kind)
-    return tuple(Extension(group=group, kind=kind, classify=Refusals(tuple(found))) for kind, found in by_kind)
+    return tuple(Extension(group=group, kind=kind, classify=Refusals(tuple(rules))) for kind, rules in by_kind)

@@ -1,7 +1,7 @@
-"""The private address of a private endpoint, which its network interface tells and its own status does not.
+"""The private address of a private endpoint, which is in its network interface and not in its own status.
 
-The gate is whether some address is the primary one; the address that goes out is that of the first entry, as ASO
-has it (docs/reference/kinds.md#private-endpoint-address). Azure lists the primary one first.
+The gate is whether some address is the primary one; the exported address is that of the first entry, as in ASO
+(docs/reference/kinds.md#private-endpoint-address). Azure lists the primary one first.
 """
 
 from __future__ import annotations
@@ -21,28 +21,28 @@ _ADDRESS = At("properties/privateIPAddress")
 
 
 async def primary_private_address(subject: Subject, azure: ReadsAzure, wanted: frozenset[str]) -> Mapping[str, str]:
-    """Nothing where the endpoint has no network interface yet, or none of its addresses is the primary one.
+    """Nothing if the endpoint has no network interface yet, or none of its addresses is the primary one.
 
-    Raises ArmError where the interface cannot be read, GitsyncError where it is gone or not as expected.
+    Raises ArmError if the interface cannot be read, GitsyncError if it does not exist or is not as expected.
     """
     if FIELD not in wanted:
         return {}
     try:
         interface = _INTERFACE(subject.live.body if subject.live else None)
-        return await _exported(interface, azure) if interface else {}
+        return await _read_address(interface, azure) if interface else {}
     except Misshapen as fault:
         raise GitsyncError(f"Unexpected response for the network interface of {subject.arm_id}: {fault}.") from None
 
 
-async def _exported(interface: str, azure: ReadsAzure) -> Mapping[str, str]:
+async def _read_address(interface: str, azure: ReadsAzure) -> Mapping[str, str]:
     live = await azure.get(interface, API_VERSION)
     if live is None:
         raise GitsyncError(
             f"The network interface {interface} does not exist, so the private address of its endpoint is unknown.",
             hint="Run again: Azure creates it with the endpoint.",
         )
-    where = "properties/ipConfigurations"
-    addresses = list_entries(find_value(where, live.body), where)
+    path = "properties/ipConfigurations"
+    addresses = list_entries(find_value(path, live.body), path)
     return {FIELD: _ADDRESS(addresses[0]) or ""} if any(_is_primary(entry) for entry in addresses) else {}
 
 

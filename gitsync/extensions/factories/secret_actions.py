@@ -23,7 +23,7 @@ KEYS_AND_CONNECTION_STRINGS: Final = map_same_names(
 
 
 class SecretFields(Protocol):
-    """Some of the fields that an exporter gives, and the one document that tells them."""
+    """Some of the fields of an exporter, and the one document that contains them."""
 
     @property
     def fields(self) -> Mapping[str, ValuePath]: ...
@@ -33,10 +33,10 @@ class SecretFields(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SecretAction:
-    """An action of the resource: a POST to its id and `suffix`, without a body. It is called only where one of its
+    """An action of the resource: a POST to its id and `suffix`, without a body. It is called only if one of its
     fields is wanted. `paged`: its answer is the list of all entries, page by page.
 
-    The api-version is pinned, and to the one that ASO calls it at, whatever version the manifest is of.
+    The api-version is pinned to that of ASO, for any version of the manifest.
     """
 
     suffix: str
@@ -58,7 +58,7 @@ class StatusFields:
 
     fields: Mapping[str, ValuePath]
 
-    async def document(self, subject: Subject, azure: ActsOnAzure) -> Any:  # noqa: ARG002 - a source may ask, this one need not
+    async def document(self, subject: Subject, azure: ActsOnAzure) -> Any:  # noqa: ARG002 - the protocol's
         return subject.live.body if subject.live else None
 
     def __str__(self) -> str:
@@ -73,21 +73,21 @@ class Keys:
 
     @property
     def fields(self) -> frozenset[str]:
-        """All that may be wanted of it."""
+        """All fields that it can export."""
         return frozenset(name for source in self._sources for name in source.fields)
 
     async def __call__(self, subject: Subject, azure: ActsOnAzure, wanted: frozenset[str]) -> Mapping[str, Secret]:
-        """Raises ArmError where Azure refuses an action, GitsyncError where an answer cannot be understood."""
-        found: dict[str, Secret] = {}
+        """Raises ArmError if Azure refuses an action, GitsyncError if an answer is not as expected."""
+        secrets: dict[str, Secret] = {}
         for source in self._sources:
-            asked = sorted(source.fields.keys() & wanted)
-            document = await source.document(subject, azure) if asked else None
-            found |= _values(source, subject, asked, document)
-        return found
+            field_names = sorted(source.fields.keys() & wanted)
+            document = await source.document(subject, azure) if field_names else None
+            secrets |= _read_secrets(source, subject, field_names, document)
+        return secrets
 
 
 DOMAIN_NAME: Final = Keys(StatusFields({"fullyQualifiedDomainName": At("properties/fullyQualifiedDomainName")}))
-"""What servers of databases export."""
+"""The export of database servers."""
 
 
 def exporting(group: str, exporters: Mapping[str, SecretExporter]) -> Extensions:
@@ -95,13 +95,13 @@ def exporting(group: str, exporters: Mapping[str, SecretExporter]) -> Extensions
     return tuple(Extension(group=group, kind=kind, export_secrets=export) for kind, export in exporters.items())
 
 
-def _values(source: SecretFields, subject: Subject, asked: list[str], document: Any) -> dict[str, Secret]:
+def _read_secrets(source: SecretFields, subject: Subject, field_names: list[str], document: Any) -> dict[str, Secret]:
     try:
-        found = {name: source.fields[name](document) for name in asked}
+        values = {name: source.fields[name](document) for name in field_names}
     except Misshapen as fault:
         raise GitsyncError(
             f"Unexpected response to {source} of {subject.arm_id}: {fault}.",
             hint="The secrets were not exported; the next run tries again. If the response stays the same, "
             "remove the fields from operatorSpec.",
         ) from None
-    return {name: Secret(value) for name, value in found.items() if value is not None}
+    return {name: Secret(value) for name, value in values.items() if value is not None}

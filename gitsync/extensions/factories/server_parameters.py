@@ -1,7 +1,7 @@
-"""Which parameters of a database server are worth a manifest: those that somebody has set
+"""Imports only the parameters of a database server that somebody has set
 (docs/reference/kinds.md#imports).
 
-One module for the servers that have such parameters; they differ in how they spell what they say of them.
+One module for the servers that have such parameters; they differ in how they spell the attributes.
 """
 
 from __future__ import annotations
@@ -23,21 +23,23 @@ class OnlyWhatWasSet:
     folds_case: bool
 
     async def __call__(self, subject: Subject, next: NextImport) -> tuple[Subject, Imported]:  # noqa: A002 - ASO's word
-        """Looks at the parameter as read; what the rest of the chain leaves out stays left out."""
-        read, answer = await next(subject)
-        reason = answer.skipped or self._reason(read.live.body.get("properties") if read.live else None)
-        return read, skipped(reason) if reason else answer
+        """Decides by the parameter as read; one that the rest of the chain skips stays skipped."""
+        read_subject, answer = await next(subject)
+        reason = answer.skipped or self._find_reason(
+            read_subject.live.body.get("properties") if read_subject.live else None
+        )
+        return read_subject, skipped(reason) if reason else answer
 
-    def _reason(self, properties: Any) -> str:
-        """Why a parameter needs no manifest; "" where it may need one."""
+    def _find_reason(self, properties: Any) -> str:
+        """Why a parameter needs no manifest; "" if it may need one."""
         if not isinstance(properties, Mapping):
             return ""
-        source, default = properties.get("source"), properties.get("defaultValue")
+        source, default_value = properties.get("source"), properties.get("defaultValue")
         if isinstance(source, str) and (source.casefold() if self.folds_case else source) == "system-default":
             return "it is a default of the system, which needs no manifest"
         read_only = properties.get("isReadOnly")
         if type(read_only) is type(self.read_only) and read_only == self.read_only:
             return "it is read-only"
-        if default is not None and default == properties.get("value"):
+        if default_value is not None and default_value == properties.get("value"):
             return "its value is the default"
         return ""

@@ -1,7 +1,7 @@
 """Checks that only look at a state: a table row each, made into functions here.
 
-A state that is not there agrees: the resource does not exist, or its provider has none. One that is empty is a state
-like any other (docs/reference/kinds.md#state-checks).
+A missing state agrees: the resource does not exist, or its provider has none. An empty one is a state like any other
+(docs/reference/kinds.md#state-checks).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Allows = Callable[[str], bool]
 
 
 def allow_only(*states: str) -> Allows:
-    """Agrees in these states, given in lower case; case means nothing."""
+    """Agrees in these states, in lower case; the comparison ignores case."""
     return lambda state: state.casefold() in states
 
 
@@ -28,7 +28,7 @@ def allow_exactly(*states: str) -> Allows:
 
 
 def allow_except(*states: str) -> Allows:
-    """Agrees in any but these states, given in lower case; case means nothing."""
+    """Agrees in any but these states, in lower case; the comparison ignores case."""
     return lambda state: state.casefold() not in states
 
 
@@ -47,24 +47,24 @@ class OwnState:
         self._field = field
 
     async def __call__(self, subject: Subject, azure: ReadsAzure, next: NextCheck) -> CheckResult:  # noqa: A002 - ASO's word
-        state = read_state(self._looked_at(subject), self._field)
+        state = read_state(self._select_live(subject), self._field)
         if state is not None and not self._allows(state):
             return block(self._says.format(state=state, owner=subject.owner_name))
         return await next(subject, azure)
 
-    def _looked_at(self, subject: Subject) -> Live | None:
+    def _select_live(self, subject: Subject) -> Live | None:
         return subject.live
 
 
 class OwnerState(OwnState):
     """The same of the owner's state."""
 
-    def _looked_at(self, subject: Subject) -> Live | None:
+    def _select_live(self, subject: Subject) -> Live | None:
         return subject.owner
 
 
 def read_state(live: Live | None, field: str) -> str | None:
-    """Return `properties.<field>`; None where it is missing, "" where it is empty."""
+    """Return `properties.<field>`; None if it is missing, "" if it is empty."""
     properties = live.body.get("properties") if live else None
     state = properties.get(field) if isinstance(properties, Mapping) else None
     return state if isinstance(state, str) else None

@@ -18,13 +18,13 @@ ValueReading = Callable[[Any], str]
 """Converts the value at a place to text. Raises Misshapen."""
 
 
-class Misshapen(Exception):  # noqa: N818 - a fault of the answer, told to its reader, who makes an error of it
+class Misshapen(Exception):  # noqa: N818 - a fault of the answer, which its reader turns into an error
     """A document has an unexpected shape. Contains the path and the problem, never the value."""
 
-    def __init__(self, how: str, where: str = "") -> None:
-        super().__init__(f"{where or 'it'} {how}")
-        self.how = how
-        self.where = where
+    def __init__(self, problem: str, path: str = "") -> None:
+        super().__init__(f"{path or 'it'} {problem}")
+        self.problem = problem
+        self.path = path
 
 
 def format_text(value: Any) -> str:
@@ -38,14 +38,14 @@ def decode_base64(value: Any) -> str:
     """The text of a base64 value."""
     try:
         return base64.b64decode(format_text(value), validate=True).decode()
-    except ValueError:  # bytes that are no base64, text that is no ASCII, bytes that are no UTF-8
+    except ValueError:  # not base64, not ASCII, or not UTF-8
         raise Misshapen("is not text in base64") from None  # the cause would carry the value
 
 
 def require_text(value: Any) -> str:
     """A text that must not be empty."""
-    if found := format_text(value):
-        return found
+    if text := format_text(value):
+        return text
     raise Misshapen("is empty")
 
 
@@ -62,35 +62,36 @@ class At:
     read: ValueReading = format_text
 
     def __call__(self, document: Any) -> str | None:
-        above, _, last = self.path.rpartition("/")
-        holder = find_value(above, document)
-        if holder is None and self.optional:
+        parent_path, _, last = self.path.rpartition("/")
+        parent = find_value(parent_path, document)
+        if parent is None and self.optional:
             return None
-        return _read(self.read, _member(holder, last, self.path), self.path)
+        return _convert(self.read, _read_member(parent, last, self.path), self.path)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListMember:
-    """What a member of one entry of a list says: of the entry whose member `by` is `named`, the last where several are.
+    """A member of an entry of a list: the last entry whose `match_member` has the value `match_value`.
 
-    `among` is the path of the list, "" where the document is one. `optional`: passed over where there is no such entry.
+    `list_path` is the path of the list, "" if the document is the list. `optional`: skip the field if there is no such
+    entry.
     """
 
-    named: str
-    gives: str
-    by: str
-    among: str = ""
+    match_value: str
+    member: str
+    match_member: str
+    list_path: str = ""
     optional: bool = False
 
     def __call__(self, document: Any) -> str | None:
-        found = [
+        entries = [
             entry
-            for entry in list_entries(find_value(self.among, document), self.among)
-            if entry.get(self.by) == self.named
+            for entry in list_entries(find_value(self.list_path, document), self.list_path)
+            if entry.get(self.match_member) == self.match_value
         ]
-        if not found:
+        if not entries:
             return None if self.optional else ""
-        return _read(format_text, found[-1].get(self.gives), self.gives)
+        return _convert(format_text, entries[-1].get(self.member), self.member)
 
 
 def map_same_names(names: str) -> dict[str, ValuePath]:
@@ -101,32 +102,32 @@ def map_same_names(names: str) -> dict[str, ValuePath]:
 def find_value(path: str, document: Any) -> Any:
     """The value at a path; None if there is none, the document itself for no path."""
     for step in filter(None, path.split("/")):
-        document = _member(document, step, path)
+        document = _read_member(document, step, path)
     return document
 
 
-def list_entries(found: Any, where: str = "") -> list[Mapping[str, Any]]:
-    """The entries of a list of objects; none where there is no list."""
-    listed = [] if found is None else found
-    if not isinstance(listed, list) or not all(isinstance(entry, Mapping) for entry in listed):
-        raise Misshapen("is not a list of objects", where)
-    return listed
+def list_entries(value: Any, path: str = "") -> list[Mapping[str, Any]]:
+    """The entries of a list of objects; none if there is no list."""
+    entries = [] if value is None else value
+    if not isinstance(entries, list) or not all(isinstance(entry, Mapping) for entry in entries):
+        raise Misshapen("is not a list of objects", path)
+    return entries
 
 
-def _member(holder: Any, step: str, where: str) -> Any:
-    match holder:
+def _read_member(parent: Any, step: str, path: str) -> Any:
+    match parent:
         case None:
             return None
         case Mapping():
-            return holder.get(step)
+            return parent.get(step)
         case list() if step.isdigit():
-            return holder[int(step)] if int(step) < len(holder) else None
+            return parent[int(step)] if int(step) < len(parent) else None
         case _:
-            raise Misshapen("is not a path through objects", where)
+            raise Misshapen("is not a path through objects", path)
 
 
-def _read(read: ValueReading, value: Any, where: str) -> str:
+def _convert(read: ValueReading, value: Any, path: str) -> str:
     try:
         return read(value)
     except Misshapen as fault:
-        raise Misshapen(fault.how, where) from None
+        raise Misshapen(fault.problem, path) from None

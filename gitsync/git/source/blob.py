@@ -1,6 +1,7 @@
-"""Whether a file is what a commit holds, worked out here: git would run the filters that the repository names.
+"""Compares a file with a blob of a commit, without git: git would run the filters that the repository names.
 
-A filter (LFS, git-crypt) may be any program. So a file that one has changed counts as another than the committed one.
+A filter (LFS, git-crypt) may be any program. So a file that a filter changed counts as different from the committed
+one.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ _ALGORITHMS = {40: hashlib.sha1, 64: hashlib.sha256}  # git's, by the length of 
 
 
 def is_content_of(blob: str, content: bytes) -> bool:
-    """Whether `content` is the blob with this id, as it is or with the line ends that git stores (LF)."""
+    """Tell whether `content` is the blob with this id, unchanged or with the line ends that git stores (LF)."""
     algorithm = _ALGORITHMS[len(blob)]
     texts = (content, content.replace(b"\r\n", b"\n"))
     return any(algorithm(b"blob %d\0" % len(text) + text).hexdigest() == blob for text in texts)

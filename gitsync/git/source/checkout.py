@@ -68,19 +68,19 @@ class Checkout:
 
     @property
     def root(self) -> str:
-        """The folder that paths of files count from, inside the repository; "" for its top."""
+        """The folder that paths of files are relative to, inside the repository; "" for its top."""
         return self.tree.prefix if self.tree else ""
 
     def files_at(self, revision: str) -> Mapping[str, bytes] | None:
-        """The manifests of another revision of the same source; None where it cannot be read."""
+        """The manifests of another revision of the same source; None if it cannot be read."""
         return self.history.files_at(revision, self.wanted) if self.history else None
 
     def settings_at(self, revision: str) -> SourceFile | None:
-        """The settings of the same source at another revision; None where there are none or they cannot be read."""
+        """The settings of the same source at another revision; None if there are none or they cannot be read."""
         return self.history.settings_at(revision) if self.history else None
 
     def revisions_since(self, revision: str) -> tuple[str, ...]:
-        """Where to look, newest first, for a manifest that stood at or after `revision` and is gone now."""
+        """The revisions, newest first, that may have a manifest that was removed since `revision`."""
         return self.history.revisions_since(revision, self.wanted.path) if self.history else ()
 
     def close(self) -> None:
@@ -107,7 +107,7 @@ def open_checkout(  # noqa: PLR0913 - each says what is read
     offline: bool = False,
 ) -> Checkout:
     """Read SOURCE, without manifests below `status_dir` if it is in the source, and without its gitsync.yaml if that is
-    the operator's own `config_file`, which is read already.
+    the operator's own `config_file`, which has been read already.
 
     `offline` is for commands that only need the files: the revision, state and remote of a folder are not read.
     Raises SourceError if SOURCE cannot be read.
@@ -116,33 +116,35 @@ def open_checkout(  # noqa: PLR0913 - each says what is read
     source = parse_location(location)
     wanted = Wanted(path=check_path(path))
     if isinstance(source, Url):
-        return _from_url(source, ref, wanted, access)
+        return _read_url(source, ref, wanted, access)
     refuse_look_alike(source.path / wanted.path)
     without = find_excluded(source.path, status_dir)
-    wanted = replace(wanted, without=without, has_settings=ref is not None or not _is(source.path, config_file))
+    wanted = replace(
+        wanted, without=without, has_settings=ref is not None or not _is_settings_file(source.path, config_file)
+    )
     tree = None if offline and ref is None else find_work_tree(source.path, access)
     if tree is None:
-        return _from_plain_folder(source, ref, wanted)
+        return _read_plain_folder(source, ref, wanted)
     try:
-        return _from_work_tree(source, tree, ref, wanted, access)
+        return _read_work_tree(source, tree, ref, wanted, access)
     except BaseException:
         tree.close()
         raise
 
 
-def _is(folder: Path, config_file: Path | None) -> bool:
-    """Whether the operator's file is the gitsync.yaml of a folder."""
+def _is_settings_file(folder: Path, config_file: Path | None) -> bool:
+    """Tell whether the operator's file is the gitsync.yaml of a folder."""
     own = folder / FILE_NAME
     return config_file is not None and own.exists() and config_file.exists() and own.samefile(config_file)
 
 
 def find_excluded(root: Path, folder: Path | None) -> tuple[str, ...]:
     """The path of a folder below `root`, to exclude it; nothing if it is elsewhere."""
-    where = Path(os.path.realpath(folder)) if folder else root
-    return (where.relative_to(root).as_posix(),) if where != root and where.is_relative_to(root) else ()
+    excluded = Path(os.path.realpath(folder)) if folder else root
+    return (excluded.relative_to(root).as_posix(),) if excluded != root and excluded.is_relative_to(root) else ()
 
 
-def _from_url(url: Url, ref: str | None, wanted: Wanted, access: GitAccess) -> Checkout:
+def _read_url(url: Url, ref: str | None, wanted: Wanted, access: GitAccess) -> Checkout:
     remote = open_remote(url, access)
     clone = open_clone(remote)
     try:
@@ -165,7 +167,7 @@ def _from_url(url: Url, ref: str | None, wanted: Wanted, access: GitAccess) -> C
     )
 
 
-def _from_plain_folder(source: Folder, ref: str | None, wanted: Wanted) -> Checkout:
+def _read_plain_folder(source: Folder, ref: str | None, wanted: Wanted) -> Checkout:
     if ref is not None:
         raise SourceError(f"{source.path} is not in a git repository, so it has no {ref}.", hint="Remove --ref.")
     contents = read_contents(FolderListing(root=source.path, follow_links=not is_in_repository(source.path)), wanted)
@@ -180,10 +182,10 @@ def _from_plain_folder(source: Folder, ref: str | None, wanted: Wanted) -> Check
     )
 
 
-def _from_work_tree(source: Folder, tree: WorkTree, ref: str | None, wanted: Wanted, access: GitAccess) -> Checkout:
+def _read_work_tree(source: Folder, tree: WorkTree, ref: str | None, wanted: Wanted, access: GitAccess) -> Checkout:
     try:
-        remote, refused = find_remote(tree, access)
-        commit, listing = _what_to_read(source, tree, ref)
+        remote, refusal = find_remote(tree, access)
+        commit, listing = _find_commit_and_listing(source, tree, ref)
         contents = read_contents(listing, wanted)
         dirty = ref is None and _is_dirty(source, tree, commit, wanted)
         branch = find_branch(tree)
@@ -201,25 +203,25 @@ def _from_work_tree(source: Folder, tree: WorkTree, ref: str | None, wanted: Wan
         folder=source.path,
         tree=tree,
         remote=remote,
-        remote_refused=refused,
+        remote_refused=refusal,
         wanted=wanted,
         history=History(tree.repository, commit, root=tree.prefix, remote=remote) if commit else None,
     )
 
 
-def _what_to_read(source: Folder, tree: WorkTree, ref: str | None) -> tuple[str | None, SourceListing]:
-    """The commit that is spoken of, and where the files come from: the folder itself, unless a ref is named."""
+def _find_commit_and_listing(source: Folder, tree: WorkTree, ref: str | None) -> tuple[str | None, SourceListing]:
+    """The commit, and the listing of the files: the folder itself, unless a ref is named."""
     if ref is None:
         return find_head(tree), FolderListing(root=source.path)
-    commit = _commit_of(tree, check_ref(ref))
-    return commit, _revision(tree, commit)
+    commit = _resolve_commit(tree, check_ref(ref))
+    return commit, _make_revision(tree, commit)
 
 
-def _revision(tree: WorkTree, commit: str) -> Revision:
+def _make_revision(tree: WorkTree, commit: str) -> Revision:
     return Revision(repository=tree.repository, commit=commit, root=tree.prefix)
 
 
-def _commit_of(tree: WorkTree, ref: str) -> str:
+def _resolve_commit(tree: WorkTree, ref: str) -> str:
     try:
         return tree.repository.line("rev-parse", "--verify", "--end-of-options", f"{ref}^{{commit}}")
     except GitFailedError as error:
@@ -229,25 +231,25 @@ def _commit_of(tree: WorkTree, ref: str) -> str:
 
 
 def _is_dirty(source: Folder, tree: WorkTree, commit: str | None, wanted: Wanted) -> bool:
-    """Whether what is read of the folder differs from the commit: a manifest that git ignores counts, a file that is
-    not read does not, and neither do line ends.
+    """Tell whether the inputs of the folder differ from the commit: manifests that git ignores count, other files and
+    line ends do not.
     """
     folder = FolderListing(root=source.path)
-    lying = list_inputs(folder, wanted)
+    inputs = list_inputs(folder, wanted)
     if commit is None:
-        return bool(lying)
+        return bool(inputs)
     try:
-        committed = list_inputs(_revision(tree, commit), wanted)
+        committed = list_inputs(_make_revision(tree, commit), wanted)
     except SourceError:  # the commit does not have the folder, or another kustomization
-        return bool(lying)
-    if committed.keys() != lying.keys():
+        return bool(inputs)
+    if committed.keys() != inputs.keys():
         return True
-    contents = folder.read(entry for entry in folder.find(lying) if entry.kind is EntryKind.FILE)
+    contents = folder.read(entry for entry in folder.find(inputs) if entry.kind is EntryKind.FILE)
     return not all(path in contents and is_content_of(blob, contents[path]) for path, blob in committed.items())
 
 
 def find_remote(tree: WorkTree, access: GitAccess) -> tuple[Remote | None, str]:
-    """The remote of a work tree, or why it may not be spoken with."""
+    """The remote of a work tree, or the reason why it must not be used."""
     try:
         url = find_remote_url(tree)
     except SourceError as error:

@@ -1,6 +1,7 @@
 """A temporary bare repository that holds what was fetched from a remote, and nothing else.
 
-It is initialised and fetched into, never cloned: a clone takes more than is read. Nothing in it outlives the run.
+It is initialised and fetched into, never cloned: a clone fetches more than needed. It is deleted at the end of the
+run.
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ _FETCHED = "refs/gitsync/fetched"
 
 @dataclass(frozen=True, slots=True)
 class Clone:
-    """What was fetched of the repository at `url`."""
+    """The fetched part of the repository at `url`."""
 
     repository: Repository
     url: str
 
     def fetch(self, *refspecs: str, depth: tuple[str, ...] = ("--depth=1",)) -> None:
-        """Fetch by refspec, as deep as git's own options in `depth` say."""
+        """Fetch by refspec, with git's own options for the depth."""
         options = ("--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", *depth)
         self.repository.run("fetch", *options, "--", self.url, *refspecs)
 
@@ -36,7 +37,7 @@ class Clone:
 
 
 def open_clone(remote: Remote) -> Clone:
-    """Make an empty one. Close it when done."""
+    """Make an empty clone. Close it when done."""
     folder = Path(tempfile.mkdtemp(prefix="gitsync-"))
     repository = Repository(
         folder=folder,
@@ -55,14 +56,14 @@ def open_clone(remote: Remote) -> Clone:
 
 @dataclass(frozen=True, slots=True)
 class Tip:
-    """What a ref stood for when it was fetched. `ref` is its short name; None for a commit or a detached HEAD."""
+    """The target of a ref when it was fetched. `ref` is its short name; None for a commit or a detached HEAD."""
 
     commit: str
     ref: str | None
 
 
 def fetch_ref(clone: Clone, ref: str | None) -> Tip:
-    """Fetch one revision: a branch, a tag, a commit id, or what the remote's HEAD is. SourceError where it is not."""
+    """Fetch one revision: a branch, a tag, a commit id, or the remote's HEAD. SourceError if it does not exist."""
     try:
         if ref is not None and is_commit_id(ref):
             return _fetch_commit(clone, ref)
@@ -83,13 +84,13 @@ def _resolve(clone: Clone, ref: str | None) -> str:
     if ref in {None, "HEAD"}:
         return _default_branch(clone)
     candidates = [ref] if ref.startswith("refs/") else [f"refs/heads/{ref}", f"refs/tags/{ref}"]
-    there = list_advertised(clone, *candidates)
-    found = [name for name in candidates if name in there]
-    if not found:
+    advertised = list_advertised(clone, *candidates)
+    matching = [name for name in candidates if name in advertised]
+    if not matching:
         raise SourceError(f"{clone.url} has no branch or tag {ref}.", hint="Use the full id of a commit (40 digits).")
-    if len(found) > 1:
-        raise SourceError(f"{clone.url} has a branch {ref} and a tag {ref}.", hint=f"Use {' or '.join(found)}.")
-    return found[0]
+    if len(matching) > 1:
+        raise SourceError(f"{clone.url} has a branch {ref} and a tag {ref}.", hint=f"Use {' or '.join(matching)}.")
+    return matching[0]
 
 
 def _default_branch(clone: Clone) -> str:
@@ -100,15 +101,15 @@ def _default_branch(clone: Clone) -> str:
 
 
 def list_advertised(clone: Clone, *arguments: str) -> Mapping[str, str]:
-    """What the remote says of the refs asked for: a commit id, or `ref: NAME` for a symbolic one, by name.
+    """The requested refs of the remote: a commit id, or `ref: NAME` for a symbolic one, by name.
 
-    GitFailedError where it does not answer.
+    GitFailedError if it does not answer.
     """
     options = [word for word in arguments if word.startswith("--")]
     names = [word for word in arguments if not word.startswith("--")]
     lines = clone.repository.run("ls-remote", *options, "--", clone.url, *names).decode("utf-8", "replace")
     pairs = [line.partition("\t") for line in lines.splitlines()]
-    return {name: value for value, _, name in reversed(pairs)}  # the symbolic line stands first, and wins
+    return {name: value for value, _, name in reversed(pairs)}  # the symbolic line comes first, and wins
 
 
 def _fetch_commit(clone: Clone, commit: str) -> Tip:
@@ -118,8 +119,8 @@ def _fetch_commit(clone: Clone, commit: str) -> Tip:
 
 
 def fetch_commit(clone: Clone, commit: str) -> bool:
-    """Have `commit` in the clone: as it is already, by itself, or with the whole history where the server hands out
-    nothing but branches and tags. False where the remote does not have it; GitFailedError where it cannot be asked.
+    """Ensure that `commit` is in the clone: fetch it alone, or the whole history if the server offers only branches and
+    tags. False if the remote does not have it; GitFailedError if the remote does not answer.
     """
     if has_commit(clone.repository, commit):
         return True
@@ -133,5 +134,5 @@ def fetch_commit(clone: Clone, commit: str) -> bool:
 
 
 def has_commit(repository: Repository, commit: str) -> bool:
-    """Whether `commit` is a commit id, and its objects are here."""
+    """Tell whether `commit` is a commit id, and its objects are in the repository."""
     return is_commit_id(commit) and repository.succeeds("cat-file", "-e", f"{commit}^{{commit}}")

@@ -1,7 +1,7 @@
 """Find the git directory of a folder: exactly the `.git` of the folder or of the nearest folder above it.
 
-git itself would take any folder for a repository that has the right names in it. A commit can hold such names, but
-never one that is called `.git`. So a look-alike is refused, and git is only ever pointed at what is found here.
+git itself accepts any folder with the right names in it as a repository. A commit can hold such names, but never
+`.git`. So a look-alike is refused, and git only gets the directory that this module finds.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ class GitDirectory:
 
 def refuse_look_alike(folder: Path) -> None:
     """Raises SourceError if a folder looks like a git repository by the names in it, or is inside one."""
-    for each in _upwards(folder):
-        if is_repository_like(each):
+    for ancestor in _list_ancestors(folder):
+        if is_repository_like(ancestor):
             raise SourceError(
-                f"{each} looks like a bare git repository (it has HEAD, objects and refs).",
-                hint=f"Use a folder without these files, or the URL of the repository: file://{each}",
+                f"{ancestor} looks like a bare git repository (it has HEAD, objects and refs).",
+                hint=f"Use a folder without these files, or the URL of the repository: file://{ancestor}",
             )
 
 
@@ -45,49 +45,49 @@ def find_git_directory(folder: Path, access: GitAccess) -> GitDirectory | None:
 
     Raises SourceError if the nearest `.git` is not a git directory, or belongs to another user that git does not trust.
     """
-    top = next((each for each in _upwards(folder) if os.path.lexists(each / ".git")), None)
+    top = next((ancestor for ancestor in _list_ancestors(folder) if os.path.lexists(ancestor / ".git")), None)
     if top is None:
         return None
-    found = _pointed_to(top) if (top / ".git").is_file() else _own(top)
-    _check_owner(found, access)
-    return found
+    git_directory = _read_pointed_to(top) if (top / ".git").is_file() else _read_own(top)
+    _check_owner(git_directory, access)
+    return git_directory
 
 
-def _upwards(folder: Path) -> Iterator[Path]:
+def _list_ancestors(folder: Path) -> Iterator[Path]:
     real = Path(os.path.realpath(folder))
     return iter((real, *real.parents))
 
 
-def _own(top: Path) -> GitDirectory:
+def _read_own(top: Path) -> GitDirectory:
     path = Path(os.path.realpath(top / ".git"))
     if not _has_objects(path):
-        raise _unfit(top, "it is not a git directory")
+        raise _make_unusable_error(top, "it is not a git directory")
     if path != top / ".git" and path.is_relative_to(top):
-        raise _unfit(top, f"it points to {path}, which is inside the working tree")
+        raise _make_unusable_error(top, f"it points to {path}, which is inside the working tree")
     return GitDirectory(top=top, path=path, common=path)
 
 
-def _pointed_to(top: Path) -> GitDirectory:
+def _read_pointed_to(top: Path) -> GitDirectory:
     """Follow a `.git` file, as linked working trees and submodules have one. It must not point into the working tree,
     whose files may come from a commit.
     """
-    path = _follow(top / ".git", "gitdir: ")
-    common = _follow(path / "commondir") if os.path.lexists(path / "commondir") else path
+    path = _read_pointer(top / ".git", "gitdir: ")
+    common = _read_pointer(path / "commondir") if os.path.lexists(path / "commondir") else path
     if path.is_relative_to(top) or common.is_relative_to(top):
-        raise _unfit(top, f"it points to {path}, which is inside the working tree")
+        raise _make_unusable_error(top, f"it points to {path}, which is inside the working tree")
     if not _has_objects(common) or not (path / "HEAD").is_file():
-        raise _unfit(top, f"it points to {path}, which is not a git directory")
+        raise _make_unusable_error(top, f"it points to {path}, which is not a git directory")
     if common != path and not _is_linked(top, path, common):
-        raise _unfit(top, f"it points to {path}, which belongs to another working tree")
+        raise _make_unusable_error(top, f"it points to {path}, which belongs to another working tree")
     return GitDirectory(top=top, path=path, common=common)
 
 
 def _is_linked(top: Path, path: Path, common: Path) -> bool:
-    """Whether a linked work tree is one of the repository's, by its place and by the file that leads back."""
-    return path.parent == common / "worktrees" and _follow(path / "gitdir") == top / ".git"
+    """Tell whether a linked work tree belongs to the repository, by its place and by its file with the way back."""
+    return path.parent == common / "worktrees" and _read_pointer(path / "gitdir") == top / ".git"
 
 
-def _follow(file: Path, prefix: str = "") -> Path:
+def _read_pointer(file: Path, prefix: str = "") -> Path:
     """The path that a file of git's names, relative to its folder."""
     try:
         with file.open("rb") as stream:
@@ -103,44 +103,44 @@ def _has_objects(folder: Path) -> bool:
     return (folder / "HEAD").is_file() and (folder / "objects").is_dir() and (folder / "refs").is_dir()
 
 
-def _unfit(top: Path, why: str) -> SourceError:
-    return SourceError(f"{top / '.git'} cannot be used: {why}.", hint="Clone the repository again.")
+def _make_unusable_error(top: Path, reason: str) -> SourceError:
+    return SourceError(f"{top / '.git'} cannot be used: {reason}.", hint="Clone the repository again.")
 
 
-def _check_owner(found: GitDirectory, access: GitAccess) -> None:
+def _check_owner(git_directory: GitDirectory, access: GitAccess) -> None:
     """Trust what git trusts (safe.directory in git-config(1)): the owner chooses where tokens are sent."""
-    paths = (found.top, found.top / ".git", found.path, found.common)
+    paths = (git_directory.top, git_directory.top / ".git", git_directory.path, git_directory.common)
     if is_owned_by({path.lstat().st_uid for path in paths}, os.geteuid(), os.environ.get("SUDO_UID", "")):
         return
-    if not is_listed(found.top, _safe_directories(access)):
+    if not is_listed(git_directory.top, _read_safe_directories(access)):
         raise SourceError(
-            f"git cannot read {found.top}: it belongs to another user (dubious ownership).",
-            hint=f"Trust the folder: git config --global --add safe.directory {found.top}",
+            f"git cannot read {git_directory.top}: it belongs to another user (dubious ownership).",
+            hint=f"Trust the folder: git config --global --add safe.directory {git_directory.top}",
         )
 
 
 def is_owned_by(owners: Collection[int], user: int, sudo_user: str) -> bool:
-    """Whether all owners are the user or, for root, the one who called sudo."""
+    """Tell whether all owners are the user or, for root, the user who called sudo."""
     trusted = {user, int(sudo_user)} if user == 0 and sudo_user.isascii() and sudo_user.isdigit() else {user}
     return trusted.issuperset(owners)
 
 
-def is_listed(top: Path, listed: Collection[str]) -> bool:
-    """Whether values of safe.directory name a folder. An empty value takes back those before it."""
-    named = False
-    for value in listed:
+def is_listed(top: Path, directories: Collection[str]) -> bool:
+    """Tell whether values of safe.directory name a folder. An empty value resets those before it."""
+    is_trusted = False
+    for value in directories:
         folder = os.path.realpath(value.removesuffix("/*")) if value else ""
-        covers = value == "*" or folder == str(top) or (value.endswith("/*") and top.is_relative_to(folder))
-        named = bool(value) and (named or covers)
-    return named
+        matches = value == "*" or folder == str(top) or (value.endswith("/*") and top.is_relative_to(folder))
+        is_trusted = bool(value) and (is_trusted or matches)
+    return is_trusted
 
 
-def _safe_directories(access: GitAccess) -> list[str]:
+def _read_safe_directories(access: GitAccess) -> list[str]:
     """The values in the settings of the machine and of the person, and no others."""
     try:
-        listed = no_repository(access).run("config", "--null", "--type=path", "--get-all", "safe.directory")
+        directories = no_repository(access).run("config", "--null", "--type=path", "--get-all", "safe.directory")
     except GitFailedError as error:
         if error.timed_out:
             raise SourceError(f"git cannot read its settings: {error.message}", hint=error.hint) from error
         return []  # there are none
-    return os.fsdecode(listed).split("\0")[:-1]
+    return os.fsdecode(directories).split("\0")[:-1]

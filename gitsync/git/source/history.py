@@ -18,11 +18,11 @@ from gitsync.git.source.contents import Wanted, read_contents, read_settings
 from gitsync.git.source.revision import Revision
 
 _MOST = 50
-"""Revisions looked through at most: each costs reading all its manifests."""
+"""The most revisions to search: each costs reading all its manifests."""
 
 
 class History:
-    """`repository` has `commit`, the revision that was checked out; `remote` may have what it lacks. `root` is the
+    """`repository` has `commit`, the revision that was checked out; `remote` may have missing ones. `root` is the
     folder of the source inside the repository. Close it when done.
     """
 
@@ -36,9 +36,9 @@ class History:
         self._clone = clone
 
     def files_at(self, revision: str, wanted: Wanted) -> Mapping[str, bytes] | None:
-        """The manifests of another revision, by the same rules; None where it cannot be read."""
+        """The manifests of another revision, by the same rules; None if it cannot be read."""
         try:
-            repository = self._repository_with(revision)
+            repository = self._find_repository_with(revision)
             if repository is None:
                 return None
             listing = Revision(repository=repository, commit=revision, root=self._root)
@@ -47,9 +47,9 @@ class History:
             return None
 
     def settings_at(self, revision: str) -> SourceFile | None:
-        """The source's own settings at another revision; None where there are none or they cannot be read."""
+        """The source's own settings at another revision; None if there are none or they cannot be read."""
         try:
-            repository = self._repository_with(revision)
+            repository = self._find_repository_with(revision)
             if repository is None:
                 return None
             return read_settings(Revision(repository=repository, commit=revision, root=self._root))
@@ -57,18 +57,18 @@ class History:
             return None
 
     def revisions_since(self, since: str, path: str) -> tuple[str, ...]:
-        """Where to look for what stood below `path` at or after `since` and is gone now, newest first.
+        """The revisions that may have manifests below `path` that were removed since `since`, newest first.
 
         These are the states of the branch right before each change of the manifests, and `since` itself at the end;
-        only `since` where the history between cannot be read.
+        only `since` if the history between cannot be read.
         """
         try:
-            repository = self._repository_with(since)
+            repository = self._find_repository_with(since)
             if repository is None:
                 return (since,)
-            if not self._reaches(repository, since):
-                repository = self._deepened(since)
-            return tuple(dict.fromkeys([*self._before_changes(repository, since, path), since]))
+            if not self._has_history(repository, since):
+                repository = self._deepen(since)
+            return tuple(dict.fromkeys([*self._list_states_before_changes(repository, since, path), since]))
         except GitFailedError:
             return (since,)
 
@@ -76,35 +76,35 @@ class History:
         if self._clone is not None:
             self._clone.close()
 
-    def _repository_with(self, revision: str) -> Repository | None:
+    def _find_repository_with(self, revision: str) -> Repository | None:
         if has_commit(self._repository, revision):
             return self._repository
-        clone = self._opened()
+        clone = self._open_clone()
         return clone.repository if clone and fetch_commit(clone, revision) else None
 
-    def _opened(self) -> Clone | None:
+    def _open_clone(self) -> Clone | None:
         if self._clone is None and self._remote is not None:
             self._clone = open_clone(self._remote)
         return self._clone
 
-    def _reaches(self, repository: Repository, since: str) -> bool:
-        """Whether the history from the checked-out commit back to `since` is here."""
+    def _has_history(self, repository: Repository, since: str) -> bool:
+        """Tell whether the history from the checked-out commit back to `since` is in the repository."""
         return has_commit(repository, self._commit) and repository.succeeds(
             "merge-base", "--is-ancestor", since, self._commit
         )
 
-    def _deepened(self, since: str) -> Repository:
+    def _deepen(self, since: str) -> Repository:
         """A clone with the history back to the time of `since`."""
-        clone = self._opened()
+        clone = self._open_clone()
         if clone is None or not fetch_commit(clone, since):
             raise GitFailedError(f"There is no remote to fetch the history since {since} from.")
         date = clone.repository.line("log", "-1", "--format=%ct", since)
         clone.fetch(f"+{self._commit}:refs/gitsync/deepened", depth=(f"--shallow-since={date}",))
         return clone.repository
 
-    def _before_changes(self, repository: Repository, since: str, path: str) -> list[str]:
+    def _list_states_before_changes(self, repository: Repository, since: str, path: str) -> list[str]:
         """The first parents of the commits on the branch itself that changed anything below `path`."""
-        where = "/".join(filter(None, (self._root, path))) or "."
+        folder = "/".join(filter(None, (self._root, path))) or "."
         changes = ("log", "--first-parent", "--format=%P", f"--max-count={_MOST}", f"{since}..{self._commit}")
-        lines = repository.line(*changes, "--", where).splitlines()
+        lines = repository.line(*changes, "--", folder).splitlines()
         return [line.split()[0] for line in lines if line.strip()]

@@ -1,4 +1,4 @@
-"""What a source is called in a plan file: the same words on the machine that plans and on the one that applies.
+"""The name of a source in a plan file: the same on the machine that plans and on the one that applies.
 
 A folder's path and a URL's user are matters of one machine, so neither is used.
 """
@@ -15,7 +15,7 @@ _WEB_LIKE = re.compile(r"(?:https?|ssh)://(?:[^/@]*@)?(?P<host>[^/:@]+)(?::\d+)?
 
 
 def find_repository(source: Checkout) -> str:
-    """Host and path of the source's remote, whichever way it is reached: github.com/acme/estate.
+    """Host and path of the source's remote, for https and ssh alike: github.com/acme/estate.
 
     "" for a source without a remote: its revision, which is a digest of the whole history, says which one it is.
     """
@@ -24,9 +24,9 @@ def find_repository(source: Checkout) -> str:
 
 def normalize_repository(url: str) -> str:
     """The name of a repository by its URL: https and ssh spell the same one. A file URL is its path."""
-    found = _WEB_LIKE.fullmatch(url) or (None if "://" in url or url.startswith("/") else _SCP_LIKE.fullmatch(url))
-    path = (found["path"] if found else url.removeprefix("file://")).rstrip("/").removesuffix(".git")
-    return f"{found['host'].casefold()}/{path.lstrip('/')}" if found else path
+    match = _WEB_LIKE.fullmatch(url) or (None if "://" in url or url.startswith("/") else _SCP_LIKE.fullmatch(url))
+    path = (match["path"] if match else url.removeprefix("file://")).rstrip("/").removesuffix(".git")
+    return f"{match['host'].casefold()}/{path.lstrip('/')}" if match else path
 
 
 def find_revision(source: Checkout) -> str:

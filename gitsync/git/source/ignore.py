@@ -23,12 +23,12 @@ IGNORE_FILE = ".gitsyncignore"
 
 @dataclass(frozen=True, slots=True)
 class IgnoreRules:
-    """Patterns by the folder that they stand in ("" for the root of the source)."""
+    """Patterns by the folder of their file ("" for the root of the source)."""
 
     by_folder: Mapping[str, GitIgnoreSpec]
 
     def ignores(self, path: str) -> bool:
-        """Whether `path` or one of its parent folders is ignored."""
+        """Tell whether `path` or one of its parent folders is ignored."""
         if not self.by_folder:
             return False
         folder = path
@@ -42,8 +42,8 @@ class IgnoreRules:
 
 
 def read_rules(files: Mapping[str, bytes]) -> IgnoreRules:
-    """Compile ignore files, given by their path. SourceError (file, line) for a line that is no pattern: to pass over
-    it would read what somebody wants ignored.
+    """Compile ignore files, given by their path. SourceError (file, line) for an invalid pattern: skipping it would
+    read files that should be ignored.
     """
     return IgnoreRules({path.rpartition("/")[0]: _compile(path, content) for path, content in files.items()})
 

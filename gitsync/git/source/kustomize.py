@@ -2,7 +2,7 @@
 (docs/reference/design.md#kustomizations).
 
 The source may be a revision without a work tree, and it is not trusted: the files that a build needs are written to a
-folder of their own, and the tool runs there without plugins, without helm, and without a way out.
+folder of their own, and the tool runs there without plugins, without helm, and without access to remote files.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from gitsync.processes.programs import Ended, Program, ProgramCall, run, select_
 from gitsync.redaction import truncate
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-_NOWHERE = "http://127.0.0.1:9"  # the discard port: what asks a proxy for the way is refused at once
+_NOWHERE = "http://127.0.0.1:9"  # the discard port: requests through a proxy are refused at once
 _LONGEST_COMPLAINT = 1000
 _TOOLS = (("kustomize", ("build",)), ("kubectl", ("kustomize",)))
 
@@ -34,28 +34,31 @@ def build_kustomizations(
     `read` returns contents. `timeout` is in seconds for each build. Components are skipped. Line numbers of problems
     are those of the built text. Raises SourceError if no tool is installed, a build fails, or needs a remote file.
     """
-    wanted = [unit for unit in units if not is_component(read([unit])[unit])]
-    if not wanted:
+    buildable_units = [unit for unit in units if not is_component(read([unit])[unit])]
+    if not buildable_units:
         return {}
-    command = _command(wanted[0])
-    return {_as_yaml(unit): _build(unit, read(find_inputs(unit, paths, read)), command, timeout) for unit in wanted}
+    command = _find_command(buildable_units[0])
+    return {
+        _make_yaml_path(unit): _build(unit, read(find_inputs(unit, paths, read)), command, timeout)
+        for unit in buildable_units
+    }
 
 
-def _as_yaml(unit: str) -> str:
+def _make_yaml_path(unit: str) -> str:
     """The path of the result: gitsync recognizes manifests by their suffix."""
     return unit if unit.endswith((".yaml", ".yml")) else f"{unit}.yaml"
 
 
 def has_tool() -> bool:
-    """Whether a tool to build with is installed."""
+    """Tell whether a tool to build with is installed."""
     return any(shutil.which(tool) for tool, _ in _TOOLS)
 
 
-def _command(unit: str) -> tuple[str, ...]:
+def _find_command(unit: str) -> tuple[str, ...]:
     for tool, words in _TOOLS:
-        found = shutil.which(tool)
-        if found:
-            return (found, *words, "--load-restrictor", "LoadRestrictionsRootOnly")
+        tool_path = shutil.which(tool)
+        if tool_path:
+            return (tool_path, *words, "--load-restrictor", "LoadRestrictionsRootOnly")
     raise SourceError(
         f"{unit} must be built, but neither kustomize nor kubectl is installed.",
         hint="Install one of them, or set --path to a folder without kustomizations.",
@@ -72,16 +75,18 @@ def _build(unit: str, files: Mapping[str, bytes], command: Sequence[str], timeou
         call = ProgramCall(
             program=Program.KUSTOMIZE,
             command=[*command, str(folder)],
-            environment=_environment(home),
+            environment=_make_environment(home),
             timeout=timeout,
             folder=folder,
         )
-        ended = _run(unit, call)
-    if ended.code != 0:
-        complaint = ended.complaint.decode("utf-8", "replace")
-        said = _plain(complaint.replace(str(root) + "/", "").replace(str(root), "."))
-        raise SourceError(f"{unit} cannot be built: {said}", hint=f"Run `kustomize build {find_folder(unit) or '.'}`.")
-    return ended.output
+        result = _run(unit, call)
+    if result.code != 0:
+        complaint = result.complaint.decode("utf-8", "replace")
+        reason = _clean_complaint(complaint.replace(str(root) + "/", "").replace(str(root), "."))
+        raise SourceError(
+            f"{unit} cannot be built: {reason}", hint=f"Run `kustomize build {find_folder(unit) or '.'}`."
+        )
+    return result.output
 
 
 def _run(unit: str, call: ProgramCall) -> Ended:
@@ -110,7 +115,7 @@ def write_files(root: Path, files: Mapping[str, bytes]) -> None:
             raise SourceError(f"{path} cannot be written for the build: {error.strerror}.") from error
 
 
-def _environment(home: Path) -> Mapping[str, str]:
+def _make_environment(home: Path) -> Mapping[str, str]:
     """Only the search path of gitsync; no home with plugins, no proxy, no transport for git."""
     proxies = {name: _NOWHERE for low in ("http_proxy", "https_proxy", "all_proxy") for name in (low, low.upper())}
     return (
@@ -129,6 +134,6 @@ def _environment(home: Path) -> Mapping[str, str]:
     )
 
 
-def _plain(complaint: str) -> str:
+def _clean_complaint(complaint: str) -> str:
     text = " ".join(_CONTROL.sub(" ", complaint).split())
     return truncate(text, _LONGEST_COMPLAINT) or "the tool gave no reason."

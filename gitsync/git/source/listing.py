@@ -1,6 +1,6 @@
-"""What a source holds before anything of it is read: names, kinds and sizes, and how to get at the contents.
+"""The entries of a source before they are read: names, kinds and sizes, and a way to read them.
 
-A revision and a folder list themselves alike, so that one set of rules (`selection`) says what is read of either.
+A revision and a folder have the same listing, so that one set of rules (`selection`) selects the files of both.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class EntryKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SourceEntry:
-    """One name in a source. `path` is relative to the root of the source; `size` is in bytes, 0 for what is no file;
+    """One name in a source. `path` is relative to the root of the source; `size` is in bytes, 0 if it is not a file;
     `id` is the blob's in a revision, "" in a folder.
     """
 
@@ -34,15 +34,15 @@ class SourceEntry:
 class SourceListing(Protocol):
     @property
     def name(self) -> str:
-        """What is listed, for messages."""
+        """The name of the source, for messages."""
         ...
 
     def entries(self, folder: str) -> tuple[SourceEntry, ...]:
-        """All entries below `folder` ("" for all), at any depth, sorted by path. SourceError where there is none."""
+        """All entries below `folder` ("" for all), at any depth, sorted by path. SourceError if there is none."""
         ...
 
     def find(self, paths: Iterable[str]) -> tuple[SourceEntry, ...]:
-        """What is at these paths and is no folder."""
+        """The entries at these paths, without folders."""
         ...
 
     def read(self, entries: Iterable[SourceEntry]) -> Mapping[str, bytes]:
@@ -51,5 +51,5 @@ class SourceListing(Protocol):
 
 
 def is_printable(path: str) -> bool:
-    """Whether a path may be shown to people and logs as it is."""
+    """Tell whether a path may be shown unchanged to people and in logs."""
     return path.isprintable()

@@ -2,7 +2,7 @@
 
 Many of git's settings run a program (`core.sshCommand`, `filter.*`, `credential.helper`) or lead elsewhere (`url.*`,
 `http.proxy`). Those in a repository may come with it, from anybody. So git never works under them: it only prints the
-file, and what is used of it is the address of remotes, the format of the repository, and headers for a remote's own
+file, and gitsync uses the addresses of remotes, the format of the repository, and headers for a remote's own
 host, which the checkouts of pipelines sign in with.
 """
 
@@ -30,75 +30,83 @@ _INCLUDE = re.compile(r"include(?:if\.gitdir(?P<any_case>/i)?:(?P<pattern>.+))?\
 _PORTS = {"http": 80, "https": 443}
 
 
-def read_local_config(found: GitDirectory, access: GitAccess) -> GitSettings:
-    """The settings in the repository's own file that are used, in order; those of a remote's host from files that it
-    includes as well, as long as they lie outside of the work tree. SourceError where git cannot read them.
+def read_local_config(git_directory: GitDirectory, access: GitAccess) -> GitSettings:
+    """The used settings of the repository's own file, in order; headers for hosts also come from included files, if
+    these are outside of the working tree. SourceError if git cannot read them.
     """
-    settings = list(_listed(found.common / "config", access))
-    kept = [each for each in settings if _FORMAT.fullmatch(each[0]) or _REMOTE.fullmatch(each[0])]
-    return (*kept, *_headers(settings, found, access))
+    settings = list(_list_settings(git_directory.common / "config", access))
+    used_settings = [setting for setting in settings if _FORMAT.fullmatch(setting[0]) or _REMOTE.fullmatch(setting[0])]
+    return (*used_settings, *_list_headers(settings, git_directory, access))
 
 
 def find_headers(url: Url, settings: GitSettings) -> GitSettings:
     """The headers among the settings that are for the host of a URL."""
     if url.scheme not in _PORTS:
         return ()
-    origin = _origin(url.text)
-    found = ((key, value, _HEADER.fullmatch(key)) for key, value in settings)
-    return tuple((key, value) for key, value, header in found if header and _origin(header["url"]) == origin)
+    origin = _find_origin(url.text)
+    matches = ((key, value, _HEADER.fullmatch(key)) for key, value in settings)
+    return tuple((key, value) for key, value, header in matches if header and _find_origin(header["url"]) == origin)
 
 
-def _headers(settings: list[tuple[str, str]], found: GitDirectory, access: GitAccess) -> Iterator[tuple[str, str]]:
+def _list_headers(
+    settings: list[tuple[str, str]], git_directory: GitDirectory, access: GitAccess
+) -> Iterator[tuple[str, str]]:
     """Headers in the order in which git would read them: an included file replaces its include."""
     for key, value in settings:
         if _HEADER.fullmatch(key) and value.isprintable():
             yield key, value
-        elif (include := _INCLUDE.fullmatch(key)) and _applies(include, found) and (file := _outside(value, found)):
-            yield from ((k, v) for k, v in _listed(file, access) if _HEADER.fullmatch(k) and v.isprintable())
+        elif (
+            (include := _INCLUDE.fullmatch(key))
+            and _does_apply(include, git_directory)
+            and (file := _find_outside_file(value, git_directory))
+        ):
+            yield from ((k, v) for k, v in _list_settings(file, access) if _HEADER.fullmatch(k) and v.isprintable())
 
 
-def _applies(include: re.Match[str], found: GitDirectory) -> bool:
-    """Whether an include without a condition, or with one on the git directory, counts (git-config(1), includeIf)."""
+def _does_apply(include: re.Match[str], git_directory: GitDirectory) -> bool:
+    """Tell whether an include applies: without a condition, or with one on the git directory (git-config(1),
+    includeIf).
+    """
     pattern = include["pattern"]
     if pattern is None:
         return True
     pattern = os.path.expanduser(pattern) + ("**" if pattern.endswith("/") else "")  # noqa: PTH111 - a pattern
     pattern = pattern if pattern.startswith("/") else f"**/{pattern}"
     change = str.casefold if include["any_case"] else str
-    return fnmatchcase(change(str(found.path)), change(pattern))
+    return fnmatchcase(change(str(git_directory.path)), change(pattern))
 
 
-def _outside(value: str, found: GitDirectory) -> Path | None:
+def _find_outside_file(value: str, git_directory: GitDirectory) -> Path | None:
     """The file that an include names, if it is a file outside the working tree and the git directory."""
-    file = Path(os.path.realpath(found.common / os.path.expanduser(value)))  # noqa: PTH111 - joined before it is a path
-    if any(file.is_relative_to(folder) for folder in (found.top, found.path, found.common)):
+    file = Path(os.path.realpath(git_directory.common / os.path.expanduser(value)))  # noqa: PTH111 - joined before it is a path
+    if any(file.is_relative_to(folder) for folder in (git_directory.top, git_directory.path, git_directory.common)):
         return None
     try:
         facts = file.stat()
-    except OSError:  # git passes over what is not there, too
+    except OSError:  # git skips missing files, too
         return None
     return file if stat.S_ISREG(facts.st_mode) else None
 
 
-def _listed(file: Path, access: GitAccess) -> Iterator[tuple[str, str]]:
-    """What a file of settings says; git parses and prints it, and follows nothing in it."""
+def _list_settings(file: Path, access: GitAccess) -> Iterator[tuple[str, str]]:
+    """The settings of a file; git parses and prints it, without includes."""
     try:
         if file.stat().st_size > _LARGEST:
             raise SourceError(f"{file} is too large for settings of git.")
-        listed = no_repository(access).run("config", "--file", str(file), "--no-includes", "--null", "--list")
+        output = no_repository(access).run("config", "--file", str(file), "--no-includes", "--null", "--list")
     except FileNotFoundError:
         return
     except OSError as error:
         raise SourceError(f"Cannot read {file}: {error.strerror}.") from error
     except GitFailedError as error:
         raise SourceError(f"git cannot read {file}: {error.message}", hint="Fix the file.") from error
-    for line in os.fsdecode(listed).split("\0")[:-1]:
+    for line in os.fsdecode(output).split("\0")[:-1]:
         key, equals, value = line.partition("\n")
-        # A key that stands without a value means true, while an empty value means false.
+        # A key without a value means true, while an empty value means false.
         yield key, value if equals else "true"
 
 
-def _origin(url: str) -> tuple[str, str, int | None] | None:
+def _find_origin(url: str) -> tuple[str, str, int | None] | None:
     """Scheme, host and port of a URL; None for one that has none, or that is a pattern."""
     try:
         parts: SplitResult = urlsplit(url)

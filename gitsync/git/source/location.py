@@ -1,8 +1,8 @@
-"""What SOURCE, --ref and --path may say, and what is refused before git sees it.
+"""Checks SOURCE, --ref and --path before git gets them.
 
-Apart from the checkout, because all of it comes from outside and ends on git's command line: nothing that git could
-take for an option, another transport or a path out of the source gets past this module. A password in a URL is taken
-out of it, since command lines can be read by everybody on the machine.
+Separate from the checkout, because all of them are untrusted and end on git's command line: this module rejects
+anything that git could take for an option, another transport or a path out of the source. A password is removed from
+its URL, since every user of the machine can read command lines.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _HOST = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9._-]*[A-Za-z0-9])?\.?")
 _SCP_LIKE = re.compile(r"(?:(?P<user>[A-Za-z0-9_][A-Za-z0-9._+-]*)@)?(?P<host>[^/:@]+):(?P<path>[^:-].*)")
 _COMMIT_ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
-# What git's own rules for names (git-check-ref-format) leave out, and a dash in front besides.
+# Names that git's own rules (git-check-ref-format) reject, and names with a leading dash.
 _BAD_REF = re.compile(r"^[-/.]|[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/\.|\.lock(/|$)|[./]$|^@$")
 
 
@@ -34,9 +34,9 @@ class Folder:
 
 @dataclass(frozen=True, slots=True)
 class Url:
-    """A repository that git must fetch from. `text` holds no password; `user` and `password` are what it held.
+    """A repository that git must fetch from. `text` holds no password; `user` and `password` come from it.
 
-    `text` keeps the user name of an ssh URL, where it is part of the address.
+    `text` keeps the user name of an ssh URL, which is part of the address.
     """
 
     text: str
@@ -56,8 +56,8 @@ def parse_location(text: str) -> Folder | Url:
         return Folder(Path(os.path.realpath(folder)))
     if url := _parse_without_scheme(text):
         return url
-    what = "is not a folder" if os.path.lexists(folder) else "does not exist"
-    raise SourceError(f"SOURCE {text!r} {what}.", hint="Use a folder, or the URL of a git repository.")
+    problem = "is not a folder" if os.path.lexists(folder) else "does not exist"
+    raise SourceError(f"SOURCE {text!r} {problem}.", hint="Use a folder, or the URL of a git repository.")
 
 
 def parse_remote(text: str, top: Path) -> Url:
@@ -86,8 +86,8 @@ def folder_of(url: Url) -> Path:
 
 def _parse_without_scheme(text: str) -> Url | None:
     """An address as scp writes it; None for a path."""
-    if found := _SCP_LIKE.fullmatch(text):
-        _check_host(found["host"], text)
+    if match := _SCP_LIKE.fullmatch(text):
+        _check_host(match["host"], text)
         return Url(text, "ssh")
     if "::" in text:
         raise SourceError(f"{text!r} uses a transport that is not allowed.", hint=_TRANSPORTS)
@@ -100,9 +100,9 @@ _TRANSPORTS = "Use https://, ssh:// or file://."
 def _parse_url(text: str) -> Url:
     try:
         parts = urlsplit(text)
-        _ = parts.port  # computed when asked for, and then it may raise
+        _ = parts.port  # computed on access, which may raise
     except ValueError as error:
-        raise SourceError(f"The URL {_shown(text)!r} cannot be read: {error}.") from None
+        raise SourceError(f"The URL {_hide_credentials(text)!r} cannot be read: {error}.") from None
     match parts.scheme:
         case "file":
             return Url(text, "file")
@@ -114,17 +114,20 @@ def _parse_url(text: str) -> Url:
             return _parse_web(text, parts)
         case "http":
             raise SourceError(
-                f"{_shown(text)!r} is not encrypted.", hint="Use https://; http:// is allowed only for this machine."
+                f"{_hide_credentials(text)!r} is not encrypted.",
+                hint="Use https://; http:// is allowed only for this machine.",
             )
         case _:
-            raise SourceError(f"{_shown(text)!r} uses a transport that is not allowed.", hint=_TRANSPORTS)
+            raise SourceError(f"{_hide_credentials(text)!r} uses a transport that is not allowed.", hint=_TRANSPORTS)
 
 
 def _parse_ssh(text: str, parts: SplitResult) -> Url:
     if parts.password is not None:
-        raise SourceError(f"{_shown(text)!r} contains a password, which ssh does not accept.", hint="Use a key.")
+        raise SourceError(
+            f"{_hide_credentials(text)!r} contains a password, which ssh does not accept.", hint="Use a key."
+        )
     if (parts.username or "").startswith("-"):
-        raise SourceError(f"The user in {_shown(text)!r} is not valid.")
+        raise SourceError(f"The user in {_hide_credentials(text)!r} is not valid.")
     _check_host(parts.hostname or "", text)
     return Url(text, "ssh")
 
@@ -138,11 +141,11 @@ def _parse_web(text: str, parts: SplitResult) -> Url:
 
 def _check_host(host: str, text: str) -> None:
     if not (_HOST.fullmatch(host) or _is_address(host)):
-        raise SourceError(f"The host in {_shown(text)!r} is not valid.")
+        raise SourceError(f"The host in {_hide_credentials(text)!r} is not valid.")
 
 
-def _shown(text: str) -> str:
-    """The URL as it may be printed: without user and password."""
+def _hide_credentials(text: str) -> str:
+    """The URL without user and password, for messages."""
     return re.sub(r"//[^/?#]*@", "//", text)
 
 
@@ -155,12 +158,12 @@ def _is_address(host: str) -> bool:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether `host` can only be this machine."""
+    """Tell whether `host` can only be this machine."""
     return host == "localhost" or (_is_address(host) and ipaddress.ip_address(host).is_loopback)
 
 
 def is_commit_id(ref: str) -> bool:
-    """Whether `ref` is a whole commit id (SHA-1 or SHA-256)."""
+    """Tell whether `ref` is a whole commit id (SHA-1 or SHA-256)."""
     return _COMMIT_ID.fullmatch(ref) is not None
 
 
@@ -172,7 +175,7 @@ def check_ref(ref: str) -> str:
 
 
 def check_path(path: str) -> str:
-    """Return `path` as git writes it, "" for the root of the source; SourceError where it leads out of it."""
+    """Return `path` as git writes it, "" for the root of the source; SourceError if it leads out of it."""
     parts = PurePosixPath(path).parts
     if path.startswith(("-", "/")) or ".." in parts or _CONTROL.search(path) or "\\" in path:
         raise SourceError(f"--path {path!r} must be a folder inside SOURCE.", hint="Write it like apps/production.")

@@ -1,6 +1,6 @@
 """One revision of a repository, read from its objects: no work tree, so no links, filters or hooks come into play.
 
-Two commands whatever the number of files: one lists the tree, one hands out the contents
+Two commands whatever the number of files: one lists the tree, one prints the contents
 (docs/reference/design.md#git-access).
 """
 
@@ -21,7 +21,7 @@ _REPOSITORY_MODE = b"160000"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Revision:
     """The tree of `commit` below `root` (a folder of the repository, "" for its top). Paths are relative to `root`;
-    `label` is how messages call it, if not by its commit.
+    `label` is its name in messages, if not its commit.
     """
 
     repository: Repository
@@ -34,11 +34,11 @@ class Revision:
         return self.label or f"revision {self.commit[:12]}"
 
     def entries(self, folder: str) -> tuple[SourceEntry, ...]:
-        where = "/".join(filter(None, (self.root, folder)))
-        listed = self._run(*_LIST, "-r", self.commit, *(["--", where + "/"] if where else []))
-        if where and not listed:
-            raise SourceError(f"There is no folder {where} in {self.name}.", hint="Check --path.")
-        return tuple(sorted(self._parse(listed), key=lambda entry: entry.path))
+        folder_path = "/".join(filter(None, (self.root, folder)))
+        output = self._run(*_LIST, "-r", self.commit, *(["--", folder_path + "/"] if folder_path else []))
+        if folder_path and not output:
+            raise SourceError(f"There is no folder {folder_path} in {self.name}.", hint="Check --path.")
+        return tuple(sorted(self._parse(output), key=lambda entry: entry.path))
 
     def find(self, paths: Iterable[str]) -> tuple[SourceEntry, ...]:
         prefix = self.root + "/" if self.root else ""
@@ -59,10 +59,10 @@ class Revision:
         except GitFailedError as error:
             raise SourceError(f"Cannot read {self.name}: {error.message}", hint=error.hint) from error
 
-    def _parse(self, listed: bytes) -> Iterator[SourceEntry]:
+    def _parse(self, output: bytes) -> Iterator[SourceEntry]:
         """Lines are `MODE TYPE ID SIZE<tab>PATH`, each ended by NUL."""
         prefix = len(self.root.encode()) + 1 if self.root else 0
-        for line in listed.split(b"\0")[:-1]:
+        for line in output.split(b"\0")[:-1]:
             facts, _, name = line.partition(b"\t")
             mode, kind, blob, size = facts.split()
             path = name[prefix:].decode("utf-8", "surrogateescape")
@@ -73,16 +73,16 @@ class Revision:
             elif mode == _REPOSITORY_MODE:
                 yield SourceEntry(path, EntryKind.REPOSITORY)
             elif kind == b"blob":
-                # A blob that is not here has no size; reading it tells.
+                # A missing blob has no size; reading it fails.
                 yield SourceEntry(path, EntryKind.FILE, int(size) if size.isdigit() else 0, blob.decode())
 
 
 def _split_batch(output: bytes) -> Iterator[bytes]:
     """The contents out of `cat-file --batch`: each is `ID blob SIZE`, a newline, SIZE bytes, a newline."""
-    at = 0
-    while at < len(output):
-        end = output.index(b"\n", at)
-        header = output[at:end].split()
+    position = 0
+    while position < len(output):
+        end = output.index(b"\n", position)
+        header = output[position:end].split()
         if len(header) != 3:
             raise SourceError(
                 f"The object {header[0].decode()} is not in the repository.",
@@ -90,4 +90,4 @@ def _split_batch(output: bytes) -> Iterator[bytes]:
             )
         size = int(header[2])
         yield output[end + 1 : end + 1 + size]
-        at = end + 1 + size + 1
+        position = end + 1 + size + 1

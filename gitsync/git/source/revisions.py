@@ -54,7 +54,7 @@ class _Name:
 
     @property
     def depth(self) -> int:
-        """How many commits have to be there to go that far."""
+        """The number of commits that are needed to go that far."""
         steps = re.findall(r"([~^])([0-9]*)", self.steps)
         return 1 + sum(int(count or 1) if sign == "~" else 1 for sign, count in steps)
 
@@ -62,9 +62,9 @@ class _Name:
 def read_revision(
     location: str, name: str, *, path: str, access: GitAccess, status_dir: Path | None = None
 ) -> RevisionManifests:
-    """Read one revision of SOURCE. A revision from before the folder `path` was there has no manifests.
+    """Read one revision of SOURCE. A revision without the folder `path` has no manifests.
 
-    SourceError, which names the revision, where it is not to be had.
+    SourceError, which names the revision, if it cannot be read.
     """
     parsed, wanted, source = _parse(name), Wanted(path=check_path(path)), parse_location(location)
     if isinstance(source, Url):
@@ -83,20 +83,20 @@ def read_revision(
 
 
 def _read_from(tree: WorkTree, parsed: _Name, wanted: Wanted, access: GitAccess) -> RevisionManifests:
-    here = _commit_here(tree, parsed.text)
-    if here is not None:
-        return _read(Revision(repository=tree.repository, commit=here, root=tree.prefix), wanted)
+    local_commit = _find_local_commit(tree, parsed.text)
+    if local_commit is not None:
+        return _read(Revision(repository=tree.repository, commit=local_commit, root=tree.prefix), wanted)
     remote, refusal = find_remote(tree, access)
     if remote is None:
-        raise _missing(tree, parsed, refusal or "It has no remote to fetch it from.")
+        raise _make_missing_error(tree, parsed, refusal or "It has no remote to fetch it from.")
     return _fetch(remote, parsed, wanted, tree)
 
 
 def _parse(name: str) -> _Name:
-    found = _STEPS.search(name)
-    ref = name[: found.start()] if found else name
+    match = _STEPS.search(name)
+    ref = name[: match.start()] if match else name
     try:
-        return _Name("HEAD" if ref == "@" else check_ref(ref), found[0] if found else "")
+        return _Name("HEAD" if ref == "@" else check_ref(ref), match[0] if match else "")
     except SourceError:
         raise SourceError(
             f"{name!r} is not the name of a revision.",
@@ -105,8 +105,8 @@ def _parse(name: str) -> _Name:
 
 
 def _read(revision: Revision, wanted: Wanted) -> RevisionManifests:
-    where = "/".join(part for part in (revision.root, wanted.path) if part)
-    if where and not revision.repository.succeeds("cat-file", "-e", f"{revision.commit}:{where}"):
+    folder_path = "/".join(part for part in (revision.root, wanted.path) if part)
+    if folder_path and not revision.repository.succeeds("cat-file", "-e", f"{revision.commit}:{folder_path}"):
         return RevisionManifests(commit=revision.commit, files={}, root=revision.root)
     contents = read_contents(revision, wanted)
     return RevisionManifests(
@@ -119,7 +119,7 @@ def _read(revision: Revision, wanted: Wanted) -> RevisionManifests:
     )
 
 
-def _commit_here(tree: WorkTree, name: str) -> str | None:
+def _find_local_commit(tree: WorkTree, name: str) -> str | None:
     try:
         return tree.repository.line("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
     except GitFailedError:
@@ -130,32 +130,32 @@ def _fetch(remote: Remote, name: _Name, wanted: Wanted, tree: WorkTree | None) -
     """Read a revision from a temporary clone. `tree` is the local repository, which lacks it; None for a URL."""
     clone = open_clone(remote)
     try:
-        commit = _commit_there(clone, name, tree)
+        commit = _fetch_commit_of(clone, name, tree)
         return _read(Revision(repository=clone.repository, commit=commit, root=tree.prefix if tree else ""), wanted)
     finally:
         clone.close()
 
 
-def _commit_there(clone: Clone, name: _Name, tree: WorkTree | None) -> str:
+def _fetch_commit_of(clone: Clone, name: _Name, tree: WorkTree | None) -> str:
     """Fetch a revision into the clone. A local ref (`HEAD` in `HEAD^`) keeps its local meaning."""
     try:
-        start = _commit_here(tree, name.ref) if tree else None
-        return _bring(clone, name, start or fetch_ref(clone, _at_remote(name.ref)).commit)
+        start = _find_local_commit(tree, name.ref) if tree else None
+        return _resolve_steps(clone, name, start or fetch_ref(clone, _make_remote_name(name.ref)).commit)
     except GitFailedError as error:
-        why = f"{clone.url} has no revision {name.text}: {error.message}"
-        raise _missing(tree, name, why) if tree else SourceError(why, hint=error.hint) from error
+        reason = f"{clone.url} has no revision {name.text}: {error.message}"
+        raise _make_missing_error(tree, name, reason) if tree else SourceError(reason, hint=error.hint) from error
     except SourceError as error:
         if tree is None:
             raise
-        raise _missing(tree, name, str(error)) from error
+        raise _make_missing_error(tree, name, str(error)) from error
 
 
-def _at_remote(ref: str) -> str | None:
+def _make_remote_name(ref: str) -> str | None:
     """The name of a ref in the remote: its default branch has no name here, and its branches are below `origin/`."""
     return None if ref == "HEAD" else ref.removeprefix("origin/")
 
 
-def _bring(clone: Clone, name: _Name, start: str) -> str:
+def _resolve_steps(clone: Clone, name: _Name, start: str) -> str:
     if not name.steps:
         return start
     _deepen(clone, start, name.depth)
@@ -165,12 +165,12 @@ def _bring(clone: Clone, name: _Name, start: str) -> str:
 def _deepen(clone: Clone, start: str, depth: int) -> None:
     try:
         clone.fetch(f"+{start}:{_DEEPENED}", depth=(f"--depth={depth}",))
-    except GitFailedError:  # a server that hands out nothing but branches and tags
+    except GitFailedError:  # a server that offers only branches and tags
         if not fetch_commit(clone, start):
             raise
 
 
-def _missing(tree: WorkTree, name: _Name, why: str) -> SourceError:
+def _make_missing_error(tree: WorkTree, name: _Name, reason: str) -> SourceError:
     shallow = tree.repository.line("rev-parse", "--is-shallow-repository") == "true"
     hint = "The clone is shallow: fetch its history (fetch-depth: 0)." if shallow else "Check the name, or fetch it."
-    return SourceError(f"The repository at {tree.top} has no revision {name.text}. {why}", hint=hint)
+    return SourceError(f"The repository at {tree.top} has no revision {name.text}. {reason}", hint=hint)

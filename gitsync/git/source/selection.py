@@ -1,4 +1,4 @@
-"""Which entries of a source are manifests, and how much may be read (docs/reference/design.md#manifest-files)."""
+"""Selects the manifests of a source, and limits how much is read (docs/reference/design.md#manifest-files)."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _is_hidden(path: str) -> bool:
 
 
 def is_in_dot_folder(path: str) -> bool:
-    """Whether a path leads through a folder whose name begins with a dot."""
+    """Tell whether a path leads through a folder whose name begins with a dot."""
     return _is_hidden(path.rpartition("/")[0])
 
 
@@ -50,19 +50,19 @@ def select_manifests(entries: Iterable[SourceEntry]) -> tuple[SourceEntry, ...]:
 
 
 def ignored(
-    entries: Iterable[SourceEntry], seen: Iterable[SourceEntry], without: Sequence[str] = ()
+    entries: Iterable[SourceEntry], visible: Iterable[SourceEntry], without: Sequence[str] = ()
 ) -> tuple[str, ...]:
-    """Paths of manifest files that `visible` left out, but for those below dot folders and folders in `without`."""
-    kept, folders = {entry.path for entry in seen}, tuple(folder + "/" for folder in without)
+    """Paths of manifest files that are not visible, except those below dot folders and folders in `without`."""
+    visible_paths, folders = {entry.path for entry in visible}, tuple(folder + "/" for folder in without)
     return tuple(
         entry.path
         for entry in select_manifests(entries)
-        if entry.path not in kept and not (is_in_dot_folder(entry.path) or entry.path.startswith(folders))
+        if entry.path not in visible_paths and not (is_in_dot_folder(entry.path) or entry.path.startswith(folders))
     )
 
 
 def warn_skipped(entries: Iterable[SourceEntry]) -> tuple[Problem, ...]:
-    """A warning for every entry that could have led to manifests and is not read."""
+    """A warning for every skipped entry that could have led to manifests."""
     return tuple(
         Problem(
             code="PassedOver",
@@ -77,7 +77,7 @@ def warn_skipped(entries: Iterable[SourceEntry]) -> tuple[Problem, ...]:
 
 
 def check_budget(entries: Sequence[SourceEntry], budget: ReadLimits) -> None:
-    """SourceError where one file, all of them together, or their number is too much."""
+    """SourceError if one file, all of them together, or their number is too much."""
     hint = "Set --path to the folder of the manifests, or add the other files to .gitsyncignore."
     if len(entries) > budget.files:
         raise SourceError(f"{len(entries)} files exceed the limit of {budget.files}.", hint=hint)

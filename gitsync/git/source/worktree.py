@@ -1,4 +1,4 @@
-"""A folder on this machine: its files as they lie, and what git knows of it where it is a work tree."""
+"""A folder on this machine: its files, and its git working tree if it is in one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from gitsync.git.source.mirror import make_mirror
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FolderListing:
-    """Files below `root`. Links are followed only where `follow_links` says so, to files below `root` alone: a mounted
+    """Files below `root`. Links are followed only if `follow_links` says so, to files below `root` alone: a mounted
     volume is made of them, while in a git work tree a link means what it means in the revision, nothing.
     """
 
@@ -37,16 +37,16 @@ class FolderListing:
 
     def entries(self, folder: str) -> tuple[SourceEntry, ...]:
         top = self.root / folder
-        if not _real(top).is_relative_to(_real(self.root)) or not top.is_dir():
+        if not _resolve_links(top).is_relative_to(_resolve_links(self.root)) or not top.is_dir():
             raise SourceError(f"There is no folder {folder or '.'} in {self.root}.", hint="Check --path.")
         return tuple(sorted(self._walk(top, top.relative_to(self.root).as_posix()), key=lambda entry: entry.path))
 
     def find(self, paths: Iterable[str]) -> tuple[SourceEntry, ...]:
         files = ((path, self.root / path) for path in paths)
-        return tuple(self._entry(path, file) for path, file in files if _is_no_folder(file))
+        return tuple(self._entry(path, file) for path, file in files if _is_other_than_folder(file))
 
     def _entry(self, path: str, file: Path) -> SourceEntry:
-        if file.is_symlink() and not self._leads_to_a_file_inside(file):
+        if file.is_symlink() and not self._leads_to_file_inside(file):
             return SourceEntry(path, EntryKind.LINK)
         return (
             SourceEntry(path, EntryKind.FILE, file.stat().st_size)
@@ -61,17 +61,17 @@ class FolderListing:
             raise SourceError(f"Cannot read {error.filename}: {error.strerror}.") from error
 
     def _walk(self, folder: str | Path, path: str) -> Iterator[SourceEntry]:
-        """Dot folders are not even entered: `.git` alone may hold more than all the rest. `path` is the folder's."""
+        """Dot folders are not entered: `.git` alone may hold more files than the source. `path` is the folder's."""
         try:
-            found = sorted(os.scandir(folder), key=lambda each: each.name)
+            entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
         except OSError as error:
             raise SourceError(f"Cannot read {error.filename}: {error.strerror}.") from error
-        for each in found:
-            its_path = each.name if path == "." else f"{path}/{each.name}"
-            if each.is_dir(follow_symlinks=False):
-                yield from self._enter(each, its_path)
+        for entry in entries:
+            entry_path = entry.name if path == "." else f"{path}/{entry.name}"
+            if entry.is_dir(follow_symlinks=False):
+                yield from self._enter(entry, entry_path)
             else:
-                yield from self._file(each, its_path)
+                yield from self._file(entry, entry_path)
 
     def _enter(self, folder: os.DirEntry[str], path: str) -> Iterator[SourceEntry]:
         if folder.name.startswith("."):
@@ -84,18 +84,18 @@ class FolderListing:
     def _file(self, file: os.DirEntry[str], path: str) -> Iterator[SourceEntry]:
         if not is_printable(path):
             yield SourceEntry(ascii(path)[1:-1], EntryKind.UNREADABLE)
-        elif file.is_symlink() and not self._leads_to_a_file_inside(file):
+        elif file.is_symlink() and not self._leads_to_file_inside(file):
             yield SourceEntry(path, EntryKind.LINK)
         elif stat.S_ISREG((facts := file.stat()).st_mode):
             yield SourceEntry(path, EntryKind.FILE, facts.st_size)
 
-    def _leads_to_a_file_inside(self, link: os.PathLike[str]) -> bool:
-        target = _real(link)
-        return self.follow_links and target.is_file() and target.is_relative_to(_real(self.root))
+    def _leads_to_file_inside(self, link: os.PathLike[str]) -> bool:
+        target = _resolve_links(link)
+        return self.follow_links and target.is_file() and target.is_relative_to(_resolve_links(self.root))
 
 
-def _is_no_folder(path: Path) -> bool:
-    """Whether something is there that is no folder. SourceError where that cannot be known."""
+def _is_other_than_folder(path: Path) -> bool:
+    """Tell whether a path exists and is not a folder. SourceError if that is unknown."""
     try:
         return not stat.S_ISDIR(path.lstat().st_mode)
     except (FileNotFoundError, NotADirectoryError):
@@ -104,7 +104,7 @@ def _is_no_folder(path: Path) -> bool:
         raise SourceError(f"Cannot read {path}: {error.strerror}.") from error
 
 
-def _real(path: str | os.PathLike[str]) -> Path:
+def _resolve_links(path: str | os.PathLike[str]) -> Path:
     """A path without links. Path.resolve() would raise for links that lead in a circle."""
     return Path(os.path.realpath(path))
 
@@ -132,17 +132,19 @@ class WorkTree:
 
 
 def find_work_tree(folder: Path, access: GitAccess) -> WorkTree | None:
-    """The work tree around `folder`, None where there is none. SourceError where its repository cannot be used."""
-    found = find_git_directory(folder, access)
-    if found is None:
+    """The work tree around `folder`, None if there is none. SourceError if its repository cannot be used."""
+    git_directory = find_git_directory(folder, access)
+    if git_directory is None:
         return None
-    settings = read_local_config(found, access)
-    mirror = make_mirror(found, settings)
+    settings = read_local_config(git_directory, access)
+    mirror = make_mirror(git_directory, settings)
     repository = Repository(
         folder=mirror, environment=make_local_environment(), timeout=access.timeout, grace=access.grace
     )
-    prefix = Path(os.path.realpath(folder)).relative_to(found.top).as_posix()
-    return WorkTree(repository=repository, top=found.top, prefix="" if prefix == "." else prefix, settings=settings)
+    prefix = Path(os.path.realpath(folder)).relative_to(git_directory.top).as_posix()
+    return WorkTree(
+        repository=repository, top=git_directory.top, prefix="" if prefix == "." else prefix, settings=settings
+    )
 
 
 def find_head(tree: WorkTree) -> str | None:
@@ -161,9 +163,9 @@ def find_branch(tree: WorkTree) -> str | None:
 
 
 def find_remote_url(tree: WorkTree) -> Url | None:
-    """The push URL of `origin`, or of the only remote; None where there is none.
+    """The push URL of `origin`, or of the only remote; None if there is none.
 
-    SourceError where there are several and none is origin, or where it may not be used.
+    SourceError if there are several and none is origin, or it must not be used.
     """
     names = tree.repository.line("remote").split("\n")
     if names == [""]:

@@ -1,8 +1,8 @@
 """State on a branch of its own, updated by compare-and-swap: git is the whole store
 (docs/reference/design.md#status-branch).
 
-A push says which commit it replaces. Where another run was faster, its tree is read, our changes are laid over it, and
-the push is tried again; so two runs never lose what the other recorded. All of it happens in a temporary repository.
+A push names the commit that it replaces. If another run was faster, its tree is read, our changes are applied to it,
+and the push is tried again, so two runs never lose each other's records. All of it happens in a temporary repository.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ T = TypeVar("T")
 
 class StatusBranch:
     """A StateStore. `branch` is the short name of a branch that holds nothing else. `patience` scales, in seconds, the
-    waits between pushes that others were faster than.
+    waits between pushes that lost against other runs.
     """
 
     def __init__(
@@ -58,9 +58,9 @@ class StatusBranch:
         self._author = author or Author()
         self._patience = patience
         self._seals = seals
-        self._opened: Clone | None = None
-        self._tip: str | None = None  # the commit that was read last
-        self._base = State({})  # what it said
+        self._opened_clone: Clone | None = None
+        self._tip: str | None = None  # the last commit that was read
+        self._base = State({})  # its state
 
     @property
     def name(self) -> str:
@@ -68,27 +68,27 @@ class StatusBranch:
 
     def load(self) -> State:
         try:
-            self._look()
+            self._refresh()
         except GitFailedError as error:
             raise StateError(f"The {self.name} cannot be read: {error.message}", hint=error.hint) from error
         return self._base
 
     def check_writable(self) -> None:
-        """Push a commit that is like the next one as far as the server lets go of it (`git push --dry-run`)."""
+        """Push a commit like the next one with `git push --dry-run`."""
         try:
             self._check_folder()
             probe = self._commit({}, format_status_message("May we push?", None))
             self._push(probe, "--dry-run", "--force")
         except GitFailedError as error:
-            raise self._refusal(error) from error
+            raise self._make_refusal(error) from error
 
     def reserve(self, update: Update) -> Mapping[Key, Record]:
-        known = self._base
-        return self._retry(lambda: self._try_to_reserve(known, update))
+        base = self._base
+        return self._retry(lambda: self._try_to_reserve(base, update))
 
-    def _try_to_reserve(self, known: State, update: Update) -> Mapping[Key, Record]:
-        self._look()
-        taken = find_taken(known, self._base, update)
+    def _try_to_reserve(self, base: State, update: Update) -> Mapping[Key, Record]:
+        self._refresh()
+        taken = find_taken(base, self._base, update)
         free = replace(update, records={key: record for key, record in update.records.items() if key not in taken})
         if changes := find_changes(self._base, free):
             self._try_to_save(changes, free)
@@ -102,19 +102,19 @@ class StatusBranch:
 
     def _retry(self, push: Callable[[], T]) -> T:
         """Try a push again if another run was faster. PublishError if it fails."""
-        again = Retrying(
+        retrying = Retrying(
             retry=retry_if_exception(lambda error: isinstance(error, GitFailedError) and not error.timed_out),
             stop=stop_after_attempt(_ATTEMPTS),
             wait=wait_random_exponential(multiplier=self._patience, max=10),
             reraise=True,
         )
         try:
-            return again(push)
+            return retrying(push)
         except (GitFailedError, StateError) as error:
-            raise self._refusal(error) from error
+            raise self._make_refusal(error) from error
 
     def _try_to_save(self, changes: Changes, update: Update) -> None:
-        """Push our changes over what the branch said when it was read last."""
+        """Push our changes on top of the last state that was read."""
         after = merge(self._base, changes, update.revision)
         commit = self._commit(
             build_files(changes, after, update, self._seals), format_status_message(update.headline, update.revision)
@@ -122,30 +122,30 @@ class StatusBranch:
         try:
             self._push(commit, f"--force-with-lease=refs/heads/{self._branch}:{self._tip or ''}")
         except GitFailedError as error:
-            if error.timed_out or not self._says_already(changes):
+            if error.timed_out or not self._has_changes(changes):
                 raise
             return
         self._tip, self._base = commit, after
 
-    def _says_already(self, changes: Changes) -> bool:
-        """Look again after a failed push: it may have arrived all the same, and only its answer have been lost."""
+    def _has_changes(self, changes: Changes) -> bool:
+        """Read again after a failed push: it may have arrived although its answer was lost."""
         try:
-            self._look()
+            self._refresh()
         except GitFailedError:
             return False
         return merge(self._base, changes, self._base.revision) == self._base
 
-    def _look(self) -> None:
+    def _refresh(self) -> None:
         self._tip = self._fetch()
         self._base = self._read(self._tip)
 
     def _clone(self) -> Clone:
-        if self._opened is None:
-            self._opened = open_clone(self._remote)
-        return self._opened
+        if self._opened_clone is None:
+            self._opened_clone = open_clone(self._remote)
+        return self._opened_clone
 
     def _fetch(self) -> str | None:
-        """The commit that the branch points to, None where there is no such branch."""
+        """The commit that the branch points to, None if there is no such branch."""
         clone = self._clone()
         try:
             clone.fetch(f"+refs/heads/{self._branch}:{_TIP}")
@@ -169,7 +169,7 @@ class StatusBranch:
         self._clone().repository.run("push", "--quiet", *options, "--", self._remote.url, refspec)
 
     def _check_folder(self) -> None:
-        """A repository on this machine has no server that refuses: whether it can be written to is up to its files."""
+        """A repository on this machine has no server that could refuse, so check the permissions of its files."""
         folder = folder_of(Url(self._remote.url, "file"))
         for objects in (folder / "objects", folder / ".git" / "objects"):
             if objects.is_dir() and not os.access(objects, os.W_OK):
@@ -177,7 +177,7 @@ class StatusBranch:
                     f"{objects.resolve()} cannot be written to.", hint="Grant this user write access to the repository."
                 )
 
-    def _refusal(self, error: GitsyncError) -> PublishError:
+    def _make_refusal(self, error: GitsyncError) -> PublishError:
         return PublishError(
             f"Status cannot be pushed to {self.name}: {error.message}",
             hint=error.hint or "Grant the identity push access to this branch, or use --status-dir.",
@@ -187,6 +187,6 @@ class StatusBranch:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        if self._opened is not None:
-            self._opened.close()
-            self._opened = None
+        if self._opened_clone is not None:
+            self._opened_clone.close()
+            self._opened_clone = None

@@ -33,27 +33,27 @@ def encode(record: Record, seals: RecordSeals = UNSEALED) -> bytes:
     document: dict[str, Any] = {
         "apiVersion": record.manifest_api_version,
         "kind": record.key.kind,
-        "metadata": _metadata(record),
-        "status": {"conditions": [_conditions(record.condition)] if record.condition else []},
-        "gitsync": _own(record),
+        "metadata": _build_metadata(record),
+        "status": {"conditions": [_build_condition(record.condition)] if record.condition else []},
+        "gitsync": _build_own_members(record),
     }
     if seal := seals.make(document):
         document["gitsync"] = sort_keys({**document["gitsync"], SEAL: seal})
     return dump(document)
 
 
-def _metadata(record: Record) -> Mapping[str, Any]:
+def _build_metadata(record: Record) -> Mapping[str, Any]:
     """As ASO leaves it: a resource has its id, and labels for its owner, once it is claimed
     (docs/reference/reconciliation.md#claim).
     """
-    place = {"generation": record.generation, "name": record.key.name, "namespace": record.key.namespace}
+    identity = {"generation": record.generation, "name": record.key.name, "namespace": record.key.namespace}
     if not record.arm_id or record.claim is Claim.NONE:
-        return place
-    metadata = {"annotations": {RESOURCE_ID: record.arm_id}, **_labels(record.owner), **place}
+        return identity
+    metadata = {"annotations": {RESOURCE_ID: record.arm_id}, **_build_labels(record.owner), **identity}
     return dict(sorted(metadata.items()))
 
 
-def _labels(owner: Key | None) -> Mapping[str, Any]:
+def _build_labels(owner: Key | None) -> Mapping[str, Any]:
     """For owners that are manifests; there is no uid without a cluster."""
     if owner is None:
         return {}
@@ -61,8 +61,8 @@ def _labels(owner: Key | None) -> Mapping[str, Any]:
     return {"labels": {name: text[:LONGEST_LABEL] for name, text in texts.items()}}
 
 
-def _conditions(condition: Condition) -> Mapping[str, Any]:
-    """As Kubernetes prints it; empty fields are left out (docs/reference/reconciliation.md#condition-fields)."""
+def _build_condition(condition: Condition) -> Mapping[str, Any]:
+    """As Kubernetes prints it; empty fields are omitted (docs/reference/reconciliation.md#condition-fields)."""
     fields = {
         "lastTransitionTime": condition.time,
         "message": condition.message,
@@ -75,10 +75,12 @@ def _conditions(condition: Condition) -> Mapping[str, Any]:
     return {name: value for name, value in fields.items() if value}
 
 
-def _own(record: Record) -> Mapping[str, Any]:
-    """What ASO has no place for, sorted. The last field is always there, so that a file cut off anywhere is refused."""
+def _build_own_members(record: Record) -> Mapping[str, Any]:
+    """The members that ASO does not have, sorted. The last field is always there, so that a file cut off anywhere is
+    refused.
+    """
     condition, operation = record.condition, record.operation
-    always = {
+    constant_fields = {
         "armApiVersion": record.arm_api_version,
         "armId": record.arm_id,
         "claim": record.claim.value,
@@ -87,22 +89,22 @@ def _own(record: Record) -> Mapping[str, Any]:
         "schema": SCHEMA,
         "writes": record.writes,
     }
-    where_not_empty = {
+    non_empty_fields = {
         "agent": record.agent,
         "credential": record.credential,
         "dependsOn": [str(key) for key in record.depends_on],
         "exports": [f"{address.holder}/{address.name}" for address in record.exports],
         "operation": {"kind": operation.kind, "startedAt": operation.started_at} if operation else {},
         "owner": str(record.owner) if record.owner else "",
-        "row": _row(record.row) if record.row else {},
+        "row": _build_streak(record.row) if record.row else {},
         "requestId": condition.request_id if condition else "",
         "specDigest": record.spec_digest,
         "unit": record.unit,
     }
-    where_known = {"applied": record.applied, "baseline": record.baseline}
-    own = always | {name: value for name, value in where_not_empty.items() if value}
-    own |= {name: body for name, body in where_known.items() if body is not None}
-    sorted_own: Mapping[str, Any] = sort_keys(own)
+    known_bodies = {"applied": record.applied, "baseline": record.baseline}
+    members = constant_fields | {name: value for name, value in non_empty_fields.items() if value}
+    members |= {name: body for name, body in known_bodies.items() if body is not None}
+    sorted_own: Mapping[str, Any] = sort_keys(members)
     return sorted_own
 
 
@@ -131,44 +133,44 @@ def decode(path: str, content: bytes, seals: RecordSeals = UNSEALED) -> Record:
         spec_digest=own.text("specDigest", ""),
         applied=own.mapping("applied"),
         baseline=own.mapping("baseline"),
-        operation=_operation(own),
+        operation=_read_operation(own),
         writes=own.count("writes"),
-        row=_row_of(own),
+        row=_read_streak(own),
         owner=own.key("owner"),
         depends_on=own.keys("dependsOn"),
         agent=own.text("agent", ""),
         credential=own.text("credential", ""),
-        exports=_exports(own, key),
+        exports=_read_exports(own, key),
         unit=own.text("unit", ""),
-        condition=_ready(document, own),
+        condition=_read_condition(document, own),
         trust=seals.check(document.values),
     )
 
 
-def _exports(own: DocumentFields, key: Key) -> tuple[Address, ...]:
+def _read_exports(own: DocumentFields, key: Key) -> tuple[Address, ...]:
     """Objects in the resource's own namespace, each as Secret/name or ConfigMap/name."""
-    found = []
+    addresses = []
     for text in own.texts("exports"):
         holder, _, name = text.partition("/")
         if holder not in set(Holder) or not name:
             raise own.refusal("exports", f"has {text!r}, not Secret/name or ConfigMap/name")
-        found.append(Address(Holder(holder), key.namespace, name))
-    return tuple(found)
+        addresses.append(Address(Holder(holder), key.namespace, name))
+    return tuple(addresses)
 
 
-def _operation(own: DocumentFields) -> PendingOperation | None:
+def _read_operation(own: DocumentFields) -> PendingOperation | None:
     if own.mapping("operation") is None:
         return None
     operation = own.within("operation")
     return PendingOperation(operation.text("kind"), operation.text("startedAt"))
 
 
-def _row(row: WriteStreak) -> Mapping[str, Any]:
+def _build_streak(row: WriteStreak) -> Mapping[str, Any]:
     return {"at": row.at, "count": row.count, "paths": list(row.paths), **({"held": row.held} if row.held else {})}
 
 
-def _row_of(own: DocumentFields) -> WriteStreak | None:
-    """Files of before there were rows have none."""
+def _read_streak(own: DocumentFields) -> WriteStreak | None:
+    """Older files have no row."""
     if own.mapping("row") is None:
         return None
     row = own.within("row")
@@ -177,8 +179,8 @@ def _row_of(own: DocumentFields) -> WriteStreak | None:
     )
 
 
-def _ready(document: DocumentFields, own: DocumentFields) -> Condition | None:
-    """The condition Ready; others are not ours to keep."""
+def _read_condition(document: DocumentFields, own: DocumentFields) -> Condition | None:
+    """The condition Ready; others are ignored."""
     for condition in document.within("status").each("conditions"):
         if condition.text("type") == Condition.type:
             return Condition(

@@ -20,7 +20,7 @@ _NOT_IN_A_NAME = re.compile(r"[<>\x00-\x1f\x7f]")
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """Who commits status."""
+    """The author of status commits."""
 
     name: str = "gitsync"
     email: str = "gitsync@localhost"
@@ -31,7 +31,7 @@ class Author:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Commit:
-    """A commit to be. `parent` is a commit id, None for the first commit of a branch."""
+    """A commit to write. `parent` is a commit id, None for the first commit of a branch."""
 
     parent: str | None
     files: Files
@@ -41,22 +41,22 @@ class Commit:
 
 
 def write_commit(repository: Repository, commit: Commit) -> str:
-    """Write it and return its id. GitFailedError where git does not take it."""
-    repository.run("fast-import", "--quiet", "--done", "--force", stdin=b"".join(_stream(commit)))
+    """Write a commit and return its id. GitFailedError if git refuses it."""
+    repository.run("fast-import", "--quiet", "--done", "--force", stdin=b"".join(_format_stream(commit)))
     return repository.line("rev-parse", "--verify", _REF)
 
 
 def format_status_message(headline: str, revision: str | None) -> str:
-    """The headline, kept from starting pipelines, and the revision that the status speaks of."""
+    """The headline, marked so that it starts no pipeline, and the revision of the status."""
     subject = " ".join(headline.split()) + " [skip ci]"
     return f"{subject}\n\nRevision: {revision}\n" if revision else f"{subject}\n"
 
 
-def _stream(commit: Commit) -> Iterator[bytes]:
+def _format_stream(commit: Commit) -> Iterator[bytes]:
     """In git's own words (git-fast-import(1))."""
     yield b"feature done\n"
     yield f"commit {_REF}\ncommitter {commit.author} {int(commit.time.timestamp())} +0000\n".encode()
-    yield from _data(commit.message.encode())
+    yield from _format_data(commit.message.encode())
     if commit.parent:
         yield f"from {commit.parent}\n".encode()
     for path, content in sorted(commit.files.items()):
@@ -64,11 +64,11 @@ def _stream(commit: Commit) -> Iterator[bytes]:
             yield f"D {path}\n".encode()
         else:
             yield f"M 100644 inline {path}\n".encode()
-            yield from _data(content)
+            yield from _format_data(content)
     yield b"done\n"
 
 
-def _data(content: bytes) -> Iterator[bytes]:
+def _format_data(content: bytes) -> Iterator[bytes]:
     yield f"data {len(content)}\n".encode()
     yield content
     yield b"\n"

@@ -35,14 +35,14 @@ def decode(path: str, content: bytes) -> Export:
     if make_config_map_path(address) != path:
         raise document.refusal("metadata", f"names {address}, whose file is {make_config_map_path(address)}")
     annotations = metadata.within("annotations")
-    owner = _owner(annotations)
-    others = {name: text for name, text in _texts(annotations).items() if name != OWNER}
-    labels = _texts(metadata.within("labels")) if metadata.mapping("labels") else {}
-    data = {key: Secret(value) for key, value in _texts(document.within("data")).items()}
+    owner = _read_owner(annotations)
+    others = {name: text for name, text in _read_texts(annotations).items() if name != OWNER}
+    labels = _read_texts(metadata.within("labels")) if metadata.mapping("labels") else {}
+    data = {key: Secret(value) for key, value in _read_texts(document.within("data")).items()}
     return Export(address=address, owner=owner, data=data, annotations=others, labels=labels)
 
 
-def _owner(annotations: DocumentFields) -> Owner:
+def _read_owner(annotations: DocumentFields) -> Owner:
     text = annotations.text(OWNER)
     try:
         return Owner.parse(text)
@@ -50,5 +50,5 @@ def _owner(annotations: DocumentFields) -> Owner:
         raise annotations.refusal(OWNER, "must be Kind.group/namespace/name") from None
 
 
-def _texts(fields: DocumentFields) -> Mapping[str, str]:
+def _read_texts(fields: DocumentFields) -> Mapping[str, str]:
     return {name: fields.text(name) for name in sorted(fields.values)}

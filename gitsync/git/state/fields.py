@@ -1,4 +1,4 @@
-"""Read one document of the status tree, field by field: each is checked where it is used, and a refusal says where."""
+"""Reads one document of the status tree, field by field: each is checked when it is used, and errors have its line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gitsync.model.gvk import Key
 
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
-_MEND = (
+_HINT = (
     "Restore the file (see git log of the status branch), or remove it and its entry in "
     "inventory.yaml: gitsync then treats its resource as never recorded."
 )
@@ -31,32 +31,35 @@ class DocumentFields:
     @classmethod
     def read(cls, path: str, content: bytes) -> Self:
         """The one document of a file, a mapping. StateError for anything else."""
-        found = read_documents(path, content)
-        problems = [*found.problems, *(problem for document in found.documents for problem in document.problems)]
+        file_contents = read_documents(path, content)
+        problems = [
+            *file_contents.problems,
+            *(problem for document in file_contents.documents for problem in document.problems),
+        ]
         if problems:
             first = min(problems, key=lambda problem: problem.order)
-            raise StateError(f"{path}:{first.line}: {first.message}", hint=_MEND)
-        whole = len(found.documents) == 1 and content.endswith(b"\n")
-        if not whole or not isinstance(found.documents[0].value, Mapping):
-            raise StateError(f"{path}:1: The file is not a single mapping, or is truncated.", hint=_MEND)
-        return cls(found.documents[0], found.documents[0].value)
+            raise StateError(f"{path}:{first.line}: {first.message}", hint=_HINT)
+        is_whole = len(file_contents.documents) == 1 and content.endswith(b"\n")
+        if not is_whole or not isinstance(file_contents.documents[0].value, Mapping):
+            raise StateError(f"{path}:1: The file is not a single mapping, or is truncated.", hint=_HINT)
+        return cls(file_contents.documents[0], file_contents.documents[0].value)
 
-    def refusal(self, name: str, what: str) -> StateError:
-        """The error for a field: `what` completes a sentence that begins with its name."""
+    def refusal(self, name: str, problem: str) -> StateError:
+        """The error for a field: `problem` completes a sentence that begins with its name."""
         path = self._path(name)
-        known = path if path in self.document.lines else self.where
-        return StateError(f"{self.document.path}:{self.document.line(known)}: {path} {what}.", hint=_MEND)
+        known_path = path if path in self.document.lines else self.where
+        return StateError(f"{self.document.path}:{self.document.line(known_path)}: {path} {problem}.", hint=_HINT)
 
-    def check_schema(self, ours: int) -> None:
-        """StateError where the file is of another schema: a newer one needs a newer gitsync."""
+    def check_schema(self, supported: int) -> None:
+        """StateError if the file is of another schema: a newer one needs a newer gitsync."""
         schema = self.count("schema")
-        if schema > ours:
+        if schema > supported:
             raise StateError(
-                f"{self.document.path}: written by a newer gitsync (schema {schema}; this one reads {ours}).",
+                f"{self.document.path}: written by a newer gitsync (schema {schema}; this one reads {supported}).",
                 hint="Upgrade gitsync.",
             )
-        if schema != ours:
-            raise self.refusal("schema", f"is {schema}, not {ours}")
+        if schema != supported:
+            raise self.refusal("schema", f"is {schema}, not {supported}")
 
     def within(self, name: str) -> DocumentFields:
         """The mapping under `name`."""
@@ -66,7 +69,7 @@ class DocumentFields:
         return DocumentFields(self.document, values, self._path(name))
 
     def each(self, name: str) -> Iterator[DocumentFields]:
-        """The mappings of a list; nothing where it is absent."""
+        """The mappings of a list; nothing if it is absent."""
         for number, value in enumerate(self._list(name)):
             if not isinstance(value, Mapping):
                 raise self.refusal(f"{name}[{number}]", "must be a mapping")
@@ -107,10 +110,10 @@ class DocumentFields:
         """A time as RFC 3339 writes it, with its zone."""
         text = self.text(name)
         try:
-            aware = datetime.fromisoformat(text).tzinfo is not None
+            has_zone = datetime.fromisoformat(text).tzinfo is not None
         except ValueError:
-            aware = False
-        if not aware:
+            has_zone = False
+        if not has_zone:
             raise self.refusal(name, f"is {text!r}, not a time such as 2030-12-31T12:00:00Z")
         return text
 

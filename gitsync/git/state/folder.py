@@ -30,11 +30,11 @@ from gitsync.model.record import Record, State
 
 _HALF_WRITTEN = ".half-written"  # a file
 _UNFINISHED = ".unfinished"  # the tree
-_ANEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW  # never follows or appends to an existing file
+_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW  # never follows or appends to an existing file
 
 
 class StatusFolder:
-    """A StateStore. The folder is made when it is first written to."""
+    """A StateStore. The folder is created at the first write."""
 
     def __init__(self, folder: Path, seals: RecordSeals = UNSEALED) -> None:
         self._folder = folder
@@ -54,17 +54,17 @@ class StatusFolder:
         return self._base
 
     def check_writable(self) -> None:
-        """Make the folder and take its lock, which is held until the store is left."""
-        with self._as_refusal():
-            self._hold()
+        """Create the folder and take its lock, which is held until the store is closed."""
+        with self._raise_publish_errors():
+            self._ensure_lock()
             _write(self._folder / _HALF_WRITTEN, b"")
             (self._folder / _HALF_WRITTEN).unlink()
 
     def reserve(self, update: Update) -> Mapping[Key, Record]:
-        with self._as_refusal():
-            self._hold()
-            known, self._base = self._base, self._read()
-        taken = find_taken(known, self._base, update)
+        with self._raise_publish_errors():
+            self._ensure_lock()
+            base, self._base = self._base, self._read()
+        taken = find_taken(base, self._base, update)
         self.save(replace(update, records={key: r for key, r in update.records.items() if key not in taken}))
         return taken
 
@@ -72,11 +72,11 @@ class StatusFolder:
         changes = find_changes(self._base, update)
         if not changes and not (self._folder / _UNFINISHED).exists():
             return False
-        with self._as_refusal():
-            self._hold()
-            now = self._read()
-            after = merge(now, changes, update.revision)
-            if not (self._folder / INVENTORY).exists():  # a tree that is cut short is still known as ours
+        with self._raise_publish_errors():
+            self._ensure_lock()
+            current = self._read()
+            after = merge(current, changes, update.revision)
+            if not (self._folder / INVENTORY).exists():  # an unfinished tree is still known as ours
                 self._replace({INVENTORY: build_inventory({}, None)})
             _write(self._folder / _UNFINISHED, b"")
             self._replace(build_files(changes, after, update, self._seals))
@@ -95,12 +95,12 @@ class StatusFolder:
             FolderListing(root=self._folder), self._seals, cut_short=(self._folder / _UNFINISHED).exists()
         )
 
-    def _hold(self) -> None:
+    def _ensure_lock(self) -> None:
         if self._lock is None:
             self._folder.mkdir(parents=True, exist_ok=True)
             self._lock = acquire_lock(self._folder)
-            for left in self._folder.rglob(_HALF_WRITTEN):
-                left.unlink()
+            for leftover in self._folder.rglob(_HALF_WRITTEN):
+                leftover.unlink()
 
     def _replace(self, files: Files) -> None:
         """Write and remove files in the order given, each as a whole, and make sure that they are on the disk."""
@@ -111,10 +111,10 @@ class StatusFolder:
                 _write(file, content)
             else:
                 _remove(file, self._folder)
-        _settle({(self._folder / path).parent for path in files} | {self._folder})
+        _sync_folders({(self._folder / path).parent for path in files} | {self._folder})
 
     @contextmanager
-    def _as_refusal(self) -> Iterator[None]:
+    def _raise_publish_errors(self) -> Iterator[None]:
         try:
             yield
         except OSError as error:
@@ -134,12 +134,12 @@ class StatusFolder:
 
 def _write(file: Path, content: bytes) -> None:
     """Replace a file as a whole: readers see the old one or the new one."""
-    half = file.with_name(_HALF_WRITTEN)
-    with os.fdopen(os.open(half, _ANEW, 0o644), "wb") as stream:
+    temporary = file.with_name(_HALF_WRITTEN)
+    with os.fdopen(os.open(temporary, _CREATE, 0o644), "wb") as stream:
         stream.write(content)
         stream.flush()
         os.fsync(stream.fileno())
-    half.replace(file)
+    temporary.replace(file)
 
 
 def _remove(file: Path, top: Path) -> None:
@@ -150,8 +150,8 @@ def _remove(file: Path, top: Path) -> None:
             (top / folder).rmdir()
 
 
-def _settle(folders: Iterable[Path]) -> None:
-    """Have the names in the folders on the disk too."""
+def _sync_folders(folders: Iterable[Path]) -> None:
+    """Flush the names in the folders to the disk."""
     for folder in sorted(folders):
         if folder.is_dir():
             descriptor = os.open(folder, os.O_RDONLY)

@@ -1,7 +1,7 @@
 """One run at a time in a status folder.
 
-The lock is the kernel's (flock): it goes when its process does, however it ends, so it never has to be broken. The
-number in the file only tells people who holds it.
+The lock is the kernel's (flock): it ends with its process, so it never has to be broken. The number in the
+file only shows people the process that holds it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class FolderLock:
 
 
 def acquire_lock(folder: Path) -> FolderLock:
-    """Take the lock of a folder. StateError where another run holds it; OSError where it cannot be taken."""
+    """Take the lock of a folder. StateError if another run holds it; OSError if it cannot be taken."""
     descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

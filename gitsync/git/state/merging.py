@@ -32,7 +32,7 @@ class Changes:
 
 
 def find_changes(base: State, update: Update) -> Changes:
-    """What of an update is a change."""
+    """The changes of an update."""
     config_maps = {
         address: export
         for address, export in sorted(update.config_maps.items())
@@ -42,52 +42,52 @@ def find_changes(base: State, update: Update) -> Changes:
 
 
 def merge(theirs: State, ours: Changes, revision: str | None) -> State:
-    """Their state, with ours in place of theirs wherever we changed something."""
+    """Their state, with our changes."""
     records = overlay(theirs.records, ours.records)
     return State(records, revision, overlay(theirs.config_maps, ours.config_maps))
 
 
 def find_changed_records(base: Records, records: Mapping[Key, Record | None]) -> Mapping[Key, Record | None]:
-    """The records that say something else than `base` did, and None for those to forget, sorted by key.
+    """The records that differ from `base`, and None for those to forget, sorted by key.
 
-    A condition's time and request id alone say nothing. If only other things changed, the condition keeps its time.
-    A record with a refused seal stays as it is, unless the new one is vouched for (`Trust.SIGNED`); a record that was
-    signed with the previous key is signed again.
+    A condition's time and request id alone are not a change. If only other fields changed, the condition keeps its
+    time. A record with a refused seal stays as it is, unless the new one is vouched for (`Trust.SIGNED`); a record that
+    was signed with the previous key is signed again.
     """
-    found: dict[Key, Record | None] = {}
+    changed: dict[Key, Record | None] = {}
     for key, new in sorted(records.items()):
         old = base.get(key)
         if old is not None and old.trust.is_refused and (new is None or new.trust is not Trust.SIGNED):
             continue
         if new is None:
             if old is not None:
-                found[key] = None
-        elif old is None or not _says_the_same(new, old) or _must_sign(new, old):
-            found[key] = _with_time_of(new, old)
-    return found
+                changed[key] = None
+        elif old is None or not _is_same(new, old) or _must_sign(new, old):
+            changed[key] = _keep_time(new, old)
+    return changed
 
 
 def overlay(theirs: Mapping[_Name, _Value], ours: Mapping[_Name, _Value | None]) -> dict[_Name, _Value]:
-    """Theirs, with ours in place of theirs wherever there are any; sorted."""
-    both: dict[_Name, _Value | None] = {**theirs, **ours}
-    return {name: value for name, value in sorted(both.items()) if value is not None}
+    """Their entries, replaced by ours where we have some; sorted."""
+    merged: dict[_Name, _Value | None] = {**theirs, **ours}
+    return {name: value for name, value in sorted(merged.items()) if value is not None}
 
 
-def _says_the_same(new: Record, old: Record) -> bool:
-    return new == old or _timeless(new) == _timeless(old)
+def _is_same(new: Record, old: Record) -> bool:
+    return new == old or _drop_times(new) == _drop_times(old)
 
 
 def _must_sign(new: Record, old: Record) -> bool:
     return old.trust is Trust.SIGNED_BEFORE or (old.trust.is_refused and new.trust is Trust.SIGNED)
 
 
-def _timeless(record: Record) -> Record:
+def _drop_times(record: Record) -> Record:
     if record.condition is None:
         return record
     return replace(record, condition=replace(record.condition, time="", request_id=""))
 
 
-def _with_time_of(new: Record, old: Record | None) -> Record:
+def _keep_time(new: Record, old: Record | None) -> Record:
     if old is None or old.condition is None or new.condition is None or not new.condition.says_the_same(old.condition):
         return new
     return replace(new, condition=replace(new.condition, time=old.condition.time))

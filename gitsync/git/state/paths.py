@@ -24,33 +24,33 @@ _DEPTH = 4
 
 def make_record_path(key: Key) -> str:
     """The path of a key's record; another key has another path."""
-    parts = (_namespace(key.namespace), _safe(key.group), _safe(key.kind), _safe(key.name))
+    parts = (_encode_namespace(key.namespace), _encode(key.group), _encode(key.kind), _encode(key.name))
     return "/".join(parts) + ".yaml"
 
 
 def is_record_path(path: str) -> bool:
-    """Whether a path is where a record could stand: other files are none of our business."""
+    """Tell whether a path can be that of a record; other files are ignored."""
     parts = PurePosixPath(path).parts
     return len(parts) == _DEPTH and path.endswith(".yaml") and not any(part.startswith(".") for part in parts)
 
 
 def make_config_map_path(address: Address) -> str:
     """The path of an exported config map: `<namespace>/ConfigMap/<name>.yaml`."""
-    return "/".join((_namespace(address.namespace), str(address.holder), _safe(address.name))) + ".yaml"
+    return "/".join((_encode_namespace(address.namespace), str(address.holder), _encode(address.name))) + ".yaml"
 
 
 def is_config_map_path(path: str) -> bool:
-    """Whether a path is where an exported config map could stand."""
+    """Tell whether a path can be that of an exported config map."""
     parts = PurePosixPath(path).parts
     return len(parts) == _DEPTH - 1 and parts[1] == str(Holder.CONFIG_MAP) and path.endswith(".yaml")
 
 
-def _namespace(text: str) -> str:
+def _encode_namespace(text: str) -> str:
     """A namespace without a dot, so that its folder is not taken for a file at the top."""
-    return _safe(text).replace(".", "%2E")
+    return _encode(text).replace(".", "%2E")
 
 
-def _safe(text: str) -> str:
+def _encode(text: str) -> str:
     """Percent-encoded, without a leading dot; a long name is truncated and gets a digest."""
     escaped = quote(text, safe="").replace("~", "%7E") or "%"
     escaped = "%2E" + escaped[1:] if escaped.startswith(".") else escaped

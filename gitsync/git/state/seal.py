@@ -38,50 +38,56 @@ class RecordSeals:
 
     def make(self, document: Mapping[str, Any]) -> str:
         """The seal for the document of a record; "" without a key."""
-        return _seal(self.key, document) if self.key else ""
+        return _make_seal(self.key, document) if self.key else ""
 
     def check(self, document: Mapping[str, Any]) -> Trust:
-        """Whether the document of a record is as a run with one of the keys wrote it. Records of other agents are
+        """Tell whether a run with one of the keys wrote the document of a record. Records of other agents are
         checked by their own runs.
         """
-        own = document["gitsync"]
-        if self.key is None or own.get("agent", "") not in {"", self.agent}:
+        members = document["gitsync"]
+        if self.key is None or members.get("agent", "") not in {"", self.agent}:
             return Trust.UNCHECKED
-        seal = own.get(SEAL)
+        seal = members.get(SEAL)
         if not isinstance(seal, str):
             return Trust.UNSIGNED
-        if hmac.compare_digest(seal.encode(), _seal(self.key, document).encode()):
+        if hmac.compare_digest(seal.encode(), _make_seal(self.key, document).encode()):
             return Trust.SIGNED
-        if self.previous and hmac.compare_digest(seal.encode(), _seal(self.previous, document).encode()):
+        if self.previous and hmac.compare_digest(seal.encode(), _make_seal(self.previous, document).encode()):
             return Trust.SIGNED_BEFORE
-        known = {_name(key) for key in (self.key, self.previous) if key}
-        return Trust.ALTERED if seal.split(":")[1:2] and seal.split(":")[1] in known else Trust.OTHER_KEY
+        key_names = {_make_key_name(key) for key in (self.key, self.previous) if key}
+        return Trust.ALTERED if seal.split(":")[1:2] and seal.split(":")[1] in key_names else Trust.OTHER_KEY
 
 
-def _seal(key: Secret, document: Mapping[str, Any]) -> str:
-    own = {name: value for name, value in document["gitsync"].items() if name not in _NOT_COVERED}
+def _make_seal(key: Secret, document: Mapping[str, Any]) -> str:
+    members = {name: value for name, value in document["gitsync"].items() if name not in _NOT_COVERED}
     metadata = document["metadata"]
-    covered = [document["apiVersion"], document["kind"], metadata["namespace"], metadata["name"], _as_read(own)]
-    text = json.dumps(covered, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return f"{_SCHEME}:{_name(key)}:{_hmac(key, text)}"
+    covered_values = [
+        document["apiVersion"],
+        document["kind"],
+        metadata["namespace"],
+        metadata["name"],
+        _normalize_numbers(members),
+    ]
+    text = json.dumps(covered_values, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return f"{_SCHEME}:{_make_key_name(key)}:{_make_hmac(key, text)}"
 
 
-def _as_read(value: Any) -> Any:
+def _normalize_numbers(value: Any) -> Any:
     """A value as it is read back from YAML: a number beyond 64 bits becomes a float, as in Kubernetes."""
     if isinstance(value, Mapping):
-        return {name: _as_read(child) for name, child in value.items()}
+        return {name: _normalize_numbers(child) for name, child in value.items()}
     if isinstance(value, list | tuple):
-        return [_as_read(child) for child in value]
+        return [_normalize_numbers(child) for child in value]
     is_large = isinstance(value, int) and not _SMALLEST <= value <= _LARGEST
     return float(value) if is_large else value
 
 
-def _name(key: Secret) -> str:
+def _make_key_name(key: Secret) -> str:
     """Identifies a key without revealing it."""
-    return _hmac(key, "the name of the key")[:8]
+    return _make_hmac(key, "the name of the key")[:8]
 
 
-def _hmac(key: Secret, text: str) -> str:
+def _make_hmac(key: Secret, text: str) -> str:
     """With a key of its own, so that no digest of a secret is a seal."""
-    own = hmac.new(key.reveal().encode(), b"seals of records", hashlib.sha256).digest()
-    return hmac.new(own, text.encode(errors="surrogatepass"), hashlib.sha256).hexdigest()
+    seal_key = hmac.new(key.reveal().encode(), b"seals of records", hashlib.sha256).digest()
+    return hmac.new(seal_key, text.encode(errors="surrogatepass"), hashlib.sha256).hexdigest()

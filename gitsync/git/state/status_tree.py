@@ -1,8 +1,8 @@
 """The status tree as files: records, their index, and the texts for people. The same on a branch and in a folder.
 
 `inventory.yaml` is an index for people and scripts, made from the records. It marks the tree as ours; without it
-nothing is read and nothing written. Of what it says only the revision is taken over, but it has to agree with the
-records: one that was removed, or that says another id, would have a resource forgotten, or another one deleted.
+nothing is read and nothing written. Only its revision is used, but it must agree with the records: a removed record, or
+one with another id, would make gitsync forget a resource, or delete another one.
 """
 
 from __future__ import annotations
@@ -38,57 +38,59 @@ Files = Mapping[str, bytes | None]
 
 _RESOURCES = b"\nresources:"
 _DECIDING = ("armId", "claim", "policy")
-"""What decides what may be deleted: the index says it too."""
+"""The members that decide what may be deleted: the index has them too."""
 
-_MEND = (
+_HINT = (
     "Restore the tree (see git log of the status branch). To let gitsync treat a resource as "
     f"never recorded, remove its file and its entry in {INVENTORY}."
 )
 
 
 def read_state(listing: SourceListing, seals: RecordSeals = UNSEALED, *, cut_short: bool = False) -> State:
-    """Read a whole tree; empty where all files are hidden. StateError for one that is not ours, or not whole.
+    """Read a whole tree; empty if all files are hidden. StateError if it is not ours, or incomplete.
 
-    `cut_short` says that the last write to it was: then the index may be older than some records.
+    `cut_short`: the last write was interrupted, so the index may be older than some records.
     """
     try:
         entries = select_visible(listing.entries(""), IgnoreRules({}))
         if not entries:
             return State({})
-        wanted = _wanted(listing, entries)
-        check_budget(wanted, ReadLimits())
-        contents = listing.read(wanted)
+        wanted_entries = _select_wanted(listing, entries)
+        check_budget(wanted_entries, ReadLimits())
+        contents = listing.read(wanted_entries)
     except SourceError as error:
         raise StateError(f"The status in {listing.name} cannot be read: {error.message}", hint=error.hint) from error
-    revision = _revision(contents[INVENTORY])
-    found = (decode(path, content, seals) for path, content in contents.items() if is_record_path(path))
-    maps = (config_maps.decode(path, content) for path, content in contents.items() if is_config_map_path(path))
-    records = dict(sorted((record.key, record) for record in found))
-    if not cut_short and not contents[INVENTORY].endswith(_index(records)):
+    revision = _read_revision(contents[INVENTORY])
+    record_list = (decode(path, content, seals) for path, content in contents.items() if is_record_path(path))
+    config_map_list = (
+        config_maps.decode(path, content) for path, content in contents.items() if is_config_map_path(path)
+    )
+    records = dict(sorted((record.key, record) for record in record_list))
+    if not cut_short and not contents[INVENTORY].endswith(_build_index(records)):
         _check_index(contents[INVENTORY], records)
-    return State(records, revision, {export.address: export for export in maps})
+    return State(records, revision, {export.address: export for export in config_map_list})
 
 
 def _check_index(content: bytes, records: Records) -> None:
-    """StateError where the index, which is not as we would write it, disagrees with the records."""
-    named = {}
+    """StateError if an index that gitsync did not write disagrees with the records."""
+    entries = {}
     for entry in DocumentFields.read(INVENTORY, content).each("resources"):
         key = entry.key("key")
         if key is None:
             raise entry.refusal("key", "is missing")
         if key not in records:
-            raise StateError(f"{INVENTORY} names {key}, but {make_record_path(key)} does not exist.", hint=_MEND)
-        named[key] = entry
+            raise StateError(f"{INVENTORY} names {key}, but {make_record_path(key)} does not exist.", hint=_HINT)
+        entries[key] = entry
     for key, record in records.items():
-        if key not in named:
-            raise StateError(f"{make_record_path(key)} exists, but {INVENTORY} does not name {key}.", hint=_MEND)
-        said = _entry(key, record)
+        if key not in entries:
+            raise StateError(f"{make_record_path(key)} exists, but {INVENTORY} does not name {key}.", hint=_HINT)
+        expected = _build_entry(key, record)
         for name in _DECIDING:
-            if named[key].text(name) != said[name]:
-                raise StateError(f"{make_record_path(key)} and {INVENTORY} differ in {name}.", hint=_MEND)
+            if entries[key].text(name) != expected[name]:
+                raise StateError(f"{make_record_path(key)} and {INVENTORY} differ in {name}.", hint=_HINT)
 
 
-def _wanted(listing: SourceListing, entries: tuple[SourceEntry, ...]) -> list[SourceEntry]:
+def _select_wanted(listing: SourceListing, entries: tuple[SourceEntry, ...]) -> list[SourceEntry]:
     """The inventory, the records and the config maps. Other files are not ours, and links among ours lead somewhere
     that is not.
     """
@@ -108,7 +110,7 @@ def _is_ours(path: str) -> bool:
     return is_record_path(path) or is_config_map_path(path)
 
 
-def _revision(inventory: bytes) -> str | None:
+def _read_revision(inventory: bytes) -> str | None:
     head = DocumentFields.read(INVENTORY, inventory.partition(_RESOURCES)[0].rstrip(b"\n") + b"\n")
     head.check_schema(SCHEMA)
     return head.text("revision", "") or None
@@ -117,14 +119,14 @@ def _revision(inventory: bytes) -> str | None:
 def build_inventory(records: Records, revision: str | None) -> bytes:
     """The index of all records: one entry a resource, sorted."""
     head = dump({"schema": SCHEMA, **({"revision": revision} if revision else {})})
-    return head + _index(records)
+    return head + _build_index(records)
 
 
-def _index(records: Records) -> bytes:
-    return dump({"resources": [_entry(key, record) for key, record in sorted(records.items())]})
+def _build_index(records: Records) -> bytes:
+    return dump({"resources": [_build_entry(key, record) for key, record in sorted(records.items())]})
 
 
-def _entry(key: Key, record: Record) -> Mapping[str, Any]:
+def _build_entry(key: Key, record: Record) -> Mapping[str, Any]:
     ready = {"ready": record.condition.status.value} if record.condition else {}
     return {
         "key": str(key),
@@ -137,7 +139,7 @@ def _entry(key: Key, record: Record) -> Mapping[str, Any]:
 
 
 def build_files(changes: Changes, after: State, update: Update, seals: RecordSeals = UNSEALED) -> Files:
-    """What to write so that the tree says `after`, of which only `changes` are new; the inventory comes last."""
+    """The files to write for the state `after`, of which only `changes` are new; the inventory comes last."""
     texts = {SUMMARY: update.summary, REPORT: update.report}
     return {
         **{make_config_map_path(at): config_maps.encode(e) if e else None for at, e in changes.config_maps.items()},

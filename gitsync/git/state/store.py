@@ -1,4 +1,4 @@
-"""Where state is kept between runs, as the run sees it; a branch and a folder behind it keep the same tree."""
+"""The protocol of the state between runs; a branch and a folder keep the same tree."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from gitsync.model.record import Record, State
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Update:
-    """What a run has to say. A record or a config map of None is forgotten; what is not named stays as it is.
+    """The update of a run. A record or a config map of None is forgotten; all others are kept.
 
-    `revision` is the commit that the records speak of. `summary` and `report` are the texts of SUMMARY.md and
-    report.json, made only where something is written; None to leave them as they are. `headline` is one line.
+    `revision` is the commit of the records. `summary` and `report` are the texts of SUMMARY.md and
+    report.json, made only if something is written; None to leave them as they are. `headline` is one line.
     """
 
     records: Mapping[Key, Record | None]
@@ -29,19 +29,19 @@ class Update:
 
 
 class StateStore(Protocol):
-    """A context manager: leaving it lets go of what is held."""
+    """A context manager: leaving it releases its resources."""
 
     @property
     def name(self) -> str:
-        """Where the state is, for people."""
+        """The place of the state, for messages."""
         ...
 
     def load(self) -> State:
-        """Read what is remembered; empty where nothing is. StateError where it cannot be read or trusted."""
+        """Read the state; empty if there is none. StateError if it cannot be read or trusted."""
         ...
 
     def check_writable(self) -> None:
-        """Find out, without changing anything, whether `save` would be let through. PublishError where not."""
+        """Check, without changing anything, that `save` is allowed. PublishError if not."""
         ...
 
     def reserve(self, update: Update) -> Mapping[Key, Record]:
@@ -66,10 +66,10 @@ class StateStore(Protocol):
     ) -> None: ...
 
 
-def find_taken(known: State, now: State, update: Update) -> dict[Key, Record]:
-    """The records of an update's resources that others made since the state was `known`."""
+def find_taken(base: State, current: State, update: Update) -> dict[Key, Record]:
+    """The records of an update's resources that others made since the state `base`."""
     return {
         key: record
         for key in update.records
-        if (record := now.records.get(key)) is not None and record != known.records.get(key)
+        if (record := current.records.get(key)) is not None and record != base.records.get(key)
     }

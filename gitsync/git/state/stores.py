@@ -1,4 +1,4 @@
-"""Choose where state is kept: a branch or a folder (docs/reference/design.md#state-location)."""
+"""Chooses the store of state: a branch or a folder (docs/reference/design.md#state-location)."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ def open_store(
     environment: Mapping[str, str] = os.environ,
     seals: RecordSeals = UNSEALED,
 ) -> StateStore:
-    """Where nothing is named, the branch `gitsync/status` of the remote, or `.gitsync` in a folder without one.
+    """The default is the branch `gitsync/status` of the remote, or `.gitsync` in a folder without a remote.
 
-    A branch that is named where there is no remote is one of the repository itself. The author of commits is gitsync,
-    unless git's own variables in `environment` name another. `seals` sign and check records. ConfigError if the choice
-    cannot be; StateError for a `.gitsync` that git tracks.
+    Without a remote, a named branch is one of the repository itself. The author of commits is gitsync, unless git's own
+    variables in `environment` name another. `seals` sign and check records. ConfigError if the choice is not possible;
+    StateError for a `.gitsync` that git tracks.
     """
     if branch is not None and directory is not None:
         raise ConfigError("--status-branch and --status-dir exclude each other.", hint="Use only one of them.")
@@ -44,12 +44,12 @@ def open_store(
     if branch is None and source.remote is None and not source.remote_refused:
         _refuse_tracked(source)
         return StatusFolder((source.folder or Path.cwd()) / DEFAULT_FOLDER, seals)
-    name = _branch_name(branch or DEFAULT_BRANCH, source)
-    return StatusBranch(_remote_of(source), name, clock=clock, author=_author(environment), seals=seals)
+    name = _check_branch_name(branch or DEFAULT_BRANCH, source)
+    return StatusBranch(_find_remote(source), name, clock=clock, author=_make_author(environment), seals=seals)
 
 
 def _refuse_tracked(source: Checkout) -> None:
-    """What comes with a commit is no state: a commit would decide what is deleted."""
+    """Refuse state that is tracked by git: otherwise a commit would decide what is deleted."""
     folder = PurePosixPath(source.root, DEFAULT_FOLDER)
     if source.tree is None or source.revision is None:
         return
@@ -60,7 +60,7 @@ def _refuse_tracked(source: Checkout) -> None:
         )
 
 
-def _branch_name(name: str, source: Checkout) -> str:
+def _check_branch_name(name: str, source: Checkout) -> str:
     try:
         check_ref(name)
     except SourceError:
@@ -72,19 +72,23 @@ def _branch_name(name: str, source: Checkout) -> str:
     return name
 
 
-def _remote_of(source: Checkout) -> Remote:
+def _find_remote(source: Checkout) -> Remote:
     if source.remote is not None:
         return source.remote
     if source.remote_refused:
         raise ConfigError(f"The status branch cannot be used: {source.remote_refused}", hint="Use --status-dir.")
     if source.tree is None:
         raise ConfigError(f"{source.name} is not in a git repository, so it has no branches.", hint="Use --status-dir.")
-    own = source.tree.repository  # the mirror: settings and hooks of the repository itself run no program
+    mirror = source.tree.repository  # the mirror: settings and hooks of the repository itself run no program
     return open_remote(
-        Url(str(own.folder), "file"), GitAccess(timeout=own.timeout, grace=own.grace), label=str(source.tree.top)
+        Url(str(mirror.folder), "file"),
+        GitAccess(timeout=mirror.timeout, grace=mirror.grace),
+        label=str(source.tree.top),
     )
 
 
-def _author(environment: Mapping[str, str]) -> Author:
-    plain = Author()
-    return Author(environment.get("GIT_AUTHOR_NAME") or plain.name, environment.get("GIT_AUTHOR_EMAIL") or plain.email)
+def _make_author(environment: Mapping[str, str]) -> Author:
+    default = Author()
+    return Author(
+        environment.get("GIT_AUTHOR_NAME") or default.name, environment.get("GIT_AUTHOR_EMAIL") or default.email
+    )

@@ -1,7 +1,7 @@
 """Write YAML that Kubernetes reads back as it was meant, the same bytes for the same value.
 
 PyYAML quotes what PyYAML would misread; what only Kubernetes would misread (`y`, `1e3`, `08`) it leaves plain. One more
-rule fixes that: text that would not be read back as the same text is quoted (docs/reference/design.md#yaml-scalars).
+rule fixes that: text that is not read back as the same text is quoted (docs/reference/design.md#yaml-scalars).
 This module emits the events of the document itself, since the representer of PyYAML takes most of the time.
 """
 
@@ -25,51 +25,53 @@ _BARE = (True, False)  # a scalar that needs neither tag nor quotes
 def dump(value: Mapping[str, Any]) -> bytes:
     """The document, keys in the order given, ended by a newline. TypeError or ValueError for what is not JSON."""
     events: list[Any] = [yaml.StreamStartEvent(), yaml.DocumentStartEvent(explicit=False)]
-    _tell(value, events.append)
+    _emit(value, events.append)
     events += [yaml.DocumentEndEvent(explicit=False), yaml.StreamEndEvent()]
     text: str = yaml.emit(events, Dumper=_Emitter, allow_unicode=True, width=_NEVER_FOLDED)
     return text.encode()
 
 
-def _tell(value: Any, tell: Callable[[Any], None]) -> None:
-    """Tell the events of a value. There are no aliases: a reader of the file should not have to look things up."""
+def _emit(value: Any, emit: Callable[[Any], None]) -> None:
+    """Emit the events of a value, without aliases."""
     match value:
         case str():
-            tell(_text(value))
+            emit(_make_scalar(value))
         case Mapping():
-            tell(yaml.MappingStartEvent(None, None, implicit=True, flow_style=False))
+            emit(yaml.MappingStartEvent(None, None, implicit=True, flow_style=False))
             for key, member in value.items():
-                tell(_text(key))
-                _tell(member, tell)
-            tell(yaml.MappingEndEvent())
+                emit(_make_scalar(key))
+                _emit(member, emit)
+            emit(yaml.MappingEndEvent())
         case list() | tuple():
-            tell(yaml.SequenceStartEvent(None, None, implicit=True, flow_style=False))
+            emit(yaml.SequenceStartEvent(None, None, implicit=True, flow_style=False))
             for member in value:
-                _tell(member, tell)
-            tell(yaml.SequenceEndEvent())
+                _emit(member, emit)
+            emit(yaml.SequenceEndEvent())
         case _:
-            tell(yaml.ScalarEvent(None, None, _BARE, _word(value)))
+            emit(yaml.ScalarEvent(None, None, _BARE, _format_scalar(value)))
 
 
-def _text(text: str) -> Any:
-    """On one line, whatever it holds. Halves of surrogate pairs, which no file can hold, become `?`."""
-    whole = text.encode("utf-8", "replace").decode()
-    return yaml.ScalarEvent(None, None, (_comes_back(whole), True), whole, style=None if whole.isprintable() else '"')
+def _make_scalar(text: str) -> Any:
+    """A text on one line. Halves of surrogate pairs become `?`."""
+    clean_text = text.encode("utf-8", "replace").decode()
+    return yaml.ScalarEvent(
+        None, None, (_is_read_back(clean_text), True), clean_text, style=None if clean_text.isprintable() else '"'
+    )
 
 
 @lru_cache(maxsize=4096)
-def _comes_back(text: str) -> bool:
-    """Whether text without quotes is read as the same text, by Kubernetes and by PyYAML. Most of it is met again."""
+def _is_read_back(text: str) -> bool:
+    """Tell whether text without quotes is read as the same text, by Kubernetes and by PyYAML."""
     patterns = yaml.SafeDumper.yaml_implicit_resolvers.get(text[:1], ())
     return resolve(text) == text and not any(pattern.match(text) for _, pattern in patterns)
 
 
-def _word(value: Any) -> str:
+def _format_scalar(value: Any) -> str:
     """Null, true, false or a number as JSON says it; a float's power of ten with the point that YAML wants."""
     if not (value is None or isinstance(value, int | float)):
         raise TypeError(f"{type(value).__name__} is not a value that can be written")
-    word = json.dumps(value, allow_nan=False)
-    return word.replace("e", ".0e") if isinstance(value, float) and "." not in word else word
+    scalar = json.dumps(value, allow_nan=False)
+    return scalar.replace("e", ".0e") if isinstance(value, float) and "." not in scalar else scalar
 
 
 def sort_keys(value: Any) -> Any:
@@ -81,7 +83,7 @@ def sort_keys(value: Any) -> Any:
         case Mapping():
             return {str(key): sort_keys(value[key]) for key in sorted(value)}
         case list() | tuple():
-            return [sort_keys(each) for each in value]
+            return [sort_keys(member) for member in value]
         case str():
             return str(value)
         case float() if value.is_integer() and abs(value) < WHOLE_BELOW:

@@ -19,7 +19,7 @@ DELETED = "ObjectIsDeletedButRecoverable"
 
 _PASSING = frozenset({408, 429, 500, 502, 503, 504})
 _IN_BETWEEN = frozenset({"ObjectIsBeingRecovered", "ObjectIsBeingDeleted"})
-_ATTEMPTS = 7  # 1, 2, 4, 8 and twice 16 seconds between them: to recover a secret takes Key Vault as long
+_ATTEMPTS = 7  # 1, 2, 4, 8 and twice 16 seconds between them: Key Vault needs as long to recover a secret
 
 
 class VaultPermission(StrEnum):
@@ -34,25 +34,25 @@ class VaultPermission(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
-    """One request. `doing` is what it does, for people; `hides` what must not show in an error."""
+    """One request. `doing` is what it does, for people; `secret` must not show in an error."""
 
     method: str
     path: str
     doing: str
     needs: VaultPermission = VaultPermission.READ
     body: Mapping[str, Any] | None = field(default=None, repr=False)
-    hides: Secret | None = None
+    secret: Secret | None = None
 
 
 class RefusalError(VaultError):
-    """Key Vault's answer is no. `code` is its innermost."""
+    """Key Vault refused the request. `code` is the innermost code."""
 
     def __init__(self, message: str, *, code: str, hint: str = "") -> None:
         super().__init__(message, hint=hint)
         self.code = code
 
 
-_BY_CODE: dict[str, tuple[str, str]] = {
+_CAUSES_BY_CODE: dict[str, tuple[str, str]] = {
     "SecretDisabled": ("It is disabled.", "Enable or remove it."),
     "ForbiddenByFirewall": (
         "The firewall of the vault blocks this machine.",
@@ -68,7 +68,7 @@ _BY_CODE: dict[str, tuple[str, str]] = {
     ),
 }
 
-_BY_STATUS: dict[int, tuple[str, str]] = {
+_CAUSES_BY_STATUS: dict[int, tuple[str, str]] = {
     401: (
         "Key Vault does not accept the token.",
         "Check that the vault's tenant is that of the identity, or one of --additional-tenants.",
@@ -78,21 +78,23 @@ _BY_STATUS: dict[int, tuple[str, str]] = {
 
 
 def make_failure(ask: Ask, vault: str, status: int, headers: Mapping[str, str], body: Any) -> VaultError:
-    """The error that an answer stands for."""
-    code, said = _said(body, ask.hides)
-    why, hint = _BY_CODE.get(code) or _BY_STATUS.get(status) or ("", ask.needs.value if status == 403 else "")
-    message = " ".join(filter(None, (f"{vault} refused to {ask.doing} ({status} {code}).", why, said)))
+    """The error for an answer."""
+    code, reason = _read_reason(body, ask.secret)
+    cause, hint = (
+        _CAUSES_BY_CODE.get(code) or _CAUSES_BY_STATUS.get(status) or ("", ask.needs.value if status == 403 else "")
+    )
+    message = " ".join(filter(None, (f"{vault} refused to {ask.doing} ({status} {code}).", cause, reason)))
     if status in _PASSING or code in _IN_BETWEEN:
         return PassingError(message, attempts=_ATTEMPTS, retry_after=read_retry_after(headers), hint=hint)
     return RefusalError(message, code=code, hint=hint)
 
 
-def _said(body: Any, hidden: Secret | None) -> tuple[str, str]:
+def _read_reason(body: Any, secret: Secret | None) -> tuple[str, str]:
     """The innermost code of an error body, and its message."""
     error = body.get("error") if isinstance(body, dict) else None
     if not isinstance(error, dict):
         return "without a reason", ""
     inner = error.get("innererror") or error.get("innerError")
     code = (inner.get("code") if isinstance(inner, dict) else None) or error.get("code") or "without a code"
-    said = format_complaint(error.get("message"), [hidden] if hidden else [])
-    return str(code), f"{said}." if said else ""
+    reason = format_complaint(error.get("message"), [secret] if secret else [])
+    return str(code), f"{reason}." if reason else ""

@@ -25,7 +25,7 @@ class VaultSecret:
     value: Secret | None = None
 
     @property
-    def place(self) -> VaultKey | None:
+    def vault_key(self) -> VaultKey | None:
         return find_vault_key(self.name, self.tags)
 
     @property
@@ -35,26 +35,30 @@ class VaultSecret:
 
 
 class VaultIndex:
-    """The secrets of a vault. Their names are alike in either case."""
+    """The secrets of a vault. Their names are case-insensitive."""
 
-    def __init__(self, stored: Iterable[VaultSecret]) -> None:
-        self._stored = {each.name.casefold(): each for each in stored}
+    def __init__(self, secrets: Iterable[VaultSecret]) -> None:
+        self._by_name = {secret.name.casefold(): secret for secret in secrets}
 
     def at(self, address: Address) -> tuple[VaultSecret, ...]:
         """Every secret that holds a key of an object, by name."""
-        found = (each for each in self._stored.values() if each.place is not None and each.place.is_in(address))
-        return tuple(sorted(found, key=lambda each: each.name))
+        matches = (
+            secret
+            for secret in self._by_name.values()
+            if secret.vault_key is not None and secret.vault_key.is_in(address)
+        )
+        return tuple(sorted(matches, key=lambda secret: secret.name))
 
-    def holding(self, place: VaultKey) -> tuple[VaultSecret, ...]:
+    def holding(self, vault_key: VaultKey) -> tuple[VaultSecret, ...]:
         """Every secret for one key: at most one, unless several have the same tags."""
-        found = (each for each in self._stored.values() if each.place == place)
-        return tuple(sorted(found, key=lambda each: each.name))
+        matches = (secret for secret in self._by_name.values() if secret.vault_key == vault_key)
+        return tuple(sorted(matches, key=lambda secret: secret.name))
 
     def named(self, name: str) -> VaultSecret | None:
-        return self._stored.get(name.casefold())
+        return self._by_name.get(name.casefold())
 
-    def add(self, stored: VaultSecret) -> None:
-        self._stored[stored.name.casefold()] = stored
+    def add(self, secret: VaultSecret) -> None:
+        self._by_name[secret.name.casefold()] = secret
 
     def drop(self, name: str) -> None:
-        self._stored.pop(name.casefold(), None)
+        self._by_name.pop(name.casefold(), None)

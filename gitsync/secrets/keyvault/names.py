@@ -22,10 +22,10 @@ LONGEST_TAG = 256
 """Characters of a tag's value that Key Vault takes."""
 
 _LONGEST = 127
-_DIGITS = 16  # of the digest: 64 bits, and a name that another address took all the same is told by its tags
-_BETWEEN = "--"
+_DIGITS = 16  # of the digest: 64 bits, and tags show if another address has the same name
+_SEPARATOR = "--"
 _PLAIN = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
-_STRANGE = re.compile(r"[^0-9A-Za-z]+")
+_UNSUPPORTED = re.compile(r"[^0-9A-Za-z]+")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -47,24 +47,24 @@ def make_vault_key(address: Address, key: str) -> VaultKey:
     return VaultKey(address.namespace, address.name, key)
 
 
-def make_secret_name(place: VaultKey) -> str:
-    """The name of a secret in Key Vault, another one for every place (but for a collision of the digest)."""
-    parts = (place.namespace, place.name, place.key)
-    plain = _BETWEEN.join(parts)
+def make_secret_name(vault_key: VaultKey) -> str:
+    """The name of a secret in Key Vault, different for every key (but for a collision of the digest)."""
+    parts = (vault_key.namespace, vault_key.name, vault_key.key)
+    plain = _SEPARATOR.join(parts)
     if len(plain) <= _LONGEST and all(_PLAIN.fullmatch(part) for part in parts):
         return plain
     digest = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:_DIGITS]
-    readable = _BETWEEN.join(_STRANGE.sub("-", part).strip("-") or "x" for part in parts)
-    return f"{readable[: _LONGEST - len(_BETWEEN) - _DIGITS]}{_BETWEEN}{digest}"
+    readable = _SEPARATOR.join(_UNSUPPORTED.sub("-", part).strip("-") or "x" for part in parts)
+    return f"{readable[: _LONGEST - len(_SEPARATOR) - _DIGITS]}{_SEPARATOR}{digest}"
 
 
 def find_vault_key(name: str, tags: Mapping[str, str]) -> VaultKey | None:
-    """What a secret holds: its tags say so, or a name that a person worked out; None where neither does."""
+    """The key that a secret holds, by its tags, or by a name that a person made; None if neither names one."""
     if tags.keys() >= {NAMESPACE, NAME, KEY}:
         return VaultKey(tags[NAMESPACE], tags[NAME], tags[KEY])
-    parts = name.casefold().split(_BETWEEN)
+    parts = name.casefold().split(_SEPARATOR)
     return VaultKey(*parts) if len(parts) == 3 and all(_PLAIN.fullmatch(part) for part in parts) else None
 
 
-def make_tags(place: VaultKey, owner: Owner) -> dict[str, str]:
-    return {NAMESPACE: place.namespace, NAME: place.name, KEY: place.key, OWNER: str(owner)}
+def make_tags(vault_key: VaultKey, owner: Owner) -> dict[str, str]:
+    return {NAMESPACE: vault_key.namespace, NAME: vault_key.name, KEY: vault_key.key, OWNER: str(owner)}

@@ -32,24 +32,24 @@ from gitsync.secrets.protocols import VaultError
 from gitsync.secrets.retry import PassingError, answered, retry_passing
 
 _NAME = re.compile(r"/secrets/([0-9A-Za-z-]+)")  # in an id: https://vault/secrets/NAME, or with a version
-_STRANGER = "Check the URL of the vault, and any proxy in between."
+_HINT = "Check the URL of the vault, and any proxy in between."
 _CONNECTIONS = 3  # attempts to reach the vault
-_RECOVERY = 7  # looks whether a secret is back, a minute in all
+_RECOVERY = 7  # checks for a recovered secret, a minute in all
 _NEVER = 253402300799  # the last second that a date can name
-_MOST_PAGES = 4000  # of 25 secrets each; a list that goes on for longer goes in circles
+_MOST_PAGES = 4000  # of 25 secrets each; a longer list goes in circles
 
 
 @asynccontextmanager
 async def open_requests(
-    url: str, credential: Any, way: VaultConnection, clock: Clock, *, is_here: bool
+    url: str, credential: Any, connection: VaultConnection, clock: Clock, *, is_local: bool
 ) -> AsyncIterator[KeyVaultRequests]:
     """`is_here`: the vault is an emulator on this machine, which has no domain to check an audience against."""
     client = SecretClient(
         vault_url=url,
-        credential=cast("Any", credential or Nobody()),  # the SDK names an older protocol, and takes both
-        transport=way.transport,
-        proxies={} if is_here else dict(way.proxies(url)),
-        verify_challenge_resource=not is_here,
+        credential=cast("Any", credential or AnonymousCredential()),  # the SDK names an older protocol, and takes both
+        transport=connection.transport,
+        proxies={} if is_local else dict(connection.proxies(url)),
+        verify_challenge_resource=not is_local,
         retry_policy=AsyncRetryPolicy.no_retries(),
         redirect_policy=AsyncRedirectPolicy.no_redirects(),
         user_agent=f"gitsync/{version('gitsync')}",
@@ -58,7 +58,7 @@ async def open_requests(
         yield KeyVaultRequests(client, clock)
 
 
-class Nobody:
+class AnonymousCredential:
     """A credential for an emulator on this machine, which takes any token."""
 
     async def get_token_info(self, *_scopes: str, options: Any = None) -> AccessTokenInfo:  # noqa: ARG002 - the protocol's
@@ -66,7 +66,7 @@ class Nobody:
 
 
 class KeyVaultRequests:
-    """The requests of one vault, each tried again where its refusal may pass. All of them raise VaultError."""
+    """The requests of one vault, each tried again if its refusal may pass. All of them raise VaultError."""
 
     def __init__(self, client: SecretClient, clock: Clock) -> None:
         self._client = client
@@ -74,21 +74,21 @@ class KeyVaultRequests:
         self.vault = client.vault_url
 
     async def get(self, name: str) -> VaultSecret | None:
-        """A secret with its value; None where there is none."""
+        """A secret with its value; None if there is none."""
         return await self._show(Ask(method="GET", path=f"/secrets/{name}", doing=f"show secret {name}"))
 
     async def get_deleted(self, name: str) -> VaultSecret | None:
-        """What is known of a deleted secret that can be recovered."""
+        """A deleted secret that can be recovered; None if there is none."""
         doing = f"show deleted secret {name}"
         return await self._show(
             Ask(method="GET", path=f"/deletedsecrets/{name}", doing=doing, needs=VaultPermission.WRITE)
         )
 
     async def put(self, name: str, value: Secret, tags: Mapping[str, str]) -> bool:
-        """Make a new version of a secret, or a new secret. False where a deleted one keeps the name."""
+        """Make a new version of a secret, or a new secret. False if a deleted one keeps the name."""
         body = {"value": value.reveal(), "tags": dict(tags), "attributes": {"enabled": True}}
         try:
-            await self._write("PUT", f"/secrets/{name}", f"write secret {name}", body=body, hides=value)
+            await self._write("PUT", f"/secrets/{name}", f"write secret {name}", body=body, secret=value)
         except RefusalError as error:
             if error.code != DELETED:
                 raise
@@ -103,52 +103,52 @@ class KeyVaultRequests:
         """Bring back a deleted secret, and wait until it is there."""
         if await self._write("POST", f"/deletedsecrets/{name}/recover", f"recover secret {name}") is None:
             raise VaultError(f"{self.vault} has no deleted secret {name} any more.", hint="Run again.")
-        await retry_passing(lambda: self._expect_back(name), self._clock)
+        await retry_passing(lambda: self._check_recovered(name), self._clock)
 
-    async def _expect_back(self, name: str) -> None:
+    async def _check_recovered(self, name: str) -> None:
         if await self.get(name) is None:
             raise PassingError(
                 f"{self.vault} has not recovered secret {name} yet.", attempts=_RECOVERY, hint="Run again later."
             )
 
     async def look(self) -> None:
-        """List one secret, to see whether the vault answers."""
+        """List one secret, to check that the vault answers."""
         await self._send(Ask(method="GET", path="/secrets?maxresults=1", doing="list its secrets"))
 
-    async def every(self) -> list[VaultSecret]:
+    async def list_all(self) -> list[VaultSecret]:
         """All secrets, without values."""
-        found: list[VaultSecret] = []
+        secrets: list[VaultSecret] = []
         path = "/secrets"
         for _ in range(_MOST_PAGES):
             page = await self._send(Ask(method="GET", path=path, doing="list its secrets"))
-            found += [self._stored(each) for each in self._listed(page)]
+            secrets += [self._read_secret(entry) for entry in self._read_entries(page)]
             link = page.get("nextLink")
             if link is None or link == "":
-                return found
-            path = self._here(link)
+                return secrets
+            path = self._find_target(link)
         raise VaultError(f"The list of the secrets of {self.vault} does not end.")
 
-    def _listed(self, page: Any) -> list[Any]:
+    def _read_entries(self, page: Any) -> list[Any]:
         """The entries of a page. An odd list is not an empty one: a secret that it leaves out would be overwritten."""
-        listed = page.get("value") if isinstance(page, dict) else None
+        entries = page.get("value") if isinstance(page, dict) else None
         link = page.get("nextLink") if isinstance(page, dict) else None
-        if isinstance(listed, list) and isinstance(link, str | None):
-            return listed
-        raise VaultError(f"{self.vault} returned a response that is not a list of secrets.", hint=_STRANGER)
+        if isinstance(entries, list) and isinstance(link, str | None):
+            return entries
+        raise VaultError(f"{self.vault} returned a response that is not a list of secrets.", hint=_HINT)
 
     async def _show(self, ask: Ask) -> VaultSecret | None:
         body = await self._send(ask)
-        return None if body is None else self._stored(body)
+        return None if body is None else self._read_secret(body)
 
-    def _stored(self, body: Any) -> VaultSecret:
-        named = _NAME.search(str(body.get("id"))) if isinstance(body, dict) else None
-        if named is None:
-            raise VaultError(f"{self.vault} returned a response that is not a secret.", hint=_STRANGER)
+    def _read_secret(self, body: Any) -> VaultSecret:
+        name_match = _NAME.search(str(body.get("id"))) if isinstance(body, dict) else None
+        if name_match is None:
+            raise VaultError(f"{self.vault} returned a response that is not a secret.", hint=_HINT)
         attributes, tags = body.get("attributes") or {}, body.get("tags") or {}
         if not isinstance(attributes, dict) or not _are_texts(tags) or not _are_times(attributes):
-            raise VaultError(f"{self.vault} returned secret {named[1]} in an unexpected shape.", hint=_STRANGER)
+            raise VaultError(f"{self.vault} returned secret {name_match[1]} in an unexpected shape.", hint=_HINT)
         return VaultSecret(
-            name=named[1],
+            name=name_match[1],
             tags=tags,
             enabled=attributes.get("enabled", True) is not False,
             not_before=attributes.get("nbf"),
@@ -156,10 +156,10 @@ class KeyVaultRequests:
             value=Secret(body["value"]) if isinstance(body.get("value"), str) else None,
         )
 
-    def _here(self, link: str) -> str:
+    def _find_target(self, link: str) -> str:
         """Path and query of a link to this vault: no other host gets a token."""
         parts = urlsplit(link)
-        if _origin(link) != _origin(self.vault):
+        if _find_origin(link) != _find_origin(self.vault):
             raise VaultError(
                 f"The list of the secrets of {self.vault} continues on another host, {parts.scheme}://{parts.hostname}.",
                 hint="Check the URL of the vault. gitsync does not follow the link.",
@@ -167,9 +167,9 @@ class KeyVaultRequests:
         return f"{parts.path}?{parts.query}"
 
     async def _write(
-        self, method: str, path: str, doing: str, *, body: Mapping[str, Any] | None = None, hides: Secret | None = None
+        self, method: str, path: str, doing: str, *, body: Mapping[str, Any] | None = None, secret: Secret | None = None
     ) -> Any:
-        ask = Ask(method=method, path=path, doing=doing, needs=VaultPermission.WRITE, body=body, hides=hides)
+        ask = Ask(method=method, path=path, doing=doing, needs=VaultPermission.WRITE, body=body, secret=secret)
         return await self._send(ask)
 
     async def _send(self, ask: Ask) -> Any:
@@ -179,11 +179,11 @@ class KeyVaultRequests:
     async def _send_once(self, ask: Ask) -> Any:
         content = None if ask.body is None else json.dumps(ask.body)
         headers = {"Accept": "application/json"} | ({} if content is None else {"Content-Type": "application/json"})
-        request = HttpRequest(ask.method, _escaped(ask.path), headers=headers, content=content)
+        request = HttpRequest(ask.method, _escape_braces(ask.path), headers=headers, content=content)
         try:
             async with answered(f"{self.vault} did not respond to the request to {ask.doing}"):
                 response = await self._client.send_request(request)
-        except ArmError as error:  # the credential's: who signs in is Azure's business, and says what to mend
+        except ArmError as error:  # the credential's, with its own hint
             raise VaultError(f"{self.vault} could not {ask.doing}: {error.message}", hint=error.hint) from error
         except AzureError as error:
             raise PassingError(
@@ -191,19 +191,19 @@ class KeyVaultRequests:
                 attempts=_CONNECTIONS,
                 hint="Check the URL of the vault, the network, the proxy, and --ca-bundle.",
             ) from error
-        except ValueError as error:  # the SDK's word where the vault asks for a token that is not its own
+        except ValueError as error:  # raised by the SDK if the vault asks for a token of another audience
             raise VaultError(
                 f"{self.vault} requests a token for another audience; gitsync sends none.",
                 hint="Check the URL of the vault.",
             ) from error
         if response.status_code == 404:
             return None
-        body = _read(response.content)
+        body = _parse_json(response.content)
         if response.status_code not in {200, 202}:
             raise make_failure(ask, self.vault, response.status_code, response.headers, body)
         if not isinstance(body, dict):
-            said = f"{self.vault} returned a response that is not JSON to the request to {ask.doing}."
-            raise VaultError(said, hint=_STRANGER)
+            message = f"{self.vault} returned a response that is not JSON to the request to {ask.doing}."
+            raise VaultError(message, hint=_HINT)
         return body
 
 
@@ -215,17 +215,17 @@ def _are_times(attributes: Mapping[str, Any]) -> bool:
     return all(isinstance(attributes.get(name), (int, NoneType)) for name in ("nbf", "exp"))
 
 
-def _escaped(path: str) -> str:
+def _escape_braces(path: str) -> str:
     return path.replace("{", "%7B").replace("}", "%7D")  # the SDK takes URLs for templates
 
 
-def _read(text: bytes) -> Any:
+def _parse_json(text: bytes) -> Any:
     try:
         return read_json(text)
     except ValueError:
         return None
 
 
-def _origin(url: str) -> tuple[str, str, int]:
+def _find_origin(url: str) -> tuple[str, str, int]:
     parts = urlsplit(url)
     return parts.scheme, (parts.hostname or "").casefold(), parts.port or 443

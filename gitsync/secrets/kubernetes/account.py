@@ -1,7 +1,7 @@
-"""Where the API server of the cluster is that the job runs in, and which service account it runs as.
+"""The API server of the cluster that the job runs in, and the job's service account.
 
-Kubernetes tells every pod by two variables and a mounted folder; a kubeconfig is never looked for, so that a job on a
-laptop does not reach into whatever cluster that laptop speaks to.
+Kubernetes gives both to every pod, in two variables and a mounted folder. gitsync never reads a kubeconfig, so a job on
+a laptop does not change the cluster of that laptop.
 """
 
 from __future__ import annotations
@@ -44,5 +44,7 @@ def find_service_account(environment: Mapping[str, str], folder: Path = FOLDER) 
         namespace = (folder / "namespace").read_text(encoding="utf-8").strip()
     except OSError as error:
         raise ConfigError(f"The service account of this pod cannot be read: {error}.", hint=_OUTSIDE) from error
-    where = f"[{host}]" if ":" in host else host
-    return ServiceAccount(server=f"https://{where}:{port}", namespace=namespace, token=token, certificates=certificates)
+    address = f"[{host}]" if ":" in host else host
+    return ServiceAccount(
+        server=f"https://{address}:{port}", namespace=namespace, token=token, certificates=certificates
+    )

@@ -26,29 +26,29 @@ _PASSING = frozenset({408, 409, 429, 500, 502, 503, 504})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Doing:
-    """One request, by the verb that a Role must allow; `hides` are the values that must not show in an error."""
+    """One request, by the verb that a Role must allow; `secrets` must not show in an error."""
 
     verb: str
     address: Address
-    hides: tuple[Secret, ...] = ()
+    secrets: tuple[Secret, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.verb} {self.address}"
 
 
 class AbsentError(VaultError):
-    """There is no such object; or, where one was to be created, no such namespace."""
+    """There is no such object; or, when creating one, no such namespace."""
 
 
 def make_failure(doing: Doing, status: int, headers: Mapping[str, str], body: Any) -> VaultError:
-    """The error that an answer stands for."""
-    said = _said(body, doing.hides)
-    message = f"The API server refused to {doing} ({status}){f': {said}' if said else ''}."
+    """The error for an answer."""
+    reason = _read_reason(body, doing.secrets)
+    message = f"The API server refused to {doing} ({status}){f': {reason}' if reason else ''}."
     if status in _PASSING:
         hint = "Find what else writes this object." if status == 409 else "Run again later."
         return PassingError(message, attempts=_ATTEMPTS, retry_after=read_retry_after(headers), hint=hint)
     kind = AbsentError if status == 404 else VaultError
-    return kind(message, hint=_hint(doing, status))
+    return kind(message, hint=_find_hint(doing, status))
 
 
 def make_unreachable(doing: object, error: Exception) -> VaultError:
@@ -59,7 +59,7 @@ def make_unreachable(doing: object, error: Exception) -> VaultError:
     )
 
 
-def _hint(doing: Doing, status: int) -> str:
+def _find_hint(doing: Doing, status: int) -> str:
     address = doing.address
     return {
         401: "Check that the service account still exists: its token is not accepted.",
@@ -71,6 +71,6 @@ def _hint(doing: Doing, status: int) -> str:
     }.get(status, "")
 
 
-def _said(body: Any, hidden: Iterable[Secret]) -> str:
+def _read_reason(body: Any, hidden: Iterable[Secret]) -> str:
     """The message of a Status object."""
     return format_complaint(body.get("message") if isinstance(body, dict) else None, hidden)

@@ -1,7 +1,7 @@
 """The cluster that the job runs in as a source and a sink of Secrets and ConfigMaps (extra `kubernetes`).
 
-Ownership: an exported object carries its resource's key as an annotation. One that exists without it is somebody's, and
-is not written.
+Ownership: an exported object carries its resource's key as an annotation. An object without it belongs to
+somebody else, and is not written.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ async def open_kubernetes(
 ) -> AsyncIterator[Kubernetes]:
     """The API server that the pod's variables name, as its service account, whose files are in `folder`.
 
-    Raises ConfigError outside of a cluster, and where the extra is not installed. Nothing is sent yet.
+    Raises ConfigError outside of a cluster, and if the extra is not installed. Nothing is sent yet.
     """
     try:
         from gitsync.secrets.kubernetes.requests import open_requests  # noqa: PLC0415 - an extra, and slow to import
@@ -57,22 +57,26 @@ class Kubernetes:
         self._clock = clock
 
     async def check(self) -> None:
-        """See whether the API server answers and takes our token. Which namespaces we may write in, it tells later."""
+        """Check that the API server answers and accepts our token. Only a write shows whether writing is allowed."""
         try:
             await retry_passing(lambda: self._requests.look(self._namespace), self._clock)
         except VaultError as error:
             raise ConfigError(error.message, hint=error.hint) from error
 
     async def read(self, address: Address, keys: Sequence[str]) -> Mapping[str, Secret] | None:
-        """Values as text; a ConfigMap's binary data are not looked at. VaultError for bytes that are no text."""
-        held = await self._get(address)
-        if held is None:
+        """Values as text; a ConfigMap's binary data are ignored. VaultError for bytes that are not text."""
+        stored = await self._get(address)
+        if stored is None:
             return None
-        return {key: _text(address, key, held.data[key]) for key in sorted(keys or held.data) if key in held.data}
+        return {
+            key: _decode_text(address, key, stored.data[key])
+            for key in sorted(keys or stored.data)
+            if key in stored.data
+        }
 
     async def owner(self, address: Address) -> str | None:
-        held = await self._get(address)
-        return None if held is None else held.owner
+        stored = await self._get(address)
+        return None if stored is None else stored.owner
 
     def examine(self, exports: Sequence[Export]) -> None:
         for export in exports:
@@ -84,20 +88,20 @@ class Kubernetes:
         await retry_passing(lambda: self._write_once(export), self._clock)
 
     async def _write_once(self, export: Export) -> None:
-        there = await self._requests.get(export.address)
-        wants = make_object(export, there)
-        if there is None:
-            await self._requests.create(wants)
+        existing = await self._requests.get(export.address)
+        desired = make_object(export, existing)
+        if existing is None:
+            await self._requests.create(desired)
             return
-        check_owner(export, there.owner, f"{export.address} of the cluster")
-        if there.is_as(wants):
+        check_owner(export, existing.owner, f"{export.address} of the cluster")
+        if existing.is_same_as(desired):
             return
-        if there.is_immutable:
+        if existing.is_immutable:
             raise VaultError(
                 f"{export.address} of the cluster is immutable.",
                 hint="Delete it; the next run creates it again.",
             )
-        await self._requests.replace(wants)
+        await self._requests.replace(desired)
 
     async def remove(self, address: Address, owner: Owner) -> None:
         """Delete an object at its read version. Reads it again if it is changed concurrently."""
@@ -105,16 +109,16 @@ class Kubernetes:
         await retry_passing(lambda: self._remove_once(address, owner), self._clock)
 
     async def _remove_once(self, address: Address, owner: Owner) -> None:
-        there = await self._requests.get(address)
-        if there is not None and there.owner == str(owner):
-            await self._requests.delete(there)
+        existing = await self._requests.get(address)
+        if existing is not None and existing.owner == str(owner):
+            await self._requests.delete(existing)
 
     async def _get(self, address: Address) -> Held | None:
         check_names(address)
         return await retry_passing(lambda: self._requests.get(address), self._clock)
 
 
-def _text(address: Address, key: str, value: bytes) -> Secret:
+def _decode_text(address: Address, key: str, value: bytes) -> Secret:
     try:
         return Secret(value.decode())
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""A Secret or a ConfigMap of a cluster as a value: whose it is, what it should be, and whether it is so already."""
+"""A Secret or a ConfigMap of a cluster as a value: its owner, its desired state, and whether it has that state."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _OPERATOR = ".azure.com"  # the groups of Azure Service Operator's kinds end so
 class Held:
     """`version` is "" for a new object; `owners` are the apiVersions of its owner references.
 
-    `has_more` means that a ConfigMap has binary data, which gitsync does not write.
+    `has_binary_data` means that a ConfigMap has binary data, which gitsync does not write.
     """
 
     address: Address
@@ -26,39 +26,39 @@ class Held:
     is_immutable: bool = False
     kind: str = ""
     owners: tuple[str, ...] = ()
-    has_more: bool = False
+    has_binary_data: bool = False
     finalizers: tuple[str, ...] = ()
 
     @property
     def owner(self) -> str:
-        """The key of the resource that exported it. "" where none did, or where Azure Service Operator owns it."""
+        """The key of the resource that exported it. "" if none did, or Azure Service Operator owns it."""
         if any(owner.partition("/")[0].endswith(_OPERATOR) for owner in self.owners):
             return ""
         return self.annotations.get(OWNER, "")
 
-    def is_as(self, other: Held) -> bool:
-        """Whether what people wrote in two objects is the same."""
+    def is_same_as(self, other: Held) -> bool:
+        """Tell whether the content of two objects is the same."""
         return (
             dict(self.data) == dict(other.data)
             and dict(self.annotations) == dict(other.annotations)
             and dict(self.labels) == dict(other.labels)
             and not self.owners
-            and not self.has_more
+            and not self.has_binary_data
         )
 
 
-def make_object(export: Export, there: Held | None) -> Held:
-    """The object that an export asks for, in the place of what is there.
+def make_object(export: Export, existing: Held | None) -> Held:
+    """The object that an export asks for, as a replacement of the existing one.
 
-    It has no owner reference: its owner is no object of the cluster, and Kubernetes collects what refers to none. What
-    marks it as ours is not for manifests to say.
+    It has no owner reference: its owner is not an object of the cluster, and Kubernetes collects objects without an
+    existing owner. Manifests cannot change the marks of gitsync.
     """
     return Held(
         address=export.address,
         data={key: value.reveal().encode() for key, value in export.data.items()},
         annotations={**export.annotations, OWNER: str(export.owner)},
         labels={**export.labels, **MANAGED_BY},
-        version=there.version if there else "",
-        kind=there.kind if there else "",
-        finalizers=there.finalizers if there else (),
+        version=existing.version if existing else "",
+        kind=existing.kind if existing else "",
+        finalizers=existing.finalizers if existing else (),
     )

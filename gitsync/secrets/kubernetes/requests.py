@@ -33,7 +33,7 @@ from gitsync.secrets.retry import answered
 
 _SECONDS = 30.0
 _UNREADABLE = (KeyError, msgspec.MsgspecError, ValueError, RecursionError)
-"""What lightkube raises for an answer that is none of an API server; KeyError for one without a content type."""
+"""The errors of lightkube for an answer that is not that of an API server; KeyError: it has no content type."""
 
 
 @asynccontextmanager
@@ -55,9 +55,9 @@ async def open_requests(account: ServiceAccount) -> AsyncIterator[KubernetesRequ
 
 
 class Client(AsyncClient):
-    """lightkube's client, with the one request that it lacks: a delete of an object as it was seen, or of none."""
+    """lightkube's client, with a request that it lacks: delete an object only at the version that was read."""
 
-    async def delete_as_seen(self, kind: Any, name: str, namespace: str, version: str) -> None:
+    async def delete_at_version(self, kind: Any, name: str, namespace: str, version: str) -> None:
         sender: Any = self._client  # of which half is typed
         request = sender.prepare_request("delete", kind, name=name, namespace=namespace)
         request.data = DeleteOptions(preconditions=Preconditions(resourceVersion=version))
@@ -66,13 +66,13 @@ class Client(AsyncClient):
 
 
 class KubernetesRequests:
-    """The requests, sent once each; VaultError for anything but an answer, PassingError where it may pass."""
+    """The requests, sent once each; VaultError for anything but an answer, PassingError if it may pass."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
 
     async def look(self, namespace: str) -> None:
-        """Ask what we may do in a namespace, which everybody may ask who has a token."""
+        """Review our access to a namespace, which any valid token allows."""
         spec = SelfSubjectAccessReviewSpec(
             resourceAttributes=ResourceAttributes(verb="update", resource="secrets", namespace=namespace)
         )
@@ -80,48 +80,48 @@ class KubernetesRequests:
         await _answer(self._client.create(SelfSubjectAccessReview(spec=spec)), doing)
 
     async def get(self, address: Address) -> Held | None:
-        """None where there is none."""
+        """The object; None if it does not exist."""
         doing = Doing(verb="get", address=address)
         try:
-            found = await _answer(
+            answer = await _answer(
                 self._client.get(_KINDS[address.holder], address.name, namespace=address.namespace), doing
             )
         except AbsentError:
             return None
         try:
-            return _held(found, address)
+            return _read_object(answer, address)
         except ValueError as error:
             raise VaultError(f"The data of {address} is not base64.", hint="Check what wrote it.") from error
 
-    async def create(self, held: Held) -> None:
-        await self._write("create", held)
+    async def create(self, stored: Held) -> None:
+        await self._write("create", stored)
 
-    async def replace(self, held: Held) -> None:
-        """Put an object in the place of the one whose version it carries."""
-        await self._write("update", held)
+    async def replace(self, stored: Held) -> None:
+        """Replace the object whose version it carries."""
+        await self._write("update", stored)
 
-    async def delete(self, held: Held) -> None:
+    async def delete(self, stored: Held) -> None:
         """Delete an object if it still has the version that it carries. One that is gone already is no error."""
-        kind, at = _KINDS[held.address.holder], held.address
-        deleting = self._client.delete_as_seen(kind, at.name, at.namespace, held.version)
+        kind, address = _KINDS[stored.address.holder], stored.address
+        call = self._client.delete_at_version(kind, address.name, address.namespace, stored.version)
         with suppress(AbsentError):
-            await _answer(deleting, Doing(verb="delete", address=at))
+            await _answer(call, Doing(verb="delete", address=address))
 
-    async def _write(self, verb: str, held: Held) -> None:
-        made: Any = _made(held)
-        doing = Doing(verb=verb, address=held.address, hides=_values(held))
-        await _answer(self._client.create(made) if verb == "create" else self._client.replace(made), doing)
+    async def _write(self, verb: str, stored: Held) -> None:
+        body: Any = _make_body(stored)
+        doing = Doing(verb=verb, address=stored.address, secrets=_list_values(stored))
+        await _answer(self._client.create(body) if verb == "create" else self._client.replace(body), doing)
 
 
-async def _answer(asking: Any, doing: Doing) -> Any:
-    """What lightkube answers, and its errors as ours."""
+async def _answer(call: Any, doing: Doing) -> Any:
+    """Return the answer of lightkube, and raise its errors as ours."""
     try:
         async with answered(f"The API server did not respond to the request to {doing}"):
-            return await asking
+            return await call
     except httpx2.HTTPStatusError as error:
         response = error.response
-        told = make_failure(doing, response.status_code, response.headers, _read(response.content))
-        raise told from None  # lightkube's error holds the answer
+        failure = make_failure(doing, response.status_code, response.headers, _parse_json(response.content))
+        raise failure from None  # lightkube's error holds the answer
     except httpx2.TransportError as error:
         raise make_unreachable(doing, error) from error
     except AccountError as error:
@@ -136,8 +136,8 @@ async def _answer(asking: Any, doing: Doing) -> Any:
 _KINDS: Mapping[Holder, Any] = {Holder.SECRET: Secret, Holder.CONFIG_MAP: ConfigMap}
 
 
-def _held(found: Any, address: Address) -> Held:
-    metadata, data = found.metadata or ObjectMeta(), found.data or {}
+def _read_object(answer: Any, address: Address) -> Held:
+    metadata, data = answer.metadata or ObjectMeta(), answer.data or {}
     is_secret = address.holder is Holder.SECRET
     return Held(
         address=address,
@@ -145,36 +145,36 @@ def _held(found: Any, address: Address) -> Held:
         annotations=metadata.annotations or {},
         labels=metadata.labels or {},
         version=metadata.resourceVersion or "",
-        is_immutable=bool(found.immutable),
-        kind=found.type or "" if is_secret else "",
+        is_immutable=bool(answer.immutable),
+        kind=answer.type or "" if is_secret else "",
         owners=tuple(reference.apiVersion for reference in metadata.ownerReferences or ()),
-        has_more=bool(not is_secret and found.binaryData),
+        has_binary_data=bool(not is_secret and answer.binaryData),
         finalizers=tuple(metadata.finalizers or ()),
     )
 
 
-def _made(held: Held) -> Any:
+def _make_body(stored: Held) -> Any:
     metadata = ObjectMeta(
-        name=held.address.name,
-        namespace=held.address.namespace,
-        annotations=dict(held.annotations),
-        labels=dict(held.labels),
-        resourceVersion=held.version or None,
-        finalizers=list(held.finalizers) or None,
+        name=stored.address.name,
+        namespace=stored.address.namespace,
+        annotations=dict(stored.annotations),
+        labels=dict(stored.labels),
+        resourceVersion=stored.version or None,
+        finalizers=list(stored.finalizers) or None,
     )
-    if held.address.holder is Holder.CONFIG_MAP:
-        return ConfigMap(metadata=metadata, data={key: value.decode() for key, value in held.data.items()})
-    data = {key: base64.b64encode(value).decode() for key, value in held.data.items()}
-    return Secret(metadata=metadata, data=data, type=held.kind or "Opaque")
+    if stored.address.holder is Holder.CONFIG_MAP:
+        return ConfigMap(metadata=metadata, data={key: value.decode() for key, value in stored.data.items()})
+    data = {key: base64.b64encode(value).decode() for key, value in stored.data.items()}
+    return Secret(metadata=metadata, data=data, type=stored.kind or "Opaque")
 
 
-def _values(held: Held) -> tuple[Value, ...]:
+def _list_values(stored: Held) -> tuple[Value, ...]:
     """Every value as it is and as it is sent, so that neither shows."""
-    plain = [value.decode() for value in held.data.values()]
+    plain = [value.decode() for value in stored.data.values()]
     return tuple(Value(text) for text in [*plain, *(base64.b64encode(text.encode()).decode() for text in plain)])
 
 
-def _read(content: bytes) -> Any:
+def _parse_json(content: bytes) -> Any:
     try:
         return read_json(content)
     except ValueError:

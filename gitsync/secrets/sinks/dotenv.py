@@ -23,12 +23,12 @@ from gitsync.secrets.protocols import VaultError
 _HEADER = re.compile(r"# gitsync: (Secret|ConfigMap) ([^/ ]+)/([^/ ]+), exported by (\S+)")
 _ASSIGNMENT = re.compile(r"(?:export )?([A-Za-z_][A-Za-z0-9_]*)=")
 _BARE = re.compile(r"[A-Za-z0-9_@%+=:,./-]*")
-_ENDS_A_LINE = re.compile(r"[\n\r\0\v\f\x1c-\x1e\x85\u2028\u2029]")
+_LINE_END = re.compile(r"[\n\r\0\v\f\x1c-\x1e\x85\u2028\u2029]")
 
 
 @dataclass(slots=True)
 class Block:
-    """The lines of one object, and who exported it."""
+    """The lines of one object, and its exporter."""
 
     owner: str
     lines: list[str] = field(default_factory=list)
@@ -36,7 +36,7 @@ class Block:
 
 @dataclass(slots=True)
 class DotenvContent:
-    """What the file holds: lines of others as they stand, and the blocks of objects."""
+    """The content of the file: other lines unchanged, and the blocks of objects."""
 
     others: list[str] = field(default_factory=list)
     blocks: dict[Address, Block] = field(default_factory=dict)
@@ -51,7 +51,7 @@ class DotenvSink:
         self._file = file
 
     async def check(self) -> None:
-        """ConfigError where others may read the file, or it cannot be written."""
+        """Raise ConfigError if other users can read the file, or it cannot be written."""
         try:
             judge_file(self._file)
             self._file.parent.mkdir(parents=True, exist_ok=True)
@@ -74,49 +74,49 @@ class DotenvSink:
         return block.owner if block else None
 
     def examine(self, exports: Sequence[Export]) -> None:
-        """VaultError where two keys would be one variable, or a value is no line."""
+        """Raise VaultError if two keys would be one variable, or a value has several lines."""
         with self._as_vault_error():
-            contents = self._read()
+            content = self._read()
         for export in exports:
             check_export(export)
-            self._refuse_collisions(contents, export)
-            self._refuse_lines(export)
-            contents.blocks[export.address] = Block(str(export.owner), _lines(export))
+            self._refuse_collisions(content, export)
+            self._refuse_multiline(export)
+            content.blocks[export.address] = Block(str(export.owner), _format_lines(export))
 
-    def _refuse_lines(self, export: Export) -> None:
-        several = sorted(key for key, value in export.data.items() if _ENDS_A_LINE.search(value.reveal()))
-        if several:
+    def _refuse_multiline(self, export: Export) -> None:
+        multiline = sorted(key for key, value in export.data.items() if _LINE_END.search(value.reveal()))
+        if multiline:
             raise VaultError(
-                f"{several[0]} of {export.address} has several lines, and is not written to {self._file}: not all "
+                f"{multiline[0]} of {export.address} has several lines, and is not written to {self._file}: not all "
                 "readers of such files support values of several lines.",
                 hint="Export to a folder instead.",
             )
 
     async def write(self, export: Export) -> None:
         self.examine((export,))
-        block = Block(str(export.owner), _lines(export))
+        block = Block(str(export.owner), _format_lines(export))
         with self._as_vault_error(), lock_folder(self._file.parent):
-            contents = self._read()
-            there = contents.blocks.get(export.address)
-            check_owner(export, there.owner if there else None, f"{export.address} in {self._file}")
-            if there != block:
-                self._refuse_collisions(contents, export)
-                contents.blocks[export.address] = block
-                replace(self._file, _text(contents).encode())
+            content = self._read()
+            existing = content.blocks.get(export.address)
+            check_owner(export, existing.owner if existing else None, f"{export.address} in {self._file}")
+            if existing != block:
+                self._refuse_collisions(content, export)
+                content.blocks[export.address] = block
+                replace(self._file, _format_content(content).encode())
 
     async def remove(self, address: Address, owner: Owner) -> None:
         check_names(address)
         with self._as_vault_error(), lock_folder(self._file.parent):
-            contents = self._read()
-            block = contents.blocks.pop(address, None)
+            content = self._read()
+            block = content.blocks.pop(address, None)
             if block and block.owner == str(owner):
-                replace(self._file, _text(contents).encode())
+                replace(self._file, _format_content(content).encode())
 
-    def _refuse_collisions(self, contents: DotenvContent, export: Export) -> None:
-        taken = dict.fromkeys(_names(contents.others), "a line that gitsync did not write")
-        for address, block in contents.blocks.items():
+    def _refuse_collisions(self, content: DotenvContent, export: Export) -> None:
+        taken = dict.fromkeys(_find_names(content.others), "a line that gitsync did not write")
+        for address, block in content.blocks.items():
             if address != export.address:
-                taken |= dict.fromkeys(_names(block.lines), str(address))
+                taken |= dict.fromkeys(_find_names(block.lines), str(address))
         for key in sorted(export.data):
             name = make_variable(export.address, key)
             if name in taken:
@@ -149,9 +149,9 @@ class DotenvSink:
 
 
 def quote_value(value: str) -> str:
-    """A value of one line as a POSIX shell reads it, and python-dotenv too wherever there is such a spelling.
+    """Quote a value of one line for POSIX shells, and for python-dotenv if it has such a quoting.
 
-    There is none for a single quote or a backslash beside a dollar or a backtick: then the shell is followed.
+    It has none for a single quote or a backslash beside a dollar or a backtick: then the rules of the shell apply.
     """
     if _BARE.fullmatch(value) and value:
         return value
@@ -162,36 +162,36 @@ def quote_value(value: str) -> str:
     return "'" + value.replace("'", "'\\''") + "'"
 
 
-def _lines(export: Export) -> list[str]:
+def _format_lines(export: Export) -> list[str]:
     return [
         f"{make_variable(export.address, key)}={quote_value(export.data[key].reveal())}" for key in sorted(export.data)
     ]
 
 
-def _names(lines: Sequence[str]) -> list[str]:
-    return [found[1] for line in lines if (found := _ASSIGNMENT.match(line))]
+def _find_names(lines: Sequence[str]) -> list[str]:
+    return [match[1] for line in lines if (match := _ASSIGNMENT.match(line))]
 
 
 def _parse(text: str) -> DotenvContent:
     """A block is its header and the assignments of its object right under it."""
-    contents = DotenvContent()
+    content = DotenvContent()
     block: Block | None = None
     prefix = ""
     for line in text.removesuffix("\n").split("\n") if text else []:
         if header := _HEADER.fullmatch(line):
             address = Address(Holder(header[1]), header[2], header[3])
             prefix = make_variable(address, "")
-            block = contents.blocks[address] = Block(header[4])
+            block = content.blocks[address] = Block(header[4])
         elif block is not None and line.startswith(prefix) and _ASSIGNMENT.match(line):
             block.lines.append(line)
         else:
             block = None
-            contents.others.append(line)
-    return contents
+            content.others.append(line)
+    return content
 
 
-def _text(contents: DotenvContent) -> str:
-    lines = list(contents.others)
-    for address, block in sorted(contents.blocks.items(), key=lambda item: item[0]):
+def _format_content(content: DotenvContent) -> str:
+    lines = list(content.others)
+    for address, block in sorted(content.blocks.items(), key=lambda item: item[0]):
         lines += [f"# gitsync: {address}, exported by {block.owner}", *block.lines]
     return "".join(f"{line}\n" for line in lines)

@@ -38,8 +38,8 @@ _IGNORES = (".gitignore", ".gitsyncignore")
 """Prevents accidental commits of secrets, and that exports are read as manifests."""
 
 PARTS: Mapping[Holder, str] = {Holder.SECRET: "secrets", Holder.CONFIG_MAP: "config-maps"}
-_NEW, _OLD, _GONE = ".new-", ".old-", ".gone-"
-"""What a folder that is not in its place begins with: one half made, one replaced, one that is taken away."""
+_NEW, _OLD, _REMOVED = ".new-", ".old-", ".gone-"
+"""Prefixes of temporary folders: one being written, one replaced, one being removed."""
 
 
 class FolderSink:
@@ -51,13 +51,13 @@ class FolderSink:
         self._top = folder
 
     async def check(self) -> None:
-        """Make the folder, and clear what a killed run left. ConfigError where others may read it."""
+        """Create the folder, and remove what a killed run left. ConfigError if other users can read it."""
         try:
             for folder in (self._top, *(self._top / part for part in PARTS.values())):
                 ensure_private_folder(folder)
             with lock_folder(self._top):
-                self._clear()
-                self._hide()
+                self._remove_leftovers()
+                self._write_ignore_files()
         except (UnfitError, VaultError) as error:
             raise ConfigError(f"Secrets cannot be exported: {error.message}", hint=error.hint) from error
         except OSError as error:
@@ -69,7 +69,7 @@ class FolderSink:
     async def owner(self, address: Address) -> str | None:
         check_names(address)
         with _as_vault_error(self._top):
-            return _owner(_note(self._place(address)))
+            return _read_owner(_read_note(self._find_folder(address)))
 
     def examine(self, exports: Sequence[Export]) -> None:
         for export in exports:
@@ -79,11 +79,11 @@ class FolderSink:
 
     async def write(self, export: Export) -> None:
         self.examine((export,))
-        files = _files(export)
+        files = _make_files(export)
         with _as_vault_error(self._top), lock_folder(self._top):
-            folder = self._place(export.address)
-            check_owner(export, _owner(_note(folder)), f"{export.address} in {self._top}")
-            if _present(folder) != files:
+            folder = self._find_folder(export.address)
+            check_owner(export, _read_owner(_read_note(folder)), f"{export.address} in {self._top}")
+            if _read_object(folder) != files:
                 ensure_private_folder(folder.parent)
                 _swap(folder, files)
 
@@ -91,35 +91,35 @@ class FolderSink:
         """The folder goes aside first, so that no reader finds half of it."""
         check_names(address)
         with _as_vault_error(self._top), lock_folder(self._top):
-            folder = self._place(address)
-            if (_note(folder) or {}).get("owner") == str(owner):
-                aside = _aside(folder, _GONE)
+            folder = self._find_folder(address)
+            if (_read_note(folder) or {}).get("owner") == str(owner):
+                aside = _move_aside(folder, _REMOVED)
                 sync_folder(folder.parent)
                 shutil.rmtree(aside)
 
-    def _place(self, address: Address) -> Path:
-        """The folder of an object, once those above it are judged."""
-        above = self._top / PARTS[address.holder]
-        for folder in (self._top, above, above / address.namespace):
+    def _find_folder(self, address: Address) -> Path:
+        """The folder of an object, after a check of those above it."""
+        part_folder = self._top / PARTS[address.holder]
+        for folder in (self._top, part_folder, part_folder / address.namespace):
             if os.path.lexists(folder):
                 judge_folder(folder)
-        return above / address.namespace / address.name
+        return part_folder / address.namespace / address.name
 
-    def _hide(self) -> None:
+    def _write_ignore_files(self) -> None:
         for name in _IGNORES:
             if not os.path.lexists(self._top / name):
                 write_new(self._top / name, b"*\n")
 
-    def _clear(self) -> None:
+    def _remove_leftovers(self) -> None:
         for aside in self._top.glob(f"*/*/{_OLD}*"):
-            place = aside.parent / str((_note(aside) or {}).get("name", ""))
-            if place != aside.parent and not os.path.lexists(place):
-                aside.rename(place)
+            original = aside.parent / str((_read_note(aside) or {}).get("name", ""))
+            if original != aside.parent and not os.path.lexists(original):
+                aside.rename(original)
             else:
                 shutil.rmtree(aside)
-        for prefix in (_NEW, _GONE):
-            for half in self._top.glob(f"*/*/{prefix}*"):
-                shutil.rmtree(half)
+        for prefix in (_NEW, _REMOVED):
+            for leftover in self._top.glob(f"*/*/{prefix}*"):
+                shutil.rmtree(leftover)
 
 
 @contextmanager
@@ -135,8 +135,8 @@ def _as_vault_error(top: Path) -> Iterator[None]:
         ) from error
 
 
-def _files(export: Export) -> Mapping[str, bytes]:
-    """What the folder of an object holds."""
+def _make_files(export: Export) -> Mapping[str, bytes]:
+    """The files of an object."""
     note = {
         "name": export.address.name,
         "owner": str(export.owner),
@@ -147,23 +147,23 @@ def _files(export: Export) -> Mapping[str, bytes]:
     return values | {NOTE: json.dumps(note, indent=2, sort_keys=True).encode() + b"\n"}
 
 
-def _present(folder: Path) -> Mapping[str, bytes] | None:
+def _read_object(folder: Path) -> Mapping[str, bytes] | None:
     """The object in a folder; None if there is none, if no sink wrote it, or if other users can read it."""
     if not os.path.lexists(folder):
         return None
     judge_folder(folder)
-    found = {}
-    for each in folder.iterdir():
-        mode = each.lstat().st_mode
+    files = {}
+    for file in folder.iterdir():
+        mode = file.lstat().st_mode
         if not stat.S_ISREG(mode) or stat.S_IMODE(mode) != FILE_MODE:
             return None
-        found[each.name] = each.read_bytes()
-    return found
+        files[file.name] = file.read_bytes()
+    return files
 
 
-def _note(folder: Path) -> Mapping[str, Any] | None:
-    """What is noted of an object, nothing where no sink wrote it; None where there is none. VaultError where the note
-    cannot be read.
+def _read_note(folder: Path) -> Mapping[str, Any] | None:
+    """The note about an object; empty if no sink wrote it, None if there is no object. VaultError if the note cannot be
+    read.
     """
     if not os.path.lexists(folder):
         return None
@@ -182,7 +182,7 @@ def _note(folder: Path) -> Mapping[str, Any] | None:
     return note
 
 
-def _owner(note: Mapping[str, Any] | None) -> str | None:
+def _read_owner(note: Mapping[str, Any] | None) -> str | None:
     return None if note is None else str(note.get("owner", ""))
 
 
@@ -193,7 +193,7 @@ def _swap(folder: Path, files: Mapping[str, bytes]) -> None:
         for name, content in sorted(files.items()):
             write_new(new / name, content)
         sync_folder(new)
-        aside = _aside(folder, _OLD) if os.path.lexists(folder) else None
+        aside = _move_aside(folder, _OLD) if os.path.lexists(folder) else None
         try:
             new.rename(folder)
         except OSError:
@@ -208,7 +208,7 @@ def _swap(folder: Path, files: Mapping[str, bytes]) -> None:
         shutil.rmtree(aside)
 
 
-def _aside(folder: Path, prefix: str) -> Path:
+def _move_aside(folder: Path, prefix: str) -> Path:
     aside = Path(tempfile.mkdtemp(prefix=prefix, dir=folder.parent))  # a rename replaces an empty folder
     folder.rename(aside)
     return aside

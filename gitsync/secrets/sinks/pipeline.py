@@ -18,7 +18,7 @@ from gitsync.secrets.naming import check_names, make_variable
 from gitsync.secrets.protocols import VaultError
 
 Tell = Callable[[str], None]
-"""Shows a line to the host of the pipeline at once, as it is: on stdout or stderr, past everything that masks."""
+"""Shows a line to the host of the pipeline at once, as it is: on stdout or stderr, without masking."""
 
 _GITHUB_TEXT = {"%": "%25", "\r": "%0D", "\n": "%0A"}
 _AZURE_TEXT = {"%": "%AZP25", "\r": "%0D", "\n": "%0A"}
@@ -27,25 +27,25 @@ _APPEND = os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
 class PipelineSink:
-    """A Sink. `variables` are those of the environment, by which a host makes itself known."""
+    """A Sink. `variables` are those of the environment; they identify the host."""
 
     name = "ci"
 
     def __init__(self, variables: Mapping[str, str], tell: Tell) -> None:
-        self._write_all = _host(variables)
+        self._write_all = _find_host(variables)
         self._variables = variables
         self._tell = tell
         self._written: dict[Address, Export] = {}
 
     async def check(self) -> None:
-        """ConfigError where this is no pipeline that takes outputs."""
+        """Raise ConfigError outside of a pipeline that supports outputs."""
         if self._write_all is None:
             raise ConfigError(
                 "The sink ci supports only GitHub Actions and Azure Pipelines.",
                 hint="Export with --export-to dotenv: GitLab, for example, reads such a file as a report of the job.",
             )
         file = self._variables.get("GITHUB_OUTPUT", "")
-        if self._write_all is _to_github and not os.access(file, os.W_OK):
+        if self._write_all is _write_to_github and not os.access(file, os.W_OK):
             raise ConfigError(
                 f"The file of outputs cannot be written: GITHUB_OUTPUT is {file!r}.",
                 hint="Run gitsync in a step of the job; in a container, pass GITHUB_OUTPUT on and mount its file.",
@@ -56,18 +56,18 @@ class PipelineSink:
         return str(self._written[address].owner) if address in self._written else None
 
     def examine(self, exports: Sequence[Export]) -> None:
-        """VaultError where two keys would be one output, or the host takes no such value."""
+        """Raise VaultError if two keys would be one output, or the host does not support such a value."""
         written = dict(self._written)
         for export in exports:
             check_export(export)
-            if reason := self._reason_against(export, written):
+            if reason := self._find_reason_against(export, written):
                 raise VaultError(
                     f"{export.address} is not written to the outputs of the step: {reason}.",
                     hint="Export it to a folder instead.",
                 )
             written[export.address] = export
 
-    def _reason_against(self, export: Export, written: Mapping[Address, Export]) -> str:
+    def _find_reason_against(self, export: Export, written: Mapping[Address, Export]) -> str:
         others = [one for one in written.values() if one.address != export.address]
         taken = {make_variable(one.address, key): f"{key} of {one.address}" for one in others for key in one.data}
         for key in sorted(export.data):
@@ -76,9 +76,9 @@ class PipelineSink:
                 return f"its key {key} would be the output {name}, which is {taken[name]}"
             taken[name] = f"its key {key}"
         is_secret = export.address.holder is Holder.SECRET
-        several = [key for key, value in sorted(export.data.items()) if len(value.reveal().splitlines()) > 1]
-        if self._write_all is _to_azure and is_secret and several:
-            return f"{several[0]} has several lines, which Azure Pipelines does not support in secrets"
+        multiline = [key for key, value in sorted(export.data.items()) if len(value.reveal().splitlines()) > 1]
+        if self._write_all is _write_to_azure and is_secret and multiline:
+            return f"{multiline[0]} has several lines, which Azure Pipelines does not support in secrets"
         return ""
 
     async def write(self, export: Export) -> None:
@@ -90,10 +90,10 @@ class PipelineSink:
         self._written[export.address] = export
 
     async def remove(self, address: Address, owner: Owner) -> None:
-        """Outputs end with the job, and none can be taken back in it."""
+        """Outputs end with the job, and cannot be removed in it."""
 
 
-def _to_github(tell: Tell, variables: Mapping[str, str], values: Mapping[str, str], is_secret: bool) -> None:  # noqa: FBT001 - one of two functions of one shape
+def _write_to_github(tell: Tell, variables: Mapping[str, str], values: Mapping[str, str], is_secret: bool) -> None:  # noqa: FBT001 - one of two functions of one shape
     """`::add-mask::` for each line of a secret, then `NAME<<DELIMITER` in the file that GITHUB_OUTPUT names.
 
     Lines of punctuation alone are left out, since a mask of `{` would hide half of every log. The delimiter is random,
@@ -102,9 +102,9 @@ def _to_github(tell: Tell, variables: Mapping[str, str], values: Mapping[str, st
     if is_secret:
         lines = {line.strip() for value in values.values() for line in value.splitlines()}
         for line in sorted(line for line in lines if any(map(str.isalnum, line))):
-            tell(f"::add-mask::{_escaped(line, _GITHUB_TEXT)}")
-    mark = f"gitsync-{secrets.token_hex(16)}"
-    text = "".join(f"{name}<<{mark}\n{value}\n{mark}\n" for name, value in values.items())
+            tell(f"::add-mask::{_escape(line, _GITHUB_TEXT)}")
+    delimiter = f"gitsync-{secrets.token_hex(16)}"
+    text = "".join(f"{name}<<{delimiter}\n{value}\n{delimiter}\n" for name, value in values.items())
     file = Path(variables["GITHUB_OUTPUT"])
     try:
         with os.fdopen(os.open(file, _APPEND), "wb") as stream:
@@ -113,19 +113,21 @@ def _to_github(tell: Tell, variables: Mapping[str, str], values: Mapping[str, st
         raise VaultError(f"The file of outputs {file} cannot be written: {error.strerror}.") from error
 
 
-def _to_azure(tell: Tell, _variables: Mapping[str, str], values: Mapping[str, str], is_secret: bool) -> None:  # noqa: FBT001 - as above
+def _write_to_azure(tell: Tell, _variables: Mapping[str, str], values: Mapping[str, str], is_secret: bool) -> None:  # noqa: FBT001 - as above
     """`##vso[task.setvariable …]`: the host masks what is a secret, and shows no such line."""
     for name, value in values.items():
-        properties = f"variable={_escaped(name, _AZURE_PROPERTY)};issecret={str(is_secret).lower()};isOutput=true"
-        tell(f"##vso[task.setvariable {properties}]{_escaped(value, _AZURE_TEXT)}")
+        properties = f"variable={_escape(name, _AZURE_PROPERTY)};issecret={str(is_secret).lower()};isOutput=true"
+        tell(f"##vso[task.setvariable {properties}]{_escape(value, _AZURE_TEXT)}")
 
 
-_HOSTS = (("GITHUB_ACTIONS", _to_github), ("TF_BUILD", _to_azure))
+_HOSTS = (("GITHUB_ACTIONS", _write_to_github), ("TF_BUILD", _write_to_azure))
 
 
-def _host(variables: Mapping[str, str]) -> Callable[[Tell, Mapping[str, str], Mapping[str, str], bool], None] | None:
+def _find_host(
+    variables: Mapping[str, str],
+) -> Callable[[Tell, Mapping[str, str], Mapping[str, str], bool], None] | None:
     return next((write for name, write in _HOSTS if variables.get(name)), None)
 
 
-def _escaped(text: str, spellings: Mapping[str, str]) -> str:
+def _escape(text: str, spellings: Mapping[str, str]) -> str:
     return "".join(spellings.get(character, character) for character in text)

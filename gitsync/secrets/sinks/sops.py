@@ -22,9 +22,9 @@ from gitsync.secrets.protocols import VaultError
 from gitsync.secrets.sops import Sops
 
 OWNER = "gitsync/owner"
-"""The annotation that says which resource exported a Secret."""
+"""The annotation that names the resource that exported a Secret."""
 
-_FILE_MODE = 0o644  # what is secret in it is encrypted
+_FILE_MODE = 0o644  # its secrets are encrypted
 _CIPHERTEXT = "ENC["
 
 
@@ -38,17 +38,17 @@ class SopsSink:
         self._sops = sops
 
     async def check(self) -> None:
-        """Make the folder and encrypt a word for it. ConfigError where there is no program, or no key."""
+        """Create the folder and encrypt a word for it. ConfigError if there is no program, or no key."""
         try:
-            _make(self._top)
+            _make_folder(self._top)
             await self._encrypt({"stringData": {"check": "check"}}, self._top / "default" / "check.yaml", self._top)
         except VaultError as error:
             raise ConfigError(f"Secrets cannot be exported with sops: {error.message}", hint=error.hint) from error
 
     async def owner(self, address: Address) -> str | None:
         check_names(address)
-        found = self._read(address)
-        return None if found is None else _owner(found.value)
+        document = self._read(address)
+        return None if document is None else _read_owner(document.value)
 
     def examine(self, exports: Sequence[Export]) -> None:
         for export in exports:
@@ -58,41 +58,41 @@ class SopsSink:
         self.examine((export,))
         if export.address.holder is not Holder.SECRET:
             return
-        manifest = _manifest(export)
-        found = self._read(export.address)
-        file = self._file(export.address)
-        if found is not None and await self._decrypted(found) == manifest:
+        manifest = _make_manifest(export)
+        document = self._read(export.address)
+        file = self._find_file(export.address)
+        if document is not None and await self._decrypt(document) == manifest:
             return
-        _make(file.parent)
+        _make_folder(file.parent)
         encrypted = await self._encrypt(manifest, file, file.parent)
         try:
             with lock_folder(file.parent):
                 check_owner(export, await self.owner(export.address), f"{export.address} in {self._top}")
                 replace(file, encrypted, _FILE_MODE)
         except OSError as error:
-            raise _unwritable(file, error) from error
+            raise _make_write_error(file, error) from error
 
     async def remove(self, address: Address, owner: Owner) -> None:
-        """Who exported a Secret is readable, so this takes no key."""
+        """The owner of a Secret is not encrypted, so this needs no key."""
         check_names(address)
-        file = self._file(address)
+        file = self._find_file(address)
         if self._read(address) is None:
             return
         try:
             with lock_folder(file.parent):
-                found = self._read(address)
-                if found is not None and _owner(found.value) == str(owner):
+                document = self._read(address)
+                if document is not None and _read_owner(document.value) == str(owner):
                     file.unlink()
                     sync_folder(file.parent)
         except OSError as error:
-            raise _unwritable(file, error) from error
+            raise _make_write_error(file, error) from error
 
-    def _file(self, address: Address) -> Path:
+    def _find_file(self, address: Address) -> Path:
         return self._top / address.namespace / f"{address.name}.yaml"
 
     def _read(self, address: Address) -> Document | None:
         """The existing manifest; None if there is none. Raises VaultError if it is not that of the Secret."""
-        file = self._file(address)
+        file = self._find_file(address)
         if address.holder is not Holder.SECRET or not os.path.lexists(file):
             return None
         for path in (file.parent, file):
@@ -103,33 +103,33 @@ class SopsSink:
             raise VaultError(
                 f"{file} cannot be read: {error.strerror}.", hint="Grant this user read access."
             ) from error
-        if len(documents) != 1 or not _is(documents[0].value, address) or "sops" not in documents[0].value:
+        if len(documents) != 1 or not _is_manifest_of(documents[0].value, address) or "sops" not in documents[0].value:
             raise VaultError(
                 f"{file} is not the manifest of {address}, encrypted with SOPS, and is not overwritten.",
                 hint="Move it, or use another folder.",
             )
         return documents[0]
 
-    async def _decrypted(self, found: Document) -> Mapping[str, Any]:
-        plain = await self._sops.decrypt(found.text, form="yaml", where=found.path)
-        value = _first(found.path, plain)
+    async def _decrypt(self, document: Document) -> Mapping[str, Any]:
+        plain = await self._sops.decrypt(document.text, form="yaml", path=document.path)
+        value = _read_first(document.path, plain)
         return value if isinstance(value, dict) else {}
 
     async def _encrypt(self, manifest: Mapping[str, Any], file: Path, folder: Path) -> bytes:
-        """Encrypt, and look at the result: rules that leave a value plain must not be found out in git."""
+        """Encrypt, and check the result: the rules of SOPS may leave a value plain."""
         encrypted = await self._sops.encrypt(json.dumps(manifest).encode(), file, folder)
-        shown = _first(str(file), encrypted)
-        if not _hides(shown, manifest):
+        result = _read_first(str(file), encrypted)
+        if not _is_encrypted(result, manifest):
             raise VaultError(f"sops did not encrypt all values of {file}.", hint="Check the rules in .sops.yaml.")
         return encrypted
 
 
-def _first(path: str, text: bytes) -> Any:
-    """What the program answered; None where that is no document."""
-    return next((one.value for one in read_documents(path, text).documents), None)
+def _read_first(path: str, text: bytes) -> Any:
+    """The first document of the program's output; None if there is none."""
+    return next((document.value for document in read_documents(path, text).documents), None)
 
 
-def _manifest(export: Export) -> Mapping[str, Any]:
+def _make_manifest(export: Export) -> Mapping[str, Any]:
     labels = {"labels": dict(sorted(export.labels.items()))} if export.labels else {}
     return {
         "apiVersion": "v1",
@@ -144,22 +144,22 @@ def _manifest(export: Export) -> Mapping[str, Any]:
     }
 
 
-def _is(value: Any, address: Address) -> bool:
+def _is_manifest_of(value: Any, address: Address) -> bool:
     metadata = value.get("metadata") if isinstance(value, dict) else None
     if not isinstance(metadata, dict):
         return False
-    place = (metadata.get("namespace"), metadata.get("name"))
-    return value.get("kind") == address.holder and place == (address.namespace, address.name)
+    identity = (metadata.get("namespace"), metadata.get("name"))
+    return value.get("kind") == address.holder and identity == (address.namespace, address.name)
 
 
-def _owner(manifest: Mapping[str, Any]) -> str:
+def _read_owner(manifest: Mapping[str, Any]) -> str:
     annotations = manifest["metadata"].get("annotations")
     return str(annotations.get(OWNER, "")) if isinstance(annotations, dict) else ""
 
 
-def _hides(shown: Any, manifest: Mapping[str, Any]) -> bool:
-    """Whether each value is encrypted. An empty one is not, as there is nothing to hide."""
-    values = shown.get("stringData") if isinstance(shown, dict) else None
+def _is_encrypted(encrypted: Any, manifest: Mapping[str, Any]) -> bool:
+    """Tell whether each value is encrypted. An empty one is not, as there is nothing to hide."""
+    values = encrypted.get("stringData") if isinstance(encrypted, dict) else None
     if not isinstance(values, dict) or values.keys() != manifest["stringData"].keys():
         return not manifest["stringData"]
     return all(
@@ -169,12 +169,12 @@ def _hides(shown: Any, manifest: Mapping[str, Any]) -> bool:
     )
 
 
-def _make(folder: Path) -> None:
+def _make_folder(folder: Path) -> None:
     _refuse_link(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise _unwritable(folder, error) from error
+        raise _make_write_error(folder, error) from error
 
 
 def _refuse_link(path: Path) -> None:
@@ -184,5 +184,5 @@ def _refuse_link(path: Path) -> None:
         )
 
 
-def _unwritable(path: Path, error: OSError) -> VaultError:
+def _make_write_error(path: Path, error: OSError) -> VaultError:
     return VaultError(f"{path} cannot be written: {error.strerror}.", hint="Grant this user write access.")

@@ -8,9 +8,9 @@ from gitsync.model.export import Address, Export, Holder, Owner
 
 
 class KeptConfigMaps:
-    """A Sink. `before` are those that the status holds. Secrets pass it by: they are never kept there.
+    """A Sink. `before` are the config maps in the status. Secrets are never kept there.
 
-    `written` is what the run changes; None for what it takes away.
+    `written` are the changes of the run; None for a removed config map.
     """
 
     name = "status"
@@ -20,11 +20,11 @@ class KeptConfigMaps:
         self.written: dict[Address, Export | None] = {}
 
     async def check(self) -> None:
-        """The run makes sure by itself that status can be written."""
+        """Does nothing: the run itself checks that status can be written."""
 
     async def owner(self, address: Address) -> str | None:
-        found = self.written[address] if address in self.written else self._before.get(address)
-        return str(found.owner) if found else None
+        export = self.written[address] if address in self.written else self._before.get(address)
+        return str(export.owner) if export else None
 
     async def write(self, export: Export) -> None:
         if export.address.holder is Holder.CONFIG_MAP:

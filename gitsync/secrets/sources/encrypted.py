@@ -1,8 +1,8 @@
-"""The Secrets and config maps of the repository that are encrypted with SOPS: decrypted when the first value is asked
-for, and kept in memory.
+"""The Secrets and config maps of the repository that are encrypted with SOPS: decrypted when the first value is
+needed, and kept in memory.
 
-So neither `validate` nor a run that needs no such value wants the key. What cannot be decrypted concerns the resources
-that need it.
+So neither `validate` nor a run without such values needs the key. A failure affects only the resources that need the
+value.
 """
 
 from __future__ import annotations
@@ -32,43 +32,43 @@ class EncryptedSource:
         self._sops = sops
         self._namespace = namespace
         self._decrypted: dict[bytes, Manifests | VaultError] = {}
-        self._one_at_a_time = asyncio.Lock()
+        self._lock = asyncio.Lock()
 
     async def read(self, address: Address, keys: Sequence[str]) -> Mapping[str, Secret] | None:
-        """All values of the object. VaultError where it cannot be decrypted, or says something else then."""
-        one = self._encrypted.get(address)
-        if one is None:
+        """All values of the object. VaultError if it cannot be decrypted, or decrypts to another object."""
+        entry = self._encrypted.get(address)
+        if entry is None:
             return await self._plain.read(address, keys)
-        async with self._one_at_a_time:
-            if one.text not in self._decrypted:
-                self._decrypted[one.text] = await self._outcome(one)
-        manifests = self._decrypted[one.text]
+        async with self._lock:
+            if entry.text not in self._decrypted:
+                self._decrypted[entry.text] = await self._try_decrypt(entry)
+        manifests = self._decrypted[entry.text]
         if isinstance(manifests, VaultError):
             raise VaultError(manifests.message, hint=manifests.hint)
-        return _values(manifests, address, one)
+        return _find_values(manifests, address, entry)
 
-    async def _outcome(self, one: Encrypted) -> Manifests | VaultError:
+    async def _try_decrypt(self, entry: Encrypted) -> Manifests | VaultError:
         """Each text is decrypted once for all callers, and all callers get its error."""
         try:
-            return await self._decrypt(one)
+            return await self._decrypt(entry)
         except VaultError as error:
             return error
 
-    async def _decrypt(self, one: Encrypted) -> Manifests:
-        form = "json" if one.source.path.endswith(".json") else "yaml"
-        plain = await self._sops.decrypt(one.text, form=form, where=one.source.path)
-        return read_manifests({one.source.path: plain}, namespace=self._namespace)
+    async def _decrypt(self, entry: Encrypted) -> Manifests:
+        form = "json" if entry.source.path.endswith(".json") else "yaml"
+        plain = await self._sops.decrypt(entry.text, form=form, path=entry.source.path)
+        return read_manifests({entry.source.path: plain}, namespace=self._namespace)
 
 
-def _values(manifests: Manifests, address: Address, one: Encrypted) -> Mapping[str, Secret]:
+def _find_values(manifests: Manifests, address: Address, entry: Encrypted) -> Mapping[str, Secret]:
     place = (address.namespace, address.name)
-    if wrong := next((problem for problem in manifests.problems if problem.is_error), None):
-        raise VaultError(f"{one.source}, once decrypted: {wrong.message}", hint=wrong.hint)
+    if problem := next((each for each in manifests.problems if each.is_error), None):
+        raise VaultError(f"{entry.source}, once decrypted: {problem.message}", hint=problem.hint)
     if address.holder is Holder.SECRET and place in manifests.secrets:
         return manifests.secrets[place]
     if address.holder is Holder.CONFIG_MAP and place in manifests.config_maps:
         return {key: Secret(value) for key, value in manifests.config_maps[place].items()}
     raise VaultError(
-        f"{one.source} does not decrypt to {address}.",
+        f"{entry.source} does not decrypt to {address}.",
         hint="Encrypt only the values: `sops encrypt --encrypted-regex '^(data|stringData)$'`.",
     )

@@ -1,7 +1,7 @@
 """Secrets from variables of the environment: `GITSYNC_SECRET_<NAMESPACE>_<NAME>_<KEY>` and no others.
 
-The prefix keeps a manifest from asking for any other variable. Capitals and underscores lose what tells names apart,
-so a variable belongs to the first key that it is asked for; another key that would read the same one is refused.
+The prefix keeps a manifest from asking for any other variable. Names that differ may result in one variable, so a
+variable belongs to the first key that reads it; another key of the same variable is refused.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ class EnvironmentSource:
 
     def __init__(self, variables: Mapping[str, str]) -> None:
         self._variables = {name: value for name, value in variables.items() if name.startswith(PREFIX)}
-        self._asked: dict[str, tuple[Address, str]] = {}
+        self._owners: dict[str, tuple[Address, str]] = {}
 
     async def read(self, address: Address, keys: Sequence[str]) -> Mapping[str, Secret] | None:
         if address.holder is not Holder.SECRET:
             return None
         check_names(address, keys)
         names = {key: make_secret_variable(address, key) for key in keys}
-        found = {key: self._value(name, address, key) for key, name in names.items() if self._variables.get(name)}
-        return found or None  # a pipeline sets what it has no value for to nothing: that is not there
+        values = {key: self._read_value(name, address, key) for key, name in names.items() if self._variables.get(name)}
+        return values or None  # a pipeline sets variables without a value to "": these are absent
 
-    def _value(self, name: str, address: Address, key: str) -> Secret:
-        first = self._asked.setdefault(name, (address, key))
+    def _read_value(self, name: str, address: Address, key: str) -> Secret:
+        first = self._owners.setdefault(name, (address, key))
         if first != (address, key):
             raise VaultError(
                 f"The variable {name} is ambiguous: {key} of {address}, or {first[1]} of {first[0]}.",

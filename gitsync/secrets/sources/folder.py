@@ -1,8 +1,8 @@
 """Secrets and config maps from a folder: one folder an object, one file a key, as Kubernetes mounts them.
 
-An object is in FOLDER/NAMESPACE/NAME, or, where its namespace is the run's own, in FOLDER/NAME. Contents are taken
+An object is in FOLDER/NAMESPACE/NAME, or, if its namespace is the run's own, in FOLDER/NAME. Contents are taken
 exactly as they are, a newline at the end with them (docs/reference/reconciliation.md#secret-and-config-map-inputs).
-What cannot be read is unknown, not absent.
+An unreadable value is unknown, not absent.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from gitsync.secrets.naming import check_names
 from gitsync.secrets.protocols import VaultError
 
 NOTE = ".gitsync.json"
-"""What the sink that writes such folders keeps beside the keys, and no key may be called."""
+"""The file in which the sink of such folders keeps its note; a key may not have this name."""
 
 _READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW  # a pipe is not waited for
 
@@ -35,25 +35,25 @@ class FolderSource:
         self._namespace = namespace
 
     async def read(self, address: Address, keys: Sequence[str]) -> Mapping[str, Secret] | None:
-        """As `Source.read`. Of a whole object, files whose names begin with a dot are left out: they are Kubernetes'
-        own, or an editor's; asked for by name they are read.
+        """As `Source.read`. A whole object has no files whose names begin with a dot: they belong to Kubernetes or an
+        editor. A key with such a name can be read.
         """
         top = self._tops[address.holder]
         if top is None:
             return None
         check_names(address, keys)
         try:
-            folder = self._folder(top, address)
+            folder = self._find_folder(top, address)
             if folder is None:
                 return None
-            return self._values(top, folder, keys or _keys(folder))
+            return self._read_values(top, folder, keys or _list_keys(folder))
         except OSError as error:
             raise VaultError(
                 f"{error.filename or top} cannot be read, so the values of {address} are unknown: {error.strerror}.",
                 hint="Grant this user read access.",
             ) from error
 
-    def _folder(self, top: Path, address: Address) -> Path | None:
+    def _find_folder(self, top: Path, address: Address) -> Path | None:
         if not _is_folder(top):
             setting = "--secrets-folder" if address.holder is Holder.SECRET else "--config-maps-folder"
             raise VaultError(f"There is no folder {top}.", hint=f"Create it, or check {setting}.")
@@ -61,10 +61,10 @@ class FolderSource:
         if _is_folder(nested):
             return nested
         flat = top / address.name
-        return flat if address.namespace == self._namespace and _is_an_object(flat) else None
+        return flat if address.namespace == self._namespace and _is_object(flat) else None
 
-    def _values(self, top: Path, folder: Path, keys: Iterable[str]) -> Mapping[str, Secret]:
-        contents = {key: _content(top, folder / key) for key in keys if key != NOTE}
+    def _read_values(self, top: Path, folder: Path, keys: Iterable[str]) -> Mapping[str, Secret]:
+        contents = {key: _read_content(top, folder / key) for key in keys if key != NOTE}
         return {
             key: decode_secret(content, str(folder / key)) for key, content in contents.items() if content is not None
         }
@@ -78,20 +78,20 @@ def _is_folder(path: Path) -> bool:
         return False
 
 
-def _is_an_object(path: Path) -> bool:
+def _is_object(path: Path) -> bool:
     """A folder of folders alone is a namespace, which may have the name of an object."""
     if not _is_folder(path):
         return False
-    inside = [each for each in path.iterdir() if not each.name.startswith(".")]
-    return not inside or any(not each.is_dir() for each in inside)
+    entries = [entry for entry in path.iterdir() if not entry.name.startswith(".")]
+    return not entries or any(not entry.is_dir() for entry in entries)
 
 
-def _keys(folder: Path) -> list[str]:
-    return sorted(each.name for each in folder.iterdir() if not each.name.startswith("."))
+def _list_keys(folder: Path) -> list[str]:
+    return sorted(entry.name for entry in folder.iterdir() if not entry.name.startswith("."))
 
 
-def _content(top: Path, file: Path) -> bytes | None:
-    """The bytes of a file, one more than allowed at most; None where there is none, or a folder has the name."""
+def _read_content(top: Path, file: Path) -> bytes | None:
+    """The bytes of a file, one more than allowed at most; None if it does not exist or is a folder."""
     try:
         real = file.resolve(strict=True)
     except (FileNotFoundError, NotADirectoryError):
@@ -117,6 +117,6 @@ def _content(top: Path, file: Path) -> bytes | None:
 
 def _read(descriptor: int) -> bytes:
     content = b""
-    while part := os.read(descriptor, MOST_BYTES + 1 - len(content)):
-        content += part
+    while chunk := os.read(descriptor, MOST_BYTES + 1 - len(content)):
+        content += chunk
     return content

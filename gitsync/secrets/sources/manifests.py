@@ -19,8 +19,8 @@ class ManifestSource:
         self._manifests = manifests
 
     async def read(self, address: Address, _keys: Sequence[str]) -> Mapping[str, Secret] | None:
-        place = (address.namespace, address.name)
+        identity = (address.namespace, address.name)
         if address.holder is Holder.SECRET:
-            return self._manifests.secrets.get(place)
-        found = self._manifests.config_maps.get(place)
-        return None if found is None else {key: Secret(value) for key, value in found.items()}
+            return self._manifests.secrets.get(identity)
+        config_map = self._manifests.config_maps.get(identity)
+        return None if config_map is None else {key: Secret(value) for key, value in config_map.items()}
