@@ -17,7 +17,8 @@ from gitsync.model.clock import format_rfc3339
 from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.export import Address
 from gitsync.model.gvk import Key
-from gitsync.model.plan import Apply, Node, Prune
+from gitsync.model.plan import Apply, Node
+from gitsync.model.policy import Policy
 from gitsync.model.record import Claim, PendingOperation, Record, WriteStreak
 from gitsync.model.result import Result
 from gitsync.model.verdict import Action, Comparison, Verdict
@@ -113,46 +114,39 @@ def build_unattempted(node: Node, agent: str) -> Result:
     """Return the result of a node that the run did not reach: its record stays as it is. `agent` is the run's; records
     of other agents do not change.
     """
-    return _build_unattempted_apply(node, agent) if isinstance(node, Apply) else _build_unattempted_prune(node)
+    record = node.record
+    result = Result(
+        key=node.key,
+        manifest_api_version=record.manifest_api_version if record else "",
+        source=None,
+        arm_id=record.arm_id if record and record.arm_id else None,
+        policy=record.policy if record else Policy.MANAGE,
+        verdict=Verdict.UNKNOWN,
+        condition=NO_TURN,
+        is_fine=False,
+        exists=_was_ours(record),
+        may_mend=True,
+        record=record,
+        owner=record.owner if record else None,
+        depends_on=record.depends_on if record else (),
+    )
+    return _replace_by_manifest(result, node, agent) if isinstance(node, Apply) else result
 
 
-def _build_unattempted_apply(apply: Apply, agent: str) -> Result:
+def _replace_by_manifest(result: Result, apply: Apply, agent: str) -> Result:
+    """Put what the manifest says in place of what the record says. A record moves with its manifest to another unit."""
     prepared, record = apply.prepared, apply.record
     if record and record.agent in {"", agent} and not apply.held:
         record = replace(record, unit=find_unit(prepared.resource.source.path))
-    return Result(
-        key=apply.key,
+    return replace(
+        result,
         manifest_api_version=prepared.resource.gvk.api_version,
         source=prepared.resource.source,
         arm_id=prepared.arm_id or None,
         policy=prepared.policy,
-        verdict=Verdict.UNKNOWN,
-        condition=NO_TURN,
-        is_fine=False,
-        exists=_was_ours(record),
-        may_mend=True,
         record=record,
         owner=prepared.owner.key if prepared.owner else None,
         depends_on=prepared.depends_on,
-    )
-
-
-def _build_unattempted_prune(prune: Prune) -> Result:
-    record = prune.record
-    return Result(
-        key=prune.key,
-        manifest_api_version=record.manifest_api_version,
-        source=None,
-        arm_id=record.arm_id or None,
-        policy=record.policy,
-        verdict=Verdict.UNKNOWN,
-        condition=NO_TURN,
-        is_fine=False,
-        exists=_was_ours(record),
-        may_mend=True,
-        record=record,
-        owner=record.owner,
-        depends_on=record.depends_on,
     )
 
 
