@@ -31,7 +31,8 @@ class Claim(StrEnum):
 class Trust(StrEnum):
     """What came of checking the seal of a record."""
 
-    UNCHECKED = "unchecked"  # no key, or another agent's
+    UNCHECKED = "unchecked"  # nothing to check, or another agent's
+    NO_KEY = "no-key"  # sealed, and this run has no key
     SIGNED = "signed"
     SIGNED_BEFORE = "signed-before"  # with the previous key
     UNSIGNED = "unsigned"

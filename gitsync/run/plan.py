@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gitsync.config.config import Config
-from gitsync.errors import SourceError
+from gitsync.errors import SourceError, StateError
 from gitsync.manifests.selection import Selection, find_unmatched, select_prepared
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.plan import Plan, Surroundings
@@ -101,9 +101,10 @@ def _can_delete(connections: Connections, record: Record) -> bool:
 
 
 def refuse(config: Config, connections: Connections, plan: Plan, state: State, *, writes: bool) -> None:
-    """Stop before anything is touched: a dirty working tree, an invalid manifest with --strict, too many deletes.
+    """Stop before anything is touched: a dirty working tree, an invalid manifest with --strict, too many deletes, no
+    key for signed records.
 
-    Raises SourceError or UnsafePlanError.
+    Raises SourceError, StateError or UnsafePlanError.
     """
     if writes and connections.source.dirty and not config.allow_dirty:
         raise SourceError(
@@ -111,6 +112,11 @@ def refuse(config: Config, connections: Connections, plan: Plan, state: State, *
             hint="Commit them, or run again with --allow-dirty.",
         )
     refuse_invalid(config, plan)
+    if writes and any(record.trust is Trust.NO_KEY for record in state.records.values()):
+        raise StateError(
+            "The records are signed, and this run has no key, so it would write records without seals.",
+            hint="Set GITSYNC_DIGEST_KEY to the key that the other runs use.",
+        )
     if writes and config.prune:
         owned_count = sum(record.claim.is_ours and record.agent == config.agent for record in state.records.values())
         refuse_unsafe(plan, owned_count, config.max_deletes)

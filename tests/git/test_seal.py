@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 import yaml
 from builders import record, vnet, vnet_id
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gitsync.git.state.codec import decode, encode
@@ -69,7 +69,8 @@ def test_a_changed_record_is_altered(members, why):
         (encode(RECORD), OURS, Trust.UNSIGNED, "written without a key"),
         (encode(RECORD, RecordSeals("us", OTHER)), OURS, Trust.OTHER_KEY, "a key that we do not have"),
         (encode(RECORD, RecordSeals("us", OLD)), RecordSeals("us", KEY, OLD), Trust.SIGNED_BEFORE, "keys are rotated"),
-        (encode(RECORD, OURS), RecordSeals("us"), Trust.UNCHECKED, "without a key nothing is checked"),
+        (encode(RECORD, OURS), RecordSeals("us"), Trust.NO_KEY, "without a key a seal cannot be checked"),
+        (encode(RECORD), RecordSeals("us"), Trust.UNCHECKED, "and without a seal there is nothing to check"),
         (encode(RECORD), RecordSeals("them", KEY), Trust.UNCHECKED, "other agents check their own"),
         (encode(replace(RECORD, agent="")), RecordSeals("them", KEY), Trust.UNSIGNED, "a record of no agent is ours"),
         (changed(seal=""), OURS, Trust.OTHER_KEY, "an empty seal is not a valid one"),
@@ -101,6 +102,11 @@ VALUES = st.recursive(
 )
 
 
+@example(
+    applied={"a": -(1 << 63) - 1, "b": 10**30, "c": 1 << 64, "d": 2.0, "e": 1e22},
+    claim=Claim.NONE,
+    policy=Policy.MANAGE,
+)
 @given(
     applied=st.dictionaries(st.text(max_size=5), VALUES, max_size=4),
     claim=st.sampled_from(Claim),

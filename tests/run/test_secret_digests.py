@@ -9,6 +9,7 @@ import pytest
 from loguru import logger
 from world import GROUP, GROUP_ID, World, of
 
+from gitsync.errors import StateError
 from gitsync.git.state.plan_file import encode
 from gitsync.model.secret import Secret
 from gitsync.model.verdict import Action, Verdict
@@ -106,30 +107,39 @@ def test_without_a_key_it_is_said_that_a_change_cannot_be_seen(world):
 
 
 @pytest.mark.parametrize(
-    "first, then, reason, why",
+    "first, reason, why",
     [
-        (KEY, OTHER_KEY, MADE_WITH_ANOTHER_KEY, "digests by two keys differ whatever the secret is"),
-        (None, KEY, MADE_WITHOUT_KEY, "nothing is known of what was sent without a key"),
-        (KEY, None, NO_KEY, "without the key no digest can be made to compare with"),
+        (OTHER_KEY, MADE_WITH_ANOTHER_KEY, "digests by two keys differ whatever the secret is"),
+        (None, MADE_WITHOUT_KEY, "nothing is known of what was sent without a key"),
     ],
 )
-def test_another_key_writes_nothing_and_says_so(world, first, then, reason, why):
+def test_another_key_writes_nothing_and_says_so(world, first, reason, why):
     estate(world, "one").sync(digest_key=first)
+    if first is None:
+        world.sign(KEY)
     for _ in range(2):
-        server = server_of(world.sync(digest_key=then))
+        server = server_of(world.sync(digest_key=KEY, previous_digest_key=first))
         assert (server.verdict, server.because, world.writes) == (Verdict.IN_SYNC, {PASSWORD: reason}, []), why
+
+
+def test_a_plan_without_the_key_cannot_compare_and_a_sync_is_refused(world):
+    estate(world, "one").sync(digest_key=KEY)
+    server = server_of(world.plan())
+    assert (server.verdict, server.because) == (Verdict.IN_SYNC, {PASSWORD: NO_KEY})
+    with pytest.raises(StateError, match="this run has no key"):
+        world.sync()
 
 
 def test_the_next_write_makes_digests_with_the_new_key(world):
     estate(world, "one").sync(digest_key=KEY)
-    estate(world, "one", SERVER.replace('"16"', '"15"')).sync(digest_key=OTHER_KEY)
+    estate(world, "one", SERVER.replace('"16"', '"15"')).sync(digest_key=OTHER_KEY, previous_digest_key=KEY)
     assert server_of(world.sync(digest_key=OTHER_KEY)).because == {}
     assert server_of(estate(world, "two", SERVER.replace('"16"', '"15"')).plan(digest_key=OTHER_KEY)).differences
 
 
 def test_all_can_be_digested_anew_at_once(world):
     estate(world, "one").sync(digest_key=KEY)
-    world.sync(digest_key=OTHER_KEY, always_put=True)
+    world.sync(digest_key=OTHER_KEY, previous_digest_key=KEY, always_put=True)
     assert server_of(world.sync(digest_key=OTHER_KEY)).because == {}
     assert server_of(estate(world, "two").plan(digest_key=OTHER_KEY)).verdict is Verdict.PENDING
 
@@ -149,7 +159,10 @@ def test_equal_secrets_have_unequal_digests_and_none_shows_the_value(world):
     other = SERVER.replace("name: orders\n", "name: orders2\n")
     world.says(group=GROUP, server=SERVER, other=other, secret=secret(MARKER)).sync(digest_key=KEY)
     lines = [
-        line.strip() for path in world.state.rglob("*.yaml") for line in path.read_text().splitlines() if "hmac" in line
+        line.strip()
+        for path in world.state.rglob("*.yaml")
+        for line in path.read_text().splitlines()
+        if "$secret" in line
     ]
     assert len(lines) == len(set(lines)) == 2
     assert all(line.startswith("$secret: hmac-sha256:") for line in lines)
@@ -163,7 +176,7 @@ def test_a_record_of_the_first_release_is_taken_for_one_without_a_key(world):
     )
     assert count == 1
     place.write_text(changed)
-    server = server_of(world.sync(digest_key=KEY))
+    server = server_of(world.sign(KEY).sync(digest_key=KEY))
     assert (server.verdict, server.because, world.writes) == (Verdict.IN_SYNC, {PASSWORD: MADE_WITHOUT_KEY}, [])
 
 
@@ -177,7 +190,7 @@ def test_no_value_of_a_secret_is_left_anywhere(world, tmp_path):
             world.sync(digest_key=KEY),
             estate(world, MARKER + "-2").plan(**plan_file),
             world.sync(digest_key=KEY),
-            world.sync(),
+            world.plan(),
         ]
         world.outside("PATCH", SERVER_ID, {"properties": {"version": "15"}}, "2023-06-01-preview")
         told.append(world.sync(digest_key=KEY))

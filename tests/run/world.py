@@ -27,9 +27,12 @@ from gitsync.extensions.registry import BUILT_IN, Registry
 from gitsync.git.source.checkout import open_checkout
 from gitsync.git.state.folder import StatusFolder
 from gitsync.git.state.seal import RecordSeals
+from gitsync.git.state.store import Update
 from gitsync.model.gvk import Key
+from gitsync.model.record import Trust
 from gitsync.model.report import Report
 from gitsync.model.result import Result
+from gitsync.model.secret import Secret
 from gitsync.model.signin import Method, SignIn
 from gitsync.redaction import Redactions
 from gitsync.report.progress import Silent
@@ -77,6 +80,14 @@ class World:
 
     def plan(self, **settings: Any) -> Report:
         return asyncio.run(self._run(writes=False, **settings))
+
+    def sign(self, key: Secret) -> World:
+        """Sign what is recorded, as `gitsync status --sign` does."""
+        with StatusFolder(self.state, RecordSeals(Config().agent, key)) as store:
+            state = store.load()
+            signed = {key: replace(record, trust=Trust.SIGNED) for key, record in state.records.items()}
+            store.save(Update(records=signed, revision=state.revision, summary=None, report=None, headline="Sign"))
+        return self
 
     def azure(self) -> AbstractAsyncContextManager[Emulator]:
         return Emulator(self.settings, self.store, self.clock)

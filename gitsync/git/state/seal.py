@@ -23,6 +23,7 @@ SEAL = "seal"
 
 _SCHEME = "hmac-sha256"
 _SMALLEST, _LARGEST = -(1 << 63), (1 << 64) - 1
+_LONGEST_WHOLE = 1e21
 _NOT_COVERED = frozenset({SEAL, "requestId"})  # the id of the request belongs to the condition
 
 
@@ -45,9 +46,11 @@ class RecordSeals:
         checked by their own runs.
         """
         members = document["gitsync"]
-        if self.key is None or members.get("agent", "") not in {"", self.agent}:
-            return Trust.UNCHECKED
         seal = members.get(SEAL)
+        if members.get("agent", "") not in {"", self.agent}:
+            return Trust.UNCHECKED
+        if self.key is None:
+            return Trust.UNCHECKED if seal is None else Trust.NO_KEY
         if not isinstance(seal, str):
             return Trust.UNSIGNED
         if hmac.compare_digest(seal.encode(), _make_seal(self.key, document).encode()):
@@ -73,13 +76,18 @@ def _make_seal(key: Secret, document: Mapping[str, Any]) -> str:
 
 
 def _normalize_numbers(value: Any) -> Any:
-    """A value as it is read back from YAML: a number beyond 64 bits becomes a float, as in Kubernetes."""
+    """Return a value as it is read back from YAML, with the numbers of Go: beyond 64 bits a float, and a float without a
+    fraction a whole number if it is short enough to be written as one.
+    """
     if isinstance(value, Mapping):
         return {name: _normalize_numbers(child) for name, child in value.items()}
     if isinstance(value, list | tuple):
         return [_normalize_numbers(child) for child in value]
     is_large = isinstance(value, int) and not _SMALLEST <= value <= _LARGEST
-    return float(value) if is_large else value
+    if not is_large and not isinstance(value, float):
+        return value
+    number = float(value)
+    return int(number) if number.is_integer() and abs(number) < _LONGEST_WHOLE else number
 
 
 def _make_key_name(key: Secret) -> str:
