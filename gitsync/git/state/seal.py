@@ -76,7 +76,7 @@ def _make_seal(key: Secret, document: Mapping[str, Any]) -> str:
 
 
 def _normalize_numbers(value: Any) -> Any:
-    """Return a value as it is read back from YAML, with the numbers of Go: beyond 64 bits a float, and a float without a
+    """Return a value as it is read back from YAML, with the numbers of Go: beyond 64 bits a float, and a float that has no
     fraction a whole number if it is short enough to be written as one.
     """
     if isinstance(value, Mapping):
