@@ -18,7 +18,7 @@ from gitsync.redaction import Redactions
 
 OUTPUTS = REPORT_OUTPUTS
 
-READING = (*OFFLINE, "strict")
+READING = (*OFFLINE, "strict", "trusted_keys")
 AZURE = (
     "tenant_id",
     "client_id",

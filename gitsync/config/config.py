@@ -66,6 +66,12 @@ class Config:
     git_timeout: float = declare_setting(300.0, "Timeout of one git command.", form=SettingForm.DURATION)
     git_username: str = declare_setting("x-access-token", "User name for git over HTTPS, used with the token.")
     git_token: Secret | None = declare_setting(None, "Token for git over HTTPS.", form=SettingForm.SECRET, flag="")  # noqa: RUF009 - a row of the table
+    trusted_keys: str | None = declare_setting(
+        None,
+        "Only apply commits that one of the keys in this file has signed: PGP public key blocks, ssh public keys, or "
+        "lines of an allowed signers file.",
+        metavar="FILE",
+    )
     digest_key: Secret | None = declare_setting(  # noqa: RUF009 - a row of the table
         None,
         "Key that signs records, and of the digests that replace secrets in records and plans: 32 random characters "

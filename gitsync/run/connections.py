@@ -23,6 +23,7 @@ from gitsync.config.source_settings import SourceSettings, find_source_settings
 from gitsync.extensions.registry import Registry
 from gitsync.git.access import GitAccess
 from gitsync.git.source.checkout import Checkout, open_checkout
+from gitsync.git.source.trusted_keys import read_trusted_keys
 from gitsync.git.state.seal import RecordSeals
 from gitsync.git.state.store import StateStore
 from gitsync.git.state.stores import open_store
@@ -169,6 +170,7 @@ def _open_checkout(config: Config, grace: Grace) -> Checkout:
         access=access,
         status_dir=status,
         config_file=config.config_file,
+        trusted=read_trusted_keys(config.trusted_keys) if config.trusted_keys else None,
     )
 
 

@@ -16,6 +16,7 @@ from gitsync.errors import ConfigError, SourceError
 from gitsync.git.access import GitAccess
 from gitsync.git.source.checkout import open_checkout
 from gitsync.git.source.revisions import RevisionManifests, read_revision
+from gitsync.git.source.trusted_keys import read_trusted_keys
 from gitsync.manifests.credential_secret import iterate_secrets
 from gitsync.manifests.selection import find_unmatched, select_prepared
 from gitsync.model.clock import Clock, format_rfc3339
@@ -82,9 +83,12 @@ def plan_revisions(config: Config, clock: Clock, redactions: Redactions) -> Repo
 def _read_both(config: Config) -> tuple[RevisionManifests, RevisionManifests]:
     access = GitAccess(token=config.git_token, username=config.git_username, timeout=config.git_timeout)
     status_dir = Path(config.status_dir) if config.status_dir else None
+    trusted = read_trusted_keys(config.trusted_keys) if config.trusted_keys else None
 
     def read(name: str) -> RevisionManifests:
-        return read_revision(config.source, name, path=config.path, access=access, status_dir=status_dir)
+        return read_revision(
+            config.source, name, path=config.path, access=access, status_dir=status_dir, trusted=trusted
+        )
 
     if config.from_revision is None:
         raise AssertionError("asked for a revision that has no name")
@@ -98,6 +102,7 @@ def _read_both(config: Config) -> tuple[RevisionManifests, RevisionManifests]:
         access=access,
         status_dir=status_dir,
         config_file=config.config_file,
+        trusted=trusted,
     ) as checkout:
         after = RevisionManifests(
             commit=checkout.revision,

@@ -1,7 +1,8 @@
 """Earlier revisions of a source, for removed manifests: their policy is that of their last revision.
 
 A checkout is shallow, so an earlier revision is fetched on demand, into a temporary repository: gitsync never writes to
-the repository of a user. A revision that cannot be fetched is None, not an error: the record then decides.
+the repository of a user. A revision that cannot be fetched is None, not an error: the record then decides. So is, with
+trusted keys, one that none of them vouches for.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from gitsync.git.command import GitFailedError, Repository
 from gitsync.git.source.clone import Clone, fetch_commit, has_commit, open_clone
 from gitsync.git.source.contents import Wanted, read_contents, read_settings
 from gitsync.git.source.revision import Revision
+from gitsync.git.source.signature import check_signature
+from gitsync.git.source.trusted_keys import TrustedKeys
 
 _MOST = 50
 """The most revisions to search: each costs reading all its manifests."""
@@ -23,23 +26,31 @@ _MOST = 50
 
 class History:
     """`repository` has `commit`, the revision that was checked out; `remote` may have missing ones. `root` is the
-    folder of the source inside the repository. Close it when done.
+    folder of the source inside the repository, and `trusted` are the keys that signed `commit`. Close it when done.
     """
 
     def __init__(
-        self, repository: Repository, commit: str, *, root: str, remote: Remote | None, clone: Clone | None = None
+        self,
+        repository: Repository,
+        commit: str,
+        *,
+        root: str,
+        remote: Remote | None,
+        clone: Clone | None = None,
+        trusted: TrustedKeys | None = None,
     ) -> None:
         self._repository = repository
         self._commit = commit
         self._root = root
         self._remote = remote
         self._clone = clone
+        self._trusted = trusted
 
     def files_at(self, revision: str, wanted: Wanted) -> Mapping[str, bytes] | None:
         """The manifests of another revision, by the same rules; None if it cannot be read."""
         try:
             repository = self._find_repository_with(revision)
-            if repository is None:
+            if repository is None or not self._is_vouched_for(repository, revision):
                 return None
             listing = Revision(repository=repository, commit=revision, root=self._root)
             return read_contents(listing, replace(wanted, has_settings=False)).files
@@ -50,7 +61,7 @@ class History:
         """The source's own settings at another revision; None if there are none or they cannot be read."""
         try:
             repository = self._find_repository_with(revision)
-            if repository is None:
+            if repository is None or not self._is_vouched_for(repository, revision):
                 return None
             return read_settings(Revision(repository=repository, commit=revision, root=self._root))
         except (GitFailedError, SourceError):
@@ -81,6 +92,16 @@ class History:
             return self._repository
         clone = self._open_clone()
         return clone.repository if clone and fetch_commit(clone, revision) else None
+
+    def _is_vouched_for(self, repository: Repository, revision: str) -> bool:
+        """Whether a revision may be read: who signs a commit signs its history."""
+        if self._trusted is None or self._has_history(repository, revision):
+            return True
+        try:
+            check_signature(repository, revision, self._trusted)
+        except SourceError:
+            return False
+        return True
 
     def _open_clone(self) -> Clone | None:
         if self._clone is None and self._remote is not None:
