@@ -53,7 +53,17 @@ VAULT = (
     "export_sops_folder",
     "export_dotenv",
 )
-DECIDING = ("prune", "max_deletes", "adopt", "always_put", "flap_limit", "agent", "digest_key", "previous_digest_key")
+DECIDING = (
+    "prune",
+    "max_deletes",
+    "allow_rollback",
+    "adopt",
+    "always_put",
+    "flap_limit",
+    "agent",
+    "digest_key",
+    "previous_digest_key",
+)
 TELLING = ("status_branch", "report_dir", "output", "fail_on")
 
 

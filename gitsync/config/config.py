@@ -263,6 +263,9 @@ class Config:
         "Default: the smaller of 10 and a fifth of the inventory, at least 1.",
         form=SettingForm.COUNT,
     )
+    allow_rollback: bool = declare_setting(
+        False, "Allow a revision that is older than the one that was applied last.", form=SettingForm.SWITCH
+    )
     adopt: str = declare_setting(
         "write",
         "Resources that exist without a record: write the values in git, or report the differences only.",
@@ -283,10 +286,8 @@ class Config:
     resource_timeout: float = declare_setting(1800.0, "Timeout of one resource.", form=SettingForm.DURATION)
     run_timeout: float = declare_setting(3000.0, "Timeout of the whole run.", form=SettingForm.DURATION)
     concurrency: int = declare_setting(20, "Maximum number of concurrent requests.", form=SettingForm.POSITIVE)
-    agent: str = declare_setting(
-        "gitsync",
-        "Name of this agent. Resources recorded for another agent are left alone.",
-        variables=("GITSYNC_AGENT", "POD_NAMESPACE"),
+    agent: str | None = declare_setting(
+        None, "Name of this agent. Resources recorded for another agent are left alone. Default: gitsync."
     )
 
     # what it leaves behind

@@ -28,6 +28,7 @@ from gitsync.model.report import Report, RequestCounts
 from gitsync.model.secret import Secret
 from gitsync.planning.plan import make_plan
 from gitsync.planning.revision_diff import Revised, compare_revisions, make_records
+from gitsync.planning.run_problems import find_too_many_deletes
 from gitsync.redaction import Redactions
 from gitsync.report.masked import mask_report
 from gitsync.request.credential_choice import choose_offline
@@ -56,6 +57,7 @@ def plan_revisions(config: Config, clock: Clock, redactions: Redactions) -> Repo
     new, manifests = _read_revised(config, clock, after, config.to_revision or "", redactions)
     plan = _make_plan(config, old, new, (*after.problems, *manifests.problems), manifests)
     refuse_invalid(config, plan)
+    plan = _with_refusal(config, plan, old)
     results = tuple(
         result
         for result in compare_revisions(plan, old, new, prune=config.prune)
@@ -78,6 +80,15 @@ def plan_revisions(config: Config, clock: Clock, redactions: Redactions) -> Repo
         coverage=coverage_of(after.files, after.ignored, manifests),
     )
     return mask_report(report, redactions.mask)
+
+
+def _with_refusal(config: Config, plan: Plan, old: Revised) -> Plan:
+    """The plan with the problem for which a sync with --prune would refuse it, if there is one."""
+    if not config.prune:
+        return plan
+    ours = sum(record.claim.is_ours for record in make_records(old).values())
+    found = find_too_many_deletes(plan, ours, config.max_deletes)
+    return replace(plan, problems=(*plan.problems, found)) if found else plan
 
 
 def _read_both(config: Config) -> tuple[RevisionManifests, RevisionManifests]:

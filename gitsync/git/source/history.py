@@ -83,6 +83,33 @@ class History:
         except GitFailedError:
             return (since,)
 
+    def precedes(self, later: str) -> bool | None:
+        """Whether the checked-out commit is an ancestor of `later`; None if the history between cannot be read."""
+        if later == self._commit:
+            return False
+        try:
+            repository = self._find_repository_with(later)
+            if repository is None:
+                return None
+            if _is_ancestor(repository, self._commit, later):
+                return True
+            if has_commit(repository, self._commit) and not _is_shallow(repository):
+                return False
+            return self._precedes_at_remote(repository, later)
+        except GitFailedError:
+            return None
+
+    def _precedes_at_remote(self, repository: Repository, later: str) -> bool | None:
+        """The same with the history of `later` back to the time of the checked-out commit."""
+        date = _find_date(self._repository, self._commit)
+        if date > _find_date(repository, later):
+            return False  # and a server refuses to send a history without commits
+        clone = self._open_clone()
+        if clone is None:
+            return None
+        clone.fetch(f"+{later}:refs/gitsync/later", depth=(f"--shallow-since={date}",))
+        return _is_ancestor(clone.repository, self._commit, later)
+
     def close(self) -> None:
         if self._clone is not None:
             self._clone.close()
@@ -110,16 +137,14 @@ class History:
 
     def _has_history(self, repository: Repository, since: str) -> bool:
         """Tell whether the history from the checked-out commit back to `since` is in the repository."""
-        return has_commit(repository, self._commit) and repository.succeeds(
-            "merge-base", "--is-ancestor", since, self._commit
-        )
+        return has_commit(repository, self._commit) and _is_ancestor(repository, since, self._commit)
 
     def _deepen(self, since: str) -> Repository:
         """A clone with the history back to the time of `since`."""
         clone = self._open_clone()
         if clone is None or not fetch_commit(clone, since):
             raise GitFailedError(f"There is no remote to fetch the history since {since} from.")
-        date = clone.repository.line("log", "-1", "--format=%ct", since)
+        date = _find_date(clone.repository, since)
         clone.fetch(f"+{self._commit}:refs/gitsync/deepened", depth=(f"--shallow-since={date}",))
         return clone.repository
 
@@ -129,3 +154,17 @@ class History:
         changes = ("log", "--first-parent", "--format=%P", f"--max-count={_MOST}", f"{since}..{self._commit}")
         lines = repository.line(*changes, "--", folder).splitlines()
         return [line.split()[0] for line in lines if line.strip()]
+
+
+def _is_ancestor(repository: Repository, earlier: str, later: str) -> bool:
+    """As far as the history is here."""
+    return repository.succeeds("merge-base", "--is-ancestor", earlier, later)
+
+
+def _is_shallow(repository: Repository) -> bool:
+    return repository.line("rev-parse", "--is-shallow-repository") == "true"
+
+
+def _find_date(repository: Repository, commit: str) -> int:
+    """When a commit was committed, in seconds since 1970."""
+    return int(repository.line("log", "-1", "--format=%ct", commit))

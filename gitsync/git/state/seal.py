@@ -28,13 +28,14 @@ _NOT_COVERED = frozenset({SEAL, "requestId"})  # the id of the request belongs t
 
 @dataclass(frozen=True, slots=True)
 class RecordSeals:
-    """Makes and checks the seals of one agent. Without a `key` nothing is made or checked; `previous` is the key that
-    was used before, which still counts.
+    """Makes and checks the seals of one agent, whose `former` name may be in its records. Without a `key` nothing is made
+    or checked; `previous` is the key that was used before, which still counts.
     """
 
     agent: str = ""
     key: Secret | None = field(default=None, repr=False)
     previous: Secret | None = field(default=None, repr=False)
+    former: str = ""
 
     def make(self, document: Mapping[str, Any]) -> str:
         """The seal for the document of a record; "" without a key."""
@@ -45,7 +46,7 @@ class RecordSeals:
         checked by their own runs.
         """
         members = document["gitsync"]
-        if self.key is None or members.get("agent", "") not in {"", self.agent}:
+        if self.key is None or members.get("agent", "") not in {"", self.agent, self.former}:
             return Trust.UNCHECKED
         seal = members.get(SEAL)
         if not isinstance(seal, str):
