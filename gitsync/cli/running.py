@@ -98,7 +98,7 @@ def _hand_out(options: argparse.Namespace, report: Report, config: Config) -> No
         if config.plan_out and report.review and not report.interrupted:
             write_plan(Path(config.plan_out), report.review)
     finally:
-        tell(report, config, os.environ)
+        tell(report, config, os.environ, verbose=options.verbose)
         list_left_out(options, config, report.coverage)
 
 
@@ -109,6 +109,6 @@ def execute_revision_plan(options: argparse.Namespace, config: Config) -> int:
 
     redactions: Redactions = options.redactions
     report = rehearsal.plan_revisions(config, SystemClock(), redactions)
-    tell(report, config, os.environ)
+    tell(report, config, os.environ, verbose=options.verbose)
     list_left_out(options, config, report.coverage)
     return report.exit_code

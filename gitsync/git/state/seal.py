@@ -28,8 +28,8 @@ _NOT_COVERED = frozenset({SEAL, "requestId"})  # the id of the request belongs t
 
 @dataclass(frozen=True, slots=True)
 class RecordSeals:
-    """Makes and checks the seals of one agent, whose `former` name may be in its records. Without a `key` nothing is made
-    or checked; `previous` is the key that was used before, which still counts.
+    """Makes and checks the seals of one agent, whose `former` name may be in its records. Without a `key` nothing is
+    made or checked; `previous` is the key that was used before, which still counts.
     """
 
     agent: str = ""
