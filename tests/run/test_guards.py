@@ -7,6 +7,7 @@ from world import GROUP, GROUP_ID, World, of
 
 from gitsync.errors import UnsafePlanError
 from gitsync.model.verdict import Verdict
+from gitsync.report import markdown, text
 
 TAGGED = GROUP.replace("location: westeurope", "location: westeurope\n      tags: {a: b}")
 OTHER = GROUP.replace("name: core", "name: other")
@@ -142,3 +143,48 @@ def test_a_plan_says_that_a_sync_would_delete_too_much(world):
     assert refusal.value.hint == next(problem.hint for problem in report.problems if problem.code == "TooManyDeletes")
     assert world.plan().exit_code == 0, "without --prune nothing is deleted"
     assert (world.plan(prune=True, max_deletes=3).exit_code, world.sync(prune=True, max_deletes=3).exit_code) == (0, 0)
+
+
+# ---- what a plan knows ----
+
+
+def test_a_plan_foretells_that_a_region_cannot_change(world):
+    world.says(group=GROUP).sync()
+    report = world.says(group=GROUP.replace("westeurope", "northeurope")).plan()
+    assert "Azure cannot move a resource to another region" in of(report, "ResourceGroup").condition.message
+    spelt = world.says(group=GROUP.replace("westeurope", "West Europe")).plan()
+    assert "another region" not in of(spelt, "ResourceGroup").condition.message
+
+
+def test_a_plan_of_creates_has_their_ids_and_bodies(world):
+    report = world.says(group=TAGGED).plan()
+    plain, verbose = text.render(report), text.render(report, verbose=True)
+    assert f"ResourceGroup/core in default, group.yaml:1\n  id: {GROUP_ID}\n" in plain
+    assert '"a": "b"' not in plain
+    assert '  body:\n    {\n      "location": "westeurope",' in verbose
+    assert '"a": "b"' in verbose
+    assert GROUP_ID in markdown.render(report)
+    assert of(world.sync(), "ResourceGroup").body is None, "a sync has done it"
+
+
+def test_the_body_of_a_create_has_no_secret(world):
+    secret = """\
+        apiVersion: v1
+        kind: Secret
+        metadata: {name: admin}
+        stringData: {password: "a password of some length"}
+        """
+    server = """\
+        apiVersion: dbformysql.azure.com/v1api20231230
+        kind: FlexibleServer
+        metadata: {name: db}
+        spec:
+          location: westeurope
+          owner: {name: core}
+          administratorLogin: root
+          administratorLoginPassword: {name: admin, key: password}
+        """
+    report = world.says(group=GROUP, secret=secret, server=server).plan()
+    verbose = text.render(report, verbose=True)
+    assert '"administratorLoginPassword": "<secret>"' in verbose
+    assert "a password of some length" not in verbose
