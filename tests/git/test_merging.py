@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from remembered import a_record
 
+from gitsync.git.state.folder import StatusFolder
 from gitsync.git.state.merging import find_changed_records as changes_of
 from gitsync.git.state.merging import find_changes
 from gitsync.git.state.merging import merge as merge_states
@@ -104,3 +105,18 @@ def test_each_agent_has_a_revision(before, agent, expected, revision, why):
 )
 def test_the_revision_of_an_agent(before, agent, expected, why):
     assert before.find_revision(agent) == expected, why
+
+
+def test_the_revisions_of_agents_are_read_as_they_were_written(tmp_path):
+    store = StatusFolder(tmp_path / "status")
+    for agent, revision in (("a", ONE), ("b", TWO), ("a", THREE)):
+        record = replace(KEPT[agent], generation=int(revision[0]))
+        with store:
+            store.load()
+            store.save(
+                Update(
+                    records={record.key: record}, revision=revision, summary=None, report=None, headline="", agent=agent
+                )
+            )
+    found = store.load()
+    assert (found.revision, found.revisions) == (THREE, {"a": THREE, "b": TWO})

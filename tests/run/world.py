@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import subprocess
 import textwrap
 from contextlib import AbstractAsyncContextManager
@@ -26,7 +27,6 @@ from gitsync.emulator.state.store import MemoryStore
 from gitsync.extensions.registry import BUILT_IN, Registry
 from gitsync.git.source.checkout import open_checkout
 from gitsync.git.state.folder import StatusFolder
-from gitsync.git.state.seal import RecordSeals
 from gitsync.model.gvk import Key
 from gitsync.model.report import Report
 from gitsync.model.result import Result
@@ -34,6 +34,7 @@ from gitsync.model.signin import Method, SignIn
 from gitsync.redaction import Redactions
 from gitsync.report.progress import Silent
 from gitsync.run.connections import Connections, make_opener
+from gitsync.run.record_seals import make_seals
 from gitsync.run.run import sync_revision
 from gitsync.secrets.stores import Places
 
@@ -92,7 +93,7 @@ class World:
     async def _run(self, *, writes: bool, **settings: Any) -> Report:
         self.stop = asyncio.Event()
         config = replace(Config(source=str(self.folder), subscription=SUBSCRIPTION), **settings)
-        seals = RecordSeals(config.agent, config.digest_key, config.previous_digest_key)
+        seals = make_seals(config, os.environ)
         with open_checkout(str(self.folder)) as source, StatusFolder(self.state, seals) as store:
             async with self.azure() as azure:
                 access = self.access(azure.url)
