@@ -17,8 +17,9 @@ RUN python -m pip --python /opt/gitsync/bin/python install --no-cache-dir --disa
 
 FROM ${BASE}
 # git fetches the manifests and writes the status back; the ssh client is what git uses for ssh:// and git@ addresses.
+# gpg and ssh-keygen check signatures for --trusted-keys.
 RUN apt-get update \
-    && apt-get install --yes --no-install-recommends ca-certificates git openssh-client \
+    && apt-get install --yes --no-install-recommends ca-certificates git gpg openssh-client \
     && rm -rf /var/lib/apt/lists/* \
     && python -m pip uninstall --yes --root-user-action=ignore pip \
     && useradd --create-home --uid 10001 gitsync

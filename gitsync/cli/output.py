@@ -53,7 +53,7 @@ _FORMS: Mapping[str, tuple[str, Callable[[Report], str]]] = {
 """By the value of --output: the name of the file, and the function that renders it."""
 
 
-def tell(report: Report, config: Config, variables: Mapping[str, str]) -> None:
+def tell(report: Report, config: Config, variables: Mapping[str, str], *, verbose: bool = False) -> None:
     """Write a report to every place that the settings and the pipeline require. `variables` is the environment, which
     identifies the pipeline.
 
@@ -64,15 +64,15 @@ def tell(report: Report, config: Config, variables: Mapping[str, str]) -> None:
         if config.report_dir:
             write_report(report, config.report_dir)
     finally:  # last, since stdout may be closed early
-        print_report(report, config)
+        print_report(report, config, verbose=verbose)
         # Keep machine-readable output on stdout free of anything else.
         print_annotations(report, variables, sys.stdout if config.output == "text" else sys.stderr)
 
 
-def print_report(report: Report, config: Config) -> None:
+def print_report(report: Report, config: Config, *, verbose: bool = False) -> None:
     """Print a report in the form of `--output`."""
     if config.output == "text":
-        printed = text.render(report, width=find_terminal_width(), colour=use_colour(config))
+        printed = text.render(report, width=find_terminal_width(), colour=use_colour(config), verbose=verbose)
     else:
         printed = _FORMS[config.output][1](report)
     # The CSS of a page may have lines that look like commands; a page goes to a file, and no log shows it.

@@ -29,7 +29,7 @@ SETTINGS = (
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add `-v`: all other flags are settings."""
-    add_verbose(parser)
+    add_verbose(parser, "; show the bodies of creates")
 
 
 def run(options: argparse.Namespace, config: Config) -> int:

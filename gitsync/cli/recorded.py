@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -40,12 +41,12 @@ def open_recorded(config: Config) -> Iterator[StateStore]:
     from gitsync.arm.clock import SystemClock
     from gitsync.git.access import GitAccess
     from gitsync.git.source.checkout import open_checkout
-    from gitsync.git.state.seal import RecordSeals
     from gitsync.git.state.stores import open_store
+    from gitsync.run.record_seals import make_seals
 
     access = GitAccess(token=config.git_token, username=config.git_username, timeout=config.git_timeout)
     folder = Path(config.status_dir) if config.status_dir else None
-    seals = RecordSeals(config.agent, config.digest_key, config.previous_digest_key)
+    seals = make_seals(config, os.environ)
     with (
         open_checkout(config.source, access=access, status_dir=folder, config_file=config.config_file) as source,
         open_store(source, branch=config.status_branch, directory=folder, clock=SystemClock(), seals=seals) as store,

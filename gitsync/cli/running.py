@@ -18,7 +18,7 @@ from gitsync.redaction import Redactions
 
 OUTPUTS = REPORT_OUTPUTS
 
-READING = (*OFFLINE, "strict")
+READING = (*OFFLINE, "strict", "trusted_keys")
 AZURE = (
     "tenant_id",
     "client_id",
@@ -53,7 +53,17 @@ VAULT = (
     "export_sops_folder",
     "export_dotenv",
 )
-DECIDING = ("prune", "max_deletes", "adopt", "always_put", "flap_limit", "agent", "digest_key", "previous_digest_key")
+DECIDING = (
+    "prune",
+    "max_deletes",
+    "allow_rollback",
+    "adopt",
+    "always_put",
+    "flap_limit",
+    "agent",
+    "digest_key",
+    "previous_digest_key",
+)
 TELLING = ("status_branch", "report_dir", "output", "fail_on")
 
 
@@ -88,7 +98,7 @@ def _hand_out(options: argparse.Namespace, report: Report, config: Config) -> No
         if config.plan_out and report.review and not report.interrupted:
             write_plan(Path(config.plan_out), report.review)
     finally:
-        tell(report, config, os.environ)
+        tell(report, config, os.environ, verbose=options.verbose)
         list_left_out(options, config, report.coverage)
 
 
@@ -99,6 +109,6 @@ def execute_revision_plan(options: argparse.Namespace, config: Config) -> int:
 
     redactions: Redactions = options.redactions
     report = rehearsal.plan_revisions(config, SystemClock(), redactions)
-    tell(report, config, os.environ)
+    tell(report, config, os.environ, verbose=options.verbose)
     list_left_out(options, config, report.coverage)
     return report.exit_code

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from gitsync.model.coverage import Coverage
 
 
-def add_verbose(parser: argparse.ArgumentParser) -> None:
-    """Add the flag. It is not a setting: it only affects output."""
-    text = "List documents that were passed over, rejected or ignored, with file and line."
+def add_verbose(parser: argparse.ArgumentParser, more: str = "") -> None:
+    """Add the flag. It is not a setting: it only affects output. `more` says what else it shows."""
+    text = f"List documents that were passed over, rejected or ignored, with file and line{more}."
     parser.add_argument("-v", "--verbose", action="store_true", help=text)
 
 

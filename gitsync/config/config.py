@@ -66,6 +66,12 @@ class Config:
     git_timeout: float = declare_setting(300.0, "Timeout of one git command.", form=SettingForm.DURATION)
     git_username: str = declare_setting("x-access-token", "User name for git over HTTPS, used with the token.")
     git_token: Secret | None = declare_setting(None, "Token for git over HTTPS.", form=SettingForm.SECRET, flag="")  # noqa: RUF009 - a row of the table
+    trusted_keys: str | None = declare_setting(
+        None,
+        "Only apply commits that one of the keys in this file has signed: PGP public key blocks, ssh public keys, or "
+        "lines of an allowed signers file.",
+        metavar="FILE",
+    )
     digest_key: Secret | None = declare_setting(  # noqa: RUF009 - a row of the table
         None,
         "Key that signs records, and of the digests that replace secrets in records and plans: 32 random characters "
@@ -257,6 +263,9 @@ class Config:
         "Default: the smaller of 10 and a fifth of the inventory, at least 1.",
         form=SettingForm.COUNT,
     )
+    allow_rollback: bool = declare_setting(
+        False, "Allow a revision that is older than the one that was applied last.", form=SettingForm.SWITCH
+    )
     adopt: str = declare_setting(
         "write",
         "Resources that exist without a record: write the values in git, or report the differences only.",
@@ -277,10 +286,8 @@ class Config:
     resource_timeout: float = declare_setting(1800.0, "Timeout of one resource.", form=SettingForm.DURATION)
     run_timeout: float = declare_setting(3000.0, "Timeout of the whole run.", form=SettingForm.DURATION)
     concurrency: int = declare_setting(20, "Maximum number of concurrent requests.", form=SettingForm.POSITIVE)
-    agent: str = declare_setting(
-        "gitsync",
-        "Name of this agent. Resources recorded for another agent are left alone.",
-        variables=("GITSYNC_AGENT", "POD_NAMESPACE"),
+    agent: str | None = declare_setting(
+        None, "Name of this agent. Resources recorded for another agent are left alone. Default: gitsync."
     )
 
     # what it leaves behind

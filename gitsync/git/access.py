@@ -145,9 +145,14 @@ def _choose_ssh_command(url: Url, access: GitAccess) -> dict[str, str]:
     return {"GIT_SSH_COMMAND": "ssh -o BatchMode=yes"}
 
 
-def _make_variables(settings: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Settings as variables, after those that the environment already passes in the same way."""
-    count = os.environ.get("GIT_CONFIG_COUNT", "")
+def add_settings(environment: Mapping[str, str], settings: GitSettings) -> dict[str, str]:
+    """The environment of a repository with more settings. The last value of a key wins."""
+    return {**environment, **_make_variables(settings, environment)}
+
+
+def _make_variables(settings: Iterable[tuple[str, str]], given: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """Settings as variables, after those that the given environment already passes in the same way."""
+    count = given.get("GIT_CONFIG_COUNT", "")
     first = int(count) if count.isascii() and count.isdigit() else 0
     variables: dict[str, str] = {}
     for number, (key, value) in enumerate(settings, first):

@@ -105,9 +105,22 @@ class Record:
 @dataclass(frozen=True, slots=True)
 class State:
     """The recorded state: records by key, the revision that they belong to (None if nothing is recorded), and the
-    config maps that resources exported.
+    config maps that resources exported. `revisions` are those of the agents, if several have records; `revision` is
+    then that of the last run.
     """
 
     records: Mapping[Key, Record]
     revision: str | None = None
     config_maps: Mapping[Address, Export] = field(default_factory=dict)
+    revisions: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def agents(self) -> frozenset[str]:
+        """The names in the records."""
+        return frozenset(record.agent for record in self.records.values() if record.agent)
+
+    def find_revision(self, agent: str) -> str | None:
+        """The revision that an agent's records speak of; None if that is not known."""
+        if self.revisions:
+            return self.revisions.get(agent)
+        return self.revision if self.agents <= {agent} else None

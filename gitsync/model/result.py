@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 from gitsync.model.condition import Condition
 from gitsync.model.gvk import Key
@@ -51,7 +52,7 @@ class Result:
     the next, may go better without a change of the manifest. `fault` is what a bug in gitsync raised, if that ended
     the attempt. `owner` and `depends_on` are what the manifest names, or the last one that was recorded: the edges of
     the graph. `because` gives for some paths of `unverified` what else is not known, and `reviewed` is what a plan
-    for review contains of the resource.
+    for review contains of the resource. `body` is that of a create in a plan, without secrets.
     """
 
     key: Key
@@ -75,3 +76,4 @@ class Result:
     depends_on: tuple[Key, ...] = ()
     because: Mapping[str, str] = field(default_factory=dict)
     reviewed: Reviewed | None = None
+    body: Mapping[str, Any] | None = None

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
 
-from gitsync.errors import StateError, UnsafePlanError
+from gitsync.errors import StateError
 from gitsync.formats.arm_path import is_below, is_same_id, iterate_ancestors
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply, Departure, Plan, Prune, Surroundings
@@ -22,9 +22,6 @@ from gitsync.model.resource import Prepared
 from gitsync.model.result import Result
 from gitsync.planning.prune_holds import ALONE, Gap, Holds, find_holds
 from gitsync.status.conditions import make_warning
-
-MOST_DELETES = 10
-SHARE_OF_DELETES = 0.2
 
 UNTRUSTED = "RecordNotTrusted"
 """The reason for a resource, and the code of a problem, if its record is not believed."""
@@ -226,19 +223,3 @@ def hold_back(prunes: Mapping[Key, Prune], applies: Mapping[Key, Apply], results
         if key in needed_by and not prune.detaches and not prune.held
     }
     return {**prunes, **held_prunes}
-
-
-def refuse_unsafe(plan: Plan, inventory: int, most: int | None) -> None:
-    """Refuse a plan that deletes too much: more than `most`, or by default the smaller of 10 and 20 % (at least 1).
-
-    Raises UnsafePlanError, which names the resources. `inventory` counts the records that gitsync owns.
-    """
-    deletes = [prune for prune in plan.prunes.values() if not prune.detaches and not prune.held]
-    limit = most if most is not None else max(1, min(MOST_DELETES, int(inventory * SHARE_OF_DELETES)))
-    if len(deletes) > limit:
-        names = ", ".join(str(prune.key) for prune in deletes[:MOST_DELETES])
-        more = f" and {len(deletes) - MOST_DELETES} more" if len(deletes) > MOST_DELETES else ""
-        raise UnsafePlanError(
-            f"This run would delete {len(deletes)} of {inventory} resources, and the limit is {limit}: {names}{more}.",
-            hint=f"If this is intended, run again with --max-deletes {len(deletes)}.",
-        )

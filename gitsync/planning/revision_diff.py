@@ -12,6 +12,7 @@ from graphlib import TopologicalSorter
 
 from gitsync.diff.ignore import remove_paths
 from gitsync.diff.request_diff import Bodies
+from gitsync.diff.three_way import remove_secrets
 from gitsync.formats.arm_path import is_same_id
 from gitsync.manifests.units import find_unit
 from gitsync.model.condition import Condition, ConditionStatus
@@ -23,6 +24,7 @@ from gitsync.model.resource import Prepared
 from gitsync.model.result import Result
 from gitsync.model.template import Request
 from gitsync.model.verdict import Action, Difference, Verdict
+from gitsync.planning.regions import note_region
 from gitsync.request.azure_names import ConfigMaps
 from gitsync.request.fill import MissingValueError, fill
 from gitsync.request.placeholders import Placeholders, Secrets
@@ -130,7 +132,8 @@ class _Rehearsal:
         if blank.key in self._old_keys:
             note = f"Its manifest is invalid in {self._old.name}, so its changes are unknown."
             return replace(_add_message(blank, Verdict.PENDING, request_line, note), action=Action.UPDATE)
-        return replace(_add_message(blank, Verdict.CREATE, request_line), action=Action.CREATE)
+        created = _add_message(blank, Verdict.CREATE, request_line)
+        return replace(created, action=Action.CREATE, body=remove_secrets(request.body))
 
 
 def _compare_bodies(blank: Result, before: Record, request: Request, prepared: Prepared) -> Result:
@@ -140,7 +143,7 @@ def _compare_bodies(blank: Result, before: Record, request: Request, prepared: P
         _note_rename(before, blank.key),
         _note_version(before, request),
         _note_policy(before, blank.policy),
-        _note_region(differences),
+        note_region(differences),
     ]
     if differences:
         result = _add_message(blank, Verdict.PENDING, _format_request(_choose_method(prepared), request), *notes)
@@ -211,20 +214,6 @@ def _note_policy(before: Record | None, policy: Policy) -> str:
     if before is None or before.policy is policy:
         return ""
     return f"Its reconcile policy changes from {before.policy.value} to {policy.value}."
-
-
-def _note_region(differences: tuple[Difference, ...]) -> str:
-    """ARM refuses another location for a resource that exists (InvalidResourceLocation)."""
-    location = next(
-        (d for d in differences if d.path == "/location" and d.live is not None and d.desired is not None), None
-    )
-    if location is None or _normalize_region(location.desired) == _normalize_region(location.live):
-        return ""
-    return "Azure cannot move a resource to another region, and will refuse this."
-
-
-def _normalize_region(region: object) -> str:
-    return str(region).replace(" ", "").casefold()
 
 
 def _rehearse_prune(removed: Prune, *, prune: bool) -> Result:

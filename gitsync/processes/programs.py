@@ -1,4 +1,4 @@
-"""Start programs (git, kustomize, sops): the only place that does.
+"""Start programs (git, gpg, kustomize, sops): the only place that does.
 
 Each program gets the variables that its row allows and no others. A credential of gitsync, of Azure or of the pipeline
 thus reaches no program that does not need it, and no program that such a program starts. Each runs without a terminal,
@@ -31,6 +31,7 @@ _SLICE = 0.25
 
 class Program(StrEnum):
     GIT = "git"
+    GPG = "gpg"
     KUSTOMIZE = "kustomize"
     SOPS = "sops"
 
@@ -58,6 +59,7 @@ _TABLE: Mapping[Program, _Row] = {
         ),
         grace=18.0,  # the last push of the status; the run breaks off at 20
     ),
+    Program.GPG: _Row(("PATH", "TMPDIR", "LD_LIBRARY_PATH"), grace=10.0),
     Program.KUSTOMIZE: _Row(("PATH",), grace=10.0),
     Program.SOPS: _Row(
         (

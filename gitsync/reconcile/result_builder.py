@@ -12,6 +12,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from gitsync.diff.three_way import remove_secrets
 from gitsync.manifests.units import find_unit
 from gitsync.model.clock import format_rfc3339
 from gitsync.model.condition import Condition, ConditionStatus
@@ -25,6 +26,7 @@ from gitsync.model.verdict import Action, Comparison, Verdict
 from gitsync.planning.actions import decide_claim
 from gitsync.planning.expected import is_expected
 from gitsync.planning.flapping import extend_streak
+from gitsync.planning.regions import note_region
 from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt
 from gitsync.reconcile.context import RunRules
 from gitsync.redaction import Redactions
@@ -45,10 +47,12 @@ def build_apply_result(attempt: ApplyAttempt, rules: RunRules, now: datetime, re
     """Return the result of a finished apply."""
     comparison, spec = _find_comparison(attempt), _find_spec(attempt.apply)
     verdict = attempt.stop.verdict if attempt.stop and attempt.stop.verdict else comparison.verdict
+    creates = attempt.action is Action.CREATE and attempt.request is not None and not rules.writes
     condition = _make_condition(attempt, spec.generation, rules, now, redactions)
     result = replace(
         _build_result(attempt, comparison, condition, rules),
         verdict=verdict,
+        body=remove_secrets(attempt.desired) if creates else None,
         is_fine=_is_fine(attempt, condition, verdict, is_ready=rules.writes or attempt.streak is not None),
     )
     return replace(result, record=_make_record(attempt, condition, spec, rules, now)) if rules.writes else result
@@ -174,7 +178,8 @@ def _make_condition(
         new = READY
     else:
         reason = attempt.prune.reason if isinstance(attempt, PruneAttempt) else ""
-        return _make_planned(attempt.record, " ".join(text for text in (reason, attempt.note) if text))
+        notes = (reason, attempt.note, note_region(_find_comparison(attempt).differences))
+        return _make_planned(attempt.record, " ".join(filter(None, notes)))
     new = mask_condition(new, redactions.mask)  # before it is compared with the recorded one, which is masked
     return replace(new, generation=generation, time=format_rfc3339(now))
 

@@ -23,8 +23,9 @@ from gitsync.report.headline import (
     format_plural,
     shorten_revision,
 )
-from gitsync.report.names import reading_order, shorten_names
+from gitsync.report.names import shorten_names
 from gitsync.report.nextsteps import list_next_steps
+from gitsync.report.ordering import order_results
 from gitsync.report.quiet import is_quiet
 from gitsync.status.advice import find_condition_advice
 
@@ -45,14 +46,13 @@ def render(report: Report) -> str:
     start = [_format_head(report), *_format_problems(report.problems), *_format_table(report), *list_next_steps(report)]
     room = LIMIT - _RESERVE - sum(len(part) + 2 for part in start)
     names = shorten_names(r.key for r in report.results)
-    details = [
-        _format_detail(r, names[r.key]) for r in _sort_results(report) if r.differences or r.attempts or not r.is_fine
-    ]
+    details = [_format_detail(r, names[r.key]) for r in order_results(report.results) if _has_details(r)]
     return "\n\n".join([*start, *_select_fitting(details, room, "resource with details")]) + "\n"
 
 
-def _sort_results(report: Report) -> list[Result]:
-    return sorted(report.results, key=lambda r: reading_order(r.key))
+def _has_details(result: Result) -> bool:
+    """A planned create has its id."""
+    return bool(result.differences or result.attempts) or result.body is not None or not result.is_fine
 
 
 def _select_fitting(texts: Sequence[str], room: int, noun: str) -> list[str]:
@@ -117,7 +117,7 @@ def format_problem(problem: Problem) -> str:
 def _format_table(report: Report) -> list[str]:
     """A table of all resources that are not simply in sync."""
     names = shorten_names(r.key for r in report.results)
-    listed_results = [r for r in _sort_results(report) if not is_quiet(r)]
+    listed_results = [r for r in order_results(report.results) if not is_quiet(r)]
     if not listed_results:
         return []
     columns = [column for column in _COLUMNS if report.command == "sync" or column not in _OF_A_SYNC]

@@ -49,6 +49,7 @@ def _mask_result(result: Result, mask: Mask) -> Result:
         because={path: mask(reason) for path, reason in result.because.items()},
         attempts=tuple(_mask_attempt(attempt, mask) for attempt in result.attempts),
         record=_mask_record(result.record, mask) if result.record else None,
+        body=mask_value(result.body, mask) if result.body is not None else None,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from gitsync.model.refusal import REFUSALS, is_refused
 from gitsync.model.report import Report
 from gitsync.model.result import Result
 from gitsync.model.verdict import Action, Verdict
@@ -58,17 +59,23 @@ def _list_error_codes(report: Report) -> frozenset[str]:
     return frozenset(problem.code for problem in report.problems if problem.is_error)
 
 
+def _has_bad_manifests(report: Report) -> bool:
+    errors = _list_error_codes(report) - REFUSALS
+    return bool(errors - _CREDENTIALS) or (not errors and _has_verdict(Verdict.INVALID)(report))
+
+
 _STEPS = (
+    _Step(
+        lambda report: is_refused(report.problems),
+        "`gitsync sync` refuses this run and changes nothing. Fix the errors, or set the flags that they name.",
+    ),
     _Step(
         lambda report: bool(_list_error_codes(report) & _CREDENTIALS),
         "Could not determine the credential of some resources. Fix the credential Secret or its source, then run "
         "again.",
     ),
     _Step(
-        lambda report: (
-            bool(_list_error_codes(report) - _CREDENTIALS)
-            or (not _list_error_codes(report) and _has_verdict(Verdict.INVALID)(report))
-        ),
+        _has_bad_manifests,
         "Fix the manifests. `gitsync validate` shows every problem without a login.",
     ),
     _Step(
@@ -96,7 +103,10 @@ _STEPS = (
         _has_verdict(Verdict.DELETE, command="plan"),
         "Run `gitsync sync --prune` to delete resources that were removed from git.",
     ),
-    _Step(_has_verdict(*_TO_WRITE, command="plan"), "Run `gitsync sync` to apply these changes."),
+    _Step(
+        lambda report: not is_refused(report.problems) and _has_verdict(*_TO_WRITE, command="plan")(report),
+        "Run `gitsync sync` to apply these changes.",
+    ),
     _Step(
         _has_unseen_secrets,
         "A plan does not read exported or external secrets. If one changed, `gitsync sync` writes it.",

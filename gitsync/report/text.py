@@ -6,6 +6,7 @@ truncated, so that they can be copied.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from gitsync.diff.three_way import REMOVED
@@ -19,8 +20,9 @@ from gitsync.report.colour import Paint
 from gitsync.report.coverage import format_coverage
 from gitsync.report.escape import format_value
 from gitsync.report.headline import format_baseline_note, format_cost, format_done, format_found, shorten_revision
-from gitsync.report.names import has_namespaces, reading_order, shorten_names
+from gitsync.report.names import has_namespaces, shorten_names
 from gitsync.report.nextsteps import list_next_steps
+from gitsync.report.ordering import order_results
 from gitsync.report.quiet import format_in_sync, is_quiet
 from gitsync.report.table import format_table, indent
 from gitsync.status.advice import find_condition_advice
@@ -28,13 +30,15 @@ from gitsync.status.advice import find_condition_advice
 _SHORT = 100  # characters of both sides of a difference; longer ones get a line each
 
 
-def render(report: Report, *, width: int | None = None, colour: bool = False) -> str:
-    """The report as text, with a newline at its end. `width` is the terminal's; None for no wrapping."""
+def render(report: Report, *, width: int | None = None, colour: bool = False, verbose: bool = False) -> str:
+    """The report as text, with a newline at its end. `width` is the terminal's; None for no wrapping. A `verbose` one
+    has the bodies of creates in a plan.
+    """
     paint = Paint(on=colour)
     sections = (
         _format_summary(report, paint),
         _format_resources(report, width, paint),
-        _format_details(report, width, paint),
+        _format_details(report, width, paint, verbose=verbose),
         format_problems(report.problems, width=width, colour=colour),
         list_next_steps(report),
     )
@@ -58,7 +62,7 @@ def _format_summary(report: Report, paint: Paint) -> list[str]:
 
 def _format_resources(report: Report, width: int | None, paint: Paint) -> list[str]:
     """The table of resources that need attention, and the number of resources that it omits."""
-    ordered = sorted(report.results, key=lambda r: reading_order(r.key))
+    ordered = order_results(report.results)
     listed = [result for result in ordered if not is_quiet(result)]
     names = shorten_names(result.key for result in ordered)
     lines = _format_table(listed, names, width, paint, writes=report.command == "sync") if listed else []
@@ -96,13 +100,13 @@ def _format_table(
     return [paint.bold(head), *(paint.words(line) for line in body)]
 
 
-def _format_details(report: Report, width: int | None, paint: Paint) -> list[str]:
-    """Differences and failures, by resource."""
+def _format_details(report: Report, width: int | None, paint: Paint, *, verbose: bool) -> list[str]:
+    """Differences, failures and planned creates, by resource."""
     names = shorten_names(r.key for r in report.results)
     lines: list[str] = []
-    for result in sorted(report.results, key=lambda r: reading_order(r.key)):
-        if body := list(_format_detail(result, width, paint)):
-            lines += [f"{paint.bold(names[result.key])}{_format_location(result)}", *body]
+    for result in order_results(report.results):
+        if detail := [*_format_detail(result, width, paint), *(_format_body(result) if verbose else ())]:
+            lines += [f"{paint.bold(names[result.key])}{_format_location(result)}", *detail]
     return lines
 
 
@@ -111,13 +115,22 @@ def _format_location(result: Result) -> str:
     return f"{namespace}, {escape_controls(str(result.source))}" if result.source else namespace
 
 
+def _format_body(result: Result) -> Iterator[str]:
+    """The body of a planned create."""
+    if result.body is not None:
+        yield "  body:"
+        text = json.dumps(result.body, indent=2, ensure_ascii=False)
+        yield from (f"    {escape_controls(line)}" for line in text.splitlines())
+
+
 def _format_detail(result: Result, width: int | None, paint: Paint) -> Iterator[str]:
     differences = sorted(result.differences, key=lambda d: d.path)
     is_waiting = result.verdict in {
         Verdict.BLOCKED,
         Verdict.INVALID,
     }  # its row names the cause; it was not read from Azure
-    if result.arm_id and (differences or result.attempts or not (result.is_fine or is_waiting)):
+    is_new = result.body is not None and (result.arm_id or "") not in result.condition.message
+    if result.arm_id and (is_new or differences or result.attempts or not (result.is_fine or is_waiting)):
         yield f"  id: {escape_controls(result.arm_id)}"
     if result.condition.request_id:
         yield f"  request id: {escape_controls(result.condition.request_id)}"

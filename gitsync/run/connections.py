@@ -23,7 +23,7 @@ from gitsync.config.source_settings import SourceSettings, find_source_settings
 from gitsync.extensions.registry import Registry
 from gitsync.git.access import GitAccess
 from gitsync.git.source.checkout import Checkout, open_checkout
-from gitsync.git.state.seal import RecordSeals
+from gitsync.git.source.trusted_keys import read_trusted_keys
 from gitsync.git.state.store import StateStore
 from gitsync.git.state.stores import open_store
 from gitsync.model.clock import Clock
@@ -33,6 +33,7 @@ from gitsync.processes.grace_period import Grace
 from gitsync.reconcile.identities import OpenAs
 from gitsync.redaction import Redactions
 from gitsync.report.progress import Progress, Silent
+from gitsync.run.record_seals import make_seals
 from gitsync.run.secret_stores import open_places
 from gitsync.secrets.stores import Places
 
@@ -169,6 +170,7 @@ def _open_checkout(config: Config, grace: Grace) -> Checkout:
         access=access,
         status_dir=status,
         config_file=config.config_file,
+        trusted=read_trusted_keys(config.trusted_keys) if config.trusted_keys else None,
     )
 
 
@@ -179,7 +181,7 @@ def _open_state_store(config: Config, source: Checkout, clock: Clock) -> StateSt
         branch=config.status_branch,
         directory=directory,
         clock=clock,
-        seals=RecordSeals(config.agent, config.digest_key, config.previous_digest_key),
+        seals=make_seals(config, os.environ),
     )
 
 

@@ -23,7 +23,9 @@ from gitsync.secrets.sinks.status import KeptConfigMaps
 from gitsync.secrets.values import RunValues
 
 
-def make_rules(config: Config, connections: Connections, review: Review | None, *, writes: bool) -> RunRules:
+def make_rules(
+    config: Config, connections: Connections, review: Review | None, agent: str, *, writes: bool
+) -> RunRules:
     """What the settings allow the run to do; its deadline counts from now."""
     return RunRules(
         writes=writes,
@@ -35,7 +37,7 @@ def make_rules(config: Config, connections: Connections, review: Review | None, 
         registers=config.register_providers,
         node_timeout=config.resource_timeout,
         deadline=connections.clock.monotonic() + config.run_timeout,
-        agent=config.agent,
+        agent=agent,
     )
 
 

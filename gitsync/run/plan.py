@@ -5,17 +5,18 @@ Nothing here reads from Azure. `planning` decides; this module applies the setti
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from gitsync.config.config import Config
-from gitsync.errors import SourceError, StateError
+from gitsync.errors import SourceError, UnsafePlanError
 from gitsync.manifests.selection import Selection, find_unmatched, select_prepared
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.plan import Plan, Surroundings
 from gitsync.model.problem import Level, Problem
 from gitsync.model.record import Record, State, Trust
+from gitsync.model.refusal import REFUSALS
 from gitsync.planning.bystanders import spare_bystanders
-from gitsync.planning.plan import UNTRUSTED, hold_untrusted, make_plan, refuse_unsafe
+from gitsync.planning.plan import UNTRUSTED, hold_untrusted, make_plan
 from gitsync.planning.record_checks import find_untrusted
 from gitsync.run.connections import Connections
 from gitsync.run.departures import find_departures
@@ -26,8 +27,8 @@ def make_selection(config: Config) -> Selection:
     return Selection(only=config.only, namespaces=config.target_namespaces)
 
 
-def plan_run(config: Config, connections: Connections, run_input: RunInput, state: State) -> Plan:
-    """Make one plan of the manifests and records that the settings select.
+def plan_run(config: Config, connections: Connections, run_input: RunInput, state: State, agent: str) -> Plan:
+    """Make one plan of the manifests and records that the settings select. `agent` is the run's.
 
     Raises SourceError if --only matches nothing, StateError if the records contradict each other.
     """
@@ -35,11 +36,12 @@ def plan_run(config: Config, connections: Connections, run_input: RunInput, stat
     keys = {one.key for one in run_input.prepared}
     if unmatched := find_unmatched([*keys, *state.records], selection):
         raise SourceError(f"No resource is called {unmatched[0]}.", hint="--only takes Kind/name, or a pattern with *.")
-    own_records = {key: record for key, record in state.records.items() if record.agent in {"", config.agent}}
+    own_records = {key: record for key, record in state.records.items() if record.agent in {"", agent}}
     removed = {key: record for key, record in own_records.items() if selection.has(key) and key not in keys}
     remaining = {key: record for key, record in state.records.items() if key in keys}
     declared = {one.key: one.arm_id for one in run_input.prepared}
     untrusted = find_untrusted(own_records, connections.catalog, declared)
+    since = state.find_revision(agent) or state.revision
     plan = make_plan(
         select_prepared(run_input.prepared, selection),
         {**remaining, **removed},
@@ -50,7 +52,7 @@ def plan_run(config: Config, connections: Connections, run_input: RunInput, stat
             *_explain_untrusted(untrusted),
             *_warn_unsigned(config, state),
         ),
-        find_departures(connections.source, removed, state.revision, config, connections.settings.namespace),
+        find_departures(connections.source, removed, since, config, connections.settings.namespace),
         undeletable={key for key, record in removed.items() if not _can_delete(connections, record)},
         around=Surroundings(others=run_input.prepared, unread=manifests.unread, elsewhere=manifests.elsewhere),
     )
@@ -100,11 +102,11 @@ def _can_delete(connections: Connections, record: Record) -> bool:
     return kind is None or kind.can_delete
 
 
-def refuse(config: Config, connections: Connections, plan: Plan, state: State, *, writes: bool) -> None:
-    """Stop before anything is touched: a dirty working tree, an invalid manifest with --strict, too many deletes, no
-    key for signed records.
+def refuse(config: Config, connections: Connections, plan: Plan, found: Iterable[Problem], *, writes: bool) -> None:
+    """Stop before anything is touched: a dirty working tree, an invalid manifest with --strict, and each refusal that
+    was `found`. A plan goes on with those, and shows them.
 
-    Raises SourceError, StateError or UnsafePlanError.
+    Raises SourceError or UnsafePlanError.
     """
     if writes and connections.source.dirty and not config.allow_dirty:
         raise SourceError(
@@ -112,14 +114,9 @@ def refuse(config: Config, connections: Connections, plan: Plan, state: State, *
             hint="Commit them, or run again with --allow-dirty.",
         )
     refuse_invalid(config, plan)
-    if writes and any(record.trust is Trust.NO_KEY for record in state.records.values()):
-        raise StateError(
-            "The records are signed, and this run has no key, so it would write records without seals.",
-            hint="Set GITSYNC_DIGEST_KEY to the key that the other runs use.",
-        )
-    if writes and config.prune:
-        owned_count = sum(record.claim.is_ours and record.agent == config.agent for record in state.records.values())
-        refuse_unsafe(plan, owned_count, config.max_deletes)
+    refusal = next((problem for problem in found if problem.code in REFUSALS), None)
+    if writes and refusal:
+        raise UnsafePlanError(f"{refusal.code}: {refusal.message}", hint=refusal.hint)
 
 
 def refuse_invalid(config: Config, plan: Plan) -> None:

@@ -16,6 +16,7 @@ from gitsync.errors import ConfigError, SourceError
 from gitsync.git.access import GitAccess
 from gitsync.git.source.checkout import open_checkout
 from gitsync.git.source.revisions import RevisionManifests, read_revision
+from gitsync.git.source.trusted_keys import read_trusted_keys
 from gitsync.manifests.credential_secret import iterate_secrets
 from gitsync.manifests.selection import find_unmatched, select_prepared
 from gitsync.model.clock import Clock, format_rfc3339
@@ -27,6 +28,7 @@ from gitsync.model.report import Report, RequestCounts
 from gitsync.model.secret import Secret
 from gitsync.planning.plan import make_plan
 from gitsync.planning.revision_diff import Revised, compare_revisions, make_records
+from gitsync.planning.run_problems import find_too_many_deletes
 from gitsync.redaction import Redactions
 from gitsync.report.masked import mask_report
 from gitsync.request.credential_choice import choose_offline
@@ -55,6 +57,7 @@ def plan_revisions(config: Config, clock: Clock, redactions: Redactions) -> Repo
     new, manifests = _read_revised(config, clock, after, config.to_revision or "", redactions)
     plan = _make_plan(config, old, new, (*after.problems, *manifests.problems), manifests)
     refuse_invalid(config, plan)
+    plan = _with_refusal(config, plan, old)
     results = tuple(
         result
         for result in compare_revisions(plan, old, new, prune=config.prune)
@@ -79,12 +82,24 @@ def plan_revisions(config: Config, clock: Clock, redactions: Redactions) -> Repo
     return mask_report(report, redactions.mask)
 
 
+def _with_refusal(config: Config, plan: Plan, old: Revised) -> Plan:
+    """The plan with the problem for which a sync with --prune would refuse it, if there is one."""
+    if not config.prune:
+        return plan
+    ours = sum(record.claim.is_ours for record in make_records(old).values())
+    found = find_too_many_deletes(plan, ours, config.max_deletes)
+    return replace(plan, problems=(*plan.problems, found)) if found else plan
+
+
 def _read_both(config: Config) -> tuple[RevisionManifests, RevisionManifests]:
     access = GitAccess(token=config.git_token, username=config.git_username, timeout=config.git_timeout)
     status_dir = Path(config.status_dir) if config.status_dir else None
+    trusted = read_trusted_keys(config.trusted_keys) if config.trusted_keys else None
 
     def read(name: str) -> RevisionManifests:
-        return read_revision(config.source, name, path=config.path, access=access, status_dir=status_dir)
+        return read_revision(
+            config.source, name, path=config.path, access=access, status_dir=status_dir, trusted=trusted
+        )
 
     if config.from_revision is None:
         raise AssertionError("asked for a revision that has no name")
@@ -98,6 +113,7 @@ def _read_both(config: Config) -> tuple[RevisionManifests, RevisionManifests]:
         access=access,
         status_dir=status_dir,
         config_file=config.config_file,
+        trusted=trusted,
     ) as checkout:
         after = RevisionManifests(
             commit=checkout.revision,

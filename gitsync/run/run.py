@@ -25,6 +25,7 @@ from gitsync.model.problem import Problem
 from gitsync.model.record import Record
 from gitsync.model.report import Report
 from gitsync.model.result import Result
+from gitsync.planning.agents import find_agent
 from gitsync.planning.expected import expect_records
 from gitsync.planning.group_deletes import absorb_content, find_deleted_groups
 from gitsync.planning.plan import hold_back, hold_taken
@@ -43,6 +44,7 @@ from gitsync.report.progress import Progress
 from gitsync.run.approved_plan import load_approved_plan, make_review, narrow_plan
 from gitsync.run.connections import Connections, open_connections
 from gitsync.run.context import make_context, make_rules
+from gitsync.run.guards import find_run_problems
 from gitsync.run.load import load_run_input
 from gitsync.run.plan import list_problems, make_selection, plan_run, refuse
 from gitsync.run.prepare import coverage_of
@@ -92,10 +94,13 @@ async def sync_revision(config: Config, connections: Connections, *, writes: boo
     loading = load_run_input(config, connections, state, writes=writes)
     run_input = await _in_time(loading, deadline, connections, "read the manifests")
     review = load_approved_plan(config, connections) if writes else None
-    plan = narrow_plan(plan_run(config, connections, run_input, state), review)
-    refuse(config, connections, plan, state, writes=writes)
+    agent = find_agent(config.agent, state.records.values(), os.environ.get("POD_NAMESPACE", ""))
+    plan = narrow_plan(plan_run(config, connections, run_input, state, agent), review)
+    found = find_run_problems(config, connections.source, plan, state, agent, writes=writes)
+    refuse(config, connections, plan, found, writes=writes)
 
-    rules = make_rules(config, connections, review, writes=writes)
+    plan = replace(plan, problems=(*plan.problems, *found))
+    rules = make_rules(config, connections, review, agent, writes=writes)
     nodes: tuple[Node, ...] = (*plan.applies.values(), *plan.prunes.values())
     identities = await open_identities(nodes, run_input.credentials, connections.arm, connections.open_as)
     run = make_context(config, connections, run_input, state, rules, identities)
@@ -104,7 +109,7 @@ async def sync_revision(config: Config, connections: Connections, *, writes: boo
         await connections.arm.sign_in(rules.deadline)
     if writes:
         await _in_time(run.outlets.check(), rules.deadline, connections, "check the sinks of exports")
-        taken = write_expected(connections, state, expect_records(plan.applies.values(), config.agent))
+        taken = write_expected(connections, state, expect_records(plan.applies.values(), agent), agent)
         plan = hold_taken(plan, taken)
     results, export_problems = await _walk(connections, run, plan, state.records)
 
@@ -115,7 +120,7 @@ async def sync_revision(config: Config, connections: Connections, *, writes: boo
     if not writes:
         return report
     is_whole = all(map(make_selection(config).has, state.records))
-    return write_status(connections, state, report, run.outlets.kept.written, is_whole=is_whole)
+    return write_status(connections, state, report, run.outlets.kept.written, agent, is_whole=is_whole)
 
 
 async def _in_time(awaitable: Awaitable[T], deadline: float, connections: Connections, step: str) -> T:

@@ -19,7 +19,9 @@ from gitsync.run.connections import Connections
 from gitsync.status.exit_code import NOT_READY
 
 
-def write_expected(connections: Connections, before: State, records: Mapping[Key, Record]) -> Mapping[Key, Record]:
+def write_expected(
+    connections: Connections, before: State, records: Mapping[Key, Record], agent: str
+) -> Mapping[Key, Record]:
     """Record what the run may create. Returns the records that another run has made for the same resources
     since `before` was read: they stay, and this run leaves the resources to the other.
 
@@ -32,7 +34,8 @@ def write_expected(connections: Connections, before: State, records: Mapping[Key
         return connections.store.reserve(
             Update(
                 records=records,
-                revision=_find_common_revision(before, connections.source.revision),
+                revision=_find_common_revision(before, connections.source.revision, agent),
+                agent=agent,
                 summary=None,
                 report=None,
                 headline=f"Expect {headline.format_plural(len(records), 'new resource')}",
@@ -47,6 +50,7 @@ def write_status(
     before: State,
     report: Report,
     config_maps: Mapping[Address, Export | None],
+    agent: str,
     *,
     is_whole: bool,
 ) -> Report:
@@ -59,7 +63,8 @@ def write_status(
     remaining = [record for record in {**before.records, **records}.values() if record]
     update = Update(
         records=records,
-        revision=report.revision if is_whole else _find_common_revision(before, report.revision),
+        revision=report.revision if is_whole else _find_common_revision(before, report.revision, agent),
+        agent=agent,
         summary=partial(summary.render, remaining, revision=report.revision, problems=report.problems),
         report=partial(json.render, report),
         headline=headline.format_subject(report),
@@ -74,8 +79,10 @@ def write_status(
     return report
 
 
-def _find_common_revision(before: State, revision: str | None) -> str | None:
-    """Return the revision that holds for all records if only some are new. If it advanced too early, a later run would
-    not search between the two for the last manifest of a removed resource, and could delete what must stay.
+def _find_common_revision(before: State, revision: str | None, agent: str) -> str | None:
+    """Return the revision that holds for all records of an agent if only some are new. If it advanced too early, a
+    later run would not search between the two for the last manifest of a removed resource, and could delete what must
+    stay.
     """
-    return before.revision if before.records else revision
+    has_records = any(record.agent in {"", agent} for record in before.records.values())
+    return before.find_revision(agent) or before.revision if has_records else revision

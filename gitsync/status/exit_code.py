@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 
 from gitsync.model.problem import Problem
+from gitsync.model.refusal import is_refused
 from gitsync.model.result import Result
 from gitsync.model.verdict import DRIFT_WORD, DRIFTED, Action, Verdict
+from gitsync.status.conditions import OVERLAP
 
 FINE, NOT_READY, REFUSED, PENDING, DRIFT, FAULT, INTERRUPTED = 0, 1, 2, 3, 4, 70, 130
 
@@ -24,19 +26,28 @@ def decide_exit_code(
     """`writes`: a sync, else a plan. `detailed`: a plan distinguishes drift from pending changes. `fail_on` are
     verdicts (or DRIFT_WORD) that make the run fail, and take precedence over `detailed`.
 
-    An internal error comes first: other results of its resource may follow from it.
+    An internal error comes first: other results of its resource may follow from it. Then the refusal of a sync, which
+    only a plan gets here with.
     """
+    problems = tuple(problems)
     if any(result.fault for result in results):
         return FAULT
+    if is_refused(problems):
+        return REFUSED
     if any(problem.is_error for problem in problems) or any(not result.is_fine for result in results):
         return NOT_READY
-    if any(_is_failure(result.verdict, fail_on) for result in results):
+    if any(_is_held_elsewhere(result) or _is_failure(result.verdict, fail_on) for result in results):
         return NOT_READY
     if writes or not detailed:
         return FINE
     if any(result.verdict in DRIFTED for result in results):
         return DRIFT
     return PENDING if any(_is_pending(result) for result in results) else FINE
+
+
+def _is_held_elsewhere(result: Result) -> bool:
+    """Another agent manages a resource that this one should."""
+    return result.condition.reason == OVERLAP and result.policy.allows_modify
 
 
 def _is_failure(verdict: Verdict, words: Collection[str]) -> bool:

@@ -48,7 +48,7 @@ class Repository:
             old.unlink()
         for name, text in documents.items():
             (self.folder / f"{name}.yaml").write_text(text)
-        self.git("add", "-A")
+        self.git("add", "-A", ":!.gitsync")
         self.git("commit", "-q", "--allow-empty", "-m", "Change")
         return self
 

@@ -104,7 +104,6 @@ def test_names_that_azure_service_operator_has_are_kept():
         "AZURE_TARGET_NAMESPACES": "target_namespaces",
         "DEFAULT_RECONCILE_POLICY": "default_policy",
         "USE_WORKLOAD_IDENTITY_AUTH": "credential",
-        "POD_NAMESPACE": "agent",
     }
     assert {v: s.name for s in SETTINGS.values() for v in (*s.variables, *s.switches) if v in theirs} == theirs
 
@@ -120,7 +119,7 @@ def test_every_default_is_a_value_of_its_form():
 
 
 VARIABLES = [
-    ({"POD_NAMESPACE": "aso"}, "agent", "aso", "the name by which ASO knows itself"),
+    ({"POD_NAMESPACE": "aso"}, "agent", None, "a namespace alone names no agent"),
     ({"POD_NAMESPACE": "aso", "GITSYNC_AGENT": "ours"}, "agent", "ours", "our own variable stands first"),
     ({"USE_WORKLOAD_IDENTITY_AUTH": "true"}, "credential", "workload-identity", "ASO's switch for it"),
     ({"USE_WORKLOAD_IDENTITY_AUTH": "false"}, "credential", "default", "a switch that is off says nothing"),

@@ -1,5 +1,6 @@
 """Earlier revisions can be read wherever they still are, and nothing of a person's own repository is written."""
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -106,3 +107,31 @@ def test_a_rewritten_history_still_gives_the_recorded_revision(story, cloned, ba
     with open_checkout(bare.url) as found:
         assert found.revisions_since(story["start"])[-1] == story["start"]
         assert found.files_at(story["start"]) == {"apps/rg.yaml": b"kind: ResourceGroup\n"}
+
+
+@pytest.mark.parametrize("source", ["url", "full work tree", "shallow work tree"])
+def test_an_older_revision_is_known_as_such(story, cloned, bare, shallow, source):
+    location = {"url": bare.url, "full work tree": str(cloned.path), "shallow work tree": str(shallow)}[source]
+    with open_checkout(location) as found:
+        newest = {name: found.history.precedes(commit) for name, commit in story.items()}
+    assert newest == dict.fromkeys(story, False), "nothing is newer than the tip"
+    cloned.git("branch", "beside", story["policy"])
+    cloned.git("checkout", "--quiet", "beside")
+    beside = cloned.commit("beside")
+    cloned.git("push", "--quiet", "origin", "beside")
+    if source == "shallow work tree":
+        subprocess.run(["git", "fetch", "-q", "--depth=1", "origin", story["policy"]], cwd=shallow, check=True)
+        subprocess.run(["git", "checkout", "-q", story["policy"]], cwd=shallow, check=True)
+    cloned.git("checkout", "--quiet", story["policy"])
+    ref = None if source != "url" else story["policy"]
+    with open_checkout(location, ref=ref) as found:
+        after = {name: found.history.precedes(commit) for name, commit in {**story, "beside": beside}.items()}
+    older = {"start", "policy"}
+    assert after == {name: name not in older for name in [*story, "beside"]}
+
+
+def test_a_recorded_commit_that_is_nowhere_is_unknown(cloned, bare):
+    with open_checkout(bare.url) as found:
+        assert found.history.precedes("f" * 40) is None
+    with open_checkout(str(cloned.path)) as found:
+        assert found.history.precedes("f" * 40) is None

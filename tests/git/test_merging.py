@@ -2,12 +2,18 @@
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from remembered import a_record
 
+from gitsync.git.state.folder import StatusFolder
 from gitsync.git.state.merging import find_changed_records as changes_of
+from gitsync.git.state.merging import find_changes
+from gitsync.git.state.merging import merge as merge_states
 from gitsync.git.state.merging import overlay as merge
+from gitsync.git.state.store import Update
+from gitsync.model.record import State
 
 NAMES = "abcd"
 records = st.dictionaries(
@@ -52,3 +58,65 @@ def test_times_and_request_ids_alone_are_no_change(base, time, request):
         for key, record in base.items()
     }
     assert changes_of(base, later) == {}
+
+
+ONE, TWO, THREE = "1" * 40, "2" * 40, "3" * 40
+KEPT = {agent: a_record(agent, agent=agent) for agent in ("a", "b")}
+
+
+def state(*agents, revision=None, revisions=()):
+    return State({KEPT[agent].key: KEPT[agent] for agent in agents}, revision, {}, dict(revisions))
+
+
+REVISIONS = [
+    (state(), "a", {}, ONE, "the first run of one agent"),
+    (state("a", revision=TWO), "a", {}, ONE, "another run of it"),
+    (state("a", revision=TWO), "b", {"a": TWO, "b": ONE}, ONE, "the first run of a second agent"),
+    (state("a", "b", revision=TWO), "b", {"b": ONE}, ONE, "two agents in a tree of an earlier version"),
+    (
+        state("a", "b", revision=TWO, revisions={"a": TWO, "b": THREE}),
+        "b",
+        {"a": TWO, "b": ONE},
+        ONE,
+        "each has its own from then on",
+    ),
+    (state("a", "b", revisions={"a": TWO, "b": THREE}), "b", {"a": TWO}, None, "a run without a revision has none"),
+]
+
+
+@pytest.mark.parametrize(("before", "agent", "expected", "revision", "why"), REVISIONS, ids=[r[4] for r in REVISIONS])
+def test_each_agent_has_a_revision(before, agent, expected, revision, why):
+    update = Update(
+        records={KEPT[agent].key: KEPT[agent]}, revision=revision, summary=None, report=None, headline="", agent=agent
+    )
+    after = merge_states(before, find_changes(before, update), revision, agent)
+    assert (after.revisions, after.find_revision(agent)) == (expected, revision), why
+
+
+@pytest.mark.parametrize(
+    ("before", "agent", "expected", "why"),
+    [
+        (state("a", revision=ONE), "a", ONE, "one agent alone"),
+        (state("a", revision=ONE), "b", None, "and not another's"),
+        (state(revision=ONE), "b", ONE, "the revision at which the last resource went"),
+        (state("a", "b", revision=ONE), "a", None, "two agents in a tree of an earlier version: either's"),
+        (state("a", "b", revision=ONE, revisions={"a": TWO}), "b", None, "not known of this one"),
+    ],
+)
+def test_the_revision_of_an_agent(before, agent, expected, why):
+    assert before.find_revision(agent) == expected, why
+
+
+def test_the_revisions_of_agents_are_read_as_they_were_written(tmp_path):
+    store = StatusFolder(tmp_path / "status")
+    for agent, revision in (("a", ONE), ("b", TWO), ("a", THREE)):
+        record = replace(KEPT[agent], generation=int(revision[0]))
+        with store:
+            store.load()
+            store.save(
+                Update(
+                    records={record.key: record}, revision=revision, summary=None, report=None, headline="", agent=agent
+                )
+            )
+    found = store.load()
+    assert (found.revision, found.revisions) == (THREE, {"a": THREE, "b": TWO})

@@ -3,12 +3,12 @@ from __future__ import annotations
 import pytest
 from builders import group_id, prepared, record, result, rg, subnet, vnet, vnet_id
 
-from gitsync.errors import StateError, UnsafePlanError
+from gitsync.errors import StateError
 from gitsync.model.plan import Departure
 from gitsync.model.policy import Policy
 from gitsync.model.problem import Problem
 from gitsync.model.record import Claim
-from gitsync.planning.plan import hold_back, make_plan, refuse_unsafe
+from gitsync.planning.plan import hold_back, make_plan
 
 SUBNET = f"{vnet_id()}/subnets/one"
 PROBLEM = Problem(code="Bad", message="It is bad.")
@@ -106,26 +106,3 @@ def test_what_a_failed_resource_used_to_depend_on_is_held():
     held = hold_back(plan.prunes, plan.applies, [result(subnet(), is_fine=False)])
     assert "not Ready" in held[vnet("old")].held
     assert not hold_back(plan.prunes, plan.applies, [result(subnet())])[vnet("old")].held
-
-
-@pytest.mark.parametrize(
-    ("deletes", "inventory", "most", "refused", "why"),
-    [
-        (1, 1, None, False, "one may always go"),
-        (2, 9, None, True, "a fifth of nine is one"),
-        (2, 10, None, False, "a fifth of ten is two"),
-        (11, 500, None, True, "ten at most, however large the inventory"),
-        (11, 500, 11, False, "unless more is allowed"),
-        (1, 500, 0, True, "or none is"),
-    ],
-)
-def test_too_many_deletes_are_refused(deletes, inventory, most, refused, why):
-    gone = [record(vnet(f"v{n}"), vnet_id(f"v{n}")) for n in range(deletes)]
-    plan = make_plan([], records(*gone))
-    try:
-        refuse_unsafe(plan, inventory, most)
-    except UnsafePlanError as error:
-        assert refused, why
-        assert f"--max-deletes {deletes}" in str(error)
-    else:
-        assert not refused, why

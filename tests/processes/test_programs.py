@@ -54,6 +54,7 @@ PATH = {"PATH": "x"}
     ("program", "expected"),
     [
         (Program.GIT, {**PATH, **PERSON, **GIT}),
+        (Program.GPG, PATH),
         (Program.KUSTOMIZE, PATH),
         (Program.SOPS, {**PATH, **PERSON, **CLOUDS, "SSH_AUTH_SOCK": "x"}),
     ],

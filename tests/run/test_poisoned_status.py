@@ -74,6 +74,16 @@ def test_a_poisoned_record_deletes_nothing_and_stays_as_it_is(world, members, ke
     assert file.read_bytes() == before
 
 
+def test_the_name_of_the_namespace_is_no_way_round_the_seal(world, monkeypatch):
+    """If all records bear it, it is the agent's name, and its records are checked."""
+    monkeypatch.setenv("POD_NAMESPACE", "pod")
+    for file in world.state.rglob("*.yaml"):
+        file.write_text(file.read_text().replace("agent: gitsync", "agent: pod"))
+    report = world.sync(prune=True, digest_key=KEY)
+    assert [p.code for p in report.problems if p.is_error] == ["RecordNotTrusted"] * 2
+    assert world.writes == []
+
+
 def test_a_poisoned_record_of_a_manifest_is_not_taken_over(world):
     file = poison(world, writes=7)
     before = file.read_bytes()

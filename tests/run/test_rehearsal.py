@@ -332,3 +332,12 @@ def test_a_pipeline_with_a_shallow_clone(world, tmp_path):
     refused = gitsync("plan", "--from", "HEAD~1", folder=clone)
     assert (refused.code, refused.out) == (2, "")
     assert "The clone is shallow" in refused.err
+
+
+def test_a_plan_with_prune_says_that_a_sync_would_delete_too_much(world):
+    world.says(**ALL).says(group=GROUP)
+    report = rehearse(world, prune=True)
+    assert ([problem.code for problem in report.problems], report.exit_code) == (["TooManyDeletes"], 2)
+    assert len([result for result in report.results if result.action is Action.DELETE]) == len(ALL) - 1
+    assert rehearse(world, prune=True, max_deletes=len(ALL)).exit_code == 0
+    assert rehearse(world).exit_code == 0

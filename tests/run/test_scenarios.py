@@ -365,12 +365,16 @@ def test_26_a_skipped_resource_exports(world):
 def test_36_what_another_agent_keeps_is_left_alone(world):
     world.says(group=GROUP).sync(agent="one")
     tagged = GROUP.replace("location: westeurope", "location: westeurope\n      tags: {a: b}")
-    found = of(world.says(group=tagged).sync(agent="two"), "ResourceGroup")
-    assert (found.condition.reason, world.requests) == ("Overlap", [])
+    other = GROUP.replace("name: core", "name: other")
+    world.says(group=other).sync(agent="two")
+    report = world.says(group=tagged, other=other).sync(agent="two", only=("ResourceGroup/core",))
+    found = of(report, "ResourceGroup")
+    assert (found.condition.reason, world.requests, report.exit_code) == ("Overlap", [], 1)
     assert found.condition.message == 'Operators in "two" and "one" are both configured to manage this resource'
     assert found.record.agent == "one"
-    assert world.says().sync(agent="two", prune=True).results == (), "what another agent keeps did not leave git"
-    assert world.requests == []
+    left = world.says(other=other).sync(agent="two", prune=True).results
+    assert [result.key.name for result in left] == ["other"], "what another agent keeps did not leave git"
+    world.says()
     assert of(world.sync(agent="one", prune=True), "ResourceGroup").action is Action.DELETE
 
 

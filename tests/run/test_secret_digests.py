@@ -9,7 +9,7 @@ import pytest
 from loguru import logger
 from world import GROUP, GROUP_ID, World, of
 
-from gitsync.errors import StateError
+from gitsync.errors import UnsafePlanError
 from gitsync.git.state.plan_file import encode
 from gitsync.model.secret import Secret
 from gitsync.model.verdict import Action, Verdict
@@ -126,7 +126,7 @@ def test_a_plan_without_the_key_cannot_compare_and_a_sync_is_refused(world):
     estate(world, "one").sync(digest_key=KEY)
     server = server_of(world.plan())
     assert (server.verdict, server.because) == (Verdict.IN_SYNC, {PASSWORD: NO_KEY})
-    with pytest.raises(StateError, match="this run has no key"):
+    with pytest.raises(UnsafePlanError, match="this run has no key"):
         world.sync()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import subprocess
 import textwrap
 from contextlib import AbstractAsyncContextManager
@@ -34,9 +35,11 @@ from gitsync.model.report import Report
 from gitsync.model.result import Result
 from gitsync.model.secret import Secret
 from gitsync.model.signin import Method, SignIn
+from gitsync.planning.agents import DEFAULT_AGENT
 from gitsync.redaction import Redactions
 from gitsync.report.progress import Silent
 from gitsync.run.connections import Connections, make_opener
+from gitsync.run.record_seals import make_seals
 from gitsync.run.run import sync_revision
 from gitsync.secrets.stores import Places
 
@@ -83,7 +86,7 @@ class World:
 
     def sign(self, key: Secret) -> World:
         """Sign what is recorded, as `gitsync status --sign` does."""
-        with StatusFolder(self.state, RecordSeals(Config().agent, key)) as store:
+        with StatusFolder(self.state, RecordSeals(DEFAULT_AGENT, key)) as store:
             state = store.load()
             signed = {key: replace(record, trust=Trust.SIGNED) for key, record in state.records.items()}
             store.save(Update(records=signed, revision=state.revision, summary=None, report=None, headline="Sign"))
@@ -103,7 +106,7 @@ class World:
     async def _run(self, *, writes: bool, **settings: Any) -> Report:
         self.stop = asyncio.Event()
         config = replace(Config(source=str(self.folder), subscription=SUBSCRIPTION), **settings)
-        seals = RecordSeals(config.agent, config.digest_key, config.previous_digest_key)
+        seals = make_seals(config, os.environ)
         with open_checkout(str(self.folder)) as source, StatusFolder(self.state, seals) as store:
             async with self.azure() as azure:
                 access = self.access(azure.url)

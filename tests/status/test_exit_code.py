@@ -1,10 +1,15 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from builders import result, vnet
 
+from gitsync.model.policy import Policy
 from gitsync.model.problem import Level, Problem
+from gitsync.model.refusal import REFUSALS
 from gitsync.model.verdict import Action, Verdict
+from gitsync.status.conditions import make_other_agent
 from gitsync.status.exit_code import decide_exit_code
 
 WRONG = Problem(code="Bad", message="m")
@@ -29,6 +34,22 @@ NOTED = Problem(code="Odd", message="m", level=Level.WARNING)
 def test_how_a_run_ends(verdicts, problems, writes, detailed, expected, why):
     results = [result(vnet(verdict.value), verdict=verdict) for verdict in verdicts]
     assert decide_exit_code(results, problems, writes=writes, detailed=detailed) == expected, why
+
+
+def test_what_another_agent_holds_fails_a_run_that_should_manage_it():
+    held = replace(result(vnet()), condition=make_other_agent("two", "one"), is_fine=True)
+    read_only = replace(held, policy=Policy.SKIP)
+    codes = [
+        decide_exit_code([one], [], writes=writes, detailed=False) for one in (held, read_only) for writes in (0, 1)
+    ]
+    assert codes == [1, 1, 0, 0]
+
+
+@pytest.mark.parametrize("code", sorted(REFUSALS))
+def test_a_plan_ends_as_the_sync_that_it_speaks_of(code):
+    refusal = Problem(code=code, message="m")
+    results = [result(vnet("a"), is_fine=False), result(vnet("b"), verdict=Verdict.DRIFTED)]
+    assert decide_exit_code(results, [WRONG, refusal], writes=False, detailed=True) == 2
 
 
 def test_failure_comes_first():

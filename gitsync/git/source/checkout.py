@@ -28,6 +28,8 @@ from gitsync.git.source.listing import EntryKind, SourceListing
 from gitsync.git.source.local_config import find_headers
 from gitsync.git.source.location import Folder, Url, check_path, check_ref, parse_location
 from gitsync.git.source.revision import Revision
+from gitsync.git.source.signature import check_signature
+from gitsync.git.source.trusted_keys import TrustedKeys
 from gitsync.git.source.worktree import (
     FolderListing,
     WorkTree,
@@ -105,28 +107,34 @@ def open_checkout(  # noqa: PLR0913 - each says what is read
     status_dir: Path | None = None,
     config_file: Path | None = None,
     offline: bool = False,
+    trusted: TrustedKeys | None = None,
 ) -> Checkout:
     """Read SOURCE, without manifests below `status_dir` if it is in the source, and without its gitsync.yaml if that is
     the operator's own `config_file`, which has been read already.
 
     `offline` is for commands that only need the files: the revision, state and remote of a folder are not read.
-    Raises SourceError if SOURCE cannot be read.
+    With `trusted`, only a commit that one of these keys signed is read, and exactly as it was committed.
+    Raises SourceError if SOURCE cannot be read, or is not signed so.
     """
     access = access or GitAccess()
     source = parse_location(location)
     wanted = Wanted(path=check_path(path))
     if isinstance(source, Url):
-        return _read_url(source, ref, wanted, access)
+        return _read_url(source, ref, wanted, access, trusted)
     refuse_look_alike(source.path / wanted.path)
     without = find_excluded(source.path, status_dir)
     wanted = replace(
         wanted, without=without, has_settings=ref is not None or not _is_settings_file(source.path, config_file)
     )
     tree = None if offline and ref is None else find_work_tree(source.path, access)
+    if tree is None and trusted:
+        raise SourceError(
+            f"{source.path} is not in a git repository, so no commit of it is signed.", hint="Remove --trusted-keys."
+        )
     if tree is None:
         return _read_plain_folder(source, ref, wanted)
     try:
-        return _read_work_tree(source, tree, ref, wanted, access)
+        return _read_work_tree(source, tree, ref, wanted, access, trusted)
     except BaseException:
         tree.close()
         raise
@@ -144,11 +152,13 @@ def find_excluded(root: Path, folder: Path | None) -> tuple[str, ...]:
     return (excluded.relative_to(root).as_posix(),) if excluded != root and excluded.is_relative_to(root) else ()
 
 
-def _read_url(url: Url, ref: str | None, wanted: Wanted, access: GitAccess) -> Checkout:
+def _read_url(url: Url, ref: str | None, wanted: Wanted, access: GitAccess, trusted: TrustedKeys | None) -> Checkout:
     remote = open_remote(url, access)
     clone = open_clone(remote)
     try:
         tip = fetch_ref(clone, check_ref(ref) if ref is not None else None)
+        if trusted:
+            check_signature(clone.repository, tip.commit, trusted)
         contents = read_contents(Revision(repository=clone.repository, commit=tip.commit), wanted)
     except BaseException:
         clone.close()
@@ -163,7 +173,7 @@ def _read_url(url: Url, ref: str | None, wanted: Wanted, access: GitAccess) -> C
         settings=contents.settings,
         remote=remote,
         wanted=wanted,
-        history=History(clone.repository, tip.commit, root="", remote=remote, clone=clone),
+        history=History(clone.repository, tip.commit, root="", remote=remote, clone=clone, trusted=trusted),
     )
 
 
@@ -182,12 +192,18 @@ def _read_plain_folder(source: Folder, ref: str | None, wanted: Wanted) -> Check
     )
 
 
-def _read_work_tree(source: Folder, tree: WorkTree, ref: str | None, wanted: Wanted, access: GitAccess) -> Checkout:
+def _read_work_tree(
+    source: Folder, tree: WorkTree, ref: str | None, wanted: Wanted, access: GitAccess, trusted: TrustedKeys | None
+) -> Checkout:
     try:
         remote, refusal = find_remote(tree, access)
         commit, listing = _find_commit_and_listing(source, tree, ref)
+        if trusted:
+            listing = _find_signed(source, tree, commit, trusted)
         contents = read_contents(listing, wanted)
         dirty = ref is None and _is_dirty(source, tree, commit, wanted)
+        if dirty and trusted:
+            raise _not_as_signed(source)
         branch = find_branch(tree)
     except GitFailedError as error:
         raise SourceError(f"git cannot read {source.path}: {error.message}", hint=error.hint) from error
@@ -205,8 +221,32 @@ def _read_work_tree(source: Folder, tree: WorkTree, ref: str | None, wanted: Wan
         remote=remote,
         remote_refused=refusal,
         wanted=wanted,
-        history=History(tree.repository, commit, root=tree.prefix, remote=remote) if commit else None,
+        history=History(tree.repository, commit, root=tree.prefix, remote=remote, trusted=trusted) if commit else None,
     )
+
+
+def _find_signed(source: Folder, tree: WorkTree, commit: str | None, trusted: TrustedKeys) -> Revision:
+    """The commit itself, once its signature is checked: changes in the folder are not signed."""
+    check_outside(tree, trusted)
+    if commit is None:
+        raise SourceError(f"{source.path} has no commit yet, so none is signed.", hint="Commit and sign it.")
+    check_signature(tree.repository, commit, trusted)
+    return _make_revision(tree, commit)
+
+
+def _not_as_signed(source: Folder) -> SourceError:
+    return SourceError(
+        f"{source.path} has uncommitted changes, which are not signed.",
+        hint="Commit and sign them, or remove --trusted-keys.",
+    )
+
+
+def check_outside(tree: WorkTree, trusted: TrustedKeys) -> None:
+    """Raise SourceError if the file of keys is in the working tree: an unsigned commit could then add a key."""
+    if trusted.file.is_relative_to(tree.top):
+        raise SourceError(
+            f"--trusted-keys {trusted.name} is in the working tree {tree.top}.", hint="Move it out of there."
+        )
 
 
 def _find_commit_and_listing(source: Folder, tree: WorkTree, ref: str | None) -> tuple[str | None, SourceListing]:

@@ -1,7 +1,8 @@
 """Earlier revisions of a source, for removed manifests: their policy is that of their last revision.
 
 A checkout is shallow, so an earlier revision is fetched on demand, into a temporary repository: gitsync never writes to
-the repository of a user. A revision that cannot be fetched is None, not an error: the record then decides.
+the repository of a user. A revision that cannot be fetched is None, not an error: the record then decides. So is, with
+trusted keys, one that none of them vouches for.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from gitsync.git.command import GitFailedError, Repository
 from gitsync.git.source.clone import Clone, fetch_commit, has_commit, open_clone
 from gitsync.git.source.contents import Wanted, read_contents, read_settings
 from gitsync.git.source.revision import Revision
+from gitsync.git.source.signature import check_signature
+from gitsync.git.source.trusted_keys import TrustedKeys
 
 _MOST = 50
 """The most revisions to search: each costs reading all its manifests."""
@@ -23,23 +26,31 @@ _MOST = 50
 
 class History:
     """`repository` has `commit`, the revision that was checked out; `remote` may have missing ones. `root` is the
-    folder of the source inside the repository. Close it when done.
+    folder of the source inside the repository, and `trusted` are the keys that signed `commit`. Close it when done.
     """
 
     def __init__(
-        self, repository: Repository, commit: str, *, root: str, remote: Remote | None, clone: Clone | None = None
+        self,
+        repository: Repository,
+        commit: str,
+        *,
+        root: str,
+        remote: Remote | None,
+        clone: Clone | None = None,
+        trusted: TrustedKeys | None = None,
     ) -> None:
         self._repository = repository
         self._commit = commit
         self._root = root
         self._remote = remote
         self._clone = clone
+        self._trusted = trusted
 
     def files_at(self, revision: str, wanted: Wanted) -> Mapping[str, bytes] | None:
         """The manifests of another revision, by the same rules; None if it cannot be read."""
         try:
             repository = self._find_repository_with(revision)
-            if repository is None:
+            if repository is None or not self._is_vouched_for(repository, revision):
                 return None
             listing = Revision(repository=repository, commit=revision, root=self._root)
             return read_contents(listing, replace(wanted, has_settings=False)).files
@@ -50,7 +61,7 @@ class History:
         """The source's own settings at another revision; None if there are none or they cannot be read."""
         try:
             repository = self._find_repository_with(revision)
-            if repository is None:
+            if repository is None or not self._is_vouched_for(repository, revision):
                 return None
             return read_settings(Revision(repository=repository, commit=revision, root=self._root))
         except (GitFailedError, SourceError):
@@ -72,6 +83,33 @@ class History:
         except GitFailedError:
             return (since,)
 
+    def precedes(self, later: str) -> bool | None:
+        """Whether the checked-out commit is an ancestor of `later`; None if the history between cannot be read."""
+        if later == self._commit:
+            return False
+        try:
+            repository = self._find_repository_with(later)
+            if repository is None:
+                return None
+            if _is_ancestor(repository, self._commit, later):
+                return True
+            if has_commit(repository, self._commit) and not _is_shallow(repository):
+                return False
+            return self._precedes_at_remote(repository, later)
+        except GitFailedError:
+            return None
+
+    def _precedes_at_remote(self, repository: Repository, later: str) -> bool | None:
+        """The same with the history of `later` back to the time of the checked-out commit."""
+        date = _find_date(self._repository, self._commit)
+        if date > _find_date(repository, later):
+            return False  # and a server refuses to send a history without commits
+        clone = self._open_clone()
+        if clone is None:
+            return None
+        clone.fetch(f"+{later}:refs/gitsync/later", depth=(f"--shallow-since={date}",))
+        return _is_ancestor(clone.repository, self._commit, later)
+
     def close(self) -> None:
         if self._clone is not None:
             self._clone.close()
@@ -82,6 +120,16 @@ class History:
         clone = self._open_clone()
         return clone.repository if clone and fetch_commit(clone, revision) else None
 
+    def _is_vouched_for(self, repository: Repository, revision: str) -> bool:
+        """Whether a revision may be read: who signs a commit signs its history."""
+        if self._trusted is None or self._has_history(repository, revision):
+            return True
+        try:
+            check_signature(repository, revision, self._trusted)
+        except SourceError:
+            return False
+        return True
+
     def _open_clone(self) -> Clone | None:
         if self._clone is None and self._remote is not None:
             self._clone = open_clone(self._remote)
@@ -89,16 +137,14 @@ class History:
 
     def _has_history(self, repository: Repository, since: str) -> bool:
         """Tell whether the history from the checked-out commit back to `since` is in the repository."""
-        return has_commit(repository, self._commit) and repository.succeeds(
-            "merge-base", "--is-ancestor", since, self._commit
-        )
+        return has_commit(repository, self._commit) and _is_ancestor(repository, since, self._commit)
 
     def _deepen(self, since: str) -> Repository:
         """A clone with the history back to the time of `since`."""
         clone = self._open_clone()
         if clone is None or not fetch_commit(clone, since):
             raise GitFailedError(f"There is no remote to fetch the history since {since} from.")
-        date = clone.repository.line("log", "-1", "--format=%ct", since)
+        date = _find_date(clone.repository, since)
         clone.fetch(f"+{self._commit}:refs/gitsync/deepened", depth=(f"--shallow-since={date}",))
         return clone.repository
 
@@ -108,3 +154,17 @@ class History:
         changes = ("log", "--first-parent", "--format=%P", f"--max-count={_MOST}", f"{since}..{self._commit}")
         lines = repository.line(*changes, "--", folder).splitlines()
         return [line.split()[0] for line in lines if line.strip()]
+
+
+def _is_ancestor(repository: Repository, earlier: str, later: str) -> bool:
+    """As far as the history is here."""
+    return repository.succeeds("merge-base", "--is-ancestor", earlier, later)
+
+
+def _is_shallow(repository: Repository) -> bool:
+    return repository.line("rev-parse", "--is-shallow-repository") == "true"
+
+
+def _find_date(repository: Repository, commit: str) -> int:
+    """When a commit was committed, in seconds since 1970."""
+    return int(repository.line("log", "-1", "--format=%ct", commit))

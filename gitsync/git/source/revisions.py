@@ -16,12 +16,14 @@ from gitsync.config.source_settings import SourceFile
 from gitsync.errors import SourceError
 from gitsync.git.access import GitAccess, Remote, open_remote
 from gitsync.git.command import GitFailedError
-from gitsync.git.source.checkout import find_excluded, find_remote
+from gitsync.git.source.checkout import check_outside, find_excluded, find_remote
 from gitsync.git.source.clone import Clone, fetch_commit, fetch_ref, open_clone
 from gitsync.git.source.contents import Wanted, read_contents
 from gitsync.git.source.git_directory import refuse_look_alike
 from gitsync.git.source.location import Url, check_path, check_ref, parse_location
 from gitsync.git.source.revision import Revision
+from gitsync.git.source.signature import check_signature
+from gitsync.git.source.trusted_keys import TrustedKeys
 from gitsync.git.source.worktree import WorkTree, find_work_tree
 from gitsync.model.problem import Problem
 
@@ -60,15 +62,21 @@ class _Name:
 
 
 def read_revision(
-    location: str, name: str, *, path: str, access: GitAccess, status_dir: Path | None = None
+    location: str,
+    name: str,
+    *,
+    path: str,
+    access: GitAccess,
+    status_dir: Path | None = None,
+    trusted: TrustedKeys | None = None,
 ) -> RevisionManifests:
     """Read one revision of SOURCE. A revision without the folder `path` has no manifests.
 
-    SourceError, which names the revision, if it cannot be read.
+    SourceError, which names the revision, if it cannot be read, or is not signed by a `trusted` key.
     """
     parsed, wanted, source = _parse(name), Wanted(path=check_path(path)), parse_location(location)
     if isinstance(source, Url):
-        return _fetch(open_remote(source, access), parsed, wanted, None)
+        return _fetch(open_remote(source, access), parsed, wanted, None, trusted)
     refuse_look_alike(source.path / wanted.path)
     tree = find_work_tree(source.path, access)
     if tree is None:
@@ -77,19 +85,22 @@ def read_revision(
             hint="Set SOURCE to a git repository.",
         )
     with tree:
-        return _read_from(
-            tree, parsed, Wanted(path=wanted.path, without=find_excluded(source.path, status_dir)), access
-        )
+        if trusted:
+            check_outside(tree, trusted)
+        wanted = Wanted(path=wanted.path, without=find_excluded(source.path, status_dir))
+        return _read_from(tree, parsed, wanted, access, trusted)
 
 
-def _read_from(tree: WorkTree, parsed: _Name, wanted: Wanted, access: GitAccess) -> RevisionManifests:
+def _read_from(
+    tree: WorkTree, parsed: _Name, wanted: Wanted, access: GitAccess, trusted: TrustedKeys | None
+) -> RevisionManifests:
     local_commit = _find_local_commit(tree, parsed.text)
     if local_commit is not None:
-        return _read(Revision(repository=tree.repository, commit=local_commit, root=tree.prefix), wanted)
+        return _read(Revision(repository=tree.repository, commit=local_commit, root=tree.prefix), wanted, trusted)
     remote, refusal = find_remote(tree, access)
     if remote is None:
         raise _make_missing_error(tree, parsed, refusal or "It has no remote to fetch it from.")
-    return _fetch(remote, parsed, wanted, tree)
+    return _fetch(remote, parsed, wanted, tree, trusted)
 
 
 def _parse(name: str) -> _Name:
@@ -104,7 +115,9 @@ def _parse(name: str) -> _Name:
         ) from None
 
 
-def _read(revision: Revision, wanted: Wanted) -> RevisionManifests:
+def _read(revision: Revision, wanted: Wanted, trusted: TrustedKeys | None) -> RevisionManifests:
+    if trusted:
+        check_signature(revision.repository, revision.commit, trusted)
     folder_path = "/".join(part for part in (revision.root, wanted.path) if part)
     if folder_path and not revision.repository.succeeds("cat-file", "-e", f"{revision.commit}:{folder_path}"):
         return RevisionManifests(commit=revision.commit, files={}, root=revision.root)
@@ -126,12 +139,15 @@ def _find_local_commit(tree: WorkTree, name: str) -> str | None:
         return None
 
 
-def _fetch(remote: Remote, name: _Name, wanted: Wanted, tree: WorkTree | None) -> RevisionManifests:
+def _fetch(
+    remote: Remote, name: _Name, wanted: Wanted, tree: WorkTree | None, trusted: TrustedKeys | None
+) -> RevisionManifests:
     """Read a revision from a temporary clone. `tree` is the local repository, which lacks it; None for a URL."""
     clone = open_clone(remote)
     try:
         commit = _fetch_commit_of(clone, name, tree)
-        return _read(Revision(repository=clone.repository, commit=commit, root=tree.prefix if tree else ""), wanted)
+        revision = Revision(repository=clone.repository, commit=commit, root=tree.prefix if tree else "")
+        return _read(revision, wanted, trusted)
     finally:
         clone.close()
 

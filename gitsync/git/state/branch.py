@@ -115,7 +115,7 @@ class StatusBranch:
 
     def _try_to_save(self, changes: Changes, update: Update) -> None:
         """Push our changes on top of the last state that was read."""
-        after = merge(self._base, changes, update.revision)
+        after = merge(self._base, changes, update.revision, update.agent)
         commit = self._commit(
             build_files(changes, after, update, self._seals), format_status_message(update.headline, update.revision)
         )

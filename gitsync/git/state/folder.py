@@ -75,7 +75,7 @@ class StatusFolder:
         with self._raise_publish_errors():
             self._ensure_lock()
             current = self._read()
-            after = merge(current, changes, update.revision)
+            after = merge(current, changes, update.revision, update.agent)
             if not (self._folder / INVENTORY).exists():  # an unfinished tree is still known as ours
                 self._replace({INVENTORY: build_inventory({}, None)})
             _write(self._folder / _UNFINISHED, b"")

@@ -41,10 +41,21 @@ def find_changes(base: State, update: Update) -> Changes:
     return Changes(records=find_changed_records(base.records, update.records), config_maps=config_maps)
 
 
-def merge(theirs: State, ours: Changes, revision: str | None) -> State:
-    """Their state, with our changes."""
-    records = overlay(theirs.records, ours.records)
-    return State(records, revision, overlay(theirs.config_maps, ours.config_maps))
+def merge(theirs: State, ours: Changes, revision: str | None, agent: str = "") -> State:
+    """Their state, with our changes. `revision` is that of `agent`."""
+    after = State(overlay(theirs.records, ours.records), revision, overlay(theirs.config_maps, ours.config_maps))
+    return replace(after, revisions=_merge_revisions(theirs, after, agent) if agent else theirs.revisions)
+
+
+def _merge_revisions(theirs: State, after: State, agent: str) -> dict[str, str]:
+    """The revisions by agent; empty while one agent alone has records, whose revision is that of the state."""
+    known = dict(theirs.revisions)
+    if not known and theirs.revision and len(theirs.agents) == 1:
+        known = dict.fromkeys(theirs.agents, theirs.revision)
+    known.pop(agent, None)
+    if not known and after.agents <= {agent}:
+        return {}
+    return dict(sorted({**known, **({agent: after.revision} if after.revision else {})}.items()))
 
 
 def find_changed_records(base: Records, records: Mapping[Key, Record | None]) -> Mapping[Key, Record | None]:

@@ -29,13 +29,14 @@ _NOT_COVERED = frozenset({SEAL, "requestId"})  # the id of the request belongs t
 
 @dataclass(frozen=True, slots=True)
 class RecordSeals:
-    """Makes and checks the seals of one agent. Without a `key` nothing is made or checked; `previous` is the key that
-    was used before, which still counts.
+    """Makes and checks the seals of one agent, whose `former` name may be in its records. Without a `key` nothing is
+    made or checked; `previous` is the key that was used before, which still counts.
     """
 
     agent: str = ""
     key: Secret | None = field(default=None, repr=False)
     previous: Secret | None = field(default=None, repr=False)
+    former: str = ""
 
     def make(self, document: Mapping[str, Any]) -> str:
         """The seal for the document of a record; "" without a key."""
@@ -47,7 +48,7 @@ class RecordSeals:
         """
         members = document["gitsync"]
         seal = members.get(SEAL)
-        if members.get("agent", "") not in {"", self.agent}:
+        if members.get("agent", "") not in {"", self.agent, self.former}:
             return Trust.UNCHECKED
         if self.key is None:
             return Trust.UNCHECKED if seal is None else Trust.NO_KEY
@@ -76,8 +77,8 @@ def _make_seal(key: Secret, document: Mapping[str, Any]) -> str:
 
 
 def _normalize_numbers(value: Any) -> Any:
-    """Return a value as it is read back from YAML, with the numbers of Go: beyond 64 bits a float, and a float that has no
-    fraction a whole number if it is short enough to be written as one.
+    """Return a value as it is read back from YAML, with the numbers of Go: one beyond 64 bits becomes a float, and a
+    float without a fraction becomes a whole number if it is short enough to be written as one.
     """
     if isinstance(value, Mapping):
         return {name: _normalize_numbers(child) for name, child in value.items()}

@@ -1,8 +1,8 @@
 """The status tree as files: records, their index, and the texts for people. The same on a branch and in a folder.
 
 `inventory.yaml` is an index for people and scripts, made from the records. It marks the tree as ours; without it
-nothing is read and nothing written. Only its revision is used, but it must agree with the records: a removed record, or
-one with another id, would make gitsync forget a resource, or delete another one.
+nothing is read and nothing written. Only its revisions are used, but it must agree with the records: a removed record,
+or one with another id, would make gitsync forget a resource, or delete another one.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def read_state(listing: SourceListing, seals: RecordSeals = UNSEALED, *, cut_sho
         contents = listing.read(wanted_entries)
     except SourceError as error:
         raise StateError(f"The status in {listing.name} cannot be read: {error.message}", hint=error.hint) from error
-    revision = _read_revision(contents[INVENTORY])
+    revision, revisions = _read_revisions(contents[INVENTORY])
     record_list = (decode(path, content, seals) for path, content in contents.items() if is_record_path(path))
     config_map_list = (
         config_maps.decode(path, content) for path, content in contents.items() if is_config_map_path(path)
@@ -68,7 +68,7 @@ def read_state(listing: SourceListing, seals: RecordSeals = UNSEALED, *, cut_sho
     records = dict(sorted((record.key, record) for record in record_list))
     if not cut_short and not contents[INVENTORY].endswith(_build_index(records)):
         _check_index(contents[INVENTORY], records)
-    return State(records, revision, {export.address: export for export in config_map_list})
+    return State(records, revision, {export.address: export for export in config_map_list}, revisions)
 
 
 def _check_index(content: bytes, records: Records) -> None:
@@ -110,16 +110,19 @@ def _is_ours(path: str) -> bool:
     return is_record_path(path) or is_config_map_path(path)
 
 
-def _read_revision(inventory: bytes) -> str | None:
+def _read_revisions(inventory: bytes) -> tuple[str | None, Mapping[str, str]]:
+    """The revision of the last run that changed something, and that of each agent, if there are several."""
     head = DocumentFields.read(INVENTORY, inventory.partition(_RESOURCES)[0].rstrip(b"\n") + b"\n")
     head.check_schema(SCHEMA)
-    return head.text("revision", "") or None
+    by_agent = head.within("revisions") if head.mapping("revisions") is not None else None
+    revisions = {name: by_agent.text(name) for name in by_agent.values} if by_agent else {}
+    return head.text("revision", "") or None, revisions
 
 
-def build_inventory(records: Records, revision: str | None) -> bytes:
-    """The index of all records: one entry a resource, sorted."""
-    head = dump({"schema": SCHEMA, **({"revision": revision} if revision else {})})
-    return head + _build_index(records)
+def build_inventory(records: Records, revision: str | None, revisions: Mapping[str, str] | None = None) -> bytes:
+    """The index of all records: one entry a resource, sorted. `revisions` are those of the agents, if several."""
+    head = {"schema": SCHEMA, "revision": revision, "revisions": revisions}
+    return dump({name: value for name, value in head.items() if value}) + _build_index(records)
 
 
 def _build_index(records: Records) -> bytes:
@@ -145,5 +148,5 @@ def build_files(changes: Changes, after: State, update: Update, seals: RecordSea
         **{make_config_map_path(at): config_maps.encode(e) if e else None for at, e in changes.config_maps.items()},
         **{make_record_path(key): encode(record, seals) if record else None for key, record in changes.records.items()},
         **{name: text().encode() for name, text in texts.items() if text is not None},
-        INVENTORY: build_inventory(after.records, after.revision),
+        INVENTORY: build_inventory(after.records, after.revision, after.revisions),
     }

@@ -16,7 +16,7 @@ from gitsync.model.record import Record, State
 class Update:
     """The update of a run. A record or a config map of None is forgotten; all others are kept.
 
-    `revision` is the commit of the records. `summary` and `report` are the texts of SUMMARY.md and
+    `revision` is the commit of the records of `agent`. `summary` and `report` are the texts of SUMMARY.md and
     report.json, made only if something is written; None to leave them as they are. `headline` is one line.
     """
 
@@ -26,6 +26,7 @@ class Update:
     report: Callable[[], str] | None
     headline: str
     config_maps: Mapping[Address, Export | None] = field(default_factory=dict)
+    agent: str = ""
 
 
 class StateStore(Protocol):

@@ -1,0 +1,41 @@
+"""Reasons to refuse a whole run."""
+
+from __future__ import annotations
+
+import pytest
+from builders import record, vnet, vnet_id
+
+from gitsync.model.refusal import is_refused
+from gitsync.planning.plan import make_plan
+from gitsync.planning.run_problems import (
+    describe_not_compared,
+    describe_not_pushed,
+    describe_superseded,
+    find_too_many_deletes,
+)
+
+
+@pytest.mark.parametrize(
+    ("deletes", "inventory", "most", "refused", "why"),
+    [
+        (1, 1, None, False, "one may always go"),
+        (2, 9, None, True, "a fifth of nine is one"),
+        (2, 10, None, False, "a fifth of ten is two"),
+        (11, 500, None, True, "ten at most, however large the inventory"),
+        (11, 500, 11, False, "unless more is allowed"),
+        (1, 500, 0, True, "or none is"),
+    ],
+)
+def test_too_many_deletes_are_refused(deletes, inventory, most, refused, why):
+    gone = [record(vnet(f"v{n}"), vnet_id(f"v{n}")) for n in range(deletes)]
+    found = find_too_many_deletes(make_plan([], {one.key: one for one in gone}), inventory, most)
+    assert (found is not None) is refused, why
+    assert found is None or f"--max-deletes {deletes}" in found.hint
+
+
+def test_a_refusal_is_an_error_and_a_note_is_not():
+    refusal, *notes = (
+        describe(40 * "a", 40 * "b") for describe in (describe_superseded, describe_not_compared, describe_not_pushed)
+    )
+    assert (refusal.is_error, is_refused([refusal])) == (True, True)
+    assert [(note.is_error, is_refused([note])) for note in notes] == [(False, False)] * 2
