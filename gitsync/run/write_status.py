@@ -60,7 +60,9 @@ def write_status(
     update = Update(
         records=records,
         revision=report.revision if is_whole else _find_common_revision(before, report.revision),
-        summary=partial(summary.render, remaining, revision=report.revision, problems=report.problems),
+        summary=partial(
+            summary.render, remaining, revision=report.revision, problems=report.problems, target=report.target
+        ),
         report=partial(json.render, report),
         headline=headline.format_subject(report),
         config_maps=config_maps,
