@@ -5,6 +5,7 @@ GitsyncError            what, where, how to fix it
 ├── SourceError         the source cannot be fetched or read; nothing was touched    exit 2
 ├── StateError          the state cannot be read, or not be written before the run   exit 2
 ├── UnsafePlanError     a limit was crossed; nothing was touched                     exit 2
+├── DeclinedError       a person answered no; nothing was touched                    exit 2
 ├── PublishError        what came of the run could not be written back               exit 1
 ├── ArmError            Azure refused, or did not answer; becomes a condition
 ├── ExpressionError     an expression of an export does not compile
@@ -45,6 +46,10 @@ class StateError(GitsyncError):
 
 
 class UnsafePlanError(GitsyncError):
+    exit_code = 2
+
+
+class DeclinedError(GitsyncError):
     exit_code = 2
 
 

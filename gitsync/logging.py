@@ -1,9 +1,10 @@
 """Logs: one sink on stderr, text for a person, JSON lines for a machine; never a secret, never a variable's value.
 
 Everything that is logged, by us or by a library, leaves through one function that masks the registered secrets in every
-text and in the finished line, exceptions included. Levels: INFO is one line for each changed or stopped resource and
-the first and last line of a run, DEBUG every stage, WARNING what will be tried again or needs someone later, ERROR what
-needs someone now. A message is a constant sentence; data are fields (`logger.bind(stage="act").info("Sent to Azure")`).
+text and in the finished line, exceptions included. Levels: INFO is one line for each changed or failed resource and the
+first and last line of a run, DEBUG every stage and request, WARNING what will be tried again or needs someone later,
+ERROR what needs someone now. A message is a constant sentence; data are fields
+(`logger.bind(stage="act").info("Sent to Azure")`).
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 _LIBRARIES = {"debug": logging.INFO}
 """The lowest level of libraries by ours; else WARNING. At INFO they log requests and sign-ins, with harmless headers;
 at DEBUG bodies and command lines."""
+
+logger.disable("gitsync")  # as a library it logs nothing: without `set_up`, nothing masks it
 
 _COLOURS = {"DEBUG": "2", "INFO": "36", "WARNING": "33", "ERROR": "31", "CRITICAL": "31"}
 
@@ -70,6 +73,7 @@ def set_up(
         except (OSError, ValueError):
             return  # nobody reads on, the disk is full, or the stream is closed: a log is no reason to end a run
 
+    logger.enable("gitsync")
     logger.remove()
     # diagnose would print the values of variables; the format is empty, since `write` makes the line itself
     logger.add(write, level=level.upper(), format=_nothing, diagnose=False, backtrace=False)

@@ -31,6 +31,9 @@ VARYING = (
 )
 """What no two runs have in common, as a pattern and the word that stands for it."""
 
+HOME = "/home/demo"
+"""Shown for the folder that the examples run in."""
+
 END = "\x1e"
 """Printed after each command, between its output and the next."""
 
@@ -88,7 +91,7 @@ def run_example(example: Example, folder: Path) -> list[str]:
     done = subprocess.run(
         shell, cwd=work, env=_environment(os.environ), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
     )
-    return done.stdout.decode().split(END)[:-1]
+    return done.stdout.decode().replace(str(work), HOME).split(END)[:-1]
 
 
 def _lines(example: Example) -> Iterator[str]:

@@ -27,6 +27,7 @@ from gitsync.arm.http.traffic import Traffic
 from gitsync.arm.lro.operations import Operations
 from gitsync.arm.lro.reply import AcceptedWrite, accept_write
 from gitsync.arm.registration import Registrations
+from gitsync.arm.subscription_name import read_subscription_name
 from gitsync.model.clock import Clock
 from gitsync.model.live import Live
 from gitsync.model.report import RequestCounts
@@ -89,6 +90,10 @@ class Arm:
         """
         await make_first_contact(self._carrier.connect, "to connect", self._parts.exchange, deadline)
         self._parts.exchange.host.answered()
+
+    async def read_subscription_name(self, subscription: str, deadline: float = float("inf")) -> str:
+        """The display name of a subscription; "" if it cannot be read. One request, which is not tried again."""
+        return await read_subscription_name(self._parts.exchange, subscription, deadline)
 
     def reader(self, conversation: Conversation) -> Reader:
         return Reader(self._parts, conversation)

@@ -131,6 +131,7 @@ def _start_logs(config: Config, redactions: Redactions) -> None:
     is_terminal = sys.stderr.isatty()
     form = config.log_format if config.log_format != "auto" else "text" if is_terminal else "json"
     colour = config.color == "always" or (config.color == "auto" and is_terminal)
-    set_up(level=config.log_level, form=form, colour=colour, mask=redactions.mask)
+    level = config.log_level if config.log_level != "auto" else "warning" if is_terminal else "info"
+    set_up(level=level, form=form, colour=colour, mask=redactions.mask)
     for sentence in find_misspelt_variables(os.environ):
         logger.warning(sentence)

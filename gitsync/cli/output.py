@@ -17,7 +17,7 @@ from gitsync.errors import PublishError
 from gitsync.logging import neutralize
 from gitsync.model.report import Report
 from gitsync.report import json, markdown, pipelines, text
-from gitsync.report.progress import Progress, Tally, print_progress
+from gitsync.report.progress import Tally, print_progress
 
 REPORT_OUTPUTS = ("text", "json", "markdown", "html", "junit", "sarif")
 """The choices of --output for a command that prints a report."""
@@ -112,7 +112,7 @@ def write_report(report: Report, folder: str) -> None:
         ) from error
 
 
-def show_progress() -> AbstractContextManager[Progress]:
+def show_progress() -> AbstractContextManager[Tally]:
     """Show progress on stderr while the context lasts: live on a terminal, else a log line every 30 seconds."""
     from loguru import logger
 

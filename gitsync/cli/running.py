@@ -7,6 +7,7 @@ import asyncio
 import os
 from pathlib import Path
 
+from gitsync.cli.confirmation import make_confirm
 from gitsync.cli.interruption import Begins, Interruption
 from gitsync.cli.offline import READING as OFFLINE
 from gitsync.cli.output import REPORT_OUTPUTS, show_progress, tell
@@ -81,7 +82,13 @@ def execute_run(options: argparse.Namespace, config: Config, *, writes: bool) ->
         with asyncio.Runner() as runner, interruption.heard(runner.get_loop()), show_progress() as progress:
             begins = Begins(progress, interruption, stop)
             run = execute(
-                config, writes=writes, stop=stop, progress=begins, redactions=redactions, grace=interruption.grace
+                config,
+                writes=writes,
+                stop=stop,
+                progress=begins,
+                redactions=redactions,
+                grace=interruption.grace,
+                confirm=make_confirm(config, progress.pause),
             )
             report = runner.run(run)
         _hand_out(options, report, config)

@@ -257,6 +257,11 @@ class Config:
         flag="--plan",
         metavar="FILE",
     )
+    yes: bool = declare_setting(
+        False,
+        "Do not ask on a terminal before the first sync of a target.",
+        form=SettingForm.SWITCH,
+    )
     max_deletes: int | None = declare_setting(
         None,
         "Limit of deletes in one run; more refuses the run. "
@@ -317,7 +322,9 @@ class Config:
         metavar="VERDICT",
     )
     log_level: str = declare_setting(
-        "info", "Minimum level of log lines.", choices=("debug", "info", "warning", "error")
+        "auto",
+        "Minimum level of log lines. auto: warning on a terminal, where the report says the rest; info otherwise.",
+        choices=("auto", "debug", "info", "warning", "error"),
     )
     log_format: str = declare_setting(
         "auto", "auto: text on a terminal, JSON lines otherwise.", choices=("auto", "text", "json")

@@ -28,6 +28,16 @@ class Retry(StrEnum):
     NEVER = "Never"
 
 
+class Hold(StrEnum):
+    """Reasons of a resource that nothing was tried with: the run had ended before, or a person has to look first."""
+
+    NOT_REACHED = "NotReached"
+    FLAPPING = "Flapping"
+    NOT_REVIEWED = "NotReviewed"
+    SECRETS_NOT_REVIEWED = "SecretsNotReviewed"
+    PLAN_OUTDATED = "PlanOutdated"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Condition:
     """`time` is RFC 3339 in UTC with whole seconds; the id of the request that Azure refused stands apart, since both

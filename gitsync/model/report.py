@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 
 from gitsync.model.coverage import Coverage
 from gitsync.model.problem import Problem
-from gitsync.model.result import Result
+from gitsync.model.result import Outcome, Result
 from gitsync.model.review import Review
+from gitsync.model.target import RunTarget
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,7 @@ class Report:
 
     `root` is the folder that paths of files count from, inside the repository ("" for its top). `base` is set if
     Azure was not read: the revision whose manifests take its place. `review` is the content of a plan for review, if
-    requested. `coverage` counts what was read of the source.
+    requested. `coverage` counts what was read of the source. `target` is what the run reads and writes to.
     """
 
     command: str  # "sync" or "plan"
@@ -46,8 +47,15 @@ class Report:
     base: str | None = None
     review: Review | None = None
     coverage: Coverage = field(default_factory=Coverage)
+    target: RunTarget = field(default_factory=RunTarget)
 
     @property
     def summary(self) -> Mapping[str, int]:
         """Count of results by verdict, sorted by name."""
         return dict(sorted(Counter(r.verdict.value for r in self.results).items()))
+
+    @property
+    def outcomes(self) -> Mapping[Outcome, int]:
+        """Count of results by outcome, all of them, the most urgent first."""
+        times = Counter(result.outcome for result in self.results)
+        return {outcome: times[outcome] for outcome in Outcome}

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from gitsync.model.condition import Condition
+from gitsync.model.condition import Condition, Hold, Severity
 from gitsync.model.gvk import Key
 from gitsync.model.policy import Policy
 from gitsync.model.problem import SourceLocation
 from gitsync.model.record import Record
 from gitsync.model.review import Reviewed
 from gitsync.model.verdict import Action, Difference, Verdict
+
+
+class Outcome(StrEnum):
+    """What came of a resource in a run, the most urgent first. The verdict is what the comparison said."""
+
+    FAILED = "failed"  # it could not be read, checked or written, or its manifest is wrong
+    BLOCKED = "blocked"  # it waits: for another resource, for Azure, or for a person
+    CHANGED = "changed"  # written, or in a plan: to be written
+    UNCHANGED = "unchanged"
 
 
 class Stage(StrEnum):
@@ -51,8 +60,9 @@ class Result:
     resource, which is enough for a dependent that is ours already. `may_mend` tells that another try, in this run or
     the next, may go better without a change of the manifest. `fault` is what a bug in gitsync raised, if that ended
     the attempt. `owner` and `depends_on` are what the manifest names, or the last one that was recorded: the edges of
-    the graph. `because` gives for some paths of `unverified` what else is not known, and `reviewed` is what a plan
-    for review contains of the resource. `body` is that of a create in a plan, without secrets.
+    the graph. `blocked_by` is the resource that it waits for, if it waits for one. `because` gives for some paths of
+    `unverified` what else is not known, and `reviewed` is what a plan for review contains of the resource. `body` is
+    that of a create in a plan, without secrets.
     """
 
     key: Key
@@ -77,3 +87,29 @@ class Result:
     because: Mapping[str, str] = field(default_factory=dict)
     reviewed: Reviewed | None = None
     body: Mapping[str, Any] | None = None
+    blocked_by: Key | None = None
+
+    @property
+    def outcome(self) -> Outcome:
+        """What came of it: the row of the table that applies first."""
+        return next(outcome for outcome, applies in _OUTCOMES if applies(self))
+
+
+_HOLDS = frozenset(Hold)
+
+
+def _waits(result: Result) -> bool:
+    """Whether it waits. A severity of Info means that Azure still works on it."""
+    if result.verdict is Verdict.BLOCKED:
+        return True
+    condition = result.condition
+    return not result.is_fine and (condition.severity is Severity.INFO or condition.reason in _HOLDS)
+
+
+_OUTCOMES: tuple[tuple[Outcome, Callable[[Result], bool]], ...] = (
+    (Outcome.FAILED, lambda result: result.fault is not None),
+    (Outcome.BLOCKED, _waits),
+    (Outcome.FAILED, lambda result: not result.is_fine),
+    (Outcome.CHANGED, lambda result: result.action is not Action.NONE),
+    (Outcome.UNCHANGED, lambda _result: True),
+)

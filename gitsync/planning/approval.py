@@ -12,7 +12,7 @@ from typing import Any
 
 from gitsync.diff.projection import project, select_asked
 from gitsync.formats.json_pointer import JsonPath, format_pointer
-from gitsync.model.condition import Condition
+from gitsync.model.condition import Condition, Hold
 from gitsync.model.live import Live
 from gitsync.model.review import Review, Reviewed
 from gitsync.model.secret import Placeholder
@@ -21,9 +21,9 @@ from gitsync.model.verdict import Action
 from gitsync.planning.secret_digest import mask_digests
 from gitsync.status.conditions import make_warning
 
-OUTDATED = "PlanOutdated"
-NOT_REVIEWED = "NotReviewed"
-SECRETS_NOT_REVIEWED = "SecretsNotReviewed"
+OUTDATED = Hold.PLAN_OUTDATED.value
+NOT_REVIEWED = Hold.NOT_REVIEWED.value
+SECRETS_NOT_REVIEWED = Hold.SECRETS_NOT_REVIEWED.value
 
 ID = "id"
 """The entry in `Reviewed.later` for a request whose ARM id only a run knows."""

@@ -14,12 +14,12 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from gitsync.model.clock import format_rfc3339
-from gitsync.model.condition import Condition
+from gitsync.model.condition import Condition, Hold
 from gitsync.model.record import WriteStreak
 from gitsync.model.verdict import Comparison, Difference, Verdict
 from gitsync.status.conditions import make_warning
 
-FLAPPING: Final = "Flapping"
+FLAPPING: Final = Hold.FLAPPING.value
 """The reason if a resource is no longer written, since something resets it each time."""
 
 LONGEST_GAP: Final = timedelta(days=2)

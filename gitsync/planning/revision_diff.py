@@ -116,9 +116,8 @@ class _Rehearsal:
             return _refuse_move(blank, before, request)
         if before is None and waits_for:
             other = next(iter(waits_for))
-            return _stop_result(
-                blank, Verdict.BLOCKED, make_warning("WaitingForOwner", f"It depends on {other.key}, which fails.")
-            )
+            waits = make_warning("WaitingForOwner", f"It depends on {other.key}, which fails.")
+            return replace(_stop_result(blank, Verdict.BLOCKED, waits), blocked_by=other.key)
         if not prepared.policy.allows_modify:
             return _add_message(blank, Verdict.SKIP, _note_policy(before, prepared.policy))
         twin = before or self._by_id.get(request.arm_id.casefold())

@@ -13,11 +13,13 @@ from functools import partial
 from itertools import groupby
 from typing import Generic, NamedTuple, TypeVar
 
+from loguru import logger
+
 from gitsync.errors import ArmError, GitsyncError
 from gitsync.model.clock import Clock
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.plan import Apply, Node, Prune
-from gitsync.model.result import Result, Stage
+from gitsync.model.result import Outcome, Result, Stage
 from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.actions import Wishes, find_remembered
 from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt
@@ -69,7 +71,28 @@ async def reconcile(node: Node, before: Mapping[Key, Result], run: RunContext) -
         prune_attempt = await _repeat(make_prune_steps(run), _begin_prune(node, before, run), run)
         result = build_prune_result(prune_attempt, run.rules, run.clock.now(), run.redactions)
     run.progress.finished(result)
+    _log(result, writes=run.rules.writes)
     return result
+
+
+def _log(result: Result, *, writes: bool) -> None:
+    """A line for what changed or failed; the rest is only counted, at the end of the run."""
+    said = (_DONE if writes else _PLANNED).get(result.outcome)
+    if said is None:
+        return
+    condition = result.condition
+    logger.bind(
+        resource=str(result.key),
+        arm_id=result.arm_id or "",
+        verdict=result.verdict.value,
+        action=result.action.value,
+        reason=condition.reason,
+        detail=condition.message,
+    ).info(said)
+
+
+_DONE = {Outcome.CHANGED: "Resource changed", Outcome.FAILED: "Resource failed"}
+_PLANNED = {Outcome.CHANGED: "Resource would change", Outcome.FAILED: "Resource failed"}
 
 
 def make_apply_steps(run: RunContext) -> tuple[Step[ApplyAttempt], ...]:
@@ -203,6 +226,7 @@ def _enter(attempt: A, stage: Stage, *, run: RunContext) -> None:
     """Note the stage, for the attempts of requests and for the display."""
     attempt.conversation.stage = stage
     run.progress.started(attempt.key, stage)
+    logger.bind(resource=str(attempt.key), stage=stage.value).debug("Stage begins")
 
 
 def _break_off(attempt: A, failure: Exception) -> A:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from gitsync.diff.three_way import remove_secrets
 from gitsync.manifests.units import find_unit
 from gitsync.model.clock import format_rfc3339
-from gitsync.model.condition import Condition, ConditionStatus
+from gitsync.model.condition import Condition, ConditionStatus, Hold
 from gitsync.model.export import Address
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply, Node
@@ -39,7 +39,9 @@ _HINDERED = frozenset({Verdict.BLOCKED, Verdict.INVALID, Verdict.UNKNOWN})
 
 PLANNED = Condition(status=ConditionStatus.UNKNOWN, reason="Planned")
 NO_TURN = Condition(
-    status=ConditionStatus.UNKNOWN, reason="NotReached", message="The run ended before it reached this resource."
+    status=ConditionStatus.UNKNOWN,
+    reason=Hold.NOT_REACHED.value,
+    message="The run ended before it reached this resource.",
 )
 
 
@@ -89,6 +91,7 @@ def _build_result(attempt: ReconciledAttempt, comparison: Comparison, condition:
         requests=attempt.conversation.requests,
         record=attempt.record,
         fault=attempt.stop.fault if attempt.stop else None,
+        blocked_by=attempt.stop.blocked_by if attempt.stop else None,
     )
 
 

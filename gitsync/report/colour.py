@@ -10,6 +10,7 @@ _BOLD, _RED, _GREEN, _YELLOW = "1", "31", "32", "33"
 _WORDS = {
     "Error": _RED,
     "False": _RED,
+    "failed": _RED,
     "drifted": _RED,
     "missing": _RED,
     "conflict": _RED,
@@ -26,6 +27,7 @@ _WORDS = {
     "adopt": _YELLOW,
     "True": _GREEN,
     "in-sync": _GREEN,
+    "changed": _GREEN,
 }
 _COLUMN = re.compile(r"(?<=   )(" + "|".join(sorted(_WORDS)) + r")(?=   |$)")
 

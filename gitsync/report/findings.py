@@ -11,10 +11,10 @@ from enum import StrEnum
 
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report
-from gitsync.model.result import Result
+from gitsync.model.result import Outcome, Result
 from gitsync.model.verdict import DRIFTED, Action, Verdict
 from gitsync.report.escape import format_value, shorten
-from gitsync.report.names import reading_order
+from gitsync.report.urgency import describe_causes, sort_by_urgency
 from gitsync.status.advice import find_condition_advice
 
 FAILED = "failed"
@@ -37,7 +37,8 @@ class Weight(StrEnum):
 class ReportFinding:
     """`rule` is a problem's code, a verdict or FAILED. `identity` is the same in the next run, even if the manifest
     moves. `path` is relative to the root of the repository, "" if there is no file; `line` is 0 if unknown. The first
-    line of `text` is its title. `is_advice` means that it is not a failure.
+    line of `text` is its title. `is_advice` means that it is not a failure. `outcome` is that of the
+    resource, "" for a problem.
     """
 
     rule: str
@@ -47,6 +48,7 @@ class ReportFinding:
     line: int
     text: str
     is_advice: bool = False
+    outcome: str = ""
 
     @property
     def title(self) -> str:
@@ -54,18 +56,19 @@ class ReportFinding:
 
 
 def list_findings(report: Report) -> list[ReportFinding]:
-    """Problems in the order of the files, then resources by namespace."""
+    """Problems in the order of the files, then resources: what failed, what waits for that, and the rest."""
     problem_findings = [
         make_problem_finding(problem, report) for problem in sorted(report.problems, key=lambda p: p.order)
     ]
     # The problems of an invalid manifest are more specific than its verdict.
     results = [r for r in report.results if not (r.verdict is Verdict.INVALID and report.problems)]
-    result_findings = (make_finding(result, report) for result in sorted(results, key=lambda r: reading_order(r.key)))
+    causes = describe_causes(report.results)
+    result_findings = (make_finding(result, report, causes.get(result.key, "")) for result in sort_by_urgency(results))
     return problem_findings + [finding for finding in result_findings if finding is not None]
 
 
-def make_finding(result: Result, report: Report) -> ReportFinding | None:
-    """A resource as a finding; None if nothing is wrong with it."""
+def make_finding(result: Result, report: Report, cause: str = "") -> ReportFinding | None:
+    """A resource as a finding; None if nothing is wrong with it. `cause` names the resource that it waits for."""
     rule = _find_rule(result, report)
     if not rule:
         return None
@@ -76,9 +79,10 @@ def make_finding(result: Result, report: Report) -> ReportFinding | None:
         identity=f"{rule}\n{result.key}",
         path=_make_path_from_root(source.path, report) if source else "",
         line=source.line if source else 0,
+        outcome=result.outcome.value,
         text="\n".join(
             [
-                _format_headline(result, rule),
+                _format_headline(result, rule, cause),
                 *format_differences(result),
                 *_format_advice(result),
                 *_format_references(result),
@@ -122,10 +126,19 @@ def _make_path_from_root(path: str, report: Report) -> str:
     return f"{report.root}/{path}" if report.root and path else path
 
 
-def _format_headline(result: Result, rule: str) -> str:
+def _format_headline(result: Result, rule: str, cause: str) -> str:
     condition, name = result.condition, f"{result.key.kind}/{result.key.name}"
+    if cause:
+        return f"{name} is {cause}."
     text = condition.message if result.is_fine else f"{condition.reason}: {condition.message}"
-    return f"{name} is {_WORDS.get(rule, rule)}" + (f": {' '.join(text.split())}" if text.strip(": ") else ".")
+    return f"{name} {_format_state(result, rule)}" + (f": {' '.join(text.split())}" if text.strip(": ") else ".")
+
+
+def _format_state(result: Result, rule: str) -> str:
+    """What a resource did not become Ready for may still be under way: only a failure is called one."""
+    if rule == FAILED and result.outcome is Outcome.FAILED:
+        return FAILED
+    return f"is {_WORDS.get(rule, rule)}"
 
 
 _WORDS = {

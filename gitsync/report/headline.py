@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from gitsync.model.report import Report
-from gitsync.model.result import Result
+from gitsync.model.result import Outcome, Result
 from gitsync.model.verdict import Action
 
 _PAST = {
@@ -21,7 +21,7 @@ _PAST = {
 def format_subject(report: Report) -> str:
     """One line for a commit: the revision, the number of Ready resources, and the actions."""
     ready = sum(r.condition.is_ready for r in report.results)
-    parts = [f"{ready} of {len(report.results)} Ready", *_list_done(report)]
+    parts = [f"{ready} of {len(report.results)} Ready", *format_failed(report), *_list_done(report)]
     return f"Status of {shorten_revision(report.revision)}: {', '.join(parts)}"
 
 
@@ -33,9 +33,16 @@ def format_baseline_note(report: Report) -> str:
 
 
 def format_found(report: Report) -> str:
-    """The number of resources and of each verdict."""
+    """How many failed, then the number of resources and of each verdict."""
     verdicts = [f"{count} {verdict}" for verdict, count in report.summary.items()]
-    return ", ".join([format_plural(len(report.results), "resource"), *verdicts])
+    found = ", ".join([format_plural(len(report.results), "resource"), *verdicts])
+    return "; ".join([*format_failed(report), found])
+
+
+def format_failed(report: Report) -> list[str]:
+    """`2 failed`, or nothing."""
+    failed = report.outcomes[Outcome.FAILED]
+    return [f"{failed} failed"] if failed else []
 
 
 def format_done(report: Report) -> str:

@@ -8,10 +8,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from gitsync.model.gvk import Key
 from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.report import Report
 from gitsync.model.result import Attempt, Result
 from gitsync.report.coverage import build_coverage
+from gitsync.report.target import build_target
+from gitsync.report.urgency import find_causes
 from gitsync.status.advice import find_condition_advice
 
 SCHEMA_VERSION = 1
@@ -24,12 +27,13 @@ def render(report: Report) -> str:
 
 def build_document(report: Report) -> dict[str, Any]:
     """The report as plain JSON values."""
-    requests = report.requests
+    requests, causes = report.requests, find_causes(report.results)
     return {
         "schemaVersion": SCHEMA_VERSION,
         "command": report.command,
         "revision": report.revision,
         "base": report.base,
+        "target": build_target(report.target),
         "started": report.started,
         "finished": report.finished,
         "exitCode": report.exit_code,
@@ -41,8 +45,9 @@ def build_document(report: Report) -> dict[str, Any]:
         },
         "coverage": build_coverage(report.coverage),
         "summary": dict(report.summary),
+        "outcomes": {outcome.value: count for outcome, count in report.outcomes.items()},
         "problems": [build_problem(p) for p in sorted(report.problems, key=lambda p: p.order)],
-        "resources": [_build_resource(r) for r in sorted(report.results, key=lambda r: r.key)],
+        "resources": [_build_resource(r, causes.get(r.key)) for r in sorted(report.results, key=lambda r: r.key)],
     }
 
 
@@ -64,7 +69,7 @@ def build_source(source: SourceLocation | None) -> dict[str, Any] | None:
     return None if source is None else {"path": source.path, "line": source.line}
 
 
-def _build_resource(result: Result) -> dict[str, Any]:
+def _build_resource(result: Result, cause: Key | None) -> dict[str, Any]:
     key, condition = result.key, result.condition
     return {
         "apiVersion": result.manifest_api_version,
@@ -74,6 +79,8 @@ def _build_resource(result: Result) -> dict[str, Any]:
         "source": build_source(result.source),
         "armId": result.arm_id,
         "policy": result.policy.value,
+        "outcome": result.outcome.value,
+        "blockedBy": str(cause) if cause else None,
         "verdict": result.verdict.value,
         "action": result.action.value,
         "ready": condition.status.value,

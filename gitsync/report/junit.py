@@ -18,7 +18,9 @@ from gitsync.model.result import Result
 from gitsync.model.verdict import Verdict
 from gitsync.report.coverage import format_coverage
 from gitsync.report.findings import ReportFinding, Weight, make_finding, make_problem_finding
-from gitsync.report.names import reading_order, shorten_names
+from gitsync.report.names import shorten_names
+from gitsync.report.target import list_target
+from gitsync.report.urgency import describe_causes, sort_by_urgency
 
 
 class _Case(TestCase):
@@ -32,8 +34,12 @@ def render(report: Report) -> str:
     """The report as JUnit XML, with a newline at its end."""
     document = JUnitXml(f"gitsync {report.command}")
     manifests = _make_suite("manifests", _make_problem_cases(report), report)
+    for name, value in list_target(report.target):
+        manifests.add_property(name.lower(), _clean_text(value))
     manifests.add_property("read", _clean_text(format_coverage(report.coverage)))
     resources = _make_suite("resources", _make_resource_cases(report), report)
+    for outcome, count in report.outcomes.items():
+        resources.add_property(outcome.value, str(count))
     document.append(manifests)
     document.append(resources)
     document.update_statistics()
@@ -65,9 +71,11 @@ def _make_problem_cases(report: Report) -> Iterable[TestCase]:
 
 
 def _make_resource_cases(report: Report) -> Iterable[TestCase]:
-    names = shorten_names(result.key for result in report.results)
-    for result in sorted(report.results, key=lambda result: reading_order(result.key)):
-        case = _make_case(names[result.key], f"{result.key.namespace}.{result.key.kind}", make_finding(result, report))
+    """What failed comes first, then what waits for that."""
+    names, causes = shorten_names(result.key for result in report.results), describe_causes(report.results)
+    for result in sort_by_urgency(report.results):
+        finding = make_finding(result, report, causes.get(result.key, ""))
+        case = _make_case(names[result.key], f"{result.key.namespace}.{result.key.kind}", finding)
         if result.verdict is Verdict.SKIP and result.is_fine:
             case.result = Skipped(_clean_text(_find_skip_reason(result)))
         yield case

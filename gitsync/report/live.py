@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import TextIO
 
 from rich.console import Console, Group
@@ -15,14 +16,14 @@ from rich.progress_bar import ProgressBar
 from rich.text import Text
 
 from gitsync.report.headline import format_plural
-from gitsync.report.progress import Progress, Tally
+from gitsync.report.progress import Tally
 
 _TIMES_A_SECOND = 4
 _BAR_WIDTH = 40  # columns
 
 
 @contextmanager
-def show_live(tally: Tally, stream: TextIO) -> Iterator[Progress]:
+def show_live(tally: Tally, stream: TextIO) -> Iterator[Tally]:
     """Show a tally while the context lasts. Other output to stderr appears above it."""
 
     def render_view() -> Group:
@@ -36,5 +37,16 @@ def show_live(tally: Tally, stream: TextIO) -> Iterator[Progress]:
         transient=True,
         refresh_per_second=_TIMES_A_SECOND,
         redirect_stdout=False,
-    ):
+    ) as live:
+        tally.pause = partial(_pause, live)
         yield tally
+
+
+@contextmanager
+def _pause(live: Live) -> Iterator[None]:
+    """Clear the display, and show it again."""
+    live.stop()
+    try:
+        yield
+    finally:
+        live.start()

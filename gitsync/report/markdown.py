@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from gitsync.diff.three_way import REMOVED
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report
-from gitsync.model.result import Attempt, Result
+from gitsync.model.result import Attempt, Outcome, Result
 from gitsync.model.verdict import Difference
 from gitsync.report.coverage import format_coverage
 from gitsync.report.escape import format_block, format_code, format_value, shorten
@@ -25,8 +25,9 @@ from gitsync.report.headline import (
 )
 from gitsync.report.names import shorten_names
 from gitsync.report.nextsteps import list_next_steps
-from gitsync.report.ordering import order_results
 from gitsync.report.quiet import is_quiet
+from gitsync.report.target import list_target
+from gitsync.report.urgency import describe_causes, sort_by_urgency
 from gitsync.status.advice import find_condition_advice
 
 LIMIT = 60_000
@@ -37,8 +38,8 @@ _PROBLEMS_ROOM, _TABLE_ROOM = 12_000, 24_000  # characters; the details get what
 _MOST_DIFFERENCES = 50  # of one resource
 _SHORT_MESSAGE, _LONG_MESSAGE = 200, 4000  # characters, in the table and in the details
 _RESERVE = 500  # characters for the sentences about omitted parts
-_COLUMNS = ("Resource", "Namespace", "Verdict", "Action", "Ready", "Reason", "Message")
-_OF_A_SYNC = frozenset({"Ready", "Reason"})  # a plan does not change the condition
+_COLUMNS = ("Resource", "Namespace", "Outcome", "Verdict", "Action", "Ready", "Reason", "Message")
+_OF_A_SYNC = frozenset({"Outcome", "Ready", "Reason"})  # a plan changes nothing, the condition neither
 
 
 def render(report: Report) -> str:
@@ -46,13 +47,14 @@ def render(report: Report) -> str:
     start = [_format_head(report), *_format_problems(report.problems), *_format_table(report), *list_next_steps(report)]
     room = LIMIT - _RESERVE - sum(len(part) + 2 for part in start)
     names = shorten_names(r.key for r in report.results)
-    details = [_format_detail(r, names[r.key]) for r in order_results(report.results) if _has_details(r)]
+    details = [_format_detail(r, names[r.key]) for r in sort_by_urgency(report.results) if _has_details(r)]
     return "\n\n".join([*start, *_select_fitting(details, room, "resource with details")]) + "\n"
 
 
 def _has_details(result: Result) -> bool:
-    """A planned create has its id."""
-    return bool(result.differences or result.attempts) or result.body is not None or not result.is_fine
+    """A planned create has its id. The row of what waits for another resource says all of it."""
+    is_explained = result.is_fine or result.blocked_by
+    return bool(result.differences or result.attempts) or result.body is not None or not is_explained
 
 
 def _select_fitting(texts: Sequence[str], room: int, noun: str) -> list[str]:
@@ -80,6 +82,7 @@ def _format_head(report: Report) -> str:
     actions = f"{ready if report.command == 'sync' else ''}{format_done(report)}{cost}"
     paragraphs = [
         f"{MARKER}\n### gitsync {report.command} of {_format_revision(report.revision)}",
+        *_format_target(report),
         f"{format_found(report)}.",
         actions[:1].upper() + actions[1:],
     ]
@@ -88,6 +91,12 @@ def _format_head(report: Report) -> str:
     if report.interrupted:
         paragraphs.append("**Interrupted**: the next run continues with the resources that were not reached.")
     return "\n\n".join(paragraphs)
+
+
+def _format_target(report: Report) -> list[str]:
+    """What the run reads and writes to, as a list."""
+    facts = list_target(report.target)
+    return ["\n".join(f"- {name}: {format_code(value)}" for name, value in facts)] if facts else []
 
 
 def _format_revision(commit: str | None) -> str:
@@ -117,11 +126,12 @@ def format_problem(problem: Problem) -> str:
 def _format_table(report: Report) -> list[str]:
     """A table of all resources that are not simply in sync."""
     names = shorten_names(r.key for r in report.results)
-    listed_results = [r for r in order_results(report.results) if not is_quiet(r)]
+    listed_results = [r for r in sort_by_urgency(report.results) if not is_quiet(r)]
     if not listed_results:
         return []
     columns = [column for column in _COLUMNS if report.command == "sync" or column not in _OF_A_SYNC]
-    rows = [_format_row(r, names[r.key], columns) for r in listed_results]
+    causes = describe_causes(report.results)
+    rows = [_format_row(r, names[r.key], causes.get(r.key, ""), columns) for r in listed_results]
     *fitting_rows, last = _select_fitting(rows, _TABLE_ROOM, "resource")
     head = [f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
     if last.startswith("|"):
@@ -129,16 +139,17 @@ def _format_table(report: Report) -> list[str]:
     return ["\n".join([*head, *fitting_rows]), last]
 
 
-def _format_row(result: Result, name: str, columns: Sequence[str]) -> str:
+def _format_row(result: Result, name: str, cause: str, columns: Sequence[str]) -> str:
     condition = result.condition
     cells = {
         "Resource": format_code(name),
         "Namespace": format_code(result.key.namespace),
+        "Outcome": f"**{result.outcome.value}**" if result.outcome is Outcome.FAILED else result.outcome.value,
         "Verdict": result.verdict.value,
         "Action": result.action.value,
         "Ready": condition.status.value,
         "Reason": format_code(condition.reason),
-        "Message": format_code(shorten(condition.message, _SHORT_MESSAGE)),
+        "Message": format_code(shorten(cause or condition.message, _SHORT_MESSAGE)),
     }
     return f"| {' | '.join(cells[column] for column in columns)} |"
 
@@ -148,7 +159,7 @@ def _format_detail(result: Result, name: str) -> str:
     differences = sorted(result.differences, key=lambda d: d.path)
     shown, hidden = differences[:_MOST_DIFFERENCES], len(differences[_MOST_DIFFERENCES:])
     parts = [
-        f"<details><summary>{result.verdict.value}: {format_code(name)}</summary>",
+        f"<details><summary>{_find_word(result)}: {format_code(name)}</summary>",
         format_code(result.arm_id or ""),
         format_code(_format_message(result)),
         f"**What to do:** {advice}" if (advice := find_condition_advice(result.condition, result.key)) else "",
@@ -158,6 +169,11 @@ def _format_detail(result: Result, name: str) -> str:
         "</details>",
     ]
     return "\n\n".join(part for part in parts if part)
+
+
+def _find_word(result: Result) -> str:
+    """What a detail is about: a failure, or else the verdict."""
+    return result.outcome.value if result.outcome is Outcome.FAILED else result.verdict.value
 
 
 def _format_message(result: Result) -> str:

@@ -1,9 +1,10 @@
 """Masks the known secrets in a report before it is stored, shown or returned.
 
 A report is masked once, before any form is rendered, so that no form can encode a secret in another way. Messages,
-reasons and both values of a difference are masked. Names stay: keys, ids, paths, api-versions, digests. They are in git
-in plain text, and a program that reads a report needs them unmasked. The bodies in records stay too: they contain
-digests of secrets, and a masked body would look like a change to the next run.
+reasons, request ids (a proxy may echo what it was sent) and both values of a difference are masked. Names stay: keys,
+ids, paths, api-versions, digests. They are in git in plain text, and a program that reads a report needs them unmasked.
+The bodies in records stay too: they contain digests of secrets, and a masked body would look like a change to the next
+run.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from gitsync.model.problem import Problem
 from gitsync.model.record import Record
 from gitsync.model.report import Report
 from gitsync.model.result import Attempt, Result
+from gitsync.model.target import RunTarget
 from gitsync.model.verdict import Difference
 from gitsync.report.masked_fault import mask_exception
 from gitsync.report.masked_value import mask_value
@@ -27,8 +29,20 @@ def mask_report(report: Report, mask: Mask) -> Report:
     """The report without known secrets."""
     return replace(
         report,
+        target=mask_target(report.target, mask),
         problems=tuple(mask_problem(problem, mask) for problem in report.problems),
         results=tuple(_mask_result(result, mask) for result in report.results),
+    )
+
+
+def mask_target(target: RunTarget, mask: Mask) -> RunTarget:
+    """The display name is Azure's text, and the others may quote a setting. Ids stay."""
+    return replace(
+        target,
+        repository=mask(target.repository),
+        subscription_name=mask(target.subscription_name),
+        endpoint=mask(target.endpoint),
+        identity=mask(target.identity),
     )
 
 
@@ -37,7 +51,12 @@ def mask_problem(problem: Problem, mask: Mask) -> Problem:
 
 
 def mask_condition(condition: Condition, mask: Mask) -> Condition:
-    return replace(condition, reason=mask(condition.reason), message=mask(condition.message))
+    return replace(
+        condition,
+        reason=mask(condition.reason),
+        message=mask(condition.message),
+        request_id=mask(condition.request_id),
+    )
 
 
 def _mask_result(result: Result, mask: Mask) -> Result:
@@ -59,7 +78,7 @@ def _mask_difference(difference: Difference, mask: Mask) -> Difference:
 
 
 def _mask_attempt(attempt: Attempt, mask: Mask) -> Attempt:
-    return replace(attempt, code=mask(attempt.code), message=mask(attempt.message))
+    return replace(attempt, code=mask(attempt.code), message=mask(attempt.message), request_id=mask(attempt.request_id))
 
 
 def _mask_record(record: Record, mask: Mask) -> Record:

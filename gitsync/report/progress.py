@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Protocol
 
 from gitsync.logging import escape_controls
@@ -43,11 +43,12 @@ class Silent:
 
 
 class Tally:
-    """The progress of a walk. The walk writes it, and a display reads it."""
+    """The progress of a walk. The walk writes it, and a display reads it. `pause` hides the display for a while."""
 
     def __init__(self, monotonic: Callable[[], float]) -> None:
         self._monotonic = monotonic
         self._under_way: dict[Key, tuple[Stage, float]] = {}
+        self.pause: Callable[[], AbstractContextManager[None]] = nullcontext
         self.total = 0
         self.done = 0
 
@@ -80,7 +81,7 @@ class Tally:
 
 
 @contextmanager
-def print_progress(tally: Tally, say: Callable[[str], None], every: float) -> Iterator[Progress]:
+def print_progress(tally: Tally, say: Callable[[str], None], every: float) -> Iterator[Tally]:
     """Report the progress every `every` seconds, until the end."""
     stop = threading.Event()
 

@@ -19,6 +19,7 @@ from gitsync.logging import escape_controls
 from gitsync.model.report import Report
 from gitsync.report.coverage import build_coverage
 from gitsync.report.findings import FAILED, ReportFinding, Weight, list_findings
+from gitsync.report.target import build_target
 from gitsync.status.exit_code import FAULT
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -94,7 +95,12 @@ def build_log(report: Report) -> dict[str, Any]:
         "originalUriBaseIds": {_ROOT: {"description": {"text": "The root of the repository of the manifests."}}},
         "invocations": [_build_invocation(report, [finding for finding in all_findings if not finding.path])],
         "results": _build_results(findings, rules),
-        "properties": {"revision": report.revision, "coverage": build_coverage(report.coverage)},
+        "properties": {
+            "revision": report.revision,
+            "target": build_target(report.target),
+            "outcomes": {outcome.value: count for outcome, count in report.outcomes.items()},
+            "coverage": build_coverage(report.coverage),
+        },
     }
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
 
@@ -151,6 +157,7 @@ def _build_results(findings: Sequence[ReportFinding], rules: Sequence[str]) -> l
             "message": _build_message(finding),
             "locations": [_build_location(finding)],
             "partialFingerprints": {"gitsync/v1": fingerprint, "primaryLocationLineHash": fingerprint},
+            **({"properties": {"outcome": finding.outcome}} if finding.outcome else {}),
         }
         results.append(entry)
     return results

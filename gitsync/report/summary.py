@@ -8,32 +8,50 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from gitsync.model.problem import Problem
 from gitsync.model.record import Record
+from gitsync.model.target import RunTarget
 from gitsync.report.escape import format_code, shorten
 from gitsync.report.headline import format_plural, shorten_revision
 from gitsync.report.markdown import format_problem
 from gitsync.report.names import reading_order, shorten_names
+from gitsync.report.target import list_target
 from gitsync.status.advice import find_condition_advice
 
 _LONGEST_MESSAGE = 500  # characters; the file of the resource has the whole
 
 
-def render(records: Iterable[Record], *, revision: str | None, problems: Sequence[Problem] = ()) -> str:
-    """The summary as Markdown: resources that are not Ready first, then the others, each namespace by namespace."""
+def render(
+    records: Iterable[Record],
+    *,
+    revision: str | None,
+    problems: Sequence[Problem] = (),
+    target: RunTarget | None = None,
+) -> str:
+    """The summary as Markdown: what is not Ready first, then the rest, each namespace by namespace.
+
+    `target` is that of the run which wrote it. Who signed in is left out: a pipeline and a person take turns.
+    """
     ordered = sorted(records, key=lambda record: (_is_ready(record), reading_order(record.key)))
     ready = sum(map(_is_ready, ordered))
     revision_note = f" at {format_code(shorten_revision(revision))}" if revision else ""
     parts = [
         "# Status",
         f"{ready} of {format_plural(len(ordered), 'resource')} Ready{revision_note}.",
+        *_format_target(target or RunTarget()),
         *_format_problems(problems),
         *_format_table(ordered),
         *_format_advice(ordered),
         *_format_claims(ordered),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _format_target(target: RunTarget) -> list[str]:
+    facts = list_target(replace(target, identity=""))
+    return ["\n".join(f"- {name}: {format_code(value)}" for name, value in facts)] if facts else []
 
 
 def _is_ready(record: Record) -> bool:

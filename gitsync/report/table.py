@@ -38,3 +38,9 @@ def indent(text: str, width: int | None, *, by: int) -> list[str]:
         return [" " * by + text]
     lines = wrap(text, max(width - by, _LEAST_LAST), break_long_words=False, break_on_hyphens=False)
     return [" " * by + line for line in lines] or [""]
+
+
+def indent_after(label: str, text: str, width: int | None) -> list[str]:
+    """Lines of a text after a label, which begins the first of them."""
+    first, *others = indent(text, width, by=len(label))
+    return [label + first[len(label) :], *others]

@@ -7,14 +7,15 @@ truncated, so that they can be copied.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 from gitsync.diff.three_way import REMOVED
 from gitsync.logging import escape_controls
-from gitsync.model.gvk import Key
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report
 from gitsync.model.result import Attempt, Result
+from gitsync.model.target import RunTarget
 from gitsync.model.verdict import Difference, Verdict
 from gitsync.report.colour import Paint
 from gitsync.report.coverage import format_coverage
@@ -22,9 +23,10 @@ from gitsync.report.escape import format_value
 from gitsync.report.headline import format_baseline_note, format_cost, format_done, format_found, shorten_revision
 from gitsync.report.names import has_namespaces, shorten_names
 from gitsync.report.nextsteps import list_next_steps
-from gitsync.report.ordering import order_results
 from gitsync.report.quiet import format_in_sync, is_quiet
-from gitsync.report.table import format_table, indent
+from gitsync.report.table import format_table, indent, indent_after
+from gitsync.report.target import list_target
+from gitsync.report.urgency import describe_causes, sort_by_urgency
 from gitsync.status.advice import find_condition_advice
 
 _SHORT = 100  # characters of both sides of a difference; longer ones get a line each
@@ -36,6 +38,7 @@ def render(report: Report, *, width: int | None = None, colour: bool = False, ve
     """
     paint = Paint(on=colour)
     sections = (
+        format_target(report.target, width=width),
         _format_summary(report, paint),
         _format_resources(report, width, paint),
         _format_details(report, width, paint, verbose=verbose),
@@ -43,6 +46,15 @@ def render(report: Report, *, width: int | None = None, colour: bool = False, ve
         list_next_steps(report),
     )
     return "\n\n".join("\n".join(lines) for lines in sections if lines) + "\n"
+
+
+def format_target(target: RunTarget, *, width: int | None = None) -> list[str]:
+    """What the run reads and writes to, a line each."""
+    facts = list_target(target)
+    column = max((len(fact.name) for fact in facts), default=0) + 2
+    return [
+        line for name, value in facts for line in indent_after(f"{name}:".ljust(column), escape_controls(value), width)
+    ]
 
 
 def _format_summary(report: Report, paint: Paint) -> list[str]:
@@ -62,10 +74,12 @@ def _format_summary(report: Report, paint: Paint) -> list[str]:
 
 def _format_resources(report: Report, width: int | None, paint: Paint) -> list[str]:
     """The table of resources that need attention, and the number of resources that it omits."""
-    ordered = order_results(report.results)
+    ordered = sort_by_urgency(report.results)
     listed = [result for result in ordered if not is_quiet(result)]
     names = shorten_names(result.key for result in ordered)
-    lines = _format_table(listed, names, width, paint, writes=report.command == "sync") if listed else []
+    causes = describe_causes(report.results)
+    rows = [_Row(result, names[result.key], causes.get(result.key, "")) for result in listed]
+    lines = _format_table(rows, width, paint, writes=report.command == "sync") if rows else []
     return [*lines, *_format_left_out([result for result in ordered if is_quiet(result)])]
 
 
@@ -78,25 +92,40 @@ def _format_left_out(results: Sequence[Result]) -> list[str]:
     return [f"{format_in_sync(results)}, not listed{note}."]
 
 
-_COLUMNS: tuple[tuple[str, Callable[[Result], str]], ...] = (
-    ("VERDICT", lambda r: r.verdict.value),
-    ("ACTION", lambda r: r.action.value),
-    ("READY", lambda r: r.condition.status.value),
-    ("SEVERITY", lambda r: r.condition.severity.value),
-    ("REASON", lambda r: escape_controls(r.condition.reason)),
-    ("MESSAGE", lambda r: escape_controls(r.condition.message)),
+class _Row(NamedTuple):
+    """A resource, its short name, and what it waits for ("" if it waits for no other resource)."""
+
+    result: Result
+    name: str
+    cause: str
+
+    @property
+    def message(self) -> str:
+        """The cause takes the place of a message that only says that something is missing."""
+        return self.cause or escape_controls(self.result.condition.message)
+
+
+_COLUMNS: tuple[tuple[str, Callable[[_Row], str]], ...] = (
+    ("NAMESPACE", lambda row: escape_controls(row.result.key.namespace)),
+    ("NAME", lambda row: row.name),
+    ("OUTCOME", lambda row: row.result.outcome.value),
+    ("VERDICT", lambda row: row.result.verdict.value),
+    ("ACTION", lambda row: row.result.action.value),
+    ("READY", lambda row: row.result.condition.status.value),
+    ("SEVERITY", lambda row: row.result.condition.severity.value),
+    ("REASON", lambda row: escape_controls(row.result.condition.reason)),
+    ("MESSAGE", lambda row: row.message),
 )
-_OF_A_SYNC = frozenset({"READY", "SEVERITY", "REASON"})  # a plan does not change the condition
+_OF_A_SYNC = frozenset({"OUTCOME", "READY", "SEVERITY", "REASON"})  # a plan changes nothing, the condition neither
 
 
-def _format_table(
-    results: Sequence[Result], names: Mapping[Key, str], width: int | None, paint: Paint, *, writes: bool
-) -> list[str]:
-    columns = [column for column in _COLUMNS if writes or column[0] not in _OF_A_SYNC]
-    start = 0 if has_namespaces(r.key for r in results) else 1
-    header = ("NAMESPACE", "NAME", *(title for title, _ in columns))
-    rows = [(escape_controls(r.key.namespace), names[r.key], *(text(r) for _, text in columns)) for r in results]
-    head, *body = format_table(header[start:], [row[start:] for row in rows], width=width)
+def _format_table(rows: Sequence[_Row], width: int | None, paint: Paint, *, writes: bool) -> list[str]:
+    left_out = (frozenset() if writes else _OF_A_SYNC) | (
+        frozenset() if has_namespaces(row.result.key for row in rows) else {"NAMESPACE"}
+    )
+    columns = [column for column in _COLUMNS if column[0] not in left_out]
+    cells = [tuple(text(row) for _, text in columns) for row in rows]
+    head, *body = format_table([title for title, _ in columns], cells, width=width)
     return [paint.bold(head), *(paint.words(line) for line in body)]
 
 
@@ -104,7 +133,7 @@ def _format_details(report: Report, width: int | None, paint: Paint, *, verbose:
     """Differences, failures and planned creates, by resource."""
     names = shorten_names(r.key for r in report.results)
     lines: list[str] = []
-    for result in order_results(report.results):
+    for result in sort_by_urgency(report.results):
         if detail := [*_format_detail(result, width, paint), *(_format_body(result) if verbose else ())]:
             lines += [f"{paint.bold(names[result.key])}{_format_location(result)}", *detail]
     return lines

@@ -29,10 +29,12 @@ from gitsync.git.state.stores import open_store
 from gitsync.model.clock import Clock
 from gitsync.model.secret import Secret
 from gitsync.model.signin import Identity, Method, SignIn
+from gitsync.model.target import BUILT_IN_EMULATOR
 from gitsync.processes.grace_period import Grace
 from gitsync.reconcile.identities import OpenAs
 from gitsync.redaction import Redactions
 from gitsync.report.progress import Progress, Silent
+from gitsync.run.consent import Confirm
 from gitsync.run.record_seals import make_seals
 from gitsync.run.secret_stores import open_places
 from gitsync.secrets.stores import Places
@@ -47,6 +49,8 @@ class Connections:
 
     If `stop` is set, the run begins nothing more and ends its waits. `redactions` knows every secret value. `arm` is
     the client of the global credential. `open_as` opens the client of another one; without it, all resources use `arm`.
+    `endpoint` is the name of Azure's endpoint for people, and `is_local` tells that it is an emulator on this machine.
+    `confirm` asks a person before the first sync; None if no person is there to ask.
     """
 
     source: Checkout
@@ -62,6 +66,9 @@ class Connections:
     redactions: Redactions = field(default_factory=Redactions)
     places: Places = field(default_factory=Places)
     open_as: OpenAs | None = None
+    endpoint: str = ""
+    is_local: bool = True
+    confirm: Confirm | None = None
 
     def redact(self, secret: Secret) -> None:
         """Keep a value out of all output of the run."""
@@ -123,6 +130,8 @@ async def open_connections(
                 progress=progress or Silent(),
                 redactions=redactions,
                 places=places,
+                endpoint=BUILT_IN_EMULATOR if config.emulator is not None else access.cloud.endpoint,
+                is_local=access.cloud.is_loopback,
             )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gitsync.config.config import Config
 from gitsync.git.source.checkout import Checkout
 from gitsync.git.source.publication import is_published
@@ -17,9 +19,20 @@ from gitsync.planning.run_problems import (
     find_missing_key,
     find_too_many_deletes,
 )
+from gitsync.run.connections import Connections
+from gitsync.run.plan import refuse
 
 
-def find_run_problems(
+def guard_plan(config: Config, connections: Connections, plan: Plan, state: State, agent: str, *, writes: bool) -> Plan:
+    """Return the plan with the problems of the run as a whole. Raises SourceError or UnsafePlanError if a sync is
+    refused.
+    """
+    problems = _find_run_problems(config, connections.source, plan, state, agent, writes=writes)
+    refuse(config, connections, plan, problems, writes=writes)
+    return replace(plan, problems=(*plan.problems, *problems))
+
+
+def _find_run_problems(
     config: Config, source: Checkout, plan: Plan, state: State, agent: str, *, writes: bool
 ) -> tuple[Problem, ...]:
     """Refusals (`gitsync.model.refusal`) and warnings, each as far as it applies to a sync or to a plan."""

@@ -26,6 +26,8 @@ from gitsync.model.plan import Plan, Surroundings
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report, RequestCounts
 from gitsync.model.secret import Secret
+from gitsync.model.target import RunTarget
+from gitsync.planning.agents import DEFAULT_AGENT
 from gitsync.planning.plan import make_plan
 from gitsync.planning.revision_diff import Revised, compare_revisions, make_records
 from gitsync.planning.run_problems import find_too_many_deletes
@@ -36,6 +38,8 @@ from gitsync.request.placeholders import Secrets
 from gitsync.run.connections import PLACEHOLDER_SUBSCRIPTION
 from gitsync.run.plan import list_problems, make_selection, refuse_invalid
 from gitsync.run.prepare import coverage_of, prepare_resources, read_selected_manifests
+from gitsync.run.run_log import log_end, log_start
+from gitsync.run.target import name_source
 from gitsync.status.exit_code import decide_exit_code
 
 
@@ -55,6 +59,8 @@ def plan_revisions(config: Config, clock: Clock, redactions: Redactions) -> Repo
     before, after = _read_both(config)
     old, _ = _read_revised(config, clock, before, config.from_revision, redactions)
     new, manifests = _read_revised(config, clock, after, config.to_revision or "", redactions)
+    target = _find_target(config, after)
+    log_start("plan", target)
     plan = _make_plan(config, old, new, (*after.problems, *manifests.problems), manifests)
     refuse_invalid(config, plan)
     plan = _with_refusal(config, plan, old)
@@ -78,7 +84,9 @@ def plan_revisions(config: Config, clock: Clock, redactions: Redactions) -> Repo
         root=after.root,
         base=before.commit,
         coverage=coverage_of(after.files, after.ignored, manifests),
+        target=target,
     )
+    log_end(report)
     return mask_report(report, redactions.mask)
 
 
@@ -89,6 +97,16 @@ def _with_refusal(config: Config, plan: Plan, old: Revised) -> Plan:
     ours = sum(record.claim.is_ours for record in make_records(old).values())
     found = find_too_many_deletes(plan, ours, config.max_deletes)
     return replace(plan, problems=(*plan.problems, found)) if found else plan
+
+
+def _find_target(config: Config, after: RevisionManifests) -> RunTarget:
+    """Azure has no part in it, so the target has no identity."""
+    return RunTarget(
+        repository=after.repository,
+        revision=after.commit,
+        ref=config.to_revision or after.ref,
+        agent=config.agent or DEFAULT_AGENT,
+    )
 
 
 def _read_both(config: Config) -> tuple[RevisionManifests, RevisionManifests]:
@@ -122,6 +140,8 @@ def _read_both(config: Config) -> tuple[RevisionManifests, RevisionManifests]:
             ignored=checkout.ignored,
             settings=checkout.settings,
             root=checkout.root,
+            repository=name_source(checkout),
+            ref=checkout.ref or "",
         )
     return before, replace(after, commit=None) if checkout.dirty else after
 

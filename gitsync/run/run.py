@@ -22,9 +22,10 @@ from gitsync.model.export import Address
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply, Node, Plan, Prune
 from gitsync.model.problem import Problem
-from gitsync.model.record import Record
+from gitsync.model.record import Record, State
 from gitsync.model.report import Report
 from gitsync.model.result import Result
+from gitsync.model.target import RunTarget
 from gitsync.planning.agents import find_agent
 from gitsync.planning.expected import expect_records
 from gitsync.planning.group_deletes import absorb_content, find_deleted_groups
@@ -32,29 +33,32 @@ from gitsync.planning.plan import hold_back, hold_taken
 from gitsync.planning.uncompared_secrets import warn_uncompared_secrets
 from gitsync.processes.grace_period import Grace
 from gitsync.reconcile.context import RunContext
-from gitsync.reconcile.identities import open_identities, uses_global
+from gitsync.reconcile.identities import open_identities
 from gitsync.reconcile.reconcile import find_node_deadline, reconcile
 from gitsync.reconcile.result_builder import build_unattempted, find_forgotten_exports
 from gitsync.reconcile.scheduler import run_in_order
 from gitsync.reconcile.stages.prune import RESOURCES_API_VERSION
 from gitsync.redaction import Redactions, tell_settings
-from gitsync.report.masked import mask_report
+from gitsync.report.masked import mask_report, mask_target
 from gitsync.report.masked_fault import mask_exception
-from gitsync.report.progress import Progress
+from gitsync.report.progress import Progress, Silent
 from gitsync.run.approved_plan import load_approved_plan, make_review, narrow_plan
 from gitsync.run.connections import Connections, open_connections
+from gitsync.run.consent import Confirm, count_changes, demand_consent, is_first_sync
 from gitsync.run.context import make_context, make_rules
-from gitsync.run.guards import find_run_problems
+from gitsync.run.guards import guard_plan
 from gitsync.run.load import load_run_input
-from gitsync.run.plan import list_problems, make_selection, plan_run, refuse
+from gitsync.run.plan import list_problems, make_selection, plan_run
 from gitsync.run.prepare import coverage_of
+from gitsync.run.run_log import log_end, log_start
+from gitsync.run.target import make_contact
 from gitsync.run.write_status import write_expected, write_status
 from gitsync.status.exit_code import decide_exit_code
 
 T = TypeVar("T")
 
 
-async def execute(
+async def execute(  # noqa: PLR0913 - what a run is given from outside
     config: Config,
     *,
     writes: bool,
@@ -62,12 +66,13 @@ async def execute(
     progress: Progress | None = None,
     redactions: Redactions | None = None,
     grace: Grace | None = None,
+    confirm: Confirm | None = None,
 ) -> Report:
     """Open the connections, run once, and close them.
 
     Once `stop` is set the run begins nothing more and ends in order. `redactions` learns every secret value that the
     run meets, for use in logs; neither the report nor an exception shows one. Once `grace` begins, programs
-    that the run started end with it.
+    that the run started end with it. `confirm` is asked before the first sync of a target.
     """
     redactions = redactions or Redactions()
     tell_settings(redactions, config, os.environ)
@@ -75,7 +80,7 @@ async def execute(
         async with open_connections(
             config, stop or asyncio.Event(), progress, redactions, grace, writes=writes
         ) as connections:
-            return await sync_revision(config, connections, writes=writes)
+            return await sync_revision(config, replace(connections, confirm=confirm), writes=writes)
     except Exception as error:
         failure = mask_exception(error, redactions.mask)
         if failure is error:
@@ -96,31 +101,40 @@ async def sync_revision(config: Config, connections: Connections, *, writes: boo
     review = load_approved_plan(config, connections) if writes else None
     agent = find_agent(config.agent, state.records.values(), os.environ.get("POD_NAMESPACE", ""))
     plan = narrow_plan(plan_run(config, connections, run_input, state, agent), review)
-    found = find_run_problems(config, connections.source, plan, state, agent, writes=writes)
-    refuse(config, connections, plan, found, writes=writes)
+    plan = guard_plan(config, connections, plan, state, agent, writes=writes)
 
-    plan = replace(plan, problems=(*plan.problems, *found))
     rules = make_rules(config, connections, review, agent, writes=writes)
     nodes: tuple[Node, ...] = (*plan.applies.values(), *plan.prunes.values())
     identities = await open_identities(nodes, run_input.credentials, connections.arm, connections.open_as)
-    run = make_context(config, connections, run_input, state, rules, identities)
-    if uses_global(identities):
-        await connections.arm.reach(rules.deadline)
-        await connections.arm.sign_in(rules.deadline)
+    target = await make_contact(config, connections, identities, agent, rules.deadline)
+    log_start("sync" if writes else "plan", target)
+    make_run = partial(make_context, config, connections, run_input, state, identities=identities)
+    if writes and connections.confirm and not connections.is_local and is_first_sync(state, agent):
+        await _ask_first(connections, make_run(rules=replace(rules, writes=False)), plan, target, connections.confirm)
+        rules = make_rules(config, connections, review, agent, writes=writes)  # the deadline starts at the answer
+    run = make_run(rules=rules)
     if writes:
         await _in_time(run.outlets.check(), rules.deadline, connections, "check the sinks of exports")
         taken = write_expected(connections, state, expect_records(plan.applies.values(), agent), agent)
         plan = hold_taken(plan, taken)
     results, export_problems = await _walk(connections, run, plan, state.records)
 
-    report = _make_report(config, connections, plan, results, export_problems, writes=writes)
-    report = replace(report, started=started_at, finished=format_rfc3339(connections.clock.now()))
-    coverage = coverage_of(connections.source.files, connections.source.ignored, run_input.manifests)
-    report = mask_report(replace(report, coverage=coverage), connections.redactions.mask)
-    if not writes:
-        return report
+    report = replace(
+        _make_report(config, connections, plan, results, export_problems, writes=writes),
+        target=target,
+        started=started_at,
+        finished=format_rfc3339(connections.clock.now()),
+        coverage=coverage_of(connections.source.files, connections.source.ignored, run_input.manifests),
+    )
+    report = mask_report(report, connections.redactions.mask)
+    report = _write_status(config, connections, state, run, report) if writes else report
+    log_end(report)
+    return report
+
+
+def _write_status(config: Config, connections: Connections, state: State, run: RunContext, report: Report) -> Report:
     is_whole = all(map(make_selection(config).has, state.records))
-    return write_status(connections, state, report, run.outlets.kept.written, agent, is_whole=is_whole)
+    return write_status(connections, state, report, run.outlets.kept.written, run.rules.agent, is_whole=is_whole)
 
 
 async def _in_time(awaitable: Awaitable[T], deadline: float, connections: Connections, step: str) -> T:
@@ -131,6 +145,14 @@ async def _in_time(awaitable: Awaitable[T], deadline: float, connections: Connec
     except TimeoutError as error:
         hint = "Check that the secret sources and sinks are reachable, or set a longer --run-timeout."
         raise ConfigError(f"The run timed out before it could {step}.", hint=hint) from error
+
+
+async def _ask_first(
+    connections: Connections, rehearsal: RunContext, plan: Plan, target: RunTarget, confirm: Confirm
+) -> None:
+    """Read from Azure what the run would change, and ask. Raises DeclinedError if the answer is no."""
+    results, _ = await _walk(replace(connections, progress=Silent()), rehearsal, plan, {})
+    demand_consent(confirm, mask_target(target, connections.redactions.mask), count_changes(results.values()))
 
 
 async def _walk(

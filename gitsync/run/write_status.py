@@ -65,7 +65,9 @@ def write_status(
         records=records,
         revision=report.revision if is_whole else _find_common_revision(before, report.revision, agent),
         agent=agent,
-        summary=partial(summary.render, remaining, revision=report.revision, problems=report.problems),
+        summary=partial(
+            summary.render, remaining, revision=report.revision, problems=report.problems, target=report.target
+        ),
         report=partial(json.render, report),
         headline=headline.format_subject(report),
         config_maps=config_maps,

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rig import API, VNET, jwt
 
-from gitsync.arm.auth.principal import Principal, read_principal
+from gitsync.arm.auth.principal import Principal, describe_principal, read_principal
 from gitsync.arm.http.address import format_target
 from gitsync.arm.http.answer import Response
 from gitsync.arm.http.call import ArmRequest
@@ -179,3 +179,26 @@ def test_whom_a_token_speaks_for(token: str, expected: Principal | None, why: st
 )
 def test_retry_after(headers: dict, seconds: float | None, why: str):
     assert Response(status=429, headers=headers).retry_after(NOW) == seconds, why
+
+
+@pytest.mark.parametrize(
+    ("principal", "method", "expected", "why"),
+    [
+        (None, "anonymous", "anonymous", "no token, or one that cannot be read"),
+        (Principal("t", "a", "o"), "client-secret", "client-secret (client a, object o, tenant t)", "an application"),
+        (
+            Principal("t", "04b07795-8ddb-461a-bbee-02f9e1bf7b46", "o"),
+            "default",
+            "azure-cli (object o, tenant t)",
+            "the id of the tool says nothing more than its name",
+        ),
+        (
+            Principal("t", "a", "o", "/subscriptions/1/x"),
+            "default",
+            "managed-identity (client a, object o, tenant t)",
+            "the chain does not tell which of its credentials it was",
+        ),
+    ],
+)
+def test_who_signed_in_is_named(principal, method, expected, why):
+    assert describe_principal(principal, method) == expected, why

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import io
 import json
 import pickle
 import sys
@@ -17,6 +18,7 @@ from fake_key_vault import Fault
 from fake_kubernetes import FakeKubernetes
 from hunting import Hunt, files
 from leak_estate import ACCOUNT, ACCOUNT_ID, SERVER, said
+from scripts import rules
 from secret_estate import GROUP
 from world import World, of
 
@@ -27,7 +29,11 @@ from gitsync.emulator.types.keys import key
 from gitsync.errors import ConfigError, GitsyncError
 from gitsync.extensions.api import Extension
 from gitsync.extensions.registry import BUILT_IN
+from gitsync.logging import set_up
 from gitsync.model.secret import MASKED, Secret
+from gitsync.report import json as json_report
+from gitsync.report import junit, markdown, sarif, text
+from gitsync.report.html import page
 from gitsync.secrets.kubernetes.kubernetes import open_kubernetes
 from gitsync.secrets.stores import Places
 
@@ -35,6 +41,7 @@ PASSWORD = "Passw0rd\"of/the+server&'more"
 OTHER = "An0ther\"of/the+cluster&'more"
 SECRET = f"apiVersion: v1\nkind: Secret\nmetadata: {{name: books}}\nstringData: {json.dumps({'password': PASSWORD})}\n"
 SERVERS = ("dbforpostgresql.azure.com", "FlexibleServer")
+ECHOED = "Passw0rd-of-the-server-and-more"
 HUNT = Hunt(password=PASSWORD)
 
 
@@ -117,6 +124,27 @@ def test_the_report_and_its_status_show_none(world):
 
 def raise_with(text: str):
     raise GitsyncError(text)
+
+
+def test_an_echo_in_the_request_id_is_masked_everywhere(tmp_path):
+    """A proxy that repeats what it was sent in a header: the id reaches the report, the status and the log."""
+    echo = f"{{x-ms-request-id: {json.dumps(json.dumps(ECHOED))}}}"
+    fault = rules(
+        f"{{match: {{method: PUT, path: '*/flexibleservers/books'}}, answer: {{code: Odd, status: 400, headers: {echo}}}}}"
+    )
+    secret = SECRET.replace(json.dumps(PASSWORD), json.dumps(ECHOED))
+    world = World(tmp_path, rules=fault).says(group=GROUP, secret=secret, server=SERVER.replace("NAME", "books"))
+    stream, hunt = io.StringIO(), Hunt(password=ECHOED)
+    set_up(level="debug", form="json", colour=False, mask=world.redactions.mask, stream=lambda: stream)
+    report = world.sync()
+    result = of(report, "FlexibleServer")
+    assert MASKED in result.condition.request_id
+    assert MASKED in result.attempts[0].request_id
+    assert MASKED in result.record.condition.request_id
+    forms = {"text": text, "markdown": markdown, "html": page, "json": json_report, "junit": junit, "sarif": sarif}
+    shown = {name: form.render(report) for name, form in forms.items()}
+    assert hunt.everywhere(shown | files(world.state) | {"repr": repr(report), "log": stream.getvalue()}) == {}
+    assert MASKED in stream.getvalue()
 
 
 def test_what_is_masked_does_not_look_like_news(world):

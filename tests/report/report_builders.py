@@ -9,6 +9,7 @@ from gitsync.model.problem import Level, Problem, SourceLocation
 from gitsync.model.record import Claim, PendingOperation, Record
 from gitsync.model.report import Report, RequestCounts
 from gitsync.model.result import Attempt, Result, Stage
+from gitsync.model.target import RunTarget
 from gitsync.model.verdict import Action, Difference, Verdict
 
 GROUP_ID = "/subscriptions/0000/resourceGroups/core"
@@ -117,8 +118,19 @@ def report(*results, command="sync", problems=(), exit_code=0, **more):
     return Report(**values | more)
 
 
-FULL = report(IN_SYNC, DRIFTED, REFUSED, ORPHAN, problems=PROBLEMS, exit_code=1)
-PLAN = replace(FULL, command="plan", revision=None, exit_code=4, problems=())
+TARGET = RunTarget(
+    repository="https://github.com/contoso/estate",
+    revision="0123456789abcdef0123456789abcdef01234567",
+    ref="main",
+    subscription="0000",
+    subscription_name="Contoso Production",
+    endpoint="https://management.azure.com",
+    identity="client-secret (client 1111, object 2222, tenant 3333)",
+    agent="gitsync",
+)
+
+FULL = report(IN_SYNC, DRIFTED, REFUSED, ORPHAN, problems=PROBLEMS, exit_code=1, target=TARGET)
+PLAN = replace(FULL, command="plan", revision=None, target=replace(TARGET, revision=None), exit_code=4, problems=())
 
 
 def record(of, condition=READY, **more):

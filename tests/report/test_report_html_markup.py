@@ -16,7 +16,7 @@ TEMPLATES = sorted((Path(markup.__file__).parent / "templates").iterdir())
 
 
 def header(**values):
-    given = {"report": FULL, "counts": "", "ready": "", "done": "", "baseline": ""}
+    given = {"report": FULL, "counts": "", "target": (), "failed": 0, "ready": "", "done": "", "baseline": ""}
     return render_template("header.html", **given | values)
 
 
@@ -35,7 +35,7 @@ def test_a_value_is_escaped(value, shown, why):
 
 def test_a_name_without_a_value_is_an_error():
     with pytest.raises(UndefinedError, match="counts"):
-        render_template("header.html", report=FULL)
+        render_template("header.html", report=FULL, target=(), failed=0)
 
 
 @pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.name)

@@ -11,7 +11,7 @@ from report_builders import DRIFTED, FULL, IN_SYNC, PLAN, failed, report, result
 from gitsync.model.condition import ConditionStatus, Severity
 from gitsync.model.policy import Policy
 from gitsync.model.problem import Level
-from gitsync.model.result import Stage
+from gitsync.model.result import Outcome, Stage
 from gitsync.model.verdict import Action, Verdict
 from gitsync.report.json import render
 
@@ -43,6 +43,13 @@ def test_a_report_keeps_the_schema(value):
     assert complain(value) == []
 
 
+def test_a_report_of_before_is_one_still():
+    """It has no target and no outcomes: a program that reads reports meets both."""
+    document = json.loads((GOLDEN / "sync-of-before.json").read_text(encoding="utf-8"))
+    assert "outcomes" not in document
+    assert list(jsonschema.Draft202012Validator(closed(SCHEMA)).iter_errors(document)) == []
+
+
 def test_the_schema_refuses_what_is_no_report():
     assert complain(replace(FULL, command="render")) != []
     assert complain(replace(FULL, started="yesterday")) != []
@@ -52,6 +59,7 @@ def test_the_schema_knows_every_word_of_the_model():
     words = {
         "verdict": (SCHEMA["$defs"]["verdict"], Verdict),
         "action": (SCHEMA["$defs"]["resource"]["properties"]["action"], Action),
+        "outcome": (SCHEMA["$defs"]["outcome"], Outcome),
         "policy": (SCHEMA["$defs"]["resource"]["properties"]["policy"], Policy),
         "ready": (SCHEMA["$defs"]["resource"]["properties"]["ready"], ConditionStatus),
         "condition": (SCHEMA["$defs"]["resource"]["properties"]["severity"], Severity),

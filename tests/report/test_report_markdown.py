@@ -117,4 +117,4 @@ def test_foreign_names_break_no_table():
         is_fine=False,
     )
     rows = [line for line in render(report(evil)).splitlines() if line.startswith("| ")]
-    assert {row.count("|") for row in rows} == {8}
+    assert {row.count("|") for row in rows} == {9}

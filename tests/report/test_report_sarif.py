@@ -107,7 +107,7 @@ def test_problems_come_with_their_code_and_hint():
 
 def test_a_sync_tells_what_it_left_and_not_what_it_mended():
     left = report(DRIFTED, REFUSED, replace(DRIFTED, action=Action.NONE, key=key("VirtualNetwork", "kept", NET)))
-    assert [one["ruleId"] for one in results(left)] == ["drifted", FAILED]
+    assert [one["ruleId"] for one in results(left)] == [FAILED, "drifted"]
 
 
 def test_an_invalid_manifest_is_told_once_by_its_problems():

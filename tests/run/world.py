@@ -39,6 +39,7 @@ from gitsync.planning.agents import DEFAULT_AGENT
 from gitsync.redaction import Redactions
 from gitsync.report.progress import Silent
 from gitsync.run.connections import Connections, make_opener
+from gitsync.run.consent import Confirm
 from gitsync.run.record_seals import make_seals
 from gitsync.run.run import sync_revision
 from gitsync.secrets.stores import Places
@@ -62,6 +63,8 @@ class World:
         self.redactions = Redactions()
         self.extensions = BUILT_IN
         self.places = Places()
+        self.confirm: Confirm | None = None
+        self.is_local = True
         init_repository(self.folder)
 
     def git(self, *arguments: str) -> str:
@@ -125,6 +128,9 @@ class World:
                         progress=Silent(),
                         redactions=self.redactions,
                         places=self.places,
+                        endpoint=azure.url,
+                        is_local=self.is_local,
+                        confirm=self.confirm,
                     )
                     try:
                         return await sync_revision(config, edges, writes=writes)

@@ -7,26 +7,45 @@ from __future__ import annotations
 
 import base64
 import binascii
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gitsync.formats.strict_json import read_json
 
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Ids as the token's claims have them; "" if there is no such claim."""
+    """Ids as the token's claims have them; "" if there is no such claim. `managed` is the ARM id of what a managed
+    identity belongs to.
+    """
 
     tenant: str
     client: str
     object: str
+    managed: str = ""
 
     def __str__(self) -> str:
         ids = {"client": self.client, "object": self.object, "tenant": self.tenant}
         return ", ".join(f"{name} {value}" for name, value in ids.items() if value)
 
 
+_TOOLS = {
+    "04b07795-8ddb-461a-bbee-02f9e1bf7b46": "azure-cli",
+    "1950a258-227b-4e31-a9cf-717495945fc2": "azure-powershell",
+}
+"""Tools that a person signs in with, by their client ids, which are the same in every tenant."""
+
+
+def describe_principal(principal: Principal | None, method: str) -> str:
+    """Who signed in, for people: what signed in, and its ids. `method` is the word for what a token does not tell."""
+    if principal is None:
+        return method
+    how = _TOOLS.get(principal.client) or ("managed-identity" if principal.managed else method)
+    ids = str(replace(principal, client="") if how in _TOOLS.values() else principal)
+    return f"{how} ({ids})" if ids else how
+
+
 def read_principal(token: str) -> Principal | None:
-    """The claims `tid`, `appid` or `azp`, and `oid` of a JWT (RFC 7519); None for anything else."""
+    """The claims `tid`, `appid` or `azp`, `oid` and `xms_mirid` of a JWT (RFC 7519); None for anything else."""
     try:
         payload = token.removeprefix("Bearer ").split(".")[1]
         claims = read_json(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
@@ -38,6 +57,7 @@ def read_principal(token: str) -> Principal | None:
         tenant=_read_text(claims.get("tid")),
         client=_read_text(claims.get("appid") or claims.get("azp")),
         object=_read_text(claims.get("oid")),
+        managed=_read_text(claims.get("xms_mirid")),
     )
 
 

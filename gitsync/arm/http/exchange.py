@@ -8,8 +8,8 @@ whole, from its turn and its token to the last byte of its answer.
 from __future__ import annotations
 
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any, Protocol, TypeVar
 
 from loguru import logger
@@ -61,7 +61,7 @@ class Exchange:
         tries = 0
         while True:
             try:
-                return await self.once(call, conversation)
+                return await self.once(call, conversation, attempt=tries + 1)
             except ArmError as error:
                 if not may_try_again(error):
                     raise
@@ -100,15 +100,17 @@ class Exchange:
             raise error
         await self.clock.sleep(seconds)
 
-    async def once(self, call: ArmRequest, conversation: Conversation) -> Response:
-        """One try. A failed one is kept in the conversation, and raised."""
+    async def once(self, call: ArmRequest, conversation: Conversation, *, attempt: int = 1) -> Response:
+        """One try. A failed one is kept in the conversation, and raised. `attempt` is its number, for the log."""
         may_be_done = False
         try:
             async with self._turn(call, conversation), conversation.in_time(self.clock):
                 may_be_done = call.is_write
                 self._counts["polls" if call.is_poll else classify_method(call.method)] += 1
                 conversation.requests += 1
-                answer = await self._carrier.send(call, read_timeout=self._read_timeout)
+                with _log_request(call, attempt, self.clock) as answers:
+                    answer = await self._carrier.send(call, read_timeout=self._read_timeout)
+                    answers.append(answer)
             self._learn(call, answer)
         except TimeoutError as error:
             failure = self._make_deadline_error(call, conversation, may_be_done=may_be_done)
@@ -180,6 +182,26 @@ class Exchange:
         )
         log = logger.bind(status=error.status, code=error.code, method=error.method, resource=error.resource_id)
         log.debug("Azure refused the request or did not respond")
+
+
+@contextmanager
+def _log_request(call: ArmRequest, attempt: int, clock: Clock) -> Iterator[list[Response]]:
+    """Log a request at its end, with the time that it took; the sender adds its answer, if there is one.
+
+    Neither bodies nor the query are logged: a query may be signed.
+    """
+    began, answers = clock.monotonic(), list[Response]()
+    try:
+        yield answers
+    finally:
+        logger.bind(
+            method=call.method,
+            path=call.path,
+            status=answers[0].status if answers else 0,
+            milliseconds=round((clock.monotonic() - began) * 1000),
+            request_id=answers[0].request_id if answers else "",
+            attempt=attempt,
+        ).debug("Request to Azure")
 
 
 def may_read_again(error: ArmError) -> bool:

@@ -65,7 +65,7 @@ class Front:
             answer = refused.answer
         request_id = next(self._request_ids)
         self._log(call, answer, request_id)
-        return answer.but(_make_id_headers(call, request_id)) if answer is not None else None
+        return _identify(answer, call, request_id) if answer is not None else None
 
     def _admit(self, call: ServerRequest, content: bytes) -> tuple[ServerRequest, dict[str, str]]:
         """Check the caller, the version and the rate limit; then read the body."""
@@ -137,6 +137,13 @@ class Front:
             body=call.body,
         )
         self.requests.add(entry)
+
+
+def _identify(answer: ServerResponse, call: ServerRequest, request_id: str) -> ServerResponse:
+    """The answer with the ids of its request, unless a script gives others."""
+    given = {name.casefold() for name in answer.headers}
+    headers = _make_id_headers(call, request_id)
+    return answer.but({name: value for name, value in headers.items() if name not in given})
 
 
 def _make_id_headers(call: ServerRequest, request_id: str) -> Mapping[str, str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from gitsync.config.source_settings import SourceFile
@@ -33,7 +33,9 @@ _DEEPENED = "refs/gitsync/deepened"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RevisionManifests:
-    """The manifests of one revision. `commit` is its id, None for a folder that has none; the rest as in a checkout."""
+    """The manifests of one revision. `commit` is its id, None for a folder that has none. `repository` is
+    the URL of the remote, or the folder; the rest as in a checkout.
+    """
 
     commit: str | None
     files: Mapping[str, bytes] = field(repr=False)  # a Secret may be among them
@@ -41,6 +43,8 @@ class RevisionManifests:
     ignored: tuple[str, ...] = ()
     settings: SourceFile | None = None
     root: str = ""
+    repository: str = ""
+    ref: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +80,8 @@ def read_revision(
     """
     parsed, wanted, source = _parse(name), Wanted(path=check_path(path)), parse_location(location)
     if isinstance(source, Url):
-        return _fetch(open_remote(source, access), parsed, wanted, None, trusted)
+        found = _fetch(open_remote(source, access), parsed, wanted, None, trusted)
+        return replace(found, repository=source.text)
     refuse_look_alike(source.path / wanted.path)
     tree = find_work_tree(source.path, access)
     if tree is None:
@@ -87,8 +92,10 @@ def read_revision(
     with tree:
         if trusted:
             check_outside(tree, trusted)
-        wanted = Wanted(path=wanted.path, without=find_excluded(source.path, status_dir))
-        return _read_from(tree, parsed, wanted, access, trusted)
+        wanted = replace(wanted, without=find_excluded(source.path, status_dir))
+        remote, _ = find_remote(tree, access)
+        found = _read_from(tree, parsed, wanted, access, trusted)
+        return replace(found, repository=remote.name if remote else str(source.path))
 
 
 def _read_from(

@@ -102,7 +102,8 @@ async def check_owner(
     is_ours = attempt.record is not None and attempt.record.claim.is_ours
     for result in (attempt.before[key] for key in attempt.prepared.depends_on if key in attempt.before):
         if not result.is_fine and not (is_ours and result.exists):
-            return attempt.stopped(_explain_wait(attempt, result), Verdict.BLOCKED, may_mend=result.may_mend)
+            waits = _explain_wait(attempt, result)
+            return attempt.stopped(waits, Verdict.BLOCKED, may_mend=result.may_mend, blocked_by=result.key)
     address = _find_owner(attempt, catalog)
     if address is None or not registry.checks_owner(attempt.key.group, attempt.key.kind):
         return attempt

@@ -20,6 +20,7 @@ from gitsync.report.html.markup import render_template
 from gitsync.report.html.resource import Around, render_card, render_details, render_row
 from gitsync.report.names import reading_order, shorten_names
 from gitsync.report.quiet import format_in_sync, is_quiet
+from gitsync.report.urgency import describe_causes, find_causes, find_urgency
 
 _FEW = 12  # cards; as many are unfolded from the start
 _FEW_ROWS = 60  # in sync; as many are shown from the start
@@ -38,6 +39,9 @@ def render_listing(report: Report) -> Markup:
         names=shorten_names(r.key for r in results),
         places=group_results(results),
         listed=frozenset(r.key for r in (*loud[:_MOST_CARDS], *quiet[:_MOST_ROWS])),
+        causes=describe_causes(results),
+        roots=find_causes(results),
+        writes=report.command == "sync",
         before="Azure" if report.base is None else shorten_revision(report.base),
     )
     verdicts = Counter(r.verdict for r in results)
@@ -61,8 +65,10 @@ def _is_row(result: Result) -> bool:
     return is_quiet(result) and not result.attempts
 
 
-def _urgency(result: Result) -> tuple[int, int, tuple[str, Key]]:
-    return (find_tone(result), find_order(result.verdict), reading_order(result.key))
+def _urgency(result: Result) -> tuple[int, bool, int, int, tuple[str, Key]]:
+    """Causes above what waits for them; inside an outcome by verdict."""
+    rank, waits, place = find_urgency(result)
+    return (rank, waits, find_tone(result), find_order(result.verdict), place)
 
 
 def _render_cards(results: Sequence[Result], around: Around) -> Iterator[Markup]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from enum import IntEnum
 from typing import Final, NamedTuple
 
-from gitsync.model.result import Result
+from gitsync.model.result import Outcome, Result
 from gitsync.model.verdict import Verdict
 
 
@@ -53,12 +53,25 @@ LOOKS: Final[Mapping[Verdict, Look]] = {
 }
 """The most urgent first; verdicts are listed in this order."""
 
+OUTCOME_LOOKS: Final[Mapping[Outcome, Look]] = {
+    Outcome.FAILED: Look("!", Tone.STOP, "it could not be read, checked or written, or its manifest is wrong"),
+    Outcome.BLOCKED: Look("■", Tone.STOP, "it waits for another resource, for Azure or for a person"),
+    Outcome.CHANGED: Look("↑", Tone.CHANGE, "written"),
+    Outcome.UNCHANGED: Look("✓", Tone.FINE, "nothing was written"),
+}
+"""The same for outcomes, of a sync."""
+
 _ORDER = {verdict: number for number, verdict in enumerate(LOOKS)}
 
 
 def find_order(verdict: Verdict) -> int:
     """The position of a verdict in lists."""
     return _ORDER[verdict]
+
+
+def find_look(result: Result) -> Look:
+    """How a resource looks: as its verdict, unless it failed."""
+    return OUTCOME_LOOKS[Outcome.FAILED] if result.outcome is Outcome.FAILED else LOOKS[result.verdict]
 
 
 def find_tone(result: Result) -> Tone:

@@ -11,6 +11,7 @@ from base64 import b64encode
 
 from gitsync.model.report import Report
 from gitsync.report.headline import format_found, shorten_revision
+from gitsync.report.html.failures import render_failures
 from gitsync.report.html.listing import render_listing
 from gitsync.report.html.markup import read_own, render_template
 from gitsync.report.html.picture import render_picture
@@ -33,6 +34,7 @@ def render(report: Report) -> str:
         icon=_ICON,
         style=style,
         header=render_header(report),
+        failures=render_failures(report.results),
         summary=render_summary(report),
         problems=render_problems(report.problems),
         picture=render_picture(report.results),

@@ -13,15 +13,16 @@ from markupsafe import Markup
 
 from gitsync.logging import escape_controls
 from gitsync.model.gvk import Key
-from gitsync.model.result import Result
+from gitsync.model.result import Outcome, Result
 from gitsync.report.escape import shorten
 from gitsync.report.html.anchors import make_anchor
 from gitsync.report.html.grouping import GroupName, group_results
-from gitsync.report.html.looks import LOOKS, Tone, find_order, find_tone
+from gitsync.report.html.looks import LOOKS, Tone, find_look, find_order, find_tone
 from gitsync.report.html.markup import render_template
 from gitsync.report.html.placement import Placed, Size, place_forest, place_layers
 from gitsync.report.html.summary import BarPart, divide_bar
 from gitsync.report.names import reading_order
+from gitsync.report.urgency import find_urgency
 
 _MOST_BOXES = 300  # resources; above that groups are drawn
 _BOX = Size(width=200, height=32, step_x=226, step_y=40)
@@ -143,12 +144,13 @@ def _arc(placed: Placed[Key], key: Key, target: Key) -> Line:
 
 def _make_box(result: Result, corner: tuple[int, int]) -> Box:
     name, kind = escape_controls(result.key.name), escape_controls(result.key.kind)
-    look = LOOKS[result.verdict]
+    look = find_look(result)
+    word = Outcome.FAILED.value if result.outcome is Outcome.FAILED else result.verdict.value
     return Box(
         *corner,
         node=make_anchor(result.key),
         tone=find_tone(result),
-        title=f"{kind}/{name} in {result.key.namespace}: {result.verdict.value}, {look.means}",
+        title=f"{kind}/{name} in {result.key.namespace}: {word}, {look.means}",
         sign=look.sign,
         name=shorten(name, _CHARACTERS),
         below=shorten(kind, _CHARACTERS),
@@ -194,13 +196,13 @@ def _make_tile(place: GroupName, content: Sequence[Result], corner: tuple[int, i
     tones = Counter(find_tone(result) for result in content)
     verdicts = Counter(result.verdict for result in content)
     told = ", ".join(f"{verdicts[verdict]} {verdict.value}" for verdict in LOOKS if verdicts[verdict])
-    worst = min(content, key=lambda r: (find_tone(r), find_order(r.verdict)))
+    worst = min(content, key=lambda r: (find_tone(r), find_urgency(r)[0], find_order(r.verdict)))
     return Box(
         *corner,
         node=place.id,
         tone=min(tones),
         title=f"{place.label}: {told}",
-        sign=LOOKS[worst.verdict].sign,
+        sign=find_look(worst).sign,
         name=shorten(place.label, _CHARACTERS),
         below=shorten(told, _CHARACTERS + 8),
         bar=list(divide_bar(tones, start=10.0, width=_TILE.width - 20, digits=1)),

@@ -10,11 +10,13 @@ from markupsafe import Markup
 
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report
+from gitsync.model.result import Outcome
 from gitsync.report.coverage import format_coverage
 from gitsync.report.headline import format_baseline_note, format_cost, format_done, format_plural
-from gitsync.report.html.looks import LOOKS, Tone, find_tone
+from gitsync.report.html.looks import LOOKS, OUTCOME_LOOKS, Tone, find_tone
 from gitsync.report.html.markup import render_template
 from gitsync.report.nextsteps import list_next_steps
+from gitsync.report.target import list_target
 
 _MOST_PROBLEMS = 500
 
@@ -41,6 +43,8 @@ def render_header(report: Report) -> Markup:
     return render_template(
         "header.html",
         report=report,
+        target=list_target(report.target),
+        failed=report.outcomes[Outcome.FAILED],
         counts=format_plural(len(report.results), "resource"),
         ready=ready,
         done=format_done(report),
@@ -49,7 +53,7 @@ def render_header(report: Report) -> Markup:
 
 
 def render_summary(report: Report) -> Markup:
-    """The facts of the run, verdicts by number, and advice."""
+    """The facts of the run, outcomes and verdicts by number, and advice."""
     times = Counter(result.verdict for result in report.results)
     tones = Counter(map(find_tone, report.results))
     return render_template(
@@ -59,6 +63,7 @@ def render_summary(report: Report) -> Markup:
         cost=format_cost(report),
         means=_EXITS.get(report.exit_code, ""),
         steps=list_next_steps(report),
+        outcomes=[(outcome, OUTCOME_LOOKS[outcome], count) for outcome, count in report.outcomes.items() if count],
         verdicts=[(verdict, times[verdict]) for verdict in LOOKS if times[verdict]],
         bar=list(divide_bar(tones, start=0.0, width=100.0, digits=2)),
     )
