@@ -49,3 +49,11 @@ class TokenCredential(Protocol):
     """azure.core's AsyncSupportsTokenInfo, as much of it as is used."""
 
     async def get_token_info(self, *scopes: str, options: Any = None) -> Any: ...
+
+
+class RenewableCredential(TokenCredential, Protocol):
+    """A credential that can be told that a token was not accepted."""
+
+    def forget(self, token: str) -> None:
+        """Make the next token a new one, unless this token was replaced already."""
+        ...
