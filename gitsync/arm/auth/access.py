@@ -52,7 +52,7 @@ class TokenCredential(Protocol):
 
 
 class RenewableCredential(TokenCredential, Protocol):
-    """A credential that can be told that a token was not accepted."""
+    """A credential that gives a new token after Azure refused one."""
 
     def forget(self, token: str) -> None:
         """Make the next token a new one, unless this token was replaced already."""
