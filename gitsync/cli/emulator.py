@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import signal
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -76,13 +75,14 @@ def _refuse_strangers(host: str, settings: EmulatorSettings) -> None:
 async def _serve(options: argparse.Namespace, settings: EmulatorSettings) -> None:
     from gitsync.emulator.http.server import Emulator
     from gitsync.emulator.state.store import MemoryStore, SqliteStore
+    from gitsync.processes.temporary_folders import open_temporary_folder
 
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     emulator = Emulator(settings, SqliteStore(options.state) if options.state else MemoryStore())
-    with tempfile.TemporaryDirectory(prefix="gitsync-emulator-") as folder:
-        certificate = options.certificate or Path(folder) / "certificate.pem"
+    with open_temporary_folder() as folder:
+        certificate = options.certificate or folder / "certificate.pem"
         try:
             tls = _tls(options.host, emulator, certificate) if options.tls else None
             print(await _start(emulator, options, tls), flush=True)

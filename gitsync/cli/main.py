@@ -114,7 +114,8 @@ def _run_command(name: str, arguments: list[str], redactions: Redactions) -> int
         raise make_unknown_command(name, COMMANDS)
     command = cast("Command", import_module(COMMANDS[name].module))
     options = read_arguments(name, command, arguments)
-    config = resolve(options, os.environ, Path.cwd(), command.OUTPUTS)
+    asks_azure = "credential" in command.SETTINGS
+    config = resolve(options, os.environ, Path.cwd(), command.OUTPUTS, asks_azure=asks_azure)
     _start_logs(config, redactions)
     options.redactions = redactions
     return command.run(options, config)

@@ -41,10 +41,12 @@ def make_config(settings: Mapping[str, Any]) -> Config:
     return Config(**values)
 
 
-def find_contradictions(config: Config) -> Iterator[str]:
-    """Sentences on settings that are valid one by one, but contradict each other."""
+def find_contradictions(config: Config, *, asks_azure: bool = True) -> Iterator[str]:
+    """Sentences on settings that are valid one by one, but contradict each other. `asks_azure` is False for a command
+    that sends no request: its credential does not matter.
+    """
     is_local = config.emulator is not None or is_loopback(urlsplit(config.endpoint).hostname)
-    if config.credential == "anonymous" and not is_local:
+    if asks_azure and config.credential == "anonymous" and not is_local:
         yield (
             f"The credential anonymous goes only to this machine, not to {config.endpoint}. "
             "Set --emulator, an --endpoint on 127.0.0.1, or another --credential."

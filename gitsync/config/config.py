@@ -141,9 +141,9 @@ class Config:
     # Azure and the identity
     subscription: str | None = declare_setting(
         None,
-        "Subscription of resources without an ARM id of their own.",
+        "Subscription of resources without an ARM id of their own: its id, a UUID.",
+        form=SettingForm.UUID,
         variables=("AZURE_SUBSCRIPTION_ID",),
-        pattern=_ID,
     )
     tenant_id: str | None = declare_setting(
         None, "Tenant of the identity.", variables=("AZURE_TENANT_ID",), pattern=_ID

@@ -34,6 +34,7 @@ _METAVARS = {
     SettingForm.POSITIVE: "N",
     SettingForm.DURATION: "DURATION",
     SettingForm.URL: "URL",
+    SettingForm.UUID: "UUID",
 }
 
 
@@ -95,9 +96,16 @@ def show_default(setting: Setting) -> str:
 
 
 def resolve(
-    options: argparse.Namespace, variables: Mapping[str, str], folder: Path, outputs: tuple[str, ...] = ("text",)
+    options: argparse.Namespace,
+    variables: Mapping[str, str],
+    folder: Path,
+    outputs: tuple[str, ...] = ("text",),
+    *,
+    asks_azure: bool = True,
 ) -> Config:
-    """Return the settings of this run. Raises ConfigError, which lists every fault with its place."""
+    """Return the settings of this run. Raises ConfigError, which lists every fault with its place. `asks_azure` is
+    False for an offline command.
+    """
     flags = vars(options)
     path = _find_config_file(flags, variables, folder)
     file = read_config_file(path) if path else {}
@@ -112,7 +120,7 @@ def resolve(
         except ValueError as error:
             faults.append(f"{setting_text.place}: {error}.")
     if not faults:
-        faults = list(_find_contradictions(values, texts_by_name, outputs))
+        faults = list(_find_contradictions(values, texts_by_name, outputs, asks_azure=asks_azure))
     if faults:
         raise ConfigError("\n".join(faults))
     return Config(**values, config_file=path)
@@ -173,7 +181,11 @@ def _format_texts(flag: Any) -> tuple[str, ...]:
 
 
 def _find_contradictions(
-    values: dict[str, Any], texts_by_name: Mapping[str, SettingText | None], outputs: tuple[str, ...]
+    values: dict[str, Any],
+    texts_by_name: Mapping[str, SettingText | None],
+    outputs: tuple[str, ...],
+    *,
+    asks_azure: bool,
 ) -> Iterator[str]:
     """Yield contradictions of settings that are valid one by one.
 
@@ -187,4 +199,5 @@ def _find_contradictions(
     config = Config(**values)
     if texts_by_name["output"] and outputs and config.output not in outputs:
         yield f"{texts_by_name['output'].place}: expected {' or '.join(outputs)}, not {config.output!r}."
-    yield from find_contradictions(config)
+    compares_revisions = config.from_revision is not None or config.to_revision is not None
+    yield from find_contradictions(config, asks_azure=asks_azure and not compares_revisions)

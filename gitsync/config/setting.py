@@ -19,6 +19,7 @@ class SettingForm(StrEnum):
     POSITIVE = "positive"  # a whole number from 1
     DURATION = "duration"  # 90s, 30m, 1h30m; the value is in seconds
     URL = "url"
+    UUID = "uuid"
     FILE_OR_ON = "file-or-on"  # true (the value is ""), false (None), or a file
     SECRET = "secret"  # noqa: S105 - the name of a form; a variable only, and the value is a model.secret.Secret
 

@@ -19,6 +19,7 @@ ON = frozenset({"true", "yes", "on", "1"})
 OFF = frozenset({"false", "no", "off", "0"})
 
 _DURATION = re.compile(r"(?:(?P<h>\d+(?:\.\d+)?)h)?(?:(?P<m>\d+(?:\.\d+)?)m)?(?:(?P<s>\d+(?:\.\d+)?)s)?", re.ASCII)
+_UUID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
 _SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0}
 
 
@@ -100,6 +101,13 @@ def _parse_duration(text: str) -> float:
     return seconds
 
 
+def _parse_uuid(text: str) -> str:
+    """An id as Azure writes it; `uuid.UUID` takes braces, too, and no dashes."""
+    if not _UUID.fullmatch(text):
+        raise ValueError(f"expected a UUID such as 01234567-89ab-cdef-0123-456789abcdef, not {text!r}")
+    return text
+
+
 def _parse_url(text: str) -> str:
     """An address to talk to: https, or http to this machine; a bare host is meant as https."""
     url = text if "://" in text else f"https://{text}"
@@ -142,5 +150,6 @@ _PARSERS: Mapping[SettingForm, Callable[[str], Any]] = {
     SettingForm.POSITIVE: _parse_positive,
     SettingForm.DURATION: _parse_duration,
     SettingForm.URL: _parse_url,
+    SettingForm.UUID: _parse_uuid,
     SettingForm.FILE_OR_ON: _parse_file_or_on,
 }

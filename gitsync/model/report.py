@@ -17,12 +17,16 @@ from gitsync.model.target import RunTarget
 
 @dataclass(frozen=True, slots=True)
 class RequestCounts:
-    """How many requests were sent to ARM, by the bucket that they count against; polls are counted apart from reads."""
+    """How many requests were sent to ARM, by the bucket that they count against; polls are counted apart from reads.
+
+    `throttled` is how many of all these Azure answered with 429 and gitsync sent again.
+    """
 
     reads: int = 0
     writes: int = 0
     deletes: int = 0
     polls: int = 0
+    throttled: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -112,9 +112,10 @@ class ApplyAttempt(ReconcileAttempt):
     """An attempt to bring a resource to its state in git.
 
     `sent` is the last request, if Azure accepted it or may have; `reply` is the answer to it. `existed` tells
-    whether the resource existed before the first try. `streak` is set if the resource is not written because something
-    resets it. `exported` are its Secrets and config maps. `answers` are the answers to the lookups of its extensions,
-    and `called` the actions that were called for a check.
+    whether the resource existed before the first try. `unseen` counts the reads that did not find what Azure had
+    accepted, and `resent` tells that it was then sent again. `streak` is set if the resource is not written because
+    something resets it. `exported` are its Secrets and config maps. `answers` are the answers to the lookups of its
+    extensions, and `called` the actions that were called for a check.
     """
 
     apply: Apply
@@ -126,6 +127,8 @@ class ApplyAttempt(ReconcileAttempt):
     sent: Request | None = None
     tried: bool = False
     existed: bool = False
+    unseen: int = 0
+    resent: bool = False
     streak: WriteStreak | None = None
     exported: tuple[Address, ...] = ()
     answers: Mapping[LookupRequest, LookupResult] = field(default_factory=dict)

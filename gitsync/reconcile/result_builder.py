@@ -87,7 +87,7 @@ def _build_result(attempt: ReconciledAttempt, comparison: Comparison, condition:
         unverified=comparison.unverified,
         because=comparison.because,
         reviewed=attempt.reviewed,
-        attempts=tuple(attempt.conversation.attempts),
+        attempts=attempt.conversation.list_failures(),
         requests=attempt.conversation.requests,
         record=attempt.record,
         fault=attempt.stop.fault if attempt.stop else None,

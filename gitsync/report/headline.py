@@ -58,7 +58,8 @@ def format_cost(report: Report) -> str:
     """Requests by kind and the time from start to end."""
     r = report.requests
     kinds = ((r.reads, "read"), (r.writes, "write"), (r.deletes, "delete"), (r.polls, "poll"))
-    return f"{', '.join(format_plural(count, kind) for count, kind in kinds)} in {_format_elapsed(report)}"
+    throttled = f" ({r.throttled} throttled)" if r.throttled else ""
+    return f"{', '.join(format_plural(count, kind) for count, kind in kinds)}{throttled} in {_format_elapsed(report)}"
 
 
 def shorten_revision(revision: str | None) -> str:

@@ -42,6 +42,7 @@ def build_document(report: Report) -> dict[str, Any]:
             "writes": requests.writes,
             "deletes": requests.deletes,
             "polls": requests.polls,
+            "throttled": requests.throttled,
         },
         "coverage": build_coverage(report.coverage),
         "summary": dict(report.summary),

@@ -12,6 +12,7 @@ from typing import TextIO
 
 from rich.console import Console, Group
 from rich.live import Live
+from rich.padding import Padding
 from rich.progress_bar import ProgressBar
 from rich.text import Text
 
@@ -29,7 +30,8 @@ def show_live(tally: Tally, stream: TextIO) -> Iterator[Tally]:
     def render_view() -> Group:
         bar = ProgressBar(total=max(tally.total, tally.done, 1), completed=tally.done, width=_BAR_WIDTH)
         title = f"{tally.done} of {format_plural(tally.total, 'resource')}" if tally.total else "Reading the source"
-        return Group(Text(title, style="bold"), bar, *(Text(f"  {name}") for name in tally.under_way()))
+        rows = (Text(f"  {name}", no_wrap=True, overflow="ellipsis") for name in tally.under_way())
+        return Group(Text(title, style="bold"), Padding(bar, 0, expand=False), *rows)  # a bar alone ends no line
 
     with Live(
         get_renderable=render_view,

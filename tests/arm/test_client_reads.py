@@ -152,7 +152,9 @@ def test_reads_are_tried_again_by_themselves(trouble: Say, why: str):
         rig.server.on("GET", VNET, trouble, trouble, Say(200, moving()))
         assert await rig.reader.get(VNET, API) is not None, why
         assert len(rig.server.seen) == 3
-        assert rig.arm.requests == RequestCounts(reads=3)
+        throttled = 2 if trouble.status == 429 else 0
+        assert rig.arm.requests == RequestCounts(reads=3, throttled=throttled)
+        assert len(rig.conversation.list_failures()) == 2 - throttled, "to be throttled is a figure and no failure"
         assert [attempt.stage for attempt in rig.conversation.attempts] == [Stage.OWNER_CHECK] * 2
         assert all(attempt.at.startswith("2026-03-01T12:00:") for attempt in rig.conversation.attempts)
         assert 1 <= rig.clock.slept[0] <= 2, "the back-off begins at a second, with jitter"

@@ -114,7 +114,19 @@ def test_a_throttled_write_was_not_done_and_is_sent_again(code: str, headers: di
         assert reply.status == 200, why
         assert rig.clock.elapsed >= (7 if headers else 1)
         assert [(a.status, a.code) for a in rig.conversation.attempts] == [(429, code)]
-        assert rig.arm.requests == RequestCounts(writes=2)
+        assert rig.conversation.list_failures() == ()
+        assert rig.arm.requests == RequestCounts(writes=2, throttled=1)
+
+    run(test)
+
+
+def test_a_throttled_write_that_is_not_sent_again_has_failed():
+    async def test(rig: Rig) -> None:
+        rig.server.on("PUT", VNET, Say(429, error("TooManyRequests"), {"Retry-After": "3600"}))
+        with pytest.raises(ArmError):
+            await rig.writer.put(VNET, API, BODY)
+        assert [(a.status, a.code) for a in rig.conversation.list_failures()] == [(429, "TooManyRequests")]
+        assert rig.arm.requests == RequestCounts(writes=1)
 
     run(test)
 

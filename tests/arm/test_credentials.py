@@ -1,17 +1,19 @@
 """As whom: every way to get a token, against an authority and token sources on real sockets."""
 
 import asyncio
-from contextlib import asynccontextmanager
+import re
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from fake_clock import FakeClock
 from private_ca import PrivateCa, make
-from rig import API, CLIENT, OBJECT, TENANT, VNET, jwt, moving
+from rig import API, CLIENT, OBJECT, OPERATION, TENANT, VNET, jwt, moving
 from scripted_server import Say, ScriptedServer, serving
 
 from gitsync.arm.auth.access import ArmAccess, Network
+from gitsync.arm.auth.credentials import format_causes
 from gitsync.arm.auth.principal import Principal
 from gitsync.arm.client import Arm, open_arm
 from gitsync.arm.cloud import make_cloud
@@ -106,6 +108,87 @@ def test_a_secret_that_has_expired_is_told_before_the_run_and_within_it(private_
         assert (late.value.resource_id, late.value.method) == (VNET, "PUT")
         assert entra.azure.seen == []
         assert "s3cret" not in f"{early.value!r} {late.value!r}"
+
+    run(private_ca, test)
+
+
+EXPIRED = {"error": {"code": "ExpiredAuthenticationToken", "message": "The access token expiry is exceeded."}}
+CHALLENGE = {"WWW-Authenticate": 'Bearer authorization_uri="https://a.test/t", error="invalid_token"'}
+REFUSALS = [
+    (Say(401, {"error": {"code": "Whatever"}}, CHALLENGE), True, "the challenge tells"),
+    (Say(401, None, {"WWW-Authenticate": "Bearer error=invalid_token"}), True, "without quotes and a body"),
+    (Say(401, EXPIRED), True, "the code tells"),
+    (Say(401, {"error": "invalid_token"}), False, "no error of Azure"),
+    (Say(401, {"error": {"code": "InvalidAuthenticationTokenTenant"}}), False, "another token is of that tenant too"),
+    (Say(401, EXPIRED | {}, {"WWW-Authenticate": 'Bearer error="insufficient_claims"'}), True, "an expired one, too"),
+    (Say(403, EXPIRED, CHALLENGE), False, "a right is missing"),
+]
+
+
+@pytest.mark.parametrize(("refusal", "renews", "why"), REFUSALS, ids=[row[-1] for row in REFUSALS])
+@pytest.mark.parametrize("method", ["GET", "PUT"])
+def test_a_token_that_azure_does_not_accept_is_renewed_once(
+    private_ca: PrivateCa, method: str, refusal: Say, renews: bool, why: str
+):
+    async def test(entra: Entra) -> None:
+        second = jwt(tid=TENANT, appid=CLIENT, oid=OBJECT, jti="2")
+        entra.issue(granted(), Say(200, {"token_type": "Bearer", "expires_in": 3600, "access_token": second}))
+        entra.azure.forget()
+        entra.azure.on(method, VNET, refusal, Say(200, moving("Succeeded")))
+        access = entra.access(Method.CLIENT_SECRET, client_secret=Secret("s3cret"))
+        async with open_arm(access, entra.clock) as arm:
+            talk = Conversation(deadline=entra.clock.monotonic() + 60)
+            with nullcontext() if renews else pytest.raises(ArmError):
+                await (arm.reader(talk).get(VNET, API) if method == "GET" else arm.writer(talk).put(VNET, API, {}))
+        sent = [seen.headers["authorization"] for seen in entra.azure.seen]
+        assert sent == [f"Bearer {TOKEN}", f"Bearer {second}"][: 1 + renews], why
+        assert len(entra.authority.seen) == 1 + renews
+        assert [attempt.status for attempt in talk.attempts] == [refusal.status]
+        assert MASKED in access.redactions.mask(TOKEN)
+
+    run(private_ca, test)
+
+
+def test_a_token_that_is_refused_again_is_a_failure(private_ca: PrivateCa):
+    async def test(entra: Entra) -> None:
+        entra.issue(granted())
+        entra.azure.forget()
+        entra.azure.on("GET", VNET, Say(401, EXPIRED, CHALLENGE))
+        async with open_arm(entra.access(Method.CLIENT_SECRET, client_secret=Secret("s3cret")), entra.clock) as arm:
+            with pytest.raises(ArmError) as refused:
+                await entra.get(arm)
+        assert (refused.value.status, refused.value.code) == (401, "ExpiredAuthenticationToken")
+        assert len(entra.azure.seen) == 2
+
+    run(private_ca, test)
+
+
+def test_many_requests_with_one_refused_token_renew_it_once(private_ca: PrivateCa):
+    async def test(entra: Entra) -> None:
+        second = jwt(tid=TENANT, appid=CLIENT, oid=OBJECT, jti="2")
+        entra.issue(granted(), Say(200, {"token_type": "Bearer", "expires_in": 3600, "access_token": second}))
+        entra.azure.forget()
+        entra.azure.on("GET", VNET, *[Say(401, EXPIRED, CHALLENGE)] * 5, Say(200, moving()))
+        async with open_arm(entra.access(Method.CLIENT_SECRET, client_secret=Secret("s3cret")), entra.clock) as arm:
+            await arm.sign_in()
+            await asyncio.gather(*(entra.get(arm) for _ in range(5)))
+        assert len(entra.authority.seen) == 2
+        assert len(entra.azure.seen) == 10
+
+    run(private_ca, test)
+
+
+def test_an_operation_is_followed_with_a_new_token(private_ca: PrivateCa):
+    async def test(entra: Entra) -> None:
+        entra.issue(granted())
+        where = {"Azure-AsyncOperation": f"{entra.azure.url}{OPERATION}?api-version={API}"}
+        entra.azure.on("PUT", VNET, Say(202, None, where))
+        entra.azure.on("GET", OPERATION, Say(401, EXPIRED, CHALLENGE), Say(200, {"status": "Succeeded"}))
+        async with open_arm(entra.access(Method.CLIENT_SECRET, client_secret=Secret("s3cret")), entra.clock) as arm:
+            writer = arm.writer(Conversation(deadline=entra.clock.monotonic() + 60))
+            assert await writer.wait(await writer.put(VNET, API, {}))
+        assert entra.azure.lines == [f"PUT {VNET}", f"GET {OPERATION}", f"GET {OPERATION}"]
+        assert len(entra.authority.seen) == 2
 
     run(private_ca, test)
 
@@ -243,7 +326,7 @@ def test_the_default_takes_a_secret_before_a_job_and_a_job_before_the_machine(pr
 
 
 def test_where_nobody_vouches_the_default_says_what_was_tried(
-    private_ca: PrivateCa, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    private_ca: PrivateCa, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ):
     async def test(entra: Entra) -> None:
         monkeypatch.setenv("PATH", str(tmp_path))
@@ -253,8 +336,31 @@ def test_where_nobody_vouches_the_default_says_what_was_tried(
             with pytest.raises(ConfigError, match="Azure CLI not found") as caught:
                 await arm.sign_in()
         assert "az login" in caught.value.hint
+        message = caught.value.message
+        assert message.startswith("Could not get a token with --credential default: managed identity: ")
+        assert "; Azure CLI: Azure CLI not found on path; Azure PowerShell: " in message
+        assert "; Azure Developer CLI: " in message
+        assert not re.search(r"[\t\n]|Credential\b|aka\.ms|\.\.", message), message
+        assert caplog.records == [], "the error is shown once"
 
     run(private_ca, test)
+
+
+CAUSES = [
+    ("AADSTS7: No.\r\nTrace ID: 1", "AADSTS7: No. Trace ID: 1", "one line of what one credential says"),
+    (
+        "X.\nAttempted credentials:\n\tClientSecretCredential: AADSTS7: No.\n More.\nTo mitigate this issue, see https://a.b",
+        "client secret: AADSTS7: No. More.",
+        "a cause of several lines",
+    ),
+    ("X.\nAttempted credentials:\n\tA\n\tB: b.", "A: no token; B: b.", "a credential that says nothing"),
+    ("", "", "nothing at all"),
+]
+
+
+@pytest.mark.parametrize(("message", "expected", "why"), CAUSES, ids=[row[-1] for row in CAUSES])
+def test_the_causes_of_a_failed_sign_in_are_one_line(message: str, expected: str, why: str):
+    assert format_causes(message) == expected, why
 
 
 @pytest.mark.parametrize(

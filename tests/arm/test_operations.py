@@ -274,6 +274,8 @@ def test_polling_goes_on_where_a_poll_fails_for_now(trouble: Say):
         assert await put(rig) is True
         assert rig.server.lines[1:] == [POLL] * 4
         assert len(rig.conversation.attempts) == 2
+        assert rig.arm.requests.throttled == (2 if trouble.status == 429 else 0)
+        assert len(rig.conversation.list_failures()) == 2 - rig.arm.requests.throttled
 
     run(test)
 

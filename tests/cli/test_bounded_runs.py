@@ -30,7 +30,11 @@ def folder(tmp_path: Path) -> Path:
 
 
 def at(url: str) -> dict[str, str]:
-    return {"AZURE_RESOURCE_MANAGER_ENDPOINT": url, "AZURE_SUBSCRIPTION_ID": "0", "GITSYNC_CREDENTIAL": "anonymous"}
+    return {
+        "AZURE_RESOURCE_MANAGER_ENDPOINT": url,
+        "AZURE_SUBSCRIPTION_ID": world.SUBSCRIPTION,
+        "GITSYNC_CREDENTIAL": "anonymous",
+    }
 
 
 @contextmanager

@@ -170,14 +170,20 @@ def test_2_strict_refuses_what_is_invalid(repository):
 REFUSED = [
     (["sync", "--max-deletes", "many"], {}, "--max-deletes", "a setting is wrong"),
     (["plan"], {"AZURE_SUBSCRIPTION_ID": "no/id"}, "AZURE_SUBSCRIPTION_ID", "a variable is wrong"),
+    (["sync"], {"AZURE_SUBSCRIPTION_ID": "shop-prod"}, "AZURE_SUBSCRIPTION_ID: expected a UUID", "a name is no id"),
     (["sync", "--endpoint", "http://azure.example.com"], {}, "http", "a token would be sent in the clear"),
     (["sync", "nowhere"], {}, "nowhere", "the source is not there"),
     (["sync", "file:///nowhere/at/all.git"], {}, "nowhere", "the repository is not there"),
     (["sync", "--ref", "nobranch"], {}, "nobranch", "the branch is not there"),
     (["sync", "--path", "nofolder"], {}, "nofolder", "the folder is not there"),
-    (["sync", "--only", "Nothing/such", "--subscription", "0"], {}, "Nothing/such", "what is named is not there"),
+    (
+        ["sync", "--only", "Nothing/such", "--subscription", SUBSCRIPTION],
+        {},
+        "Nothing/such",
+        "what is named is not there",
+    ),
     (["sync"], {}, "AZURE_SUBSCRIPTION_ID", "no subscription is given"),
-    (["sync", "--subscription", "0", "--credential", "client-secret"], {}, "AZURE_CLIENT_SECRET", "no token"),
+    (["sync", "--subscription", SUBSCRIPTION, "--credential", "client-secret"], {}, "AZURE_CLIENT_SECRET", "no token"),
     (["sync", "--prune-all"], {}, "--prune-all", "there is no such flag"),
     (["synch"], {}, "Did you mean sync?", "there is no such command"),
 ]

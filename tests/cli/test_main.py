@@ -57,6 +57,15 @@ def test_a_command_collects_garbage_seldom_and_still_does(tmp_path):
     assert ended.stderr.splitlines()[-1] == "True 50000"
 
 
+@pytest.mark.parametrize(
+    "arguments", [["validate"], ["render"], ["graph"], ["status"], ["explain", "ResourceGroup"]], ids=lambda row: row[0]
+)
+def test_an_offline_command_does_not_mind_a_credential_for_an_emulator(arguments, tmp_path):
+    ended = run(*arguments, folder=tmp_path, GITSYNC_CREDENTIAL="anonymous")
+    assert "anonymous" not in ended.stderr
+    assert ended.returncode == 0
+
+
 def test_nothing_at_all_is_a_usage_error_that_shows_the_help(tmp_path):
     ended = run(folder=tmp_path)
     assert (ended.returncode, ended.stdout) == (2, "")

@@ -203,7 +203,7 @@ def test_a_second_signal_breaks_off(folder, by, code):
     with silence() as (url, asked):
         named = {
             "AZURE_RESOURCE_MANAGER_ENDPOINT": url,
-            "AZURE_SUBSCRIPTION_ID": "0",
+            "AZURE_SUBSCRIPTION_ID": world.SUBSCRIPTION,
             "GITSYNC_CREDENTIAL": "anonymous",
         }
         process = start("sync", folder=folder, **named)
@@ -222,7 +222,7 @@ def test_a_second_signal_breaks_off(folder, by, code):
 def test_what_has_not_begun_is_broken_off_at_once(folder, by, code):
     """A git server that never answers holds nobody up, though git is not ended by what ends a terminal's programs."""
     with silence() as (url, asked):
-        process = start("sync", f"{url}/manifests.git", "--subscription", "0", folder=folder)
+        process = start("sync", f"{url}/manifests.git", "--subscription", world.SUBSCRIPTION, folder=folder)
         asked()
         process.send_signal(by)
         end = ended(process)

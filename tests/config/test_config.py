@@ -15,6 +15,7 @@ from gitsync.errors import ConfigError
 from gitsync.model.secret import Secret
 
 OUTPUTS = ("text", "json", "markdown")
+UUID = "01234567-89ab-cdef-0123-456789abcdef"
 FILE_SETTINGS = [s for s in SETTINGS.values() if s.key]
 
 # For each form three texts that differ in what they mean, as a flag, a variable and a file may hold them.
@@ -25,6 +26,7 @@ SAMPLES = {
     SettingForm.POSITIVE: ("1", "2", "3"),
     SettingForm.DURATION: ("1s", "2m", "3h"),
     SettingForm.URL: ("https://near.test", "https://middle.test", "https://far.test"),
+    SettingForm.UUID: tuple(f"00000000-0000-0000-0000-00000000000{digit}" for digit in "123"),
     SettingForm.FILE_OR_ON: ("near.db", "middle.db", "far.db"),
 }
 
@@ -132,6 +134,7 @@ VARIABLES = [
     ({"NO_COLOR": "1"}, "color", "never", "as no-color.org asks"),
     ({"NO_COLOR": ""}, "color", "auto", "an empty variable is not given"),
     ({"AZURE_SUBSCRIPTION_ID": "  "}, "subscription", None, "a pipeline sets what it has no value for to nothing"),
+    ({"AZURE_SUBSCRIPTION_ID": f"{UUID.upper()}\n"}, "subscription", UUID.upper(), "a UUID in capitals is one"),
     ({"AZURE_TENANT_ID": "t1\n"}, "tenant_id", "t1", "a secret store adds a newline"),
     ({"AZURE_TARGET_NAMESPACES": "a, b,,c"}, "target_namespaces", ("a", "b", "c"), "ASO separates by commas"),
     ({"GITSYNC_EMULATOR": "true"}, "emulator", "", "in memory"),
@@ -179,7 +182,11 @@ WRONG = [
     (["--only", "a", "--target-namespaces", " , "], {}, "expected at least one name", "nor are blanks and commas"),
     (["--ref", ""], {}, "--ref: expected a value", "an empty flag is a mistake"),
     (["--adopt", "never"], {}, "--adopt: expected write or report, not 'never'", "choices are named"),
-    (["--subscription", "a/b"], {}, "--subscription: expected letters, digits", "it becomes a part of a URL"),
+    (["--tenant-id", "a/b"], {}, "--tenant-id: expected letters, digits", "it becomes a part of a URL"),
+    (["--subscription", "a/b"], {}, "--subscription: expected a UUID such as", "it becomes a part of a URL, too"),
+    ([], {"AZURE_SUBSCRIPTION_ID": "shop-prod"}, "the variable AZURE_SUBSCRIPTION_ID: expected a UUID", "a name"),
+    (["--subscription", "0" * 32], {}, "--subscription: expected a UUID", "no dashes"),
+    (["--subscription", f"{{{UUID}}}"], {}, "--subscription: expected a UUID", "in braces"),
     (["--user-agent-suffix", "a\nb"], {}, "one line without control characters", "it becomes a header"),
     (["--endpoint", "http://example.test"], {}, "plain http goes only to this machine", "a token would be read"),
     (["--endpoint", "ftp://example.test"], {}, "expected an address", "not a protocol of ours"),
@@ -214,6 +221,11 @@ def test_all_wrong_settings_are_named_at_once():
 def test_anonymous_is_allowed_to_this_machine():
     assert settings_of(["--credential", "anonymous", "--emulator"]).credential == "anonymous"
     assert settings_of(["--credential", "anonymous", "--endpoint", "http://localhost:1"]).credential == "anonymous"
+
+
+@pytest.mark.parametrize("arguments", [["--from", "main"], ["--to", "main"]])
+def test_anonymous_does_not_matter_to_a_plan_of_two_revisions(arguments):
+    assert settings_of(arguments, {"GITSYNC_CREDENTIAL": "anonymous"}).credential == "anonymous"
 
 
 def test_the_nearer_of_status_branch_and_status_dir_wins(tmp_path):

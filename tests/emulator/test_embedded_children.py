@@ -135,3 +135,17 @@ def test_a_hand_finds_nothing_to_change_where_nothing_is():
         return azure.emulator.ids()
 
     assert play(with_group(scenario)) == [GROUP]
+
+
+@pytest.mark.parametrize("body", [{}, {"properties": {}}, {"properties": None}], ids=["nothing", "empty", "null"])
+@pytest.mark.parametrize(("kind", "word", "path"), FAMILIES[:-1], ids=names[:-1])
+def test_a_parent_without_children_shows_an_empty_list(kind, word, path, body):
+    parent = at(kind, "p")
+
+    async def scenario(azure):
+        await azure.made(parent, {"location": "westeurope", **body})
+        return await azure.get(parent), await azure.get(f"{parent}/{word}")
+
+    shown, listed = play(with_group(scenario))
+    assert inside(shown.body, path) == []
+    assert listed.body["value"] == []

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from builders import live, vnet_id
 
 from gitsync.errors import GitsyncError
-from gitsync.extensions.api import Subject
+from gitsync.extensions.api import LookupRequest, Subject
 from gitsync.extensions.builtin.registrations import BUILT_IN
 from gitsync.extensions.registry import Registry
 from gitsync.model.gvk import GVK, Key
@@ -112,6 +114,42 @@ def test_no_children_are_sent_as_nothing():
 def test_an_answer_without_the_list_is_no_empty_list(body):
     with pytest.raises(GitsyncError, match="could delete"):
         sent("VirtualNetwork", {}, Live(body=body))
+
+
+NO_LIST = [
+    ("RouteTable", "routes", {"properties": {}}, "no list"),
+    ("RouteTable", "routes", {}, "no properties either"),
+    ("RouteTable", "routes", {"properties": {"routes": None}}, "null for it"),
+    ("VirtualNetwork", "subnets", {"properties": {}}, "another kind"),
+]
+
+
+@pytest.mark.parametrize(("kind", "name", "body", "why"), NO_LIST, ids=[f"{row[0]}: {row[-1]}" for row in NO_LIST])
+def test_a_list_that_is_not_shown_is_empty_if_the_collection_is(kind, name, body, why):
+    it = subject(kind, Live(body=body))
+    asked = LookupRequest(f"{vnet_id()}/{name}", "2024-03-01", lists=True)
+    assert REGISTRY.questions(it) == (asked,), why
+    assert REGISTRY.modified({"tags": {}}, replace(it, answers={asked: ()})) == {"tags": {}, "properties": {}}
+    with pytest.raises(GitsyncError, match="the collection is not empty"):
+        REGISTRY.modified({"tags": {}}, replace(it, answers={asked: ({"name": "a", "properties": {}},)}))
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        (None, "it does not exist"),
+        ({"properties": {"routes": []}}, "the list is shown"),
+        ({"properties": {"routes": "x"}}, "a text is shown: the resource cannot be sent in any case"),
+        ({"properties": "x"}, "a text for the properties, too"),
+    ],
+)
+def test_the_collection_is_not_asked_for_in_vain(body, why):
+    assert REGISTRY.questions(subject("RouteTable", Live(body=body) if body is not None else None)) == (), why
+
+
+def test_a_scale_set_without_a_profile_of_extensions_has_none():
+    it = subject("VirtualMachineScaleSet", live(properties={}), group="compute.azure.com")
+    assert REGISTRY.questions(it) == ()
 
 
 def test_other_kinds_are_sent_as_they_are():

@@ -2,8 +2,10 @@
 
 import io
 import queue
+import re
 import threading
 
+import pytest
 from report_builders import DRIFTED, IN_SYNC, REFUSED, key, result
 
 from gitsync.model.result import Stage
@@ -74,6 +76,27 @@ def test_the_live_view_shows_what_is_done_and_what_is_at_work():
     shown = terminal.getvalue()
     assert "1 of 2 resources" in shown
     assert "ResourceGroup/[red]x\\x1b (act, 0s)" in shown
+
+
+@pytest.mark.parametrize("columns", ["30", "100"])
+def test_the_bar_and_each_resource_have_a_line_of_their_own(columns, monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    monkeypatch.setenv("COLUMNS", columns)
+    monkeypatch.setenv("TERM", "xterm")
+    terminal = Terminal()
+    with show_live(Tally(Ticks()), terminal) as progress:
+        progress.expect(4)
+        progress.finished(result(key("ResourceGroup", "a")))
+        progress.started(key("VirtualNetwork", "a-network-with-a-rather-long-name"), Stage.ACT)
+        progress.started(key("VirtualNetwork", "hub"), Stage.POLL)
+    view = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", terminal.getvalue()).split("1 of 4 resources")[-1]
+    lines = [line.strip("\r ") for line in view.splitlines() if line.strip("\r ")]
+    assert len(lines) == 3, "the bar and two resources, each in one line however narrow the terminal is"
+    assert set(lines[0]) <= set("━╸╺ ")
+    assert [line.startswith("VirtualNetwork/") for line in lines[1:]] == [True, True]
 
 
 def test_silence_says_nothing(capsys):

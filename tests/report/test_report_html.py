@@ -230,7 +230,7 @@ def refused(text):
     return render(report(replace(REFUSED, condition=failed(text, text), key=key("A", text))))
 
 
-@given(st.text(min_size=1, max_size=40))
+@given(st.text(min_size=1, max_size=40).map("~{}".format))  # a code that has advice shows more
 def test_no_text_changes_what_the_page_is_made_of(text):
     assert made_of(refused(text)) == made_of(refused("calm"))
 

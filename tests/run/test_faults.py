@@ -65,8 +65,10 @@ def test_what_mends_itself_is_waited_for_and_told(tmp_path, line, code, why):
     assert ready(report), why
     assert (found.verdict, found.action, found.record.claim) == (Verdict.CREATE, Action.CREATE, Claim.CREATED)
     assert world.sent("PUT").count(VNET_ID) == 2
+    throttled = code == "TooManyRequests"
+    assert report.requests.throttled == throttled
     if code:
-        assert [attempt.code for attempt in found.attempts] == [code]
+        assert [attempt.code for attempt in found.attempts] == ([] if throttled else [code])
 
 
 @pytest.mark.parametrize("line", ["timeout: true", "drop: after"])
@@ -417,3 +419,29 @@ def test_a_create_that_a_whole_further_run_did_not_see_is_sent_again(tmp_path):
     assert (world.sent("PUT"), found.record.operation) == ([], None)
     world.sync(run_timeout=60.0)
     assert set(world.sent("PUT")) == {VNET_ID}
+
+
+@pytest.mark.parametrize("style", ["done", "async"])
+def test_a_create_that_came_to_nothing_is_sent_again(tmp_path, style):
+    rest = f"operation: {{style: {style}}}, move: [{{delete: true}}]"
+    world = made(tmp_path, f"{{match: {{method: PUT, type: {VNETS}, nth: 1}}, {rest}}}", operations=Timing(polls=0))
+    report = world.says(group=GROUP, vnet=VNET, subnet=SUBNET).sync()
+    found = of(report, "VirtualNetwork")
+    assert ready(report), found.condition
+    assert (found.verdict, found.action, found.record.claim) == (Verdict.CREATE, Action.CREATE, Claim.CREATED)
+    assert world.sent("PUT").count(VNET_ID) == 2
+    assert [result.verdict for result in world.sync().results] == [Verdict.IN_SYNC] * 3
+
+
+def test_a_create_that_comes_to_nothing_again_is_a_failure(tmp_path):
+    rest = "operation: {style: done}, move: [{delete: true}]"
+    world = made(tmp_path, f"{{match: {{method: PUT, type: {VNETS}}}, {rest}}}")
+    report = world.says(group=GROUP, vnet=VNET).sync()
+    found = of(report, "VirtualNetwork")
+    assert (found.condition.reason, found.action, found.may_mend) == ("AzureResourceNotFound", Action.NONE, True)
+    assert "twice" in found.condition.message
+    assert (found.record.claim, found.record.operation) == (Claim.EXPECTED, None)
+    assert world.sent("PUT").count(VNET_ID) == 2
+    world.settings = EmulatorSettings(limits=None)
+    assert ready(world.sync())
+    assert world.sent("PUT") == [VNET_ID], "the next run sends it at once"

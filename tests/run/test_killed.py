@@ -187,8 +187,8 @@ def test_killed_while_an_operation_is_under_way(method, part, done, why, world, 
     check_the_end(world, undisturbed)
 
 
-TOUCHES = 8
-"""Of the status folder, by the run that is to be killed: files that get their name, and one that goes."""
+TOUCHES = 14
+"""Of the status folder, by the run that is to be killed: files that get their name, hidden ones too, and that go."""
 
 DIES_AT_A_TOUCH = """\
     import os, signal, sys
@@ -197,7 +197,7 @@ DIES_AT_A_TOUCH = """\
         if event not in {"os.rename", "os.remove"}:
             return
         file = str(arguments[1 if event == "os.rename" else 0])
-        if file.startswith(os.environ["FOLDER"]) and not os.path.basename(file).startswith("."):
+        if file.startswith(os.environ["FOLDER"]):
             touches.append(event)
             with open(os.environ["COUNTED"], "w") as file:
                 print(len(touches), file=file)
@@ -260,7 +260,9 @@ def test_killed_in_a_push_to_the_status_branch(push, hook, code, why, world, und
         (tmp_path / "victim").write_text(str(process.pid))
         assert ended(process).code == -signal.SIGKILL
         (bare / "hooks" / hook).unlink()
+        assert list(world.folder.parent.glob("gitsync-run-*")), "a killed run leaves its temporary folders"
         again = gitsync("sync", "--prune", "--max-deletes", "5", folder=world.folder, **served.variables)
+        assert not list(world.folder.parent.glob("gitsync-run-*")), "the next one removes them"
         assert (again.code, again.err) == (0, "")
         check_writes(served.sent())
     shutil.rmtree(world.state)

@@ -197,3 +197,43 @@ def test_a_plan_says_what_to_do_about_what_it_may_not_read(tmp_path):
     (told,) = [told for told in build_document(report)["resources"] if told["kind"] == "VirtualNetwork"]
     assert told["message"].startswith("AuthorizationFailed: ")
     assert told["advice"] == find_advice("AuthorizationFailed", "network.azure.com", "VirtualNetwork") != ""
+
+
+TABLE_ID = f"{GROUP_ID}/providers/Microsoft.Network/routeTables/ways"
+TABLE = """\
+    apiVersion: network.azure.com/v1api20240301
+    kind: RouteTable
+    metadata:
+      name: ways
+    spec:
+      location: westeurope
+      owner:
+        name: core
+    """
+TAGGED_TABLE = TABLE.replace("      location", "      tags:\n        a: b\n      location")
+
+
+def test_a_route_table_without_routes_is_updated(tmp_path):
+    world = World(tmp_path)
+    world.says(group=GROUP, table=TABLE).sync()
+    found = of(world.says(group=GROUP, table=TAGGED_TABLE).sync(), "RouteTable")
+    assert (found.verdict, found.action, found.condition.is_ready) == (Verdict.PENDING, Action.UPDATE, True)
+    assert world.read(TABLE_ID, "2024-03-01")["tags"] == {"a": "b"}
+
+
+@pytest.mark.parametrize(("routes", "sent"), [(0, 1), (1, 0)], ids=["none", "one"])
+def test_a_route_table_that_shows_no_list_of_routes_is_updated_if_it_has_none(tmp_path, routes, sent):
+    world = World(tmp_path)
+    world.says(group=GROUP, table=TABLE).sync()
+    route = {"properties": {"addressPrefix": "10.0.0.0/8", "nextHopType": "None"}}
+    for number in range(routes):
+        world.outside("PUT", f"{TABLE_ID}/routes/r{number}", route, "2024-03-01")
+    shown = f"{{id: {TABLE_ID}, name: ways, location: westeurope, properties: {{provisioningState: Succeeded}}}}"
+    match = "{method: GET, type: Microsoft.Network/routeTables}"
+    world.settings = EmulatorSettings(
+        limits=None, rules=rules(f"{{match: {match}, answer: {{status: 200, body: {shown}}}}}")
+    )
+    found = of(world.says(group=GROUP, table=TAGGED_TABLE).sync(), "RouteTable")
+    assert world.sent("PUT").count(TABLE_ID) == sent
+    assert found.condition.is_ready == bool(sent), found.condition
+    assert sum(request.path == f"{TABLE_ID}/routes" for request in world.requests) >= 1

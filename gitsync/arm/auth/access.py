@@ -49,3 +49,11 @@ class TokenCredential(Protocol):
     """azure.core's AsyncSupportsTokenInfo, as much of it as is used."""
 
     async def get_token_info(self, *scopes: str, options: Any = None) -> Any: ...
+
+
+class RenewableCredential(TokenCredential, Protocol):
+    """A credential that gives a new token after Azure refused one."""
+
+    def forget(self, token: str) -> None:
+        """Make the next token a new one, unless this token was replaced already."""
+        ...

@@ -7,8 +7,10 @@ error names the method and the fix.
 from __future__ import annotations
 
 import asyncio
+import logging
+import re
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,7 +26,7 @@ from azure.identity.aio import (
     WorkloadIdentityCredential,
 )
 
-from gitsync.arm.auth.access import ArmAccess, TokenCredential
+from gitsync.arm.auth.access import ArmAccess, RenewableCredential, TokenCredential
 from gitsync.arm.auth.certificates import open_certificate_credential, open_identity_file_credential
 from gitsync.arm.auth.federation import FederatedCredential, JobTokens, find_job_tokens
 from gitsync.arm.cloud import Cloud
@@ -41,6 +43,26 @@ _ASO_TOKEN_FILE = "/var/run/secrets/tokens/azure-identity"  # noqa: S105 - a pat
 
 TOKEN_PATIENCE = 60.0
 """Seconds for one token, the retries of azure-identity included."""
+
+_CHAIN = "Attempted credentials:"
+"""What ChainedTokenCredential writes before the causes, each on a line of its own that begins with a tab."""
+
+_NOISE = re.compile(
+    r"^\w+Credential authentication unavailable[,.]\s*|\s*\b(?:To mitigate this issue|(?:Please )?[Vv]isit)\b.*"
+)
+"""In a cause: the name of the credential once more, and a pointer to a page of azure-identity."""
+
+_NAMES = {
+    "AzureCliCredential": "Azure CLI",
+    "AzureDeveloperCliCredential": "Azure Developer CLI",
+    "AzurePowerShellCredential": "Azure PowerShell",
+    "CertificateCredential": "certificate",
+    "ClientAssertionCredential": "identity file",
+    "ClientSecretCredential": "client secret",
+    "FederatedCredential": "token of the CI job",
+    "ManagedIdentityCredential": "managed identity",
+    "WorkloadIdentityCredential": "workload identity",
+}
 
 _HINTS = {
     Method.DEFAULT: "Sign in with `az login`, or set AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_CLIENT_SECRET.",
@@ -77,7 +99,7 @@ class _BuildContext:
 @asynccontextmanager
 async def open_credential(
     access: ArmAccess, http: HttpTransport, clock: Clock, override: TokenCredential | None = None
-) -> AsyncIterator[TokenCredential | None]:
+) -> AsyncIterator[RenewableCredential | None]:
     """The credential of a run, None for anonymous access; `override` replaces the one in the settings.
 
     Raises ConfigError if the settings of the method are incomplete, or for anonymous access to another machine.
@@ -91,14 +113,24 @@ async def open_credential(
             )
         yield None
         return
+    _silence_identity_logs()
     if override is not None:
-        yield _GuardedCredential(override, access)
+        yield _GuardedCredential(lambda: override, access)
         return
-    credential = _BUILDERS[method](_make_context(access, http, clock))
-    try:
-        yield _GuardedCredential(credential, access)
-    finally:
-        await credential.close()
+    context = _make_context(access, http, clock)
+    async with AsyncExitStack() as opened:
+
+        def open_new() -> Any:
+            credential = _BUILDERS[method](context)
+            opened.push_async_callback(credential.close)  # at the end: others may still ask the one that this replaces
+            return credential
+
+        yield _GuardedCredential(open_new, access)
+
+
+def _silence_identity_logs() -> None:
+    """azure-identity logs the errors that it raises; one that ends a run is shown already."""
+    logging.getLogger("azure.identity").setLevel(logging.ERROR)
 
 
 def _make_context(access: ArmAccess, http: HttpTransport, clock: Clock) -> _BuildContext:
@@ -108,10 +140,16 @@ def _make_context(access: ArmAccess, http: HttpTransport, clock: Clock) -> _Buil
 
 
 class _GuardedCredential:
-    """A credential that never shows its tokens, and whose errors contain the cause and the fix."""
+    """A credential that never shows its tokens, and whose errors contain the cause and the fix.
 
-    def __init__(self, credential: TokenCredential, access: ArmAccess) -> None:
-        self._credential = credential
+    The credentials of azure-identity keep a token until it expires, so a new one is asked of a new credential, which
+    `open_new` gives.
+    """
+
+    def __init__(self, open_new: Callable[[], TokenCredential], access: ArmAccess) -> None:
+        self._open_new = open_new
+        self._credential = open_new()
+        self._last: Secret | None = None
         self._method = access.sign_in.method
         self._description = _describe_method(access.sign_in)
         self._redactions = access.redactions
@@ -121,13 +159,14 @@ class _GuardedCredential:
         try:
             async with asyncio.timeout(TOKEN_PATIENCE):
                 info = await self._credential.get_token_info(*scopes, options=options)
-            self._redactions.add(Secret(info.token))
+            self._last = Secret(info.token)
+            self._redactions.add(self._last)
         except GitsyncError:
             raise
         except ClientAuthenticationError as error:
-            raise self._make_token_error(scrub(str(error.message))) from error
+            raise self._make_token_error(scrub(format_causes(str(error.message)))) from error
         except AzureError as error:
-            message = f"Could not get a token with {self._description}: {error.message}"
+            message = f"Could not get a token with {self._description}: {format_causes(str(error.message))}"
             raise make_authority_error(message, error.inner_exception or error) from error
         except TimeoutError as error:
             text = f"Could not get a token with {self._description} within {TOKEN_PATIENCE:g} seconds."
@@ -138,9 +177,33 @@ class _GuardedCredential:
             ) from error
         return info
 
+    def forget(self, token: str) -> None:
+        """Make the next token a new one, unless this token was replaced already."""
+        if self._last is not None and self._last.reveal() == token:
+            self._last = None
+            self._credential = self._open_new()
+
     def _make_token_error(self, why: str) -> CredentialError:
         message = f"Could not get a token with {self._description}: {why}"
         return CredentialError(message, status=401, code="AuthenticationFailed", hint=_HINTS.get(self._method, ""))
+
+
+def format_causes(message: str) -> str:
+    """The message of a credential in one line; of a chain, the cause of each credential, by its name."""
+    causes = message.partition(_CHAIN)[2].split("\n\t")[1:]
+    if not causes:
+        return _join_lines(message)
+    return "; ".join(_format_cause(*cause.partition(": ")[::2]) for cause in causes) + "."
+
+
+def _format_cause(name: str, cause: str) -> str:
+    """What one credential of a chain says, without its own name."""
+    cause = _NOISE.sub("", _join_lines(cause)).rstrip(".")
+    return f"{_NAMES.get(name, name)}: {cause or 'no token'}"
+
+
+def _join_lines(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _build_client_secret(context: _BuildContext) -> Any:

@@ -23,13 +23,15 @@ class Response:
     """One HTTP response. Header names are in lower case. Headers and content may contain secrets and are not shown.
 
     `principal` is the identity of the refused token; only read if the status is 401 or 403. `body` is the content as
-    JSON, None if there is none or it is malformed; parsed once, since some bodies have megabytes.
+    JSON, None if there is none or it is malformed; parsed once, since some bodies have megabytes. `is_token_dropped`:
+    Azure did not accept the token, and the next request gets a new one.
     """
 
     status: int
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     content: bytes = field(default=b"", repr=False)
     principal: Principal | None = None
+    is_token_dropped: bool = False
     body: Any = field(init=False, repr=False)
 
     def __post_init__(self) -> None:

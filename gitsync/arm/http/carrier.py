@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext
+from dataclasses import replace
 from importlib.metadata import version
 from typing import Any, cast
 from uuid import uuid4
@@ -19,13 +20,13 @@ from azure.core.rest import HttpRequest
 from azure.mgmt.core.policies import AsyncARMChallengeAuthenticationPolicy
 from azure.mgmt.resource.resources.aio import ResourceManagementClient
 
-from gitsync.arm.auth.access import ArmAccess, TokenCredential
+from gitsync.arm.auth.access import ArmAccess, RenewableCredential, TokenCredential
 from gitsync.arm.auth.credentials import open_credential
 from gitsync.arm.auth.principal import Principal, read_principal
 from gitsync.arm.cloud import Cloud
 from gitsync.arm.http.answer import Response
 from gitsync.arm.http.call import ArmRequest
-from gitsync.arm.http.failures import CredentialError, TransportError
+from gitsync.arm.http.failures import CredentialError, TransportError, refuses_token
 from gitsync.arm.http.network import HttpTransport, open_transport
 from gitsync.arm.http.reachability import connect, make_transport_error
 from gitsync.errors import ArmError, GitsyncError
@@ -65,7 +66,7 @@ class SdkCarrier:
     def __init__(
         self,
         client: ResourceManagementClient,
-        credential: TokenCredential | None,
+        credential: RenewableCredential | None,
         access: ArmAccess,
         http: HttpTransport,
     ) -> None:
@@ -100,13 +101,18 @@ class SdkCarrier:
             raise _make_failure(error, call) from error
         except (ValueError, TypeError, LookupError, RecursionError) as error:
             raise _make_unreadable_error(error, call) from error
-        refused = response.status_code in _REFUSED
-        return Response(
-            status=response.status_code,
-            headers=response.headers,
-            content=content,
-            principal=read_principal(response.request.headers.get("Authorization", "")) if refused else None,
-        )
+        answer = Response(status=response.status_code, headers=response.headers, content=content)
+        if answer.status not in _REFUSED:
+            return answer
+        token = response.request.headers.get("Authorization", "").removeprefix("Bearer ")
+        return replace(answer, principal=read_principal(token), is_token_dropped=self._drop_token(token, answer))
+
+    def _drop_token(self, token: str, answer: Response) -> bool:
+        """Forget a token that Azure did not accept. Returns whether the next request gets a new one."""
+        if self._credential is None or not refuses_token(answer):
+            return False
+        self._credential.forget(token)
+        return True
 
     async def connect(self) -> None:
         """Open a connection to the endpoint, which the first request then uses. TransportError if that fails."""

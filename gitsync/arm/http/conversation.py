@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from gitsync.model.clock import Clock
 from gitsync.model.result import Attempt, Stage
 
+THROTTLED = 429
+
 LAST_ANSWER = 5.0
 """Seconds that requests in flight may still take when the conversation is ended."""
 
@@ -23,7 +25,8 @@ DEADLINE = "DeadlineExceeded"
 @dataclass(slots=True)
 class Conversation:
     """`deadline` is in the clock's monotonic seconds. `requests` counts what was sent, polls and failed tries too.
-    `is_ended` tells that the run was stopped before the deadline came.
+    `attempts` has every failed try, the throttled ones too. `is_ended` tells that the run was stopped before the
+    deadline came.
     """
 
     deadline: float
@@ -32,6 +35,7 @@ class Conversation:
     requests: int = 0
     is_ended: bool = False
     _limits: list[asyncio.Timeout] = field(default_factory=list)
+    _throttled: set[int] = field(default_factory=set)  # places in `attempts`
 
     @asynccontextmanager
     async def in_time(self, clock: Clock) -> AsyncIterator[None]:
@@ -55,6 +59,16 @@ class Conversation:
         for limit in self._limits:
             if not limit.expired() and (limit.when() or soon) >= soon:
                 limit.reschedule(soon)
+
+    def pass_throttled(self, status: int) -> bool:
+        """Note that the last try is repeated. Returns whether Azure throttled it: such a try is no failed attempt."""
+        if status == THROTTLED:
+            self._throttled.add(len(self.attempts) - 1)
+        return status == THROTTLED
+
+    def list_failures(self) -> tuple[Attempt, ...]:
+        """The failed tries without those that were throttled and repeated."""
+        return tuple(attempt for place, attempt in enumerate(self.attempts) if place not in self._throttled)
 
     def last_error(self, stage: Stage | None = None) -> str:
         """The last thing that went wrong (in one stage), as a sentence for the message of a deadline; "" if nothing

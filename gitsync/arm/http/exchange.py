@@ -1,15 +1,16 @@
 """One request to Azure with everything that belongs to it: its turn, its count, its tries, its failure.
 
 The only place that retries (docs/reference/design.md#requests). Reads are tried until the deadline; a write is sent
-again only if it surely was not done: a 429, or a connection that never stood. The deadline bounds each try as a
-whole, from its turn and its token to the last byte of its answer.
+again only if it surely was not done: a 429, or a connection that never stood. Any request is sent once more with a new
+token if Azure did not accept its token. The deadline bounds each try as a whole, from its turn and its token to the
+last byte of its answer.
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Any, Protocol, TypeVar
 
 from loguru import logger
@@ -18,7 +19,14 @@ from gitsync.arm.auth.access import ArmAccess
 from gitsync.arm.http.answer import Response
 from gitsync.arm.http.call import ArmRequest
 from gitsync.arm.http.conversation import DEADLINE, Conversation
-from gitsync.arm.http.failures import AuthorityError, DeadlineError, TransportError, make_arm_error, read_error
+from gitsync.arm.http.failures import (
+    AuthorityError,
+    DeadlineError,
+    TokenRefusedError,
+    TransportError,
+    make_arm_error,
+    read_error,
+)
 from gitsync.arm.http.host_state import Host
 from gitsync.arm.http.throttle import classify_method
 from gitsync.arm.http.traffic import Traffic
@@ -58,15 +66,26 @@ class Exchange:
         A write is sent again only if it surely was not done. `ArmError.outcome_unknown`: read before writing again.
         """
         may_try_again = may_write_again if call.is_write else may_read_again
-        tries = 0
+        tries, has_new_token = 0, False
         while True:
             try:
-                return await self.once(call, conversation, attempt=tries + 1)
+                return await self._try(call, conversation, attempt=tries + 1)
+            except TokenRefusedError:
+                if has_new_token:
+                    raise
+                has_new_token = True
+                continue
             except ArmError as error:
                 if not may_try_again(error):
                     raise
                 await self._pause(error, tries, conversation)
             tries += 1
+
+    async def once(self, call: ArmRequest, conversation: Conversation) -> Response:
+        """One try, and another with a new token if Azure did not accept the first one's."""
+        with suppress(TokenRefusedError):
+            return await self._try(call, conversation)
+        return await self._try(call, conversation)
 
     async def ask_patiently(self, ask: Callable[[], Awaitable[T]], doing: str, conversation: Conversation) -> T:
         """Do something else that changes nothing, with the patience of a read. `doing` names it: "to sign in"."""
@@ -98,9 +117,15 @@ class Exchange:
         seconds = error.retry_after or _back_off(tries)
         if not host.may_answer(error) or self.clock.monotonic() + seconds > conversation.deadline:
             raise error
+        self.note_repeated(error, conversation)
         await self.clock.sleep(seconds)
 
-    async def once(self, call: ArmRequest, conversation: Conversation, *, attempt: int = 1) -> Response:
+    def note_repeated(self, error: ArmError, conversation: Conversation) -> None:
+        """The last try is repeated: one that was throttled is then a figure, and not reported as a failed attempt."""
+        if conversation.pass_throttled(error.status):
+            self._counts["throttled"] += 1
+
+    async def _try(self, call: ArmRequest, conversation: Conversation, *, attempt: int = 1) -> Response:
         """One try. A failed one is kept in the conversation, and raised. `attempt` is its number, for the log."""
         may_be_done = False
         try:

@@ -22,6 +22,9 @@ from gitsync.redaction import truncate
 UNKNOWN_MESSAGE = "There was an unknown deployment error"
 """ASO's text for a body without a message (docs/reference/arm.md#error-bodies)."""
 
+_TOKEN_CODES = frozenset({"invalid_token", "invalidauthenticationtoken", "expiredauthenticationtoken"})
+_INVALID_TOKEN = re.compile(r"\berror=\"?invalid_token\b", re.IGNORECASE)
+
 OUTCOME_UNKNOWN = frozenset({408, 500, 502, 503, 504})
 """Statuses after which a write may have been done all the same: ARM gives up on a provider after 60 s, the provider
 goes on."""
@@ -60,11 +63,26 @@ class CredentialError(ArmError):
     """No token could be had; nothing was sent to Azure Resource Manager."""
 
 
+class TokenRefusedError(ArmError):
+    """Azure did not accept the token. The next request is sent with a new one."""
+
+
+def refuses_token(answer: Response) -> bool:
+    """Whether Azure did not accept the token as such: it expired early, or was revoked (RFC 6750 §3.1).
+
+    A challenge for more claims is not one of these: the policy of azure-core answers it.
+    """
+    if answer.status != 401:
+        return False
+    challenge = answer.headers.get("www-authenticate", "")
+    return bool(_INVALID_TOKEN.search(challenge)) or read_error(answer)[0].casefold() in _TOKEN_CODES
+
+
 def make_arm_error(answer: Response, call: ArmRequest, at: str, retry_after: float | None = None) -> ArmError:
     """The error that an answer stands for, whatever its body is."""
     secrets = call.payload.secrets if call.payload else ()
     code, message, details = _read_private_error(answer) if call.is_private else read_error(answer, secrets)
-    return ArmError(
+    return (TokenRefusedError if answer.is_token_dropped else ArmError)(
         scrub(message),
         status=answer.status,
         code=code,

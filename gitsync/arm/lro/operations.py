@@ -119,6 +119,7 @@ class Operations:
             raise
         except ArmError as error:
             if may_read_again(error):
+                self._exchange.note_repeated(error, conversation)
                 return replace(poll, state=OperationProgress.RUNNING, wait=error.retry_after)
             if poll.place.watch is Watch.RESOURCE:
                 raise

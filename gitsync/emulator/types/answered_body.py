@@ -68,7 +68,7 @@ def build_summary(resource: StoredResource) -> dict[str, Any]:
 
 def _add_children(cloud: EmulatedCloud, target: Target, body: Mapping[str, Any], embedded: children.Embedded) -> Any:
     child_rows = children.store_child(cloud.store, target.key, embedded)
-    if not child_rows and (not embedded.always or find_value(body, embedded.path[:-1]) is None):
+    if not child_rows and not embedded.always:
         return body
     entries = [build_body(cloud, parse(child.id), child) for _, child in child_rows]
     return set_value(body, "/" + "/".join(embedded.path), entries)

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from gitsync.extensions.api import Extension, Extensions
-from gitsync.extensions.factories.embedded_children import ChildShape, KeepChildren, merge_by_name
+from gitsync.extensions.factories.embedded_children import ChildShape, keep_children, merge_by_name
 from gitsync.extensions.factories.error_rules import ErrorRule, classified
 
 GROUP = "compute.azure.com"
@@ -35,7 +35,7 @@ EXTENSIONS: Extensions = (
     Extension(
         group=GROUP,
         kind="VirtualMachineScaleSet",
-        modify=KeepChildren(
+        modify=keep_children(
             ("properties", "virtualMachineProfile", "extensionProfile", "extensions"),
             scale_set_extension,
             merge_by_name,

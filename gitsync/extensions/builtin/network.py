@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from gitsync.extensions.api import Extension, Extensions
 from gitsync.extensions.factories.connection_approval import connections_are_approved
-from gitsync.extensions.factories.embedded_children import ChildShape, KeepChildren, merge_by_name, replace
+from gitsync.extensions.factories.embedded_children import ChildShape, keep_children, merge_by_name, replace
 from gitsync.extensions.factories.error_rules import ANY_CODE, ErrorRule, classified
 from gitsync.extensions.factories.private_address import primary_private_address
 
@@ -92,12 +92,12 @@ EXTENSIONS: Extensions = (
     Extension(
         group=GROUP,
         kind="LoadBalancer",
-        modify=KeepChildren(("properties", "inboundNatRules"), inbound_nat_rule, merge_by_name),
+        modify=keep_children(("properties", "inboundNatRules"), inbound_nat_rule, merge_by_name),
     ),
     Extension(
         group=GROUP,
         kind="NetworkSecurityGroup",
-        modify=KeepChildren(("properties", "securityRules"), security_rule, replace),
+        modify=keep_children(("properties", "securityRules"), security_rule, replace),
     ),
     Extension(
         group=GROUP,
@@ -105,7 +105,7 @@ EXTENSIONS: Extensions = (
         post_check=connections_are_approved,
         export_config_maps=primary_private_address,
     ),
-    Extension(group=GROUP, kind="RouteTable", modify=KeepChildren(("properties", "routes"), route, replace)),
-    Extension(group=GROUP, kind="VirtualNetwork", modify=KeepChildren(("properties", "subnets"), subnet, replace)),
+    Extension(group=GROUP, kind="RouteTable", modify=keep_children(("properties", "routes"), route, replace)),
+    Extension(group=GROUP, kind="VirtualNetwork", modify=keep_children(("properties", "subnets"), subnet, replace)),
     *classified(GROUP, _REFUSALS),
 )

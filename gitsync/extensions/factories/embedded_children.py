@@ -1,7 +1,8 @@
 """Body modifiers that keep the children which Azure embeds in their parent (docs/reference/kinds.md#embedded-children).
 
 A PUT of such a parent that leaves them out deletes them, though each is a resource of its own. The children come from
-the live body, cut down to what may be sent: the members that a shape names, nulls and empty lists left out.
+the live body, cut down to what may be sent: the members that a shape names, nulls and empty lists left out. A list that
+the live body does not show is empty only if the collection of the children says so.
 """
 
 from __future__ import annotations
@@ -10,32 +11,50 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from gitsync.errors import GitsyncError
-from gitsync.extensions.api import Subject
+from gitsync.extensions.api import LookupRequest, Modifier, Subject
 from gitsync.extensions.factories.value_paths import Misshapen
 
 ChildShape = Mapping[str, Any]
 """Members that may be sent: name → None for any value, a shape for an object, [shape] for a list of objects."""
 
+_ABSENT, _ODD = object(), object()
+
 Merge = Callable[[list[Any], list[Any]], list[Any]]
 
 
-class KeepChildren:
-    """Puts the live children at `path` into the body. `shape` gives their shape for an api-version."""
+def keep_children(
+    path: tuple[str, ...], shape: Callable[[str], ChildShape], merge: Merge, *, optional: bool = False
+) -> Modifier:
+    """Put the live children at `path` into the body. `shape` gives their shape for an api-version.
 
+    Their collection is named as the last word of the path. It is read if the resource shows no list. `optional`: a
+    missing object on the way to the list means that there are none.
+    """
+    keeper = _Keeper(path, shape, merge, optional=optional)
+    return Modifier(asks=keeper.ask, sent=keeper.keep)
+
+
+class _Keeper:
     def __init__(
         self, path: tuple[str, ...], shape: Callable[[str], ChildShape], merge: Merge, *, optional: bool = False
     ) -> None:
         self._path = path
         self._shape = shape
         self._merge = merge
-        self._optional = optional  # a missing object on the way means that there are none
+        self._optional = optional
 
-    def __call__(self, body: Mapping[str, Any], subject: Subject) -> Mapping[str, Any]:
-        """Raises GitsyncError if Azure's answer has no such list: unknown is not empty."""
+    def ask(self, subject: Subject) -> tuple[LookupRequest, ...]:
+        """The collection of the children, if the resource exists and shows no list of them."""
+        if subject.live is None or self._find_shown(subject.live.body) is not None:
+            return ()
+        return (self._make_lookup(subject),)
+
+    def keep(self, body: Mapping[str, Any], subject: Subject) -> Mapping[str, Any]:
+        """The body with the live children. Raises GitsyncError if they are not known: unknown is not empty."""
         if subject.live is None:
             return body
-        children = self._live_children(subject.live.body)
-        if children is None:
+        children = self._find_children(subject, subject.live.body)
+        if children is _ABSENT:
             return body
         value = _find_value(body, self._path)
         desired = value if isinstance(value, list) else []
@@ -47,17 +66,33 @@ class KeepChildren:
             raise self._make_unusable_error(f"unexpected entry: {fault}") from None
         return _replace_list(body, self._path, self._merge(desired, live_children))
 
-    def _live_children(self, live: Mapping[str, Any]) -> list[Any] | None:
-        *parents, last = self._path
-        parent: Any = live
-        for step in parents:
-            parent = parent.get(step) if isinstance(parent, Mapping) else parent
-            if parent is None and self._optional:
+    def _make_lookup(self, subject: Subject) -> LookupRequest:
+        return LookupRequest(f"{subject.arm_id}/{self._path[-1]}", subject.api_version, lists=True)
+
+    def _find_shown(self, live: Mapping[str, Any]) -> Any:
+        """What the resource shows at the path: None for nothing, `_ABSENT` if there can be no children, `_ODD` if
+        something on the way is no object.
+        """
+        found: Any = live
+        for place, step in enumerate(self._path):
+            if found is None and self._optional and place:
+                return _ABSENT
+            if found is None:
                 return None
-        children = parent.get(last) if isinstance(parent, Mapping) else None
-        if isinstance(children, list):
-            return children
-        raise self._make_unusable_error("there is none")
+            if not isinstance(found, Mapping):
+                return _ODD
+            found = found.get(step)
+        return found
+
+    def _find_children(self, subject: Subject, live: Mapping[str, Any]) -> Any:
+        """The list of the children, or `_ABSENT`. A list that is not shown is empty if the collection is."""
+        found = self._find_shown(live)
+        if found is _ABSENT or isinstance(found, list):
+            return found
+        listed = subject.answers.get(self._make_lookup(subject))
+        if found is None and listed == ():
+            return []
+        raise self._make_unusable_error("there is none, and the collection is not empty" if listed else "there is none")
 
     def _check(self, children: list[Any], desired_names: set[Any]) -> None:
         """A child without a name or without properties would come back as another one, or not at all.

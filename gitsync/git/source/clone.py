@@ -6,16 +6,14 @@ run.
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from gitsync.errors import SourceError
 from gitsync.git.access import Remote
 from gitsync.git.command import GitFailedError, Repository
 from gitsync.git.source.location import is_commit_id
+from gitsync.processes.temporary_folders import make_temporary_folder, remove_temporary_folder
 
 _FETCHED = "refs/gitsync/fetched"
 
@@ -33,12 +31,12 @@ class Clone:
         self.repository.run("fetch", *options, "--", self.url, *refspecs)
 
     def close(self) -> None:
-        shutil.rmtree(self.repository.folder, ignore_errors=True)
+        remove_temporary_folder(self.repository.folder)
 
 
 def open_clone(remote: Remote) -> Clone:
     """Make an empty clone. Close it when done."""
-    folder = Path(tempfile.mkdtemp(prefix="gitsync-"))
+    folder = make_temporary_folder()
     repository = Repository(
         folder=folder,
         environment=remote.environment,
@@ -49,7 +47,7 @@ def open_clone(remote: Remote) -> Clone:
     try:
         repository.run("init", "--quiet", "--bare", "--template=", "--initial-branch=none", str(folder))
     except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
+        remove_temporary_folder(folder)
         raise
     return Clone(repository, remote.url)
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import tempfile
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from gitsync.errors import SourceError
 from gitsync.git.source.kustomization import Read, find_folder, find_inputs, is_component
 from gitsync.processes.programs import Ended, Program, ProgramCall, run, select_environment
+from gitsync.processes.temporary_folders import open_temporary_folder
 from gitsync.redaction import truncate
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -66,8 +66,8 @@ def _find_command(unit: str) -> tuple[str, ...]:
 
 
 def _build(unit: str, files: Mapping[str, bytes], command: Sequence[str], timeout: float) -> bytes:
-    with tempfile.TemporaryDirectory(prefix="gitsync-") as temporary:
-        root, home = Path(temporary) / "source", Path(temporary) / "home"
+    with open_temporary_folder() as temporary:
+        root, home = temporary / "source", temporary / "home"
         root.mkdir()
         home.mkdir()
         write_files(root, files)

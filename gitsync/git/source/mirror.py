@@ -7,8 +7,6 @@ can run a program.
 from __future__ import annotations
 
 import re
-import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +14,7 @@ from pathlib import Path
 from gitsync.errors import SourceError
 from gitsync.git.access import GitSettings
 from gitsync.git.source.git_directory import GitDirectory
+from gitsync.processes.temporary_folders import make_temporary_folder, remove_temporary_folder
 
 _LINKED_NAMES = ("objects", "refs", "packed-refs", "reftable", "shallow")
 _ALWAYS: GitSettings = (("core.bare", "false"), ("receive.denyCurrentBranch", "refuse"))
@@ -24,7 +23,8 @@ _LONGEST_HEAD = 4096
 
 
 def make_mirror(git_directory: GitDirectory, settings: GitSettings) -> Path:
-    """Make a mirror in a temporary folder, which the caller removes. It has only these `settings`.
+    """Make a mirror in a temporary folder, which the caller removes (`remove_temporary_folder`). It has only
+    these `settings`.
 
     SourceError if the git directory cannot be read.
     """
@@ -33,7 +33,7 @@ def make_mirror(git_directory: GitDirectory, settings: GitSettings) -> Path:
             f"{git_directory.top} is a linked working tree of a repository with a ref format other than files.",
             hint="Use a clone of the repository, or its URL.",
         )
-    folder = Path(tempfile.mkdtemp(prefix="gitsync-"))
+    folder = make_temporary_folder()
     with _remove_on_failure(folder, git_directory):
         for name in _LINKED_NAMES:
             (folder / name).symlink_to(git_directory.common / name)
@@ -49,10 +49,10 @@ def _remove_on_failure(folder: Path, git_directory: GitDirectory) -> Iterator[No
     try:
         yield
     except OSError as error:
-        shutil.rmtree(folder, ignore_errors=True)
+        remove_temporary_folder(folder)
         raise SourceError(f"Cannot read {error.filename or git_directory.path}: {error.strerror}.") from error
     except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
+        remove_temporary_folder(folder)
         raise
 
 

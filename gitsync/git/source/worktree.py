@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import stat
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -20,6 +19,7 @@ from gitsync.git.source.listing import EntryKind, SourceEntry, is_printable
 from gitsync.git.source.local_config import read_local_config
 from gitsync.git.source.location import Url, parse_remote
 from gitsync.git.source.mirror import make_mirror
+from gitsync.processes.temporary_folders import remove_temporary_folder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +122,7 @@ class WorkTree:
     settings: GitSettings = field(repr=False)  # a token may be among them
 
     def close(self) -> None:
-        shutil.rmtree(self.repository.folder, ignore_errors=True)
+        remove_temporary_folder(self.repository.folder)
 
     def __enter__(self) -> Self:
         return self

@@ -10,7 +10,7 @@ from gitsync.diff.three_way import Remembered, remove_secrets
 from gitsync.extensions.registry import Registry
 from gitsync.model.condition import Condition
 from gitsync.model.verdict import Action, Comparison, Verdict
-from gitsync.planning.actions import Wishes, decide_absent, decide_present, decide_unreadable
+from gitsync.planning.actions import Wishes, decide_absent, decide_present, decide_unreadable, find_remembered
 from gitsync.planning.group_deletes import is_group
 from gitsync.planning.secret_digest import CHANGED, Digests, add_secret_changes, mask_digests, seal_body
 from gitsync.reconcile.attempt import ApplyAttempt
@@ -21,6 +21,9 @@ from gitsync.reconcile.stages.owner_check import block_attempt
 from gitsync.request.fill import fill
 from gitsync.secrets.values import RunValues
 from gitsync.status.conditions import RECONCILING, make_warning
+
+MOST_UNSEEN = 6
+"""Reads that may not find what Azure has accepted: with the pauses between two tries, they take a minute."""
 
 
 async def observe(
@@ -36,17 +39,38 @@ async def observe(
     live = await attempt.reader.get(attempt.arm_id, attempt.api_version)
     if live is not None:
         cache.keep(attempt.arm_id, live)
-    if live is None and _may_not_show_yet(attempt, writes=writes):
+    if live is None and _is_accepted(attempt):
+        attempt = note_unseen(attempt)
+        if attempt.stop:
+            return attempt
+    elif live is None and writes and attempt.is_resumed and not attempt.resent:
         return replace(attempt, exists=False, unfinished=True).stopped(RECONCILING, waits=True)
     attempt = replace(attempt, live=live, exists=live is not None)
     remember_promises(attempt, registry, values)
     return attempt
 
 
-def _may_not_show_yet(attempt: ApplyAttempt, *, writes: bool) -> bool:
-    """An accepted write, by this run or the one before, is visible when its operation ends at the latest."""
-    accepted = attempt.sent is not None and attempt.done is not Action.NONE
-    return accepted or (attempt.is_resumed and writes)
+def _is_accepted(attempt: ApplyAttempt) -> bool:
+    """Tell whether Azure accepted a write of this run."""
+    return attempt.sent is not None and attempt.done is not Action.NONE
+
+
+def note_unseen(attempt: ApplyAttempt) -> ApplyAttempt:
+    """Take in that a read did not find what Azure had accepted, and whose operation has ended.
+
+    It may not show yet. After some reads it counts as not done: it is sent again, once.
+    """
+    attempt = replace(attempt, live=None, exists=False, unseen=attempt.unseen + 1)
+    if attempt.unseen <= MOST_UNSEEN:
+        text = f"Write of {attempt.arm_id} accepted; the resource cannot be read yet."
+        stopped = replace(attempt, unfinished=True)
+        return stopped.stopped(make_warning("AzureResourceNotFound", text), waits=True)
+    before = find_remembered(attempt.record, attempt.api_version, attempt.ignored)
+    given_up = replace(attempt, sent=None, done=Action.NONE, remembered=before, unseen=0, resent=True)
+    if not attempt.resent:
+        return given_up
+    text = f"Azure accepted {attempt.arm_id} twice, and the resource does not exist."
+    return given_up.stopped(make_warning("AzureResourceNotFound", text))
 
 
 def _resolve_id(attempt: ApplyAttempt, values: RunValues) -> ApplyAttempt:

@@ -13,7 +13,7 @@ from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.secret_digest import Digests, keep_digests, seal_body
 from gitsync.reconcile.attempt import ApplyAttempt
 from gitsync.reconcile.run_cache import RunCache
-from gitsync.reconcile.stages.observe import wait_until_settled
+from gitsync.reconcile.stages.observe import note_unseen, wait_until_settled
 from gitsync.status.conditions import make_unreadable, make_warning
 
 
@@ -28,12 +28,13 @@ async def read_back(attempt: ApplyAttempt, *, cache: RunCache, digests: Digests,
     except ArmError as failure:
         return replace(attempt, unfinished=True).stopped(make_unreadable(failure))
     if live is None:
-        text = f"Write of {attempt.arm_id} accepted; the resource cannot be read yet."
-        return attempt.stopped(make_warning("AzureResourceNotFound", text), waits=True)
+        return note_unseen(attempt)
     attempt = await wait_until_settled(replace(attempt, live=live, exists=True))
     if attempt.stop:
         return attempt
-    if attempt.live is not None and attempt.live.has_failed:
+    if attempt.live is None:
+        return note_unseen(attempt)
+    if attempt.live.has_failed:
         text = f"The provisioningState of the resource in Azure is {attempt.live.provisioning_state}."
         return attempt.stopped(make_warning("Failed", text))
     return _keep_baseline(attempt, cache, digests, adopts=adopts)
