@@ -10,9 +10,10 @@ PYTHON ?= $(firstword $(foreach name,python3.14 python3.13 python3.12 python3.11
 	$(shell $(name) -c 'import ensurepip, venv' 2>/dev/null && echo $(name))) python3)
 
 TEST_ARGS ?= -n auto
+FUZZ_SECONDS ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint words format bench catalog settings clean
+.PHONY: help demo test fuzz lint words format bench catalog settings clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -22,6 +23,9 @@ demo: $(READY) ## sync examples/manifests into the embedded emulator, twice, the
 
 test: $(READY) ## all tests; TEST_ARGS='tests/request -k owner' for some of them
 	$(BIN)/pytest $(TEST_ARGS)
+
+fuzz: $(READY) ## hostile input of every kind for a minute; FUZZ_SECONDS=600 for longer
+	FUZZ_SECONDS=$(FUZZ_SECONDS) $(BIN)/pytest tests/fuzz -n0
 
 lint: $(READY) ## rules, layout, types and layers
 	$(BIN)/ruff check
@@ -38,6 +42,7 @@ format: $(READY) ## lay the code out, and fix what the rules can fix
 
 bench: $(READY) ## how fast it is, as ratios against a bare client
 	$(BIN)/python -m bench
+	$(BIN)/python -m bench.growth
 
 catalog: $(READY) ## pack the facts about kinds again: make catalog FACTS=folder
 	@test -n "$(FACTS)" || { echo "Say where the facts are: make catalog FACTS=folder" >&2; exit 2; }

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from gitsync.model.condition import Condition, ConditionStatus, Severity
 from gitsync.model.gvk import GVK, Key
+from gitsync.model.lines import Lines, LineTable
 from gitsync.model.live import Live
 from gitsync.model.plan import Prune
 from gitsync.model.policy import Policy
@@ -106,3 +108,23 @@ def result(key: Key, *, is_fine: bool = True, verdict: Verdict = Verdict.IN_SYNC
 def live(state: str | None = None, **body: Any) -> Live:
     properties = {**body.pop("properties", {}), **({"provisioningState": state} if state else {})}
     return Live(body={**body, "properties": properties})
+
+
+def lines_of(numbers: Mapping[tuple[str | int, ...], int]) -> Lines:
+    """The lines of a document of which only these fields are known; all others are in line 1."""
+    tree: dict[str | int, Any] = {}
+    for path in numbers:
+        below = tree
+        for step in path:
+            below = below.setdefault(step, {})
+    table = LineTable()
+
+    def add(path: tuple[str | int, ...], below: dict[str | int, Any]) -> None:
+        step = path[-1] if path and isinstance(path[-1], str) else None
+        node = table.begin(step, numbers.get(path, 1))
+        for each, rest in below.items():
+            add((*path, each), rest)
+        table.end(node)
+
+    add((), tree)
+    return Lines(table)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+MOST_STEPS = 100
+"""Of a parent. The longest ids of Azure have some 20."""
+
 
 def is_same_id(left: str, right: str) -> bool:
     return left.rstrip("/").casefold() == right.rstrip("/").casefold()
@@ -15,11 +18,13 @@ def is_below(child: str, parent: str) -> bool:
 
 
 def iterate_ancestors(arm_id: str) -> Iterator[str]:
-    """Yield an id and then its parents, the nearest first; in lower case, for look-ups."""
+    """Yield an id and then its parents, the nearest first; in lower case, for look-ups. Parents of more than
+    `MOST_STEPS` steps are left out: a text that only looks like an id may have a million.
+    """
     path = arm_id.rstrip("/").casefold()
     while path:
         yield path
-        path = path.rpartition("/")[0]
+        path = "/".join(path.rpartition("/")[0].split("/", MOST_STEPS)[:MOST_STEPS])
 
 
 def find_subscription(arm_id: str) -> str | None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from gitsync.manifests.metadata import is_object
 from gitsync.manifests.sops_documents import ENCRYPTED
 from gitsync.manifests.yaml_documents import Document
+from gitsync.model.problem import Problem
 
 MAX_LISTS = 10  # lists in lists
+_ITEM = re.compile(r"items\[(\d+)\](?=[.\[]|\Z)")
 
 
 def is_list(value: Any) -> bool:
@@ -26,22 +29,23 @@ def split_list(document: Document, depth: int = MAX_LISTS) -> Iterator[Document]
         return
     inherited = {} if value["kind"] == "List" else {"apiVersion": value["apiVersion"], "kind": value["kind"][:-4]}
     inherited |= {ENCRYPTED: value[ENCRYPTED]} if ENCRYPTED in value else {}
+    problems = _problems_by_item(document.problems)
     for index, item in enumerate(value["items"]):
         if item is not None:
-            yield from split_list(_make_document(document, item, index, inherited), depth - 1)
+            one = replace(
+                document,
+                value={**inherited, **item} if isinstance(item, dict) else item,
+                lines=document.lines.below(("items", index)),
+                problems=problems.get(index, ()),
+            )
+            yield from split_list(one, depth - 1)
 
 
-def _make_document(document: Document, item: Any, index: int, inherited: Mapping[str, Any]) -> Document:
-    """Make an item a document of its own; it inherits apiVersion and kind from a typed list."""
-    prefix = f"items[{index}]"
-    lines = {p[len(prefix) :].lstrip("."): line for p, line in document.lines.items() if _is_below(p, prefix)}
-    problems = tuple(
-        replace(p, field=p.field[len(prefix) :].lstrip(".")) for p in document.problems if _is_below(p.field, prefix)
-    )
-    lines.setdefault("", document.line("items"))  # an item of an aliased list has no line of its own
-    value = {**inherited, **item} if isinstance(item, dict) else item
-    return replace(document, value=value, lines=lines, problems=problems)
-
-
-def _is_below(path: str, prefix: str) -> bool:
-    return path.startswith(prefix) and path[len(prefix) : len(prefix) + 1] in {"", ".", "["}
+def _problems_by_item(problems: Iterable[Problem]) -> Mapping[int, tuple[Problem, ...]]:
+    """The problems of each item, with their fields inside it."""
+    found: dict[int, tuple[Problem, ...]] = {}
+    for problem in problems:
+        if place := _ITEM.match(problem.field):
+            inside = replace(problem, field=problem.field[place.end() :].lstrip("."))
+            found[int(place[1])] = (*found.get(int(place[1]), ()), inside)
+    return found

@@ -16,7 +16,7 @@ from gitsync.manifests.header_likeness import find_key_like
 from gitsync.manifests.yaml_documents import Document
 from gitsync.model.gvk import GVK
 from gitsync.model.problem import Problem
-from gitsync.problems.field_path import format_field
+from gitsync.problems.field_path import FieldPath, format_field
 
 LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 GROUP = re.compile(rf"{LABEL}(\.{LABEL})*")
@@ -53,10 +53,10 @@ def read_header(document: Document, namespace: str) -> Header | Problem:
     metadata = value.get("metadata")
     if not _is_gvk(gvk):
         message = f"{quote_scalar(value['apiVersion'])} and {quote_scalar(value['kind'])} are no apiVersion and kind."
-        return _make_problem(document, "InvalidKind", "apiVersion", message, "Write apiVersion as group/version.")
+        return _make_problem(document, "InvalidKind", ("apiVersion",), message, "Write apiVersion as group/version.")
     if not isinstance(metadata, dict):
         return _make_problem(
-            document, "InvalidMetadata", "metadata", f"{gvk.kind} has no metadata.", "Add metadata.name."
+            document, "InvalidMetadata", ("metadata",), f"{gvk.kind} has no metadata.", "Add metadata.name."
         )
     name, object_namespace = metadata.get("name"), metadata.get("namespace") or namespace
     if name in (None, ""):
@@ -64,7 +64,7 @@ def read_header(document: Document, namespace: str) -> Header | Problem:
     for member, text in (("name", name), ("namespace", object_namespace)):
         if not _matches(NAME, text, 253):
             message = f"metadata.{member} of a {gvk.kind} is {quote_scalar(text)}."
-            return _make_problem(document, "InvalidName", f"metadata.{member}", message, NAME_RULE)
+            return _make_problem(document, "InvalidName", ("metadata", member), message, NAME_RULE)
     problems: list[Problem] = []
     annotations = _read_strings(document, "annotations", problems)
     labels = _read_strings(document, "labels", problems)
@@ -76,12 +76,11 @@ def read_header(document: Document, namespace: str) -> Header | Problem:
 def _make_no_name(document: Document, kind: str) -> Problem:
     key = find_key_like("name", document.value["metadata"])
     if key not in {None, "name"}:
-        field_path = format_field(("metadata", str(key)))
-        return _make_problem(
-            document, "MisspeltField", field_path, f"{field_path} is not a field of a manifest.", "Did you mean name?"
-        )
+        where = ("metadata", str(key))
+        message = f"{format_field(where)} is not a field of a manifest."
+        return _make_problem(document, "MisspeltField", where, message, "Did you mean name?")
     hint = "generateName is not supported. Set metadata.name."
-    return _make_problem(document, "MissingName", "metadata.name", f"{kind} has no metadata.name.", hint)
+    return _make_problem(document, "MissingName", ("metadata", "name"), f"{kind} has no metadata.name.", hint)
 
 
 def _is_gvk(gvk: GVK) -> bool:
@@ -100,18 +99,20 @@ def _read_strings(document: Document, member: str, problems: list[Problem]) -> d
     if mapping is None:
         return {}
     if not isinstance(mapping, dict):
-        message = f"{field_path} is not a mapping."
+        message, hint = f"{field_path} is not a mapping.", "Write one `key: value` per line."
         problems.append(
-            _make_problem(document, "InvalidMetadata", field_path, message, "Write one `key: value` per line.")
+            _make_problem(
+                document, "InvalidMetadata", ("metadata", member), message, "Write one `key: value` per line."
+            )
         )
         return {}
     for key, value in mapping.items():
         if not isinstance(value, str):
             message = f"The value of {key} under {field_path} is not text."
-            path = format_field(("metadata", member, key))
-            problems.append(_make_problem(document, "InvalidMetadata", path, message, "Quote it."))
+            problems.append(_make_problem(document, "InvalidMetadata", ("metadata", member, key), message, "Quote it."))
     return {key: value for key, value in mapping.items() if isinstance(value, str)}
 
 
-def _make_problem(document: Document, code: str, field: str, message: str, hint: str) -> Problem:
-    return Problem(code=code, message=message, hint=hint, path=document.path, line=document.line(field), field=field)
+def _make_problem(document: Document, code: str, where: FieldPath, message: str, hint: str) -> Problem:
+    line, field = document.line(*where), format_field(where)
+    return Problem(code=code, message=message, hint=hint, path=document.path, line=line, field=field)

@@ -10,6 +10,7 @@ import base64
 import binascii
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 from gitsync.manifests.credential_secret import CERTIFICATE
@@ -25,9 +26,12 @@ from gitsync.model.manifests import Manifests, UnreadDocument
 from gitsync.model.problem import Level, Problem, SourceLocation
 from gitsync.model.resource import Resource
 from gitsync.model.secret import Secret
-from gitsync.problems.field_path import format_field
+from gitsync.problems.field_path import FieldPath, format_field
 
 SUFFIXES = (".yaml", ".yml", ".json")
+MAX_PROBLEMS = 1000
+"""Of one file, but for those of resources: a file may have a million documents."""
+
 MAPPING = "Write one `key: value` per line."
 REFER = "Move them to a Secret, encrypt it, and reference it."
 KEEP_ONE = "Remove one of them; until then the first is used."
@@ -43,14 +47,23 @@ def read_manifests(files: Mapping[str, bytes], *, namespace: str = "default") ->
     for path in sorted(files):
         if not path.endswith(SUFFIXES):
             continue
-        contents = read_documents(path, files[path])
-        for problem in contents.problems:
-            sorter.problems.append(problem)
-            sorter.unread.append(UnreadDocument(source=SourceLocation(path, problem.line), is_rejected=True))
-        for document in contents.documents:
-            for single in split_list(document):
-                sorter.add(single)
+        contents, before = read_documents(path, files[path]), len(sorter.problems)
+        for problem in contents.problems[:MAX_PROBLEMS]:
+            sorter.reject_text(problem)
+        if len(contents.problems) > MAX_PROBLEMS:
+            sorter.reject_text(_make_too_many(path, contents.problems[MAX_PROBLEMS].line))
+            continue
+        for single in chain.from_iterable(map(split_list, contents.documents)):
+            if len(sorter.problems) - before >= MAX_PROBLEMS:
+                sorter.reject_text(_make_too_many(path, single.line()))
+                break
+            sorter.add(single)
     return sorter.done()
+
+
+def _make_too_many(path: str, line: int) -> Problem:
+    message = f"The file has more than {MAX_PROBLEMS} problems; the rest is not read."
+    return Problem(code="TooManyProblems", message=message, hint="Fix the problems above.", path=path, line=line)
 
 
 @dataclass(slots=True)
@@ -88,6 +101,11 @@ class _Sorter:
         else:
             self.resource(document, header)
 
+    def reject_text(self, problem: Problem) -> None:
+        """Account for a text of which no document is known."""
+        self.problems.append(problem)
+        self.unread.append(UnreadDocument(source=SourceLocation(problem.path, problem.line), is_rejected=True))
+
     def account_for(self, leftover: Leftover) -> None:
         self.problems.extend(leftover.problems)
         self.unread.extend(leftover.unread)
@@ -97,16 +115,16 @@ class _Sorter:
         spec = document.value.get("spec")
         problems = [*document.problems, *header.problems, *find_misspelt_fields(document)]
         if spec is not None and not isinstance(spec, dict):
-            problems.append(_make_problem(document, "InvalidSpec", "spec", "spec is not a mapping.", MAPPING))
+            problems.append(_make_problem(document, "InvalidSpec", ("spec",), "spec is not a mapping.", MAPPING))
         if ENCRYPTED in document.value and CIPHERTEXT.search(repr(spec)):
             message = "Values of spec are encrypted with SOPS; only those of Secrets and ConfigMaps are decrypted."
-            problems.append(_make_problem(document, "EncryptedManifest", "spec", message, REFER))
+            problems.append(_make_problem(document, "EncryptedManifest", ("spec",), message, REFER))
         self.resources.append(
             Resource(
                 key=Key(gvk.group, gvk.kind, header.namespace, header.name),
                 gvk=gvk,
                 spec=spec if isinstance(spec, dict) else {},
-                source=SourceLocation(document.path, document.line("")),
+                source=SourceLocation(document.path, document.line()),
                 annotations=header.annotations,
                 labels=header.labels,
                 lines=document.lines,
@@ -132,7 +150,7 @@ class _Sorter:
         if name in self.namespaces:
             message = f"Namespace {name} is declared twice."
             self.account_for(
-                reject(document, _make_problem(document, "DuplicateManifest", "metadata.name", message, KEEP_ONE))
+                reject(document, _make_problem(document, "DuplicateManifest", ("metadata", "name"), message, KEEP_ONE))
             )
         self.namespaces.setdefault(name, header.annotations)
 
@@ -158,7 +176,7 @@ class _Sorter:
             return True
         message = f"{header.gvk.kind} {header.namespace}/{header.name} is declared twice."
         self.account_for(
-            reject(document, _make_problem(document, "DuplicateManifest", "metadata.name", message, KEEP_ONE))
+            reject(document, _make_problem(document, "DuplicateManifest", ("metadata", "name"), message, KEEP_ONE))
         )
         return False
 
@@ -187,13 +205,13 @@ def _read_texts(sorter: _Sorter, document: Document, member: str) -> dict[str, s
     if mapping is None:
         return {}
     if not isinstance(mapping, dict):
-        sorter.problems.append(_make_problem(document, "InvalidData", member, f"{member} is not a mapping.", MAPPING))
+        sorter.problems.append(
+            _make_problem(document, "InvalidData", (member,), f"{member} is not a mapping.", MAPPING)
+        )
         return {}
     for key in [key for key, value in mapping.items() if not isinstance(value, str)]:
         message = f"The value of {key} under {member} is not text."
-        sorter.problems.append(
-            _make_problem(document, "InvalidData", format_field((member, key)), message, "Quote it.")
-        )
+        sorter.problems.append(_make_problem(document, "InvalidData", (member, key), message, "Quote it."))
     return {key: value for key, value in mapping.items() if isinstance(value, str)}
 
 
@@ -206,18 +224,18 @@ def _decode_data(sorter: _Sorter, document: Document) -> dict[str, Secret]:
         except binascii.Error:
             hint = "Encode it, or move it to stringData unencoded."
             message = f"The value of {key} under data is not base64."
-            sorter.problems.append(_make_problem(document, "InvalidData", format_field(("data", key)), message, hint))
+            sorter.problems.append(_make_problem(document, "InvalidData", ("data", key), message, hint))
         except UnicodeDecodeError:
             if key == CERTIFICATE:  # a certificate in PKCS#12 stays in base64
                 values[key] = Secret("".join(text.split()))
                 continue
             message = f"The value of {key} under data is not UTF-8 text; no resource can use it."
             hint = "Ignore this if no manifest references it."
-            problem = _make_problem(document, "BinarySecret", format_field(("data", key)), message, hint)
+            problem = _make_problem(document, "BinarySecret", ("data", key), message, hint)
             sorter.problems.append(replace(problem, level=Level.WARNING))
     return values
 
 
-def _make_problem(document: Document, code: str, field_: str, message: str, hint: str) -> Problem:
-    line = document.line(field_)
+def _make_problem(document: Document, code: str, where: FieldPath, message: str, hint: str) -> Problem:
+    line, field_ = document.line(*where), format_field(where)
     return Problem(code=code, message=message, hint=hint, path=document.path, line=line, field=field_)

@@ -23,7 +23,7 @@ def find_encrypted(objects: Mapping[Address, Document], documents: Iterable[Docu
     texts = _join_texts(documents)
     return {
         address: Encrypted(
-            source=SourceLocation(document.path, document.line("")),
+            source=SourceLocation(document.path, document.line()),
             text=texts[_find_seal(document)],
             values=_read_values(document),
         )

@@ -66,7 +66,7 @@ def find_misspelt_fields(document: Document) -> tuple[Problem, ...]:
             message=f"{key} is not a field of a manifest.",
             hint=f"Did you mean {word}?",
             path=document.path,
-            line=document.line(format_field((key,))),
+            line=document.line(key),
             field=format_field((key,)),
         )
         for word, key in misspelt.items()
@@ -97,7 +97,8 @@ def _iterate_own_items(document: Document) -> Iterator[UnreadDocument]:
     """The ASO manifests among the items of a list that is not a Kubernetes List."""
     for index, item in enumerate(_find_items(document.value)):
         if _is_meant(item):
-            line = document.lines.get(f"[{index}]") or document.lines.get(f"items[{index}]", document.line("items"))
+            path = ("items", index) if isinstance(document.value, dict) else (index,)
+            line = document.lines.find_nearest(path)
             yield Likeness.of(item).unread(SourceLocation(document.path, line), is_rejected=True)
 
 
@@ -123,7 +124,7 @@ def _locate_finding(finding: Finding, document: Document) -> Problem:
         message=finding.message,
         hint=finding.hint,
         path=document.path,
-        line=document.line(format_field(finding.path)),
+        line=document.line(*finding.path),
         field=format_field(finding.path),
     )
 
@@ -133,4 +134,4 @@ def _hides(problem: Problem, fields: set[str] | frozenset[str]) -> bool:
 
 
 def _locate(document: Document) -> SourceLocation:
-    return SourceLocation(document.path, document.line(""))
+    return SourceLocation(document.path, document.line())

@@ -1,25 +1,29 @@
 """The documents of one YAML or JSON file, as Kubernetes reads them, with the line of every field.
 
 Built from the parser's events, not from its node tree: this limits the depth before anything is built, finds duplicate
-keys, and reads scalars as `yaml_scalars` does. Files are untrusted: aliases, depth and size have limits.
+keys, and reads scalars as `yaml_scalars` does. Files are untrusted: aliases, depth, size and problems have limits.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import yaml
 
 from gitsync.manifests.yaml_scalars import TAG, format_key, resolve, resolve_tagged
+from gitsync.model.lines import Lines, LineTable, Step
 from gitsync.model.problem import Problem
+from gitsync.problems.field_path import format_field
 
 MAX_BYTES = 8 * 1024 * 1024
 MAX_DEPTH = 100
-MAX_ALIASED = 100_000  # nodes that aliases may stand for in one document
+MAX_ALIASED = 20_000  # nodes that aliases may stand for in one document
+LONGEST_KEY = 100  # characters that are shown
+MAX_PROBLEMS = 100  # of one document; a path of keys stands in each
 
 # As Kubernetes' own reader: a line of three dashes, with nothing or a comment behind, ends a document. Splitting before
 # parsing keeps a document that does not parse from hiding those after it.
@@ -37,19 +41,20 @@ Parser: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """One document: plain JSON values. `lines` maps a field's path, as fieldpath spells it ("" for the whole), to its
-    line, from 1; `problems` are those that leave the document readable. `text` is what it was read from.
+    """One document: plain JSON values. `lines` has the line of each field, from 1; `problems` are those that leave the
+    document readable. `text` is what it was read from.
     """
 
     path: str
     value: Any
-    lines: dict[str, int]
+    lines: Lines
     problems: tuple[Problem, ...] = ()
     text: bytes = b""
 
-    def line(self, where: str) -> int:
-        """The line of a field, or of the document if it has no such field."""
-        return self.lines.get(where, self.lines[""])
+    def line(self, *path: Step) -> int:
+        """The line of a field, or of the document if it does not have the field."""
+        found = self.lines.find(path)
+        return self.lines.find_nearest(()) if found is None else found
 
 
 @dataclass(slots=True)
@@ -61,9 +66,11 @@ class FileDocuments:
 
 
 class Unreadable(Exception):  # noqa: N818 - it ends the reading of one document, and becomes a problem at once
-    def __init__(self, code: str, message: str, line: int, hint: str) -> None:
+    """`problems` are those that were found in the document before."""
+
+    def __init__(self, code: str, message: str, line: int, hint: str, problems: Sequence[Problem] = ()) -> None:
         super().__init__(message)
-        self.code, self.message, self.line, self.hint = code, message, line, hint
+        self.code, self.message, self.line, self.hint, self.problems = code, message, line, hint, problems
 
 
 def read_documents(path: str, content: bytes) -> FileDocuments:
@@ -80,7 +87,7 @@ def read_documents(path: str, content: bytes) -> FileDocuments:
             for document in _parse(path, chunk, line):
                 contents.documents.append(document)  # one by one: those before a bad one count
         except Unreadable as error:
-            contents.problems.append(_make_problem(path, error))
+            contents.problems += [*error.problems, _make_problem(path, error)]
     return contents
 
 
@@ -131,12 +138,6 @@ def _make_too_deep(line: int) -> Unreadable:
     return Unreadable("TooDeep", message, line, "Check for unclosed brackets; no kind is nested that deep.")
 
 
-def _make_duplicate(path: str, key: str, where: str, line: int) -> Problem:
-    message = f"The key {key!r} is duplicated in one mapping."
-    hint = "Keep one of them; Kubernetes refuses both."
-    return Problem(code="DuplicateKey", message=message, hint=hint, path=path, line=line, field=where)
-
-
 class _Builder:
     """Builds one document from the parser's events. Mutable: it holds the document so far."""
 
@@ -144,7 +145,8 @@ class _Builder:
         self.path = path
         self.next_event = parser.get_event
         self.first_line = first_line
-        self.lines: dict[str, int] = {}
+        self.lines = LineTable()
+        self.where: list[Step] = []
         self.problems: list[Problem] = []
         self.anchors: dict[str, tuple[Any, int]] = {}
         self.nodes = 0
@@ -152,26 +154,29 @@ class _Builder:
 
     def document(self, text: bytes) -> Document:
         event = self.next_event()
-        line = event.start_mark.line + self.first_line
-        value = self.value(event, "", line, 0)
-        return Document(path=self.path, value=value, lines=self.lines, problems=tuple(self.problems), text=text)
+        value = self.value(event, None, event.start_mark.line + self.first_line)
+        return Document(path=self.path, value=value, lines=Lines(self.lines), problems=tuple(self.problems), text=text)
 
-    def value(self, event: Any, where: str, line: int, depth: int) -> Any:
-        self.lines[where] = line
-        if isinstance(event, yaml.AliasEvent):
-            return self.alias(event, line)
+    def value(self, event: Any, step: str | None, line: int) -> Any:
+        """The value that begins with an event, below `step` (None in a list)."""
+        node = self.lines.begin(step, line)
+        value = self.alias(event, line) if isinstance(event, yaml.AliasEvent) else self.written(event, line)
+        self.lines.end(node)
+        return value
+
+    def written(self, event: Any, line: int) -> Any:
         before = self.nodes
         self.nodes += 1
         if isinstance(event, yaml.ScalarEvent):
-            value = self.scalar(event, where, line)
-        elif depth >= MAX_DEPTH:
+            value = self.scalar(event, line)
+        elif len(self.where) >= MAX_DEPTH:
             raise _make_too_deep(line)
         elif isinstance(event, yaml.MappingStartEvent):
-            self.check_tag(event, "map", where, line)
-            value = self.mapping(where, depth + 1)
+            self.check_tag(event, "map", line)
+            value = self.mapping()
         else:
-            self.check_tag(event, "seq", where, line)
-            value = self.sequence(where, depth + 1)
+            self.check_tag(event, "seq", line)
+            value = self.sequence()
         if event.anchor:
             self.anchors[event.anchor] = (value, self.nodes - before)
         return value
@@ -188,80 +193,90 @@ class _Builder:
             raise Unreadable("TooManyAliases", message, line, "Write the values out, or split the file.")
         return value
 
-    def scalar(self, event: Any, where: str, line: int) -> Any:
+    def scalar(self, event: Any, line: int) -> Any:
         if event.tag:
-            return self.tagged(event, where, line)
+            return self.tagged(event, line)
         if not event.implicit[0]:
             return event.value
         value = resolve(event.value)
         if isinstance(value, float) and not math.isfinite(value):
-            self.add("NotANumber", f"{event.value} is not a number in JSON.", where, line, "Quote it if it is text.")
+            self.add("NotANumber", f"{event.value} is not a number in JSON.", line, "Quote it if it is text.")
         return value
 
-    def tagged(self, event: Any, where: str, line: int) -> Any:
+    def tagged(self, event: Any, line: int) -> Any:
         try:
             return resolve_tagged(event.tag, event.value)
         except KeyError:
-            self.unknown_tag(where, line)
+            self.unknown_tag(line)
         except ValueError:
             message = f"The value is not of its tag !!{event.tag.removeprefix(TAG)}."
-            self.add("InvalidTag", message, where, line, "Remove the tag.")
+            self.add("InvalidTag", message, line, "Remove the tag.")
         return event.value
 
-    def check_tag(self, event: Any, expected: str, where: str, line: int) -> None:
+    def check_tag(self, event: Any, expected: str, line: int) -> None:
         if event.tag and event.tag not in {TAG + expected, "!"}:
-            self.unknown_tag(where, line)
+            self.unknown_tag(line)
 
-    def unknown_tag(self, where: str, line: int) -> None:
+    def unknown_tag(self, line: int) -> None:
         """The tag is not shown: it may be a password that begins with an exclamation mark."""
         message = "The value has a tag that Kubernetes does not support."
-        self.add("UnknownTag", message, where, line, "Remove it, or quote the value if the ! is part of it.")
+        self.add("UnknownTag", message, line, "Remove it, or quote the value if the ! is part of it.")
 
-    def mapping(self, where: str, depth: int) -> dict[str, Any]:
+    def mapping(self) -> dict[str, Any]:
         members: dict[str, Any] = {}
         merged: dict[str, Any] = {}
         while not isinstance(event := self.next_event(), yaml.MappingEndEvent):
             line = event.start_mark.line + self.first_line
             is_merge = isinstance(event, yaml.ScalarEvent) and event.value == MERGE and event.implicit[0]
-            key = self.key(event, where, line)
-            path = f"{where}.{key}" if where else key
-            value = self.value(self.next_event(), path, line, depth)
+            key = self.key(event, line)
+            self.where.append(key)
+            value = self.value(self.next_event(), key, line)
             if is_merge:
-                merged = self.merge(value, path, line) | merged
-                continue
-            if key in members:
-                self.problems.append(_make_duplicate(self.path, key, path, line))
-            members[key] = value
+                self.merge(merged, value, line)
+            else:
+                self.keep(members, key, value, line)
+            self.where.pop()
         return {**merged, **members} if merged else members
 
-    def key(self, event: Any, where: str, line: int) -> str:
+    def keep(self, members: dict[str, Any], key: str, value: Any, line: int) -> None:
+        if key in members:
+            shown = key if len(key) <= LONGEST_KEY else f"{key[:LONGEST_KEY]}…"
+            hint = "Keep one of them; Kubernetes refuses both."
+            self.add("DuplicateKey", f"The key {shown!r} is duplicated in one mapping.", line, hint)
+        members[key] = value
+
+    def key(self, event: Any, line: int) -> str:
         if not isinstance(event, yaml.ScalarEvent):
             raise Unreadable(
                 "InvalidKey", "A key of a mapping is itself a mapping or a list.", line, "Use text as keys."
             )
-        key = format_key(self.scalar(event, where, line))
+        key = format_key(self.scalar(event, line))
         if key is None:
             raise Unreadable("InvalidKey", "A key of a mapping is null.", line, "Quote it if it is text.")
         if event.anchor:
             self.anchors[event.anchor] = (key, 1)
         return key
 
-    def merge(self, value: Any, where: str, line: int) -> dict[str, Any]:
-        """The members of `<<`. If several mappings have a key, the first one counts."""
-        members: dict[str, Any] = {}
+    def merge(self, merged: dict[str, Any], value: Any, line: int) -> None:
+        """Add what `<<` brings in: of several mappings, the first that has a key counts."""
         for part in value if isinstance(value, list) else [value]:
             if isinstance(part, dict):
-                members = part | members
+                merged.update((key, part[key]) for key in part if key not in merged)
             else:
-                self.add("InvalidMerge", "The value of << is not a mapping.", where, line, "Use an alias of a mapping.")
-        return members
+                self.add("InvalidMerge", "The value of << is not a mapping.", line, "Use an alias of a mapping.")
 
-    def sequence(self, where: str, depth: int) -> list[Any]:
+    def sequence(self) -> list[Any]:
         items: list[Any] = []
         while not isinstance(event := self.next_event(), yaml.SequenceEndEvent):
-            line = event.start_mark.line + self.first_line
-            items.append(self.value(event, f"{where}[{len(items)}]", line, depth))
+            self.where.append(len(items))
+            items.append(self.value(event, None, event.start_mark.line + self.first_line))
+            self.where.pop()
         return items
 
-    def add(self, code: str, message: str, where: str, line: int, hint: str) -> None:
+    def add(self, code: str, message: str, line: int, hint: str) -> None:
+        """Add a problem of the value that is being read."""
+        if len(self.problems) == MAX_PROBLEMS:
+            said = f"The document has more than {MAX_PROBLEMS} problems; the rest is not read."
+            raise Unreadable("TooManyProblems", said, line, "Fix the problems before this line.", self.problems)
+        where = format_field(tuple(self.where))
         self.problems.append(Problem(code=code, message=message, hint=hint, path=self.path, line=line, field=where))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gitsync.model.gvk import GVK, Key
+from gitsync.model.lines import Lines
 from gitsync.model.policy import Policy
 from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.template import Template
@@ -22,7 +23,7 @@ class OwnerRef:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resource:
-    """One manifest of an ASO kind. `lines` maps a field path ("spec.a.b[0]") to its line in the file; `problems` has
+    """One manifest of an ASO kind. `lines` has the line of each field, None if they are not known; `problems` has
     the problems of reading it (a duplicate key, an annotation that is not text).
     """
 
@@ -32,7 +33,7 @@ class Resource:
     source: SourceLocation
     annotations: Mapping[str, str] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
-    lines: Mapping[str, int] = field(default_factory=dict)
+    lines: Lines | None = field(default=None, compare=False, repr=False)
     problems: tuple[Problem, ...] = ()
 
 

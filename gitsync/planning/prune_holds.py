@@ -246,7 +246,7 @@ def _check_typos(holds: Holds, gap: Gap) -> str:
 def _check_strays(holds: Holds, gap: Gap) -> str:
     for stray in holds.strays:
         is_same_resource = stray.key._replace(namespace=gap.record.key.namespace) == gap.record.key
-        is_written = "metadata.namespace" in stray.lines
+        is_written = stray.lines is not None and ("metadata", "namespace") in stray.lines
         if is_same_resource and not (
             is_written and measure_distance(stray.key.namespace, gap.record.key.namespace, MOST_LETTERS_OF_NAME) is None
         ):

@@ -10,12 +10,18 @@ FieldPath = tuple[str | int, ...]
 """Segments from the top of the manifest: names of fields, keys of maps, positions in lists."""
 
 
+LONGEST = 1000
+"""Characters of a path that is shown: each problem has one, and the keys of a file may be as long as the file."""
+
+
 def format_field(path: FieldPath) -> str:
-    """`("spec", "a", 0)` as `spec.a[0]`. A key stands as it is, whatever it is made of."""
+    """`("spec", "a", 0)` as `spec.a[0]`. A key stands as it is, whatever it is made of; a long path is truncated."""
     text = ""
     for segment in path:
         if isinstance(segment, int):
             text += f"[{segment}]"
         else:
             text += f".{segment}" if text else segment
+        if len(text) > LONGEST:
+            return f"{text[:LONGEST]}…"
     return text

@@ -38,8 +38,4 @@ def locate_finding(finding: Finding, resource: Resource) -> Problem:
 
 def find_line(path: FieldPath, resource: Resource) -> int:
     """The line of a field, or of its nearest parent with a known line; else that of the manifest."""
-    for length in range(len(path), 0, -1):
-        line = resource.lines.get(format_field(path[:length]))
-        if line is not None:
-            return line
-    return resource.source.line
+    return resource.lines.find_nearest(path) if resource.lines else resource.source.line

@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from gitsync.formats.arm_path import iterate_ancestors
 from gitsync.model.export import Address, Holder
 from gitsync.model.gvk import Key
 from gitsync.model.resource import OwnerRef, Resource
@@ -51,12 +52,9 @@ class Dependencies:
 
     def _find_nearest(self, arm_id: str) -> Iterator[Key]:
         """The manifest with an ARM id or, failing that, the nearest one above, which waits for those above it."""
-        path = arm_id.rstrip("/").casefold()
-        while path:
-            if path in self._keys_by_id:
-                yield self._keys_by_id[path]
-                return
-            path = path.rpartition("/")[0]
+        nearest = next((path for path in iterate_ancestors(arm_id) if path in self._keys_by_id), None)
+        if nearest is not None:
+            yield self._keys_by_id[nearest]
 
     def _find_sources(self, hole: Hole, namespace: str) -> Iterator[Key]:
         match hole:

@@ -26,6 +26,7 @@ from gitsync.validation.annotations import IGNORE
 
 _FORM: Final = "Write a list of paths, such as [/tags/team], or of mappings with path, until and reason."
 _KEYS: Final = ("path", "until", "reason")
+_MOST_ENTRIES: Final = 1000
 _DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 _BAD_ESCAPE: Final = re.compile(r"~(?![01])")
 _INDEX: Final = re.compile(r"\d+|-")
@@ -85,6 +86,9 @@ def _iterate_entries(resource: Resource) -> Iterator[Ignored | Finding]:
         yield _make_error("It is not one YAML list.", _FORM)
         return
     for value in values:
+        if len(value) > _MOST_ENTRIES:
+            yield _make_error(f"It has {len(value)} entries; at most {_MOST_ENTRIES} are allowed.", "Use * in paths.")
+            return
         for number, entry in enumerate(value, start=1):
             yield from _read_entry(entry if isinstance(entry, Mapping) else {"path": entry}, f"Entry {number}")
 

@@ -7,6 +7,7 @@ relations between manifests. Neither stops at the first problem, and neither rai
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Literal
 
 from gitsync.catalog.catalog import Catalog
@@ -29,6 +30,9 @@ from gitsync.validation.missing_targets import check_presence
 from gitsync.validation.name_rules import check_names, check_object_name
 from gitsync.validation.references import OWNERS, REFERENCES, check_reference
 from gitsync.validation.schema import check_missing_spec, check_shape
+
+MAX_PROBLEMS = 1000
+"""Of one manifest: a file may have a million unknown fields, and each problem takes more memory than its field."""
 
 UnknownFields = Literal["error", "warn"]
 
@@ -87,7 +91,7 @@ def _check_resource(resource: Resource, kind: Kind, catalog: Catalog, unknown: L
 
 def _has_spec(resource: Resource) -> bool:
     """Tell whether there is a spec to check: it is present, and the reader has not reported a problem of it."""
-    is_present = "spec" in resource.lines or bool(resource.spec)
+    is_present = bool(resource.spec) or (resource.lines is not None and ("spec",) in resource.lines)
     return is_present and not any(problem.field == "spec" for problem in resource.problems)
 
 
@@ -101,4 +105,15 @@ def _check_value(visit: Visit, kind: Kind, catalog: Catalog) -> Iterator[Finding
 
 
 def _locate_findings(resource: Resource, findings: Iterable[Finding]) -> tuple[Problem, ...]:
-    return tuple(sorted((locate_finding(finding, resource) for finding in findings), key=lambda problem: problem.order))
+    found = [locate_finding(finding, resource) for finding in islice(findings, MAX_PROBLEMS + 1)]
+    if len(found) > MAX_PROBLEMS:
+        found[-1] = _make_too_many(resource)
+    return tuple(sorted(found, key=lambda problem: problem.order))
+
+
+def _make_too_many(resource: Resource) -> Problem:
+    message = f"The manifest has more than {MAX_PROBLEMS} problems; the others are not shown."
+    source = resource.source
+    return Problem(
+        code="TooManyProblems", message=message, hint="Fix those that are shown.", path=source.path, line=source.line
+    )

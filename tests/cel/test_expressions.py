@@ -1,6 +1,7 @@
 """Expressions of manifests: compiled, told of when they are wrong, and worked out."""
 
 import pytest
+from builders import lines_of
 from lamps import LAMP, exporting, lamp, lamp_kind
 
 from gitsync.catalog.catalog import open_catalog
@@ -191,7 +192,12 @@ def test_every_problem_is_told_with_its_file_and_line():
     resource = exporting(
         [{"name": "n", "key": "k", "value": "nosuch", "labels": {"l": "1"}}],
         [{"name": "n", "key": "k", "value": "self.status.port"}],
-        lines={"spec.operatorSpec.secretExpressions[0].value": 9, "spec.operatorSpec.configMapExpressions[0]": 20},
+        lines=lines_of(
+            {
+                ("spec", "operatorSpec", "secretExpressions", 0, "value"): 9,
+                ("spec", "operatorSpec", "configMapExpressions", 0): 20,
+            }
+        ),
     )
     found = check_expressions(resource, LAMP)
     assert [(p.path, p.line, p.code) for p in found] == [

@@ -2,7 +2,14 @@ from __future__ import annotations
 
 from builders import SUBSCRIPTION, group_id, vnet_id
 
-from gitsync.formats.arm_path import find_provider, find_subscription, is_below, is_same_id, iterate_ancestors
+from gitsync.formats.arm_path import (
+    MOST_STEPS,
+    find_provider,
+    find_subscription,
+    is_below,
+    is_same_id,
+    iterate_ancestors,
+)
 
 
 def test_ids_compare_without_case_and_by_whole_steps():
@@ -29,3 +36,9 @@ def test_what_an_id_is_about():
         find_provider(f"{vnet_id()}/providers/Microsoft.Authorization/roleAssignments/x") == "Microsoft.Authorization"
     )
     assert find_provider(group_id()) == "Microsoft.Resources"
+
+
+def test_parents_of_a_text_that_is_no_id_are_bounded():
+    """All parents together would have the square of its length."""
+    found = list(iterate_ancestors("/a" * 100_000))
+    assert (len(found[0]), len(found)) == (200_000, MOST_STEPS)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gitsync.manifests import reader
 from gitsync.manifests.reader import read_manifests
 from gitsync.model.export import Address, Holder
 from gitsync.model.gvk import GVK, Key
@@ -41,7 +42,7 @@ def test_a_resource_is_read_whole():
     assert resource.spec == {"location": "westeurope"}
     assert (resource.annotations, resource.labels) == ({"a/b": "c"}, {"d": "e"})
     assert resource.source == SourceLocation("a.yaml", 1)
-    assert resource.lines["spec.location"] == 9
+    assert resource.lines.find(("spec", "location")) == 9
     assert resource.problems == ()
 
 
@@ -152,7 +153,7 @@ def test_lists_are_taken_apart():
     text = f"apiVersion: v1\nkind: List\nitems:\n  - {item}\n  -\n  - apiVersion: v1\n    kind: List\n    items: []\n"
     found = read(text)
     (resource,) = found.resources
-    assert (resource.source.line, resource.lines["spec.location"]) == (4, 12)
+    assert (resource.source.line, resource.lines.find(("spec", "location"))) == (4, 12)
     assert (found.problems, found.passed_over) == ((), 0)
 
 
@@ -278,3 +279,23 @@ def test_the_order_of_files_changes_nothing(shuffler: random.Random):
     shuffled = list(files.items())
     shuffler.shuffle(shuffled)
     assert read_manifests(dict(shuffled)) == read_manifests(files)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "why"),
+    [
+        ("---\n}\n" * (reader.MAX_PROBLEMS + 5), 2 * reader.MAX_PROBLEMS + 2, "documents that do not parse"),
+        ("---\nkind: Vault\nspec:\n" * (reader.MAX_PROBLEMS + 5), 3 * reader.MAX_PROBLEMS + 2, "without apiVersion"),
+    ],
+)
+def test_a_file_of_too_many_problems_is_not_read_to_its_end(text, line, why):
+    found = read(text)
+    last = found.problems[-1]
+    assert (len(found.problems), last.code, last.line) == (reader.MAX_PROBLEMS + 1, "TooManyProblems", line), why
+    assert found.unread[-1].is_rejected, "the rest may be manifests, so nothing may be deleted"
+
+
+def test_problems_of_items_are_told_of_their_items():
+    text = "apiVersion: v1\nkind: List\nitems:\n- x: {a: 1, a: 2}\n  apiVersion: resources.azure.com/v1\n  kind: ResourceGroup\n  metadata: {name: b}\n"
+    (resource,) = read(text).resources
+    assert [(one.code, one.field, one.line) for one in resource.problems] == [("DuplicateKey", "x.a", 4)]

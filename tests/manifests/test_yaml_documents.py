@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from gitsync.manifests import yaml_documents as documents
 from gitsync.manifests.yaml_documents import read_documents
-from gitsync.problems.field_path import format_field
 
 
 def read(text, path="a.yaml"):
@@ -50,20 +49,21 @@ def test_a_document(text, value, why):
 
 def test_every_field_knows_its_line():
     text = "# a comment\na:\n  b:\n  - c: 1\n    d: 2\n  - 3\ntags: {x/y.z: 1}\n"
-    assert only(text).lines == {
-        "": 2,
-        "a": 2,
-        "a.b": 3,
-        "a.b[0]": 4,
-        "a.b[0].c": 4,
-        "a.b[0].d": 5,
-        "a.b[1]": 6,
-        "tags": 7,
-        "tags.x/y.z": 7,
+    lines = only(text).lines
+    assert {path: lines.find(path) for path in lines} == {
+        (): 2,
+        ("a",): 2,
+        ("a", "b"): 3,
+        ("a", "b", 0): 4,
+        ("a", "b", 0, "c"): 4,
+        ("a", "b", 0, "d"): 5,
+        ("a", "b", 1): 6,
+        ("tags",): 7,
+        ("tags", "x/y.z"): 7,
     }
 
 
-def test_lines_are_spelled_as_problems_spell_fields():
+def test_a_key_is_one_step_whatever_it_is_made_of():
     document = only("a: {b.c: [{d: 1}], e f: 2}\n[g]: 3\n".replace("[g]", "'[g]'"))
     expected = [
         ("a",),
@@ -73,16 +73,16 @@ def test_lines_are_spelled_as_problems_spell_fields():
         ("a", "e f"),
         ("[g]",),
     ]
-    assert set(document.lines) == {"", *map(format_field, expected)}
+    assert set(document.lines) == {(), *expected}
 
 
 def test_lines_count_through_a_file_of_several_documents():
     found = read("---\na: 1\n--- # next\n\nb: 2\n---\n---\nc: 3\n")
-    assert [(d.value, d.line("")) for d in found.documents] == [({"a": 1}, 2), ({"b": 2}, 5), (None, 7), ({"c": 3}, 8)]
+    assert [(d.value, d.line()) for d in found.documents] == [({"a": 1}, 2), ({"b": 2}, 5), (None, 7), ({"c": 3}, 8)]
 
 
 def test_a_field_that_is_not_there_has_the_line_of_its_document():
-    assert only("\n\na: 1\n").line("spec.x") == 3
+    assert only("\n\na: 1\n").line("spec", "x") == 3
 
 
 def test_a_document_that_does_not_parse_hides_no_other():
@@ -221,4 +221,19 @@ def test_anything_like_yaml_is_documents_or_problems(text):
     found = read(text)
     lines = text.count("\n") + 2
     assert all(1 <= p.line <= lines for p in found.problems)
-    assert all(1 <= line <= lines for d in found.documents for line in d.lines.values())
+    assert all(1 <= line <= lines for d in found.documents for line in map(d.lines.find, d.lines))
+
+
+def test_a_document_of_too_many_problems_is_not_read():
+    found = read("a: [" + "!x 1, " * 200 + "]\n---\nb: 1\n")
+    assert [d.value for d in found.documents] == [{"b": 1}]
+    assert [p.code for p in found.problems] == ["UnknownTag"] * documents.MAX_PROBLEMS + ["TooManyProblems"]
+
+
+def test_long_keys_are_shown_in_part():
+    (problem,) = only(f"? {'k' * 5000}\n: {{a: 1, a: 2}}\n").problems
+    assert len(problem.field) < 1100
+
+
+def test_the_first_of_several_merges_counts():
+    assert only("<<: {a: 1, b: 1}\n<<: [{b: 2, c: 2}, {c: 3}]\nd: 4\n").value == {"a": 1, "b": 1, "c": 2, "d": 4}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from builders import group_id, prepared, record, rg, subnet, vnet, vnet_id
+from builders import group_id, lines_of, prepared, record, rg, subnet, vnet, vnet_id
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -218,16 +218,16 @@ def test_a_manifest_that_takes_the_name_of_another_holds():
     assert " again, and it" in said
 
 
-def resource(namespace, *others, name="hub", lines=("metadata.namespace",)):
+def resource(namespace, *others, name="hub", written=True):
     """Resources of one namespace that the run is not about."""
     keys = [Key("network.azure.com", "VirtualNetwork", namespace, each) for each in (name, *others)]
     made = [manifest(key, "", "other/x.yaml").resource for key in keys]
-    return tuple(replace(one, lines=dict.fromkeys(lines, 1)) for one in made)
+    return tuple(replace(one, lines=lines_of({("metadata", "namespace"): 1} if written else {})) for one in made)
 
 
 STRAYS = [
     (resource("prdo"), True, "a namespace within a letter, which nothing else has"),
-    (resource("default", lines=()), True, "a namespace that is not written"),
+    (resource("default", written=False), True, "a namespace that is not written"),
     (resource("prod2", "mesh"), False, "a namespace with other resources is meant"),
     (resource("staging"), False, "another namespace"),
     (resource("prdo", name="mesh"), False, "another name"),

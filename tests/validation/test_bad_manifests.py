@@ -14,6 +14,7 @@ import gitsync
 from gitsync.catalog.catalog import open_catalog
 from gitsync.manifests.reader import read_manifests
 from gitsync.request.build import prepare
+from gitsync.validation.validate import MAX_PROBLEMS, validate_resource
 
 FOLDER = Path(__file__).parent / "bad"
 FILES = sorted(FOLDER.glob("*.yaml"))
@@ -117,3 +118,13 @@ def test_the_order_of_documents_changes_nothing_but_lines(file):
     documents = file.read_text().split("---\n")
     turned = "---\n".join(reversed([text if text.endswith("\n") else f"{text}\n" for text in documents]))
     assert places_apart(problems(turned.encode())) == places_apart(problems(file.read_bytes()))
+
+
+def test_a_manifest_of_too_many_problems_shows_some(catalog):
+    text = "apiVersion: resources.azure.com/v1api20200601\nkind: ResourceGroup\nmetadata: {name: a}\n"
+    (resource,) = read_manifests(
+        {"a.yaml": f"{text}spec: {{{''.join(f'k{n}: 1, ' for n in range(2000))}}}".encode()}
+    ).resources
+    found = validate_resource(resource, catalog.kind(resource.gvk), catalog=catalog, unknown_fields="warn")
+    assert len(found) == MAX_PROBLEMS + 1
+    assert [one.code for one in found if one.is_error] == ["TooManyProblems"], "it is an error, whatever the others are"

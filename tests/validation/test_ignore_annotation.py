@@ -151,3 +151,9 @@ def test_an_entry_that_has_expired_is_a_warning():
 def test_of_a_kind_that_cannot_be_read_nothing_can_be_left_alone():
     found = findings("[/tags]", replace(VNET, operations=frozenset({"Head", "Put"})))
     assert [(finding.code, finding.level) for finding in found] == [("Ignore", Level.ERROR)]
+
+
+def test_a_list_that_is_too_long_is_one_error():
+    (finding,) = findings("[" + "{p}," * 1001 + "]")
+    assert (finding.level, finding.code) == (Level.ERROR, "Ignore")
+    assert "1001 entries" in finding.message

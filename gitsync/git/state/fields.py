@@ -11,6 +11,7 @@ from typing import Any, Self, TypeVar
 from gitsync.errors import StateError
 from gitsync.manifests.yaml_documents import Document, read_documents
 from gitsync.model.gvk import Key
+from gitsync.problems.field_path import FieldPath, format_field
 
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
@@ -22,11 +23,11 @@ _HINT = (
 
 @dataclass(frozen=True, slots=True)
 class DocumentFields:
-    """A mapping somewhere in a document. `where` is its path in it, "" for the top."""
+    """A mapping somewhere in a document. `where` is its path in it, () for the top."""
 
     document: Document
     values: Mapping[str, Any]
-    where: str = ""
+    where: FieldPath = ()
 
     @classmethod
     def read(cls, path: str, content: bytes) -> Self:
@@ -44,11 +45,11 @@ class DocumentFields:
             raise StateError(f"{path}:1: The file is not a single mapping, or is truncated.", hint=_HINT)
         return cls(file_contents.documents[0], file_contents.documents[0].value)
 
-    def refusal(self, name: str, problem: str) -> StateError:
-        """The error for a field: `problem` completes a sentence that begins with its name."""
-        path = self._path(name)
-        known_path = path if path in self.document.lines else self.where
-        return StateError(f"{self.document.path}:{self.document.line(known_path)}: {path} {problem}.", hint=_HINT)
+    def refusal(self, name: str, problem: str, *, index: int | None = None) -> StateError:
+        """The error for a field, or for one entry of it: `problem` completes a sentence that begins with its name."""
+        path = (*self.where, name) if index is None else (*self.where, name, index)
+        line = self.document.lines.find_nearest(path)
+        return StateError(f"{self.document.path}:{line}: {format_field(path)} {problem}.", hint=_HINT)
 
     def check_schema(self, supported: int) -> None:
         """StateError if the file is of another schema: a newer one needs a newer gitsync."""
@@ -66,14 +67,14 @@ class DocumentFields:
         values = self.mapping(name)
         if values is None:
             raise self.refusal(name, "is missing")
-        return DocumentFields(self.document, values, self._path(name))
+        return DocumentFields(self.document, values, (*self.where, name))
 
     def each(self, name: str) -> Iterator[DocumentFields]:
         """The mappings of a list; nothing if it is absent."""
         for number, value in enumerate(self._list(name)):
             if not isinstance(value, Mapping):
-                raise self.refusal(f"{name}[{number}]", "must be a mapping")
-            yield DocumentFields(self.document, value, self._path(f"{name}[{number}]"))
+                raise self.refusal(name, "must be a mapping", index=number)
+            yield DocumentFields(self.document, value, (*self.where, name, number))
 
     def mapping(self, name: str) -> Mapping[str, Any] | None:
         value = self.values.get(name)
@@ -121,19 +122,16 @@ class DocumentFields:
         return self._key(name, self.text(name)) if name in self.values else None
 
     def keys(self, name: str) -> tuple[Key, ...]:
-        return tuple(self._key(f"{name}[{number}]", text) for number, text in enumerate(self._list(name)))
+        return tuple(self._key(name, text, number) for number, text in enumerate(self._list(name)))
 
-    def _key(self, name: str, text: Any) -> Key:
+    def _key(self, name: str, text: Any, index: int | None = None) -> Key:
         try:
             return Key.parse(text)
         except (AttributeError, ValueError):
-            raise self.refusal(name, "must be Kind.group/namespace/name") from None
+            raise self.refusal(name, "must be Kind.group/namespace/name", index=index) from None
 
     def _list(self, name: str) -> list[Any]:
         value = self.values.get(name, [])
         if not isinstance(value, list):
             raise self.refusal(name, "must be a list")
         return value
-
-    def _path(self, name: str) -> str:
-        return f"{self.where}.{name}" if self.where else name

@@ -1,0 +1,107 @@
+"""The line of every field of a document.
+
+A node has the number of its line and the end of what is below it, not its path: in a small file of nested long keys,
+all paths together have the square of its bytes.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+
+Step = str | int
+"""A key of a mapping, or an index in a list."""
+
+
+class LineTable:
+    """The nodes of a document in the order of its file. Mutable: the reader fills it."""
+
+    __slots__ = ("_children", "_ends", "_numbers", "_steps")
+
+    def __init__(self) -> None:
+        self._numbers = array("I")
+        self._ends = array("I")  # one past the last node below
+        self._steps: list[str | None] = []  # None in a list
+        self._children: dict[int, Mapping[Step, int]] = {}  # of the nodes that were asked for
+
+    def begin(self, step: str | None, number: int) -> int:
+        """Add a node in line `number` (from 1), below those that are not ended. `step` is its key, None in a list."""
+        self._numbers.append(number)
+        self._ends.append(0)
+        self._steps.append(step)
+        return len(self._steps) - 1
+
+    def end(self, node: int) -> None:
+        """End a node: what is added next is not below it."""
+        self._ends[node] = len(self._steps)
+
+    def number(self, node: int) -> int:
+        """The line of a node."""
+        return self._numbers[node]
+
+    def children(self, node: int) -> Mapping[Step, int]:
+        """The nodes directly below another; of a duplicate key, the last."""
+        if node not in self._children:
+            steps = ((self._steps[each], each) for each in self._below(node))
+            self._children[node] = {index if step is None else step: each for index, (step, each) in enumerate(steps)}
+        return self._children[node]
+
+    def _below(self, node: int) -> Iterator[int]:
+        each, end = node + 1, self._ends[node]
+        while each < end:
+            yield each
+            each = self._ends[each]
+
+
+class Lines:
+    """The lines of a document, or of the part of it below `node`. Immutable; `table` is shared by all parts."""
+
+    __slots__ = ("_node", "_table")
+
+    def __init__(self, table: LineTable, node: int = 0) -> None:
+        self._table = table
+        self._node = node
+
+    def find(self, path: Sequence[Step]) -> int | None:
+        """The line of a field, None if the document does not have it. () is the document itself."""
+        nodes = self._walk(path)
+        return self._table.number(nodes[-1]) if len(nodes) > len(path) else None
+
+    def find_nearest(self, path: Sequence[Step]) -> int:
+        """The line of a field, or of the nearest of its parents that is there."""
+        return self._table.number(self._walk(path)[-1])
+
+    def below(self, path: Sequence[Step]) -> Lines:
+        """The lines of a part. What comes from an alias has the line of the alias and no others."""
+        nodes = self._walk(path)
+        if len(nodes) > len(path):
+            return Lines(self._table, nodes[-1])
+        return make_lines(self._table.number(nodes[-1]))
+
+    def __contains__(self, path: Sequence[Step]) -> bool:
+        return self.find(path) is not None
+
+    def __iter__(self) -> Iterator[tuple[Step, ...]]:
+        """The path of every field. All paths together may have the square of the bytes of a file."""
+        pending: list[tuple[tuple[Step, ...], int]] = [((), self._node)]
+        while pending:
+            path, node = pending.pop()
+            yield path
+            pending += [((*path, step), child) for step, child in self._table.children(node).items()]
+
+    def _walk(self, path: Sequence[Step]) -> list[int]:
+        """The nodes along a path, from the top to the last that is there."""
+        nodes = [self._node]
+        for step in path:
+            child = self._table.children(nodes[-1]).get(step)
+            if child is None:
+                break
+            nodes.append(child)
+        return nodes
+
+
+def make_lines(number: int) -> Lines:
+    """The lines of a document of which only the first line is known."""
+    table = LineTable()
+    table.end(table.begin(None, number))
+    return Lines(table)

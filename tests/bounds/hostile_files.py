@@ -1,0 +1,84 @@
+"""Small files that cost much to read: each is made of about as many bytes as are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+GROUP = "apiVersion: resources.azure.com/v1api20200601\nkind: ResourceGroup\nmetadata:\n  name: a\n"
+GROUPS = "apiVersion: resources.azure.com/v1api20200601\nkind: ResourceGroupList\n"
+SUBNET = "apiVersion: network.azure.com/v1api20201101\nkind: VirtualNetworksSubnet\nmetadata: {name: s}\n"
+LEVELS = 90
+
+
+def nested(inner: str, key_bytes: int) -> str:
+    """A flow mapping `LEVELS` deep; as explicit keys, which may be longer than 1,024 characters."""
+    return f"{{? {'k' * key_bytes} : " * LEVELS + inner + "}" * LEVELS
+
+
+def tagged(value: str) -> str:
+    return f"{GROUP}spec: {{location: x, tags: {value}}}\n"
+
+
+def annotated(value: str) -> str:
+    return f"{GROUP}  annotations:\n    gitsync/ignore: '{value}'\nspec: {{location: x}}\n"
+
+
+def numbered(text: str, size: int) -> str:
+    """A text again and again, each time with another number in the place of %d, up to a size."""
+    return "".join(text % number for number in range(size // len(text)))
+
+
+MANIFESTS: Mapping[str, Callable[[int], str]] = {
+    "long keys around many values": lambda n: tagged(nested("[" + "1," * (n // 4) + "1]", n // 2 // LEVELS)),
+    "long keys around duplicates": lambda n: tagged(nested("{" + "a: 1," * (n // 10) + "}", n // 2 // LEVELS)),
+    "long keys in an annotation": lambda n: annotated(nested("[" + "1," * (n // 4) + "1]", n // 2 // LEVELS)),
+    "entries of an annotation": lambda n: annotated("[" + "{p}," * (n // 4) + "]"),
+    "paths of an annotation": lambda n: annotated("[" + "/a," * (n // 3) + "]"),
+    "duplicate keys": lambda n: tagged("{" + "a: 1," * (n // 5) + "}"),
+    "empty lists": lambda n: tagged("[" + "[]," * (n // 3) + "]"),
+    "small mappings": lambda n: tagged("[" + "{a}," * (n // 4) + "]"),
+    "unknown fields": lambda n: f"{GROUP}spec: {{{numbered('k%d: 1,', n)}}}\n",
+    "merges": lambda n: tagged("{" + numbered("<<: {k%d: 1},", n) + "}"),
+    "a merge of a list": lambda n: tagged("{<<: [" + numbered("{k%d: 1},", n) + "]}"),
+    "documents that do not parse": lambda n: "---\n}\n" * (n // 6),
+    "documents of one word": lambda n: "---\na\n" * (n // 6),
+    "misspelt kinds": lambda n: numbered(
+        "---\n{apiVersion: keyvault.azure.com/v1, kind: Vaul%d, metadata: {name: a}}\n", n
+    ),
+    "misspelt groups": lambda n: numbered(
+        "---\n{apiVersion: keyvalt%d.azure.com/v1, kind: Vault, metadata: {name: a}}\n", n
+    ),
+    "items without a name": lambda n: f"{GROUPS}items: [{'{a},' * (n // 4)}]\n",
+    "items that are aliases": lambda n: f"{GROUPS}x: &a {{metadata: {{name: b}}}}\nitems: [{'*a,' * 6000}]\n",
+    "resources of a list": lambda n: f"{GROUPS}items: [{numbered('{metadata: {name: a%d}},', n)}]\n",
+    "a long id": lambda n: f"{SUBNET}spec: {{owner: {{armId: /subscriptions/{'a/' * (n // 2)}}}}}\n",
+    "a long id of pairs": lambda n: (
+        f"{SUBNET}spec: {{owner: {{armId: /subscriptions/a/providers/Microsoft.Network/a/a{'/a/a' * (n // 4)}}}}}\n"
+    ),
+    "a long name": lambda n: GROUP.replace("name: a", f"name: {'a' * n}") + "spec: {location: x}\n",
+}
+"""For `gitsync validate`."""
+
+IGNORE_FILES: Mapping[str, Callable[[int], str]] = {
+    "names": lambda n: numbered("name%d\n", n),
+    "stars": lambda n: numbered("*n%d*a\n", n),
+    "one line of stars": lambda n: "*a" * (n // 2) + "b\n",
+    "one line of folders": lambda n: "**/a/" * (n // 5) + "b\n",
+}
+
+RECORDS: Mapping[str, Callable[[int], str]] = {
+    "long keys around many values": lambda n: f"gitsync: {nested('[' + '1,' * (n // 4) + '1]', n // 2 // LEVELS)}\n",
+    "dependencies": lambda n: f"gitsync: {{dependsOn: [{'a,' * (n // 2)}]}}\n",
+    "empty lists": lambda n: f"gitsync: {{applied: [{'[],' * (n // 3)}]}}\n",
+}
+
+PLANS: Mapping[str, Callable[[int], str]] = {
+    "nested lists": lambda n: "[" * n,
+    "empty lists": lambda n: '{"nodes": [' + "[]," * (n // 3) + "1]}",
+    "small objects": lambda n: '{"nodes": [' + '{"":0},' * (n // 7) + "1]}",
+    "nodes": lambda n: (
+        '{"schema":1,"repository":"","revision":"","prune":true,"digestKey":"","nodes":{'
+        + numbered('"a.b/c/%d":{"action":"none"},', n)
+        + '"a.b/c/d":{}}}'
+    ),
+}
