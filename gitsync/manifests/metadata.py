@@ -100,11 +100,7 @@ def _read_strings(document: Document, member: str, problems: list[Problem]) -> d
         return {}
     if not isinstance(mapping, dict):
         message, hint = f"{field_path} is not a mapping.", "Write one `key: value` per line."
-        problems.append(
-            _make_problem(
-                document, "InvalidMetadata", ("metadata", member), message, "Write one `key: value` per line."
-            )
-        )
+        problems.append(_make_problem(document, "InvalidMetadata", ("metadata", member), message, hint))
         return {}
     for key, value in mapping.items():
         if not isinstance(value, str):
