@@ -25,6 +25,9 @@ from gitsync.redaction import truncate
 TEXTS: Final = make_map_type(STRING, STRING)
 """The type of `secret`, and of an expression that gives many keys."""
 
+EXPORTABLE: Final = (STRING, TEXTS)
+"""The types that an expression of an export may have."""
+
 _MOST_MISTAKES: Final = 3
 _SHOWN: Final = 200
 _LONGEST_COMPLAINT: Final = 1000  # it may quote a literal, or list the types of thousands of arguments

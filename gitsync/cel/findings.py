@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from gitsync.catalog.type_words import join_with_or
 from gitsync.cel.exported import find_expressions
-from gitsync.cel.expressions import TEXTS, CompiledExpression, build_environment, compile_expression, quote_expression
+from gitsync.cel.expressions import EXPORTABLE, TEXTS, CompiledExpression, build_environment, compile_expression, quote_expression
 from gitsync.cel.types.kinds import list_secret_names
 from gitsync.cel.types.types import STRING
 from gitsync.errors import ExpressionError
@@ -22,8 +22,6 @@ from gitsync.model.resource import Resource
 from gitsync.problems.field_path import FieldPath
 from gitsync.problems.finding import Finding, locate_finding
 from gitsync.problems.suggest import suggest
-
-_OUTPUTS: Final = (STRING, TEXTS)
 
 
 def check_expressions(resource: Resource, kind: Kind) -> tuple[Problem, ...]:
@@ -57,8 +55,8 @@ def _expressions(path: FieldPath, entry: Mapping[str, Any]) -> Iterator[tuple[Fi
 
 def _output(path: FieldPath, entry: Mapping[str, Any], program: CompiledExpression) -> Iterator[Finding]:
     """An expression gives one text for one key, or a map that has keys of its own."""
-    if program.type not in _OUTPUTS:
-        yield _wrong_type((*path, "value"), program, f"[{','.join(map(str, _OUTPUTS))}]")
+    if program.type not in EXPORTABLE:
+        yield _wrong_type((*path, "value"), program, f"[{','.join(map(str, EXPORTABLE))}]")
     elif program.type == STRING and not entry.get("key"):
         text = quote_expression(program.text)
         message = f"CEL expression with output type string must specify destination 'key', {text} does not."

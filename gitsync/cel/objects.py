@@ -1,7 +1,7 @@
 """The value of `self` when an expression is evaluated: a manifest and its status, read through the types of its kind.
 
 A field that is not set reads as the zero value of its type, as in ASO
-(docs/reference/reconciliation.md#export-expressions), so that `self.status.a.b` has a value while `a` is not there yet.
+(docs/expressions.md#presence), so that `self.status.a.b` has a value while `a` is not there yet.
 """
 
 from __future__ import annotations
@@ -10,13 +10,14 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from gitsync.cel.types.kinds import TypeFields, make_self_type
-from gitsync.cel.types.types import BOOL, BYTES, DOUBLE, INT, STRING, UINT, Type
-from gitsync.cel.values import EvaluationError, Uint
+from gitsync.cel.functions.times import parse_timestamp
+from gitsync.cel.types.types import BOOL, BYTES, DOUBLE, DYN, INT, STRING, TIME, TIMESTAMP, UINT, Type
+from gitsync.cel.values import EvaluationError, Timestamp, Uint
 from gitsync.model.facts import Kind
 from gitsync.model.resource import Resource
 from gitsync.validation.name_rules import find_azure_name as own_name
 
-_ZEROS: Final[Mapping[Type, Any]] = {STRING: "", INT: 0, UINT: Uint(0), DOUBLE: 0.0, BOOL: False, BYTES: b""}
+_ZEROS: Final[Mapping[Type, Any]] = {STRING: "", INT: 0, UINT: Uint(0), DOUBLE: 0.0, BOOL: False, BYTES: b"", TIMESTAMP: Timestamp(0)}  # fmt: skip
 
 
 class Object:
@@ -33,8 +34,21 @@ class Object:
         return convert_value(self._fields()[self._known(name)], self._raw(name))
 
     def has(self, name: str) -> bool:
-        """Whether a field is set, and to something else than its zero value."""
-        return bool(self._raw(name))
+        """Whether Go finds a field set: a pointer if it is there, any other field if it is not its zero value."""
+        raw, fields = self._raw(name), self._fields()
+        is_pointer = isinstance(fields, TypeFields) and fields.is_pointer(fields.spelt(name))
+        return raw is not None and (is_pointer or _is_set(fields[name], raw))
+
+    def is_zero(self) -> bool:
+        """Whether nothing is set."""
+        return not any(self.has(name) for name in self._fields())
+
+    def type_name(self) -> str:
+        return self._type.name
+
+    def to_json(self) -> dict[str, Any]:
+        """What is set, as in the manifest."""
+        return {name: value for name, value in self._data.items() if value is not None}
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Object) and other._type == self._type and other._data == self._data
@@ -59,8 +73,17 @@ class Object:
         return self._data.get(fields.spelt(known) if isinstance(fields, TypeFields) else known)
 
 
+def _is_set(type_: Type, raw: Any) -> bool:
+    """Whether a value of JSON is more than the zero value that Go has for a type that is no pointer."""
+    if type_ == TIME or type_ == TIMESTAMP:
+        return bool(raw)
+    if type_.fields is not None:
+        return not (isinstance(raw, Mapping) and Object(type_, raw).is_zero())
+    return type_.name in {"list", "map"} or type_ == DYN or bool(raw)
+
+
 def make_self(
-    resource: Resource, kind: Kind, status: Mapping[str, Any], *, azure_name: str = "", generation: int = 0
+    resource: Resource, kind: Kind, status: Mapping[str, Any], *, azure_name: str = "", generation: int = 1
 ) -> Object:
     """What `self` is for a manifest and its status (as `status.aso_status` makes it). `azure_name` is the name that the
     resource has in Azure, as far as the manifest does not give it; ASO fills it in as well.
@@ -75,17 +98,35 @@ def make_self(
     metadata = {
         "name": resource.key.name,
         "namespace": resource.key.namespace,
-        "labels": resource.labels,
-        "annotations": resource.annotations,
+        "labels": resource.labels or None,
+        "annotations": resource.annotations or None,
         "generation": generation,
     }
-    return Object(make_self_type(kind), {"metadata": metadata, "spec": spec, "status": status})
+    return make_object(
+        kind,
+        {
+            "apiVersion": f"{kind.gvk.group}/{resource.gvk.version}",
+            "kind": kind.gvk.kind,
+            "metadata": metadata,
+            "spec": spec,
+            "status": status,
+        },
+    )
+
+
+def make_object(kind: Kind, document: Mapping[str, Any]) -> Object:
+    """What `self` is for a whole object as an API server gives it: apiVersion, kind, metadata, spec and status."""
+    metadata = document.get("metadata")
+    embedded = metadata if isinstance(metadata, Mapping) else {}
+    return Object(make_self_type(kind), {**embedded, **document})
 
 
 def convert_value(type_: Type, raw: Any) -> Any:
     """What JSON says where a type is asked for; JSON of another shape stays what it is, and fails where it is used."""
     if raw is None:
         return _zero(type_)
+    if type_ == TIME:
+        return Object(TIME, {"Time": raw})
     if type_.fields is not None:
         return Object(type_, raw) if isinstance(raw, Mapping) else raw
     if read := _READ.get(type_.name):
@@ -111,7 +152,17 @@ def _int(_: Type, raw: Any) -> Any:
     return int(raw) if isinstance(raw, float) and raw.is_integer() else raw
 
 
-_READ: Final[Mapping[str, Callable[[Type, Any], Any]]] = {"list": _list, "map": _map, "double": _double, "int": _int}
+def _timestamp(_: Type, raw: Any) -> Any:
+    return parse_timestamp(raw) if isinstance(raw, str) else raw
+
+
+_READ: Final[Mapping[str, Callable[[Type, Any], Any]]] = {
+    "list": _list,
+    "map": _map,
+    "double": _double,
+    "int": _int,
+    "timestamp": _timestamp,
+}
 
 
 def _zero(type_: Type) -> Any:

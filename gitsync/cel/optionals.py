@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from gitsync.cel.values import NONE, Duration, EvaluationError, Optional, name_type
@@ -16,14 +16,15 @@ _ZEROS: Final[dict[str, Any]] = {
     "string": "",
     "bytes": b"",
     "duration": Duration(0),
-    "optional": NONE,
 }
 
 
 def is_zero(value: Any) -> bool:
     """Tell whether a value is the one that its type has where nothing is set."""
     kind = name_type(value)
-    if kind in {"list", "map", "object"}:
+    if kind == "object":
+        return bool(value.is_zero())
+    if kind in {"list", "map"}:
         return not value
     return kind in _ZEROS and bool(value == _ZEROS[kind])
 
@@ -34,10 +35,20 @@ def _value(optional: Optional) -> Any:
     return optional.value
 
 
+def _unwrap(items: Sequence[Any]) -> list[Any]:
+    if not all(isinstance(item, Optional) for item in items):
+        raise EvaluationError("unwrap: the list contains a value that is not optional")
+    return [item.value for item in items if item.present]
+
+
 FUNCTIONS: Final[dict[tuple[str, ...], Callable[..., Any]]] = {
     ("optional.none",): lambda: NONE,
     ("optional.of", "any"): Optional,
     ("optional.ofNonZeroValue", "any"): lambda value: NONE if is_zero(value) else Optional(value),
+    ("optional.unwrap", "list"): _unwrap,
+    ("unwrapOpt", "list"): _unwrap,
+    ("first", "list"): lambda items: Optional(items[0]) if items else NONE,
+    ("last", "list"): lambda items: Optional(items[-1]) if items else NONE,
     ("hasValue", "optional"): lambda optional: optional.present,
     ("value", "optional"): _value,
 }

@@ -9,7 +9,7 @@ and evaluator all speak of them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from types import NoneType
 from typing import Any, Final, Protocol, runtime_checkable
@@ -29,9 +29,12 @@ class Uint(int):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Timestamp:
-    """A point in time, in nanoseconds since 1970-01-01T00:00:00Z; from year 1 to year 9999."""
+    """A point in time, in nanoseconds since 1970-01-01T00:00:00Z; from year 1 to year 9999. `offset` is that of its
+    text, in seconds east of UTC; it is only written again, and two points are equal without it.
+    """
 
     nanoseconds: int
+    offset: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -66,6 +69,10 @@ class Struct(Protocol):
     def member(self, name: str) -> Any: ...
 
     def has(self, name: str) -> bool: ...
+
+    def is_zero(self) -> bool: ...
+
+    def type_name(self) -> str: ...
 
 
 class MapValue(Mapping[Any, Any]):
@@ -165,4 +172,4 @@ def _kind_of_class(cls: type) -> str:
 def find_type(value: Any) -> TypeValue:
     """What `type(value)` gives."""
     kind = name_type(value)
-    return TypeValue(_LONG_NAMES.get(kind, kind))
+    return TypeValue(value.type_name() if kind == "object" else _LONG_NAMES.get(kind, kind))

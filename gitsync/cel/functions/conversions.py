@@ -21,7 +21,7 @@ from gitsync.cel.functions.times import (
     write_duration,
     write_timestamp,
 )
-from gitsync.cel.values import Duration, EvaluationError, Uint, find_type
+from gitsync.cel.values import EvaluationError, Uint, find_type
 
 _INT: Final = re.compile(r"[+-]?[0-9]{1,50}")
 _UINT: Final = re.compile(r"[0-9]{1,50}")
@@ -138,5 +138,4 @@ FUNCTIONS: Final[dict[tuple[str, ...], Callable[..., Any]]] = {
     ("timestamp", "string"): parse_timestamp,
     ("timestamp", "int"): lambda seconds: make_timestamp(seconds * SECOND),
     ("duration", "string"): parse_duration,
-    ("duration", "int"): Duration,
 }

@@ -1,100 +1,108 @@
-"""`"…%s…".format([…])`: clauses, each with the value that it shows.
+"""`"…%s…".format([…])`: clauses, each with the value that it shows, as cel-go's string extension of version 3 does.
 
-`%s` shows everything, lists and maps included; `%d`, `%f`, `%e` numbers; `%b`, `%o`, `%x`, `%X` whole numbers in other
-bases, and text and bytes in hexadecimal. `%.3f` gives a precision, which is 6 by itself; `%%` is the sign (cel-spec,
-"strings", "Format"). Inside lists and maps text stands without quotes, and maps are sorted by their keys.
+`%s` shows everything but objects: lists and maps as literals, with text in quotes and keys sorted. `%d` shows whole
+numbers, `%f` and `%e` doubles in English (`1,234.500000`, `1.234500×10⁰³`), `%b`, `%o`, `%x`, `%X` whole numbers in
+other bases, and text and bytes in hexadecimal. `%.3f` gives a precision, which is 6 by itself; for `%e` it is a width.
 """
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from gitsync.cel.budget import EvaluationBudget
-from gitsync.cel.functions.conversions import decode_bytes, encode_text, format_plain_double
+from gitsync.cel.functions.conversions import decode_bytes, encode_text, format_double
+from gitsync.cel.functions.strings import quote_printable
 from gitsync.cel.functions.times import write_duration, write_timestamp
+from gitsync.cel.syntax.clauses import Clause, split_clauses
 from gitsync.cel.values import EvaluationError, find_type, name_type
 
-_CLAUSE: Final = re.compile(r"%(?:(%)|(?:\.([0-9]{1,9}))?([sdfebxXo])|())", re.ASCII)
-_MOST_DIGITS: Final = 1000
 _PRECISION: Final = 6
+_RAISED: Final = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
+_ENDLESS: Final = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+"""The texts that stand for a double: JSON has no number for them."""
 
 
 def format_text(budget: EvaluationBudget, template: str, values: Sequence[Any]) -> str:
     """Put values into a template. Raises EvaluationError for an unknown clause, and for one without its value."""
     shown: list[str] = []
-    after = given = 0
-    for clause in _CLAUSE.finditer(template):
-        shown.append(template[after : clause.start()])
-        after = clause.end()
-        if clause[1]:
-            shown.append("%")
-            continue
-        if given >= len(values):
-            raise EvaluationError("format: there are more clauses than values")
-        shown.append(_clause(budget, clause[3], clause[2], values[given]))
-        given += 1
-    text = "".join([*shown, template[after:]])
+    rest = iter(values)
+    try:
+        for part in split_clauses(template):
+            shown.append(part if isinstance(part, str) else _clause(budget, part, next(rest)))
+    except ValueError as error:
+        raise EvaluationError(f"format: {error}") from None
+    except StopIteration:
+        raise EvaluationError("format: there are more clauses than values") from None
+    text = "".join(shown)
     budget.weigh(text)
     return text
 
 
-def _clause(budget: EvaluationBudget, letter: str | None, digits: str | None, value: Any) -> str:
-    if letter is None:
-        raise EvaluationError("format: unrecognized clause; use %s %d %f %e %b %o %x %X, or %% for a percent sign")
-    precision = _PRECISION if digits is None else int(digits)
-    if precision > _MOST_DIGITS:
-        raise EvaluationError(f"format: a precision is at most {_MOST_DIGITS}")
+def _clause(budget: EvaluationBudget, clause: Clause, value: Any) -> str:
+    precision = _PRECISION if clause.precision is None else clause.precision
+    budget.characters(precision)
     budget.weigh(value)
-    if letter == "s":
+    if clause.letter == "s":
         return _show(budget, value)
-    kind = name_type(value)
-    write = _WRITERS.get((letter, kind))
+    given = _ENDLESS.get(value, value) if clause.letter in "fe" and isinstance(value, str) else value
+    write = _WRITERS.get((clause.letter, name_type(given)))
     if write is None:
-        raise EvaluationError(f"format: %{letter} cannot show a value of type {find_type(value).name}")
-    return write(value, precision)
+        raise _refusal(clause.letter, value)
+    return write(given, precision)
 
 
-def _show(budget: EvaluationBudget, value: Any) -> str:
+def _refusal(letter: str, value: Any) -> EvaluationError:
+    return EvaluationError(f"format: %{letter} cannot show a value of type {find_type(value).name}")
+
+
+def _show(budget: EvaluationBudget, value: Any, inner: bool = False) -> str:  # noqa: FBT001, FBT002 - inside a list or map
     budget.step()
-    kind = name_type(value)
-    if kind == "list":
-        return f"[{', '.join(_show(budget, item) for item in value)}]"
-    if kind == "map":
-        return _show_map(budget, value)
-    show = _SHOWN.get(kind)
+    match name_type(value):
+        case "list":
+            return f"[{', '.join(_show(budget, item, inner=True) for item in value)}]"
+        case "map":
+            return _show_map(budget, value)
+        case kind:
+            show = _INNER.get(kind) if inner else None
+            show = show or _SHOWN.get(kind)
     if show is None:
-        raise EvaluationError(f"format: %s cannot show a value of type {find_type(value).name}")
+        raise _refusal("s", value)
     text = show(value)
     budget.weigh(text)
     return text
 
 
 def _show_map(budget: EvaluationBudget, value: Mapping[Any, Any]) -> str:
-    entries = sorted((_show(budget, key), _show(budget, entry)) for key, entry in value.items())
-    return f"{{{', '.join(f'{key}: {entry}' for key, entry in entries)}}}"
+    if any(name_type(key) == "double" for key in value):
+        raise EvaluationError("format: %s cannot show a key of type double")
+    entries = [(_show(budget, key, inner=True), _show(budget, entry, inner=True)) for key, entry in value.items()]
+    return f"{{{', '.join(f'{key}:{entry}' for key, entry in sorted(entries))}}}"
 
 
 def _endless(number: float) -> str:
-    return "NaN" if math.isnan(number) else f"{'-' if number < 0 else ''}Infinity"
-
-
-def _decimal(number: float, _precision: int = 0) -> str:
-    return format_plain_double(number) if math.isfinite(number) else _endless(number)
+    return "NaN" if math.isnan(number) else f"{'-' if number < 0 else ''}∞"
 
 
 def _fixed(number: float, precision: int) -> str:
-    return f"{float(number):.{precision}f}" if math.isfinite(number) else _endless(number)
+    return f"{number or 0.0:,.{precision}f}" if math.isfinite(number) else _endless(number)
 
 
-def _scientific(number: float, precision: int) -> str:
-    return f"{float(number):.{precision}e}" if math.isfinite(number) else _endless(number)
+def _scientific(number: float, width: int) -> str:
+    """Six digits after the point; the number after the point of a clause is a width."""
+    if not math.isfinite(number):
+        return _endless(number).rjust(width)
+    digits, _, power = f"{number or 0.0:.{_PRECISION}e}".partition("e")
+    return f"{digits}×10{power.removeprefix('+').translate(_RAISED)}".rjust(width)
 
 
 def _in_base(letter: str) -> Callable[[int, int], str]:
     return lambda number, _precision: format(int(number), letter)
+
+
+def _inner_double(number: float) -> str:
+    return f"{number:.6f}" if math.isfinite(number) else f'"{format_double(number)}"'
 
 
 _SHOWN: Final[dict[str, Callable[[Any], str]]] = {
@@ -102,19 +110,26 @@ _SHOWN: Final[dict[str, Callable[[Any], str]]] = {
     "bool": lambda truth: "true" if truth else "false",
     "int": str,
     "uint": str,
-    "double": _decimal,
+    "double": format_double,
     "string": lambda text: text,
     "bytes": decode_bytes,
     "timestamp": write_timestamp,
     "duration": write_duration,
     "type": lambda named: named.name,
 }
+_INNER: Final[dict[str, Callable[[Any], str]]] = {
+    "double": _inner_double,
+    "string": quote_printable,
+    "bytes": lambda raw: f"b{quote_printable(decode_bytes(raw))}",
+    "timestamp": lambda time: f'timestamp("{write_timestamp(time)}")',
+    "duration": lambda length: f'duration("{write_duration(length)}")',
+}
+"""What is shown otherwise inside of a list or a map: as a literal."""
 
 _WRITERS: Final[dict[tuple[str, str], Callable[[Any, int], str]]] = {
-    ("d", "double"): _decimal,
     **{(letter, kind): _in_base(letter) for letter in "dboxX" for kind in ("int", "uint")},
-    **{("f", kind): _fixed for kind in ("int", "uint", "double")},
-    **{("e", kind): _scientific for kind in ("int", "uint", "double")},
+    ("f", "double"): _fixed,
+    ("e", "double"): _scientific,
     ("b", "bool"): lambda truth, _: "1" if truth else "0",
     ("x", "string"): lambda text, _: encode_text(text).hex(),
     ("X", "string"): lambda text, _: encode_text(text).hex().upper(),

@@ -25,6 +25,28 @@ _TENANT: Final = (_RESOURCES, "tenants")
 
 
 @dataclass(frozen=True, slots=True)
+class ResourceType:
+    """A type of resource as expressions see it: the namespace of its provider, and the rest."""
+
+    namespace: str = ""
+    type: str = ""
+
+    def member(self, name: str) -> Any:
+        if name not in {"namespace", "type"}:
+            raise EvaluationError(f"no such key: {name}")
+        return self.namespace if name == "namespace" else self.type
+
+    def has(self, name: str) -> bool:
+        return bool(self.member(name))
+
+    def is_zero(self) -> bool:
+        return not (self.namespace or self.type)
+
+    def type_name(self) -> str:
+        return "cel.ResourceType"
+
+
+@dataclass(frozen=True, slots=True)
 class ResourceId:
     """An id as expressions see it: an object, whose unset fields read as empty text."""
 
@@ -42,7 +64,15 @@ class ResourceId:
         return _MEMBERS[name](self)
 
     def has(self, name: str) -> bool:
+        if name == "resourceType":
+            return any(self.type)
         return self.parent is not None if name == "parent" else bool(self.member(name))
+
+    def is_zero(self) -> bool:
+        return self == ResourceId()
+
+    def type_name(self) -> str:
+        return "cel.ResourceID"
 
 
 _MEMBERS: Final[dict[str, Callable[[ResourceId], Any]]] = {
@@ -51,7 +81,7 @@ _MEMBERS: Final[dict[str, Callable[[ResourceId], Any]]] = {
     "resourceGroupName": lambda id_: id_.group,
     "provider": lambda id_: id_.provider,
     "location": lambda id_: id_.location,
-    "resourceType": lambda id_: {"namespace": id_.type[0], "type": id_.type[1]},
+    "resourceType": lambda id_: ResourceType(*id_.type),
     "name": lambda id_: id_.name,
 }
 

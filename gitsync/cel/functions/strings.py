@@ -93,6 +93,19 @@ def quote_literal(text: str) -> str:
     return f'"{text.translate(_ESCAPES)}"'
 
 
+def quote_printable(text: str) -> str:
+    """Write a text as Go's %q does: what is not printable as an escape."""
+    return f'"{"".join(map(_printable, text))}"'
+
+
+def _printable(letter: str) -> str:
+    short = _ESCAPES.get(ord(letter))
+    if short is not None or letter.isprintable():
+        return short or letter
+    code = ord(letter)
+    return f"\\x{code:02x}" if code < 0x80 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
 FUNCTIONS: Final[dict[tuple[str, ...], Callable[..., Any]]] = {
     ("size", "string"): len,
     ("size", "bytes"): len,

@@ -39,10 +39,11 @@ _POINT: Final = re.compile(r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d+
 _OFFSET: Final = re.compile(r"([+-]?)(\d\d):(\d\d)", re.ASCII)
 
 
-def make_timestamp(nanoseconds: int) -> Timestamp:
+def make_timestamp(nanoseconds: int, offset: int = 0) -> Timestamp:
+    """A point in time, with the offset from UTC in seconds that its text has. EvaluationError out of its range."""
     if not _FIRST <= nanoseconds <= _LAST:
         raise EvaluationError("timestamp out of range: years are from 1 to 9999")
-    return Timestamp(nanoseconds)
+    return Timestamp(nanoseconds, offset)
 
 
 def make_duration(nanoseconds: int) -> Duration:
@@ -69,7 +70,8 @@ def parse_timestamp(text: str) -> Timestamp:
     if int(hours or 0) > 23 or int(minutes or 0) > 59:
         raise EvaluationError("timestamp: there is no such offset from UTC")
     offset = (int(hours or 0) * _HOUR + int(minutes or 0) * _MINUTE) * (-1 if sign == "-" else 1)
-    return make_timestamp((moment - _EPOCH) // timedelta(seconds=1) * SECOND + _nanoseconds(fraction) - offset)
+    local = (moment - _EPOCH) // timedelta(seconds=1) * SECOND + _nanoseconds(fraction)
+    return make_timestamp(local - offset, offset // SECOND)
 
 
 def _decimal(nanoseconds: int) -> str:
@@ -78,9 +80,18 @@ def _decimal(nanoseconds: int) -> str:
 
 
 def write_timestamp(time: Timestamp) -> str:
+    """Write RFC 3339, with the offset that the text of the time had."""
     seconds, rest = divmod(time.nanoseconds, SECOND)
-    moment = _EPOCH + timedelta(seconds=seconds)
-    return f"{moment.replace(tzinfo=None).isoformat()}{_decimal(rest)}Z"
+    try:
+        moment = _EPOCH.replace(tzinfo=None) + timedelta(seconds=seconds + time.offset)
+    except OverflowError:
+        raise EvaluationError("timestamp out of range: years are from 1 to 9999") from None
+    return f"{moment.isoformat()}{_decimal(rest)}{_write_offset(time.offset)}"
+
+
+def _write_offset(seconds: int) -> str:
+    hours, minutes = divmod(abs(seconds) // 60, 60)
+    return f"{'-' if seconds < 0 else '+'}{hours:02}:{minutes:02}" if seconds else "Z"
 
 
 def parse_duration(text: str) -> Duration:
@@ -158,7 +169,7 @@ def _whole(unit: int) -> Callable[[Duration], int]:
 
 
 def _moved(time: Timestamp, length: Duration) -> Timestamp:
-    return make_timestamp(time.nanoseconds + length.nanoseconds)
+    return make_timestamp(time.nanoseconds + length.nanoseconds, time.offset)
 
 
 FUNCTIONS: Final[dict[tuple[str, ...], Callable[..., Any]]] = {
@@ -170,7 +181,7 @@ FUNCTIONS: Final[dict[tuple[str, ...], Callable[..., Any]]] = {
     ("_+_", "timestamp", "duration"): _moved,
     ("_+_", "duration", "timestamp"): lambda length, time: _moved(time, length),
     ("_+_", "duration", "duration"): lambda one, other: make_duration(one.nanoseconds + other.nanoseconds),
-    ("_-_", "timestamp", "duration"): lambda time, length: make_timestamp(time.nanoseconds - length.nanoseconds),
+    ("_-_", "timestamp", "duration"): lambda time, length: make_timestamp(time.nanoseconds - length.nanoseconds, time.offset),
     ("_-_", "timestamp", "timestamp"): lambda one, other: make_duration(one.nanoseconds - other.nanoseconds),
     ("_-_", "duration", "duration"): lambda one, other: make_duration(one.nanoseconds - other.nanoseconds),
     ("-_", "duration"): lambda length: make_duration(-length.nanoseconds),

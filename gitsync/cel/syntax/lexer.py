@@ -28,6 +28,7 @@ _FORMS: Final = (
     ("uint", r"(?:0x[0-9a-fA-F]+|\d+)[uU]"),
     ("int", r"0x[0-9a-fA-F]+|\d+"),
     ("name", r"[_a-zA-Z][_a-zA-Z0-9]*"),
+    ("quoted", r"`[a-zA-Z0-9_.\-/ ]+`"),
     ("sign", r"&&|\|\||[=!<>]=|[-+*/%!<>?:.,()\[\]{}]"),
 )
 _WORD: Final = re.compile("|".join(f"(?P<{name}>{form})" for name, form in _FORMS), re.DOTALL | re.ASCII)

@@ -34,13 +34,16 @@ _TWO: Final = {
     "all": (1,),
     "exists": (1,),
     "exists_one": (1,),
+    "existsOne": (1,),
     "transformList": (1, 2),
     "transformMap": (1, 2),
     "transformMapEntry": (1, 2),
 }
 _ALSO: Final = {"existsOne": "exists_one"}
+"""Other names of macros. With one variable, exists_one has no other."""
+
 _FORMS: Final = {
-    (name, variables + args): MacroForm(name, variables, args)
+    (name, variables + args): MacroForm(_ALSO.get(name, name), variables, args)
     for variables, names in ((1, _ONE), (2, _TWO))
     for name, counts in names.items()
     for args in counts
@@ -49,7 +52,7 @@ _FORMS: Final = {
 
 def match_macro(name: str, over: ExpressionNode, given: tuple[ExpressionNode, ...], at: Position) -> Macro | None:
     """The macro that a method call stands for; None where it is a method. ValueError where a variable is no name."""
-    form = _FORMS.get((_ALSO.get(name, name), len(given)))
+    form = _FORMS.get((name, len(given)))
     if form is None:
         return None
     variables = _names(given[: form.variables])

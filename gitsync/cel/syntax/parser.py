@@ -150,6 +150,8 @@ class _Parser:
 
     def _member(self, node: ExpressionNode, dot: Token) -> ExpressionNode:
         is_optional = self._took("?") is not None
+        if self._next.form == "quoted":
+            return Select(node, self._take().text.strip("`"), dot.at, optional=is_optional)
         name = self._name("a field's name", _NOT_SELECTABLE).text
         if is_optional:
             return Select(node, name, dot.at, optional=True)

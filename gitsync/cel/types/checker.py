@@ -22,6 +22,7 @@ from gitsync.cel.syntax.tree import (
     Position,
     Select,
 )
+from gitsync.cel.types.format_check import check_format
 from gitsync.cel.types.inference import Inference
 from gitsync.cel.types.ranges import bind_types, infer_macro
 from gitsync.cel.types.signatures import VARIADIC, list_overloads
@@ -87,12 +88,17 @@ class _Checker:
         self.secrets: set[str] = set()
         self.uses_secret_whole = False
         self._inference = Inference()
+        self._seen: dict[int, Type] = {}  # by identity: the tree outlives the walk
         self._scopes: list[Mapping[str, Type]] = [variables]
 
     def settled(self, type_: Type) -> Type:
         return self._inference.settled(type_)
 
     def type_of(self, node: ExpressionNode) -> Type:
+        self._seen[id(node)] = type_ = self._type_of(node)
+        return type_
+
+    def _type_of(self, node: ExpressionNode) -> Type:
         match node:
             case Literal() | Ident():
                 return self._ident(node) if isinstance(node, Ident) else _LITERALS[type(node.value)]
@@ -178,10 +184,17 @@ class _Checker:
             return self._wrong(node.at, f"undeclared reference to '{node.function}' (in container '')", hint)
         args = tuple(map(self.type_of, node.args))
         if node.target is not None:
-            return self._overload(node.function, (self.type_of(node.target), *args), node.at, is_method=True)
+            found = self._overload(node.function, (self.type_of(node.target), *args), node.at, is_method=True)
+            return self._format(node, found) if node.function == "format" else found
         if node.function in VARIADIC and len(args) > 1:
             args = (make_list_type(self._inference.joined(args)),)
         return self._overload(node.function, args, node.at)
+
+    def _format(self, node: FunctionCall, found: Type) -> Type:
+        """The clauses of a literal format string are checked as well; its values have been seen by then."""
+        for at, said in check_format(node, lambda value: self.settled(self._seen.get(id(value), DYN))):
+            self._wrong(at, said)
+        return found
 
     def _overload(self, name: str, given: tuple[Type, ...], at: Position, *, is_method: bool = False) -> Type:
         rows = (row for row in list_overloads().get(name, ()) if row.is_method is is_method)

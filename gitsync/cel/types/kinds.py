@@ -11,12 +11,14 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from gitsync.catalog.aso_types import ASO_TYPES
+from gitsync.cel.types.presence import IsPointer, is_azure_pointer, is_kubernetes_pointer
 from gitsync.cel.types.types import (
     BOOL,
     DOUBLE,
     DYN,
     INT,
     STRING,
+    TIME,
     Type,
     make_list_type,
     make_map_type,
@@ -24,8 +26,10 @@ from gitsync.cel.types.types import (
 )
 from gitsync.model.facts import Field, FieldType, Kind, TypeFacts
 
-_SCALARS: Final = {"string": STRING, "boolean": BOOL, "integer": INT, "number": DOUBLE, "any": DYN}
+_SCALARS: Final = {"string": STRING, "boolean": BOOL, "integer": INT, "number": DOUBLE, "any": DYN, "time": TIME}
 _TEXT: Final[Field] = {"type": "string"}
+_TRUTH: Final[Field] = {"type": "boolean"}
+_TIME: Final[Field] = {"type": "time"}
 _NUMBER: Final[Field] = {"type": "integer"}
 _TEXTS: Final[Field] = {"type": {"map": "string"}}
 _OWN: Final[Mapping[str, TypeFacts]] = {
@@ -34,28 +38,67 @@ _OWN: Final[Mapping[str, TypeFacts]] = {
         "fields": {
             **dict.fromkeys(("type", "status", "severity", "reason", "message"), _TEXT),
             "observedGeneration": _NUMBER,
+            "lastTransitionTime": _TIME,
         }
     },
+    "ownerReference": {
+        "fields": {
+            **dict.fromkeys(("apiVersion", "kind", "name", "uid"), _TEXT),
+            **dict.fromkeys(("controller", "blockOwnerDeletion"), _TRUTH),
+        }
+    },
+    "managedFieldsEntry": {
+        "fields": {
+            **dict.fromkeys(("manager", "operation", "apiVersion", "fieldsType", "subresource"), _TEXT),
+            "time": _TIME,
+            "fieldsV1": {"type": "fieldsV1"},
+        }
+    },
+    "fieldsV1": {"fields": {}},
     "metadata": {
         "fields": {
             **dict.fromkeys(("name", "generateName", "namespace", "uid", "resourceVersion", "selfLink"), _TEXT),
-            "generation": _NUMBER,
+            **dict.fromkeys(("generation", "deletionGracePeriodSeconds"), _NUMBER),
+            **dict.fromkeys(("creationTimestamp", "deletionTimestamp"), _TIME),
             "labels": _TEXTS,
             "annotations": _TEXTS,
             "finalizers": {"type": {"list": "string"}},
+            "ownerReferences": {"type": {"list": "ownerReference"}},
+            "managedFields": {"type": {"list": "managedFieldsEntry"}},
         }
     },
 }
-"""Types that are ASO's and Kubernetes' own. Points in time are left out: nothing tells them without a cluster."""
+"""Types that are ASO's and Kubernetes' own (apimachinery's ObjectMeta, ASO's Condition)."""
+
+_GO_NAMES: Final[Mapping[str, str]] = {
+    "knownOwner": "genruntime.KnownResourceReference",
+    "arbitraryOwner": "genruntime.ArbitraryOwnerReference",
+    "reference": "genruntime.ResourceReference",
+    "wellKnownReference": "genruntime.WellKnownResourceReference",
+    "secretReference": "genruntime.SecretReference",
+    "secretMapReference": "genruntime.SecretMapReference",
+    "configMapReference": "genruntime.ConfigMapReference",
+    "secretDestination": "genruntime.SecretDestination",
+    "configMapDestination": "genruntime.ConfigMapDestination",
+    "destinationExpression": "core.DestinationExpression",
+    "condition": "conditions.Condition",
+    "metadata": "v1.ObjectMeta",
+    "ownerReference": "v1.OwnerReference",
+    "managedFieldsEntry": "v1.ManagedFieldsEntry",
+    "fieldsV1": "v1.FieldsV1",
+}
+"""What Go calls the types above, and so what messages and `type()` call them."""
 
 _KEYWORDS: Final = frozenset({"true", "false", "null", "in"})
 _ESCAPES: Final = {"__": "__underscores__", ".": "__dot__", "-": "__dash__", "/": "__slash__"}
 
 
 def make_self_type(kind: Kind) -> Type:
-    """The type of `self` for manifests of this kind and version; apiVersion and kind are not selectable."""
-    types: Mapping[str, TypeFacts] = {**kind.types, "self": {"fields": _fields_of_self(kind)}}
-    return make_struct_type(f"{kind.gvk.group}.{kind.gvk.kind}", TypeFields(types, types["self"]))
+    """The type of `self` for manifests of this kind and version. The fields of its metadata are its own as well
+    (`self.namespace`), since Go embeds them.
+    """
+    fields = TypeFields(kind.types, {"fields": _fields_of_self(kind)}, kind.gvk.version, is_kubernetes_pointer)
+    return make_struct_type(f"{kind.gvk.version}.{kind.gvk.kind}", fields)
 
 
 def list_secret_names(kind: Kind) -> tuple[str, ...]:
@@ -79,13 +122,20 @@ def escape_name(name: str) -> str:
 
 
 class TypeFields(Mapping[str, Type]):
-    """The fields of a type by the names that expressions give them; a field's type is worked out when asked for."""
+    """The fields of a type by the names that expressions give them; a field's type is worked out when asked for.
 
-    __slots__ = ("_facts", "_spelt", "_types", "_worked_out")
+    `package` is that of the kind's version in Go.
+    """
 
-    def __init__(self, types: Mapping[str, TypeFacts], facts: TypeFacts) -> None:
+    __slots__ = ("_facts", "_package", "_spelt", "_types", "_worked_out", "is_pointer")
+
+    def __init__(
+        self, types: Mapping[str, TypeFacts], facts: TypeFacts, package: str, is_pointer: IsPointer
+    ) -> None:
         self._types = types
         self._facts = facts
+        self._package = package
+        self.is_pointer = is_pointer
         self._spelt = {escape_name(name): name for name in facts["fields"]}
         self._worked_out: dict[str, Type] = {}
 
@@ -106,18 +156,25 @@ class TypeFields(Mapping[str, Type]):
 
     def _type(self, type_: FieldType) -> Type:
         if isinstance(type_, str):
-            return _SCALARS.get(type_) or make_struct_type(type_, TypeFields(_OWN, _OWN[type_]))
+            return _SCALARS.get(type_) or self._own(type_)
         if "base" in type_:
             return self._type(type_["base"])
         if "ref" in type_:
-            return make_struct_type(type_["ref"], TypeFields(self._types, self._types[type_["ref"]]))
+            fields = TypeFields(self._types, self._types[type_["ref"]], self._package, is_azure_pointer)
+            return make_struct_type(f"{self._package}.{type_['ref']}", fields)
         if "list" in type_:
             return make_list_type(self._type(type_["list"]))
         return make_map_type(STRING, self._type(type_["map"]))
 
+    def _own(self, name: str) -> Type:
+        return make_struct_type(_GO_NAMES[name], TypeFields(_OWN, _OWN[name], self._package, is_kubernetes_pointer))
+
 
 def _fields_of_self(kind: Kind) -> Mapping[str, Field]:
     return {
+        **_OWN["metadata"]["fields"],
+        "apiVersion": _TEXT,
+        "kind": _TEXT,
         "metadata": {"type": "metadata"},
         "spec": {"type": {"ref": kind.spec}},
         "status": {"type": {"ref": kind.status}},

@@ -102,7 +102,6 @@ timestamp(string) -> timestamp
 timestamp(int) -> timestamp
 duration(duration) -> duration
 duration(string) -> duration
-duration(int) -> duration
 """
 
 _OF_TIME: Final = """
@@ -148,6 +147,10 @@ _OF_OPTIONALS: Final = """
 optional.of(A) -> optional_type(A)
 optional.ofNonZeroValue(A) -> optional_type(A)
 optional.none() -> optional_type(A)
+optional.unwrap(list(optional_type(A))) -> list(A)
+list(optional_type(A)).unwrapOpt() -> list(A)
+list(A).first() -> optional_type(A)
+list(A).last() -> optional_type(A)
 optional_type(A).hasValue() -> bool
 optional_type(A).value() -> A
 optional_type(A).or(optional_type(A)) -> optional_type(A)
@@ -225,16 +228,13 @@ def _spelled_out(line: str) -> Iterator[str]:
 
 
 def _comparisons() -> Iterator[str]:
-    """Numbers compare with numbers of other types; so do they for `==`, where CEL's own checker is stricter than its
-    evaluation.
-    """
+    """Numbers compare with numbers of other types, but are never equal to them: the checker refuses `1 == 1.0`."""
     mixed = [(one, other) for one in _NUMBERS for other in _NUMBERS if one != other]
     for sign in ("_<_", "_<=_", "_>_", "_>=_"):
         alike = ((type_, type_) for type_ in (*_NUMBERS, *_ORDERED))
         yield from (f"{sign}({one}, {other}) -> bool" for one, other in (*alike, *mixed))
     for sign in ("_==_", "_!=_"):
         yield f"{sign}(A, A) -> bool"
-        yield from (f"{sign}({one}, {other}) -> bool" for one, other in mixed)
 
 
 def _read(line: str) -> tuple[str, Overload]:

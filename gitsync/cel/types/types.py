@@ -78,14 +78,17 @@ _PARTS_OF_ID: dict[str, Type] = {
     "resourceGroupName": STRING,
     "provider": STRING,
     "location": STRING,
-    "resourceType": make_struct_type("aso.ResourceType", {"namespace": STRING, "type": STRING}),
+    "resourceType": make_struct_type("cel.ResourceType", {"namespace": STRING, "type": STRING}),
     "name": STRING,
 }
-RESOURCE_ID: Final = make_struct_type("aso.ResourceId", _PARTS_OF_ID)
+RESOURCE_ID: Final = make_struct_type("cel.ResourceID", _PARTS_OF_ID)
 """What aso.parseResourceId makes of an ARM id; the parent of an id is an id
 (docs/reference/reconciliation.md#export-expressions).
 """
 _PARTS_OF_ID["parent"] = RESOURCE_ID
+
+TIME: Final = make_struct_type("v1.Time", {"Time": TIMESTAMP})
+"""A point in time in the metadata of Kubernetes: Go's struct, whose one field is the timestamp."""
 
 NAMED: Final[Mapping[str, Type]] = {
     **{type_.name: type_ for type_ in (BOOL, INT, UINT, DOUBLE, STRING, BYTES)},

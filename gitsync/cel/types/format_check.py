@@ -1,0 +1,82 @@
+"""Whether a literal format string fits the list literal that it is given (cel-go's string extension, version 3, which
+reports both while it compiles).
+
+Separate from the checker, which knows functions by their signatures: `format` takes a list of any types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from gitsync.cel.syntax.clauses import Clause, split_clauses
+from gitsync.cel.syntax.tree import ExpressionNode, FunctionCall, ListOf, Literal, MapOf, Position
+from gitsync.cel.types.types import Type
+
+TypeOf = Callable[[ExpressionNode], Type]
+"""The type of a part of the expression, as far as it is known."""
+
+_WHOLE: Final = frozenset({"int", "uint"})
+_FRACTION: Final = frozenset({"double", "string"})
+_TEXT: Final = frozenset({
+    "list", "map", "int", "uint", "double", "bool", "string", "timestamp", "bytes", "duration", "type", "null",
+})  # fmt: skip
+_TAKEN: Final = {
+    "s": _TEXT,
+    "d": _WHOLE,
+    "o": _WHOLE,
+    "b": _WHOLE | {"bool"},
+    "x": _WHOLE | {"string", "bytes"},
+    "X": _WHOLE | {"string", "bytes"},
+    "f": _FRACTION,
+    "e": _FRACTION,
+}
+"""The types that a clause takes. `%f` and `%e` take text since "NaN" and "Infinity" are text."""
+
+
+def check_format(call: FunctionCall, type_of: TypeOf) -> Iterator[tuple[Position, str]]:
+    """The mistakes of a call of `format`, with their positions; none if its parts are no literals."""
+    template, values = _literals(call)
+    if template is None or values is None:
+        return
+    try:
+        clauses = [part for part in split_clauses(template) if isinstance(part, Clause)]
+    except ValueError as error:
+        yield call.at, f"could not parse formatting clause: {error}"
+        return
+    if len(clauses) > len(values):
+        yield call.at, f"index {len(values)} out of range: there are more clauses than values"
+    elif len(clauses) < len(values):
+        yield call.at, f"too many arguments supplied to string.format (expected {len(clauses)}, got {len(values)})"
+    for clause, value in zip(clauses, values, strict=False):
+        yield from _check_value(clause, value, type_of)
+
+
+def _literals(call: FunctionCall) -> tuple[str | None, list[ExpressionNode] | None]:
+    template = call.target.value if isinstance(call.target, Literal) else None
+    values = call.args[0] if len(call.args) == 1 else None
+    return (
+        template if isinstance(template, str) else None,
+        [item for item, _ in values.items] if isinstance(values, ListOf) else None,
+    )
+
+
+def _check_value(clause: Clause, value: ExpressionNode, type_of: TypeOf) -> Iterator[tuple[Position, str]]:
+    type_ = type_of(value)
+    if type_.name != "dyn" and type_.name not in _TAKEN[clause.letter]:
+        said = f"%{clause.letter} cannot show a value of type {type_.name}"
+        yield value.at, f"error during formatting: {said}"
+    elif clause.letter == "s":
+        for inner in _parts(value):
+            yield from _check_value(clause, inner, type_of)
+
+
+def _parts(value: ExpressionNode) -> tuple[ExpressionNode, ...]:
+    """What a literal of a list or a map contains, which `%s` shows as well."""
+    match value:
+        case ListOf():
+            return tuple(item for item, _ in value.items)
+        case MapOf():
+            return tuple(part for key, entry, _ in value.entries for part in (key, entry))
+        case _:
+            return ()
