@@ -82,9 +82,7 @@ def answer_program(program: CompiledExpression, subject: Object, secrets: Mappin
         value = evaluate(program.tree, {"self": subject, "secret": secrets})
     except EvaluationError as error:
         return Answer(stage=Stage.EVAL, error=error.message, secrets=asked, exportable=exportable)
-    return Answer(
-        stage=Stage.VALUE, type=find_type(value).name, value=value, secrets=asked, exportable=exportable
-    )
+    return Answer(stage=Stage.VALUE, type=find_type(value).name, value=value, secrets=asked, exportable=exportable)
 
 
 _WITHOUT_VALUE: Final = ("v", "cel.")

@@ -7,11 +7,20 @@ Separate from compiling: this module adds the field and the line of a problem, a
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any
 
 from gitsync.catalog.type_words import join_with_or
 from gitsync.cel.exported import find_expressions
-from gitsync.cel.expressions import EXPORTABLE, TEXTS, CompiledExpression, build_environment, compile_expression, quote_expression
+from gitsync.cel.expressions import (
+    EXPORTABLE,
+    TEXTS,
+    CompiledExpression,
+    build_environment,
+    compile_expression,
+    quote_expression,
+)
+from gitsync.cel.syntax.extras import list_extras
+from gitsync.cel.syntax.secret_names import list_selected_secrets
 from gitsync.cel.types.kinds import list_secret_names
 from gitsync.cel.types.types import STRING
 from gitsync.errors import ExpressionError
@@ -41,6 +50,8 @@ def _of_entry(path: FieldPath, holder: Holder, entry: Mapping[str, Any], kind: K
             continue
         yield from _output(path, entry, program) if here == (*path, "value") else _text(here, program)
         yield from _secrets(here, program, kind) if holder is Holder.SECRET else _no_secrets(here, program)
+        yield from _more_than_aso(here, program)
+        yield from _unread_by_aso(here, program) if holder is Holder.SECRET and here == (*path, "value") else ()
         yield from _shown(here, program) if holder is Holder.SECRET and here != (*path, "value") else ()
 
 
@@ -97,6 +108,29 @@ def _secrets(path: FieldPath, program: CompiledExpression, kind: Kind) -> Iterat
             level=Level.WARNING,
             message=f"expression {quote_expression(program.text)} uses secret without the name of a secret.",
             hint="Name the secrets, as in secret.primaryKey: gitsync reads only named secrets from Azure.",
+        )
+
+
+def _more_than_aso(path: FieldPath, program: CompiledExpression) -> Iterator[Finding]:
+    """A function that is in the way of going back to ASO, or of a cluster that runs ASO on the same manifests."""
+    for name in list_extras(program.tree):
+        yield Finding(
+            code="RefusedByAso",
+            path=path,
+            level=Level.WARNING,
+            message=f"expression {quote_expression(program.text)} uses {name}, which ASO does not have.",
+            hint=f"Write it without {name} if ASO reads the manifest, too: ASO refuses it.",
+        )
+
+
+def _unread_by_aso(path: FieldPath, program: CompiledExpression) -> Iterator[Finding]:
+    for name in sorted(program.secrets - list_selected_secrets(program.tree)):
+        yield Finding(
+            code="RefusedByAso",
+            path=path,
+            level=Level.WARNING,
+            message=f"expression {quote_expression(program.text)} names the secret {name} in a way that ASO overlooks.",
+            hint=f"Write secret.{name} if ASO reads the manifest, too: ASO reads only secrets that are named so.",
         )
 
 

@@ -9,15 +9,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from gitsync.cel.types.kinds import TypeFields, make_self_type
 from gitsync.cel.functions.times import parse_timestamp
+from gitsync.cel.types.kinds import TypeFields, make_self_type
 from gitsync.cel.types.types import BOOL, BYTES, DOUBLE, DYN, INT, STRING, TIME, TIMESTAMP, UINT, Type
 from gitsync.cel.values import EvaluationError, Timestamp, Uint
 from gitsync.model.facts import Kind
 from gitsync.model.resource import Resource
 from gitsync.validation.name_rules import find_azure_name as own_name
 
-_ZEROS: Final[Mapping[Type, Any]] = {STRING: "", INT: 0, UINT: Uint(0), DOUBLE: 0.0, BOOL: False, BYTES: b"", TIMESTAMP: Timestamp(0)}  # fmt: skip
+_ZEROS: Final[Mapping[Type, Any]] = {
+    STRING: "",
+    INT: 0,
+    UINT: Uint(0),
+    DOUBLE: 0.0,
+    BOOL: False,
+    BYTES: b"",
+    TIMESTAMP: Timestamp(0),
+}
 
 
 class Object:
@@ -75,7 +83,7 @@ class Object:
 
 def _is_set(type_: Type, raw: Any) -> bool:
     """Whether a value of JSON is more than the zero value that Go has for a type that is no pointer."""
-    if type_ == TIME or type_ == TIMESTAMP:
+    if type_ in {TIME, TIMESTAMP}:
         return bool(raw)
     if type_.fields is not None:
         return not (isinstance(raw, Mapping) and Object(type_, raw).is_zero())

@@ -76,9 +76,9 @@ class Struct(Protocol):
 
 
 class MapValue(Mapping[Any, Any]):
-    """A map that an expression made. Keys are bool, int, uint or string; `1` and `1u` are one key, `1` and `true` two.
+    """A map that an expression made. `1` and `1u` are one key, `1` and `true` two; of one key the last entry counts.
 
-    Raises EvaluationError for a key of another type, and for a key that is there already.
+    Raises EvaluationError for a key that can't be found again: bytes, a list, a map or an object.
     """
 
     __slots__ = ("_entries",)
@@ -88,8 +88,6 @@ class MapValue(Mapping[Any, Any]):
         for key, value in entries:
             if name_type(key) not in KEYS:
                 raise EvaluationError(f"unsupported key type: {find_type(key).name}")
-            if _told_apart(key) in self._entries:
-                raise EvaluationError("the same key is in a map twice")
             self._entries[_told_apart(key)] = value
 
     def __getitem__(self, key: Any) -> Any:
@@ -113,7 +111,7 @@ def _told_apart(key: Any) -> tuple[bool, Any]:
     return isinstance(key, bool), key
 
 
-KEYS: Final = frozenset({"bool", "int", "uint", "string"})
+KEYS: Final = frozenset({"bool", "int", "uint", "string", "double", "null_type", "timestamp", "duration", "type"})
 """Kinds that a map's key may have."""
 
 _KINDS: Final[dict[type, str]] = {

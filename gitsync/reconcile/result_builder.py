@@ -5,12 +5,10 @@ Separate from the stages, because an attempt can end in any of them, and the rec
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from gitsync.diff.three_way import remove_secrets
 from gitsync.manifests.units import find_unit
@@ -29,6 +27,7 @@ from gitsync.planning.flapping import extend_streak
 from gitsync.planning.regions import note_region
 from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt
 from gitsync.reconcile.context import RunRules
+from gitsync.reconcile.generation import SpecGeneration, find_generation
 from gitsync.redaction import Redactions
 from gitsync.report.masked import mask_condition
 from gitsync.status.conditions import OVERLAP, READY, is_replacement
@@ -47,7 +46,7 @@ NO_TURN = Condition(
 
 def build_apply_result(attempt: ApplyAttempt, rules: RunRules, now: datetime, redactions: Redactions) -> Result:
     """Return the result of a finished apply."""
-    comparison, spec = _find_comparison(attempt), _find_spec(attempt.apply)
+    comparison, spec = _find_comparison(attempt), find_generation(attempt.record, attempt.prepared.resource.spec)
     verdict = attempt.stop.verdict if attempt.stop and attempt.stop.verdict else comparison.verdict
     creates = attempt.action is Action.CREATE and attempt.request is not None and not rules.writes
     condition = _make_condition(attempt, spec.generation, rules, now, redactions)
@@ -199,7 +198,9 @@ def _make_planned(record: Record | None, note: str) -> Condition:
     return replace(record.condition, message=f"Last run: {message}") if message else record.condition
 
 
-def _make_record(attempt: ApplyAttempt, condition: Condition, spec: _Spec, rules: RunRules, now: datetime) -> Record:
+def _make_record(
+    attempt: ApplyAttempt, condition: Condition, spec: SpecGeneration, rules: RunRules, now: datetime
+) -> Record:
     old, prepared = attempt.record, attempt.prepared
     if old and (attempt.apply.held or (attempt.stop and attempt.stop.condition.reason == OVERLAP)):
         return old
@@ -247,7 +248,7 @@ def _find_streak(attempt: ApplyAttempt, now: datetime) -> WriteStreak | None:
     return None if before.held or moved_on else before
 
 
-def _revise(attempt: ApplyAttempt, spec: _Spec) -> dict[str, Any]:
+def _revise(attempt: ApplyAttempt, spec: SpecGeneration) -> dict[str, Any]:
     """Return the members of a record that follow from the manifest: its spec, its unit (always the current one, since a
     later prune searches there), and the exports of the resource.
     """
@@ -285,24 +286,3 @@ def _find_operation(attempt: ReconciledAttempt, kind: str, now: datetime) -> Pen
     if old and attempt.done is Action.NONE:
         return old if attempt.live is not None else None
     return PendingOperation(kind=kind, started_at=format_rfc3339(now))
-
-
-class _Spec(NamedTuple):
-    """Which spec an attempt is about; the generation counts its changes
-    (docs/reference/reconciliation.md#generation).
-    """
-
-    generation: int
-    digest: str
-
-
-def _find_spec(apply: Apply) -> _Spec:
-    old, digest = apply.record, digest_spec(apply.prepared.resource.spec)
-    changed = old is not None and bool(old.spec_digest) and old.spec_digest != digest
-    return _Spec((old.generation if old else 1) + changed, digest)
-
-
-def digest_spec(spec: Mapping[str, Any]) -> str:
-    """Return a digest of a spec that does not depend on the order of its keys."""
-    text = json.dumps(spec, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -54,7 +54,7 @@ def typed(text, kind=LAMP):
         ("self.spec.operatorSpec.secretExpressions[0].value", "string"),
         ("self.status.brightness", "double"),
         ("self.status.isOn", "bool"),
-        ("self.status.bulbs", "list(Bulb_STATUS)"),
+        ("self.status.bulbs", "list(v20240101.Bulb_STATUS)"),
         ("self.status.rooms.hall.inner.inner.watts", "int"),
         ("self.status.conditions[0].reason", "string"),
     ],
@@ -63,9 +63,9 @@ def test_a_field_has_the_type_of_its_kind(text, type_):
     assert typed(text) == type_
 
 
-@pytest.mark.parametrize("field", ["apiVersion", "kind", "spec.max", "status.location", "metadata.creationTimestamp"])
+@pytest.mark.parametrize("field", ["TypeMeta", "spec.max", "status.location", "metadata.createdAt", "spec.`max-power`"])
 def test_a_field_that_a_kind_does_not_have_is_undefined(field):
-    with pytest.raises(ExpressionError, match=f"undefined field '{field.rpartition('.')[2]}'"):
+    with pytest.raises(ExpressionError, match=f"undefined field '{field.rpartition('.')[2].strip('`')}'"):
         typed(f"self.{field}")
 
 
@@ -165,8 +165,63 @@ def test_the_name_in_azure_may_be_known_from_elsewhere():
     assert value("string(self.metadata.generation)", generation=3) == "3"
 
 
-def test_zero_counts_as_not_set():
-    assert value("has(self.status.port)", status={"port": 0}) is False
+@pytest.mark.parametrize(
+    ("text", "status", "expected", "why"),
+    [
+        ("has(self.status.port)", {"port": 0}, True, "a pointer to 0 is set"),
+        ("has(self.status.isOn)", {"isOn": False}, True, "a pointer to false is set"),
+        ("has(self.status.principalId)", {"principalId": ""}, True, "a pointer to nothing but quotes is set"),
+        ("has(self.status.principalId)", {"principalId": None}, False, "null is no pointer"),
+        ("has(self.status.socket)", {"socket": {}}, True, "a pointer to an empty struct is set"),
+        ("has(self.status.bulbs)", {"bulbs": []}, True, "an empty list is not nil"),
+        ("has(self.status)", {}, False, "a struct that is no pointer is set if a field of it is"),
+        ("has(self.status)", {"port": 0}, True, "as this one"),
+        ("has(self.metadata.uid)", {}, False, "a text that is no pointer is set unless it is empty"),
+        ("has(self.metadata.generation)", {}, True, "the first generation is 1"),
+        ("has(self.metadata.creationTimestamp)", {}, False, "nothing tells a time without a cluster"),
+        ("has(self.metadata.deletionTimestamp)", {}, False, "nor a deletion"),
+        ("has(self.metadata.labels.nope)", {}, False, "a key that a map lacks"),
+        ("has(self.spec.azureName)", {}, True, "the name in Azure is known"),
+        ("self.status.?port.orValue(7)", {"port": 0}, 0, "optionals follow has"),
+        ("has(self.status.conditions[0].message)", {"conditions": [{"message": ""}]}, False, "ASO's own text"),
+        ("has(self.status.conditions[0].reason)", {"conditions": [{"reason": "x"}]}, True, "which is set"),
+    ],
+)
+def test_presence_is_gos(text, status, expected, why):
+    assert value(text, status=status) == expected, why
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "why"),
+    [
+        ("self.kind + ' ' + self.apiVersion", "Lamp light.azure.com/v20240101", "what the manifest begins with"),
+        ("self.namespace + '/' + self.name", "default/desk", "Go embeds the metadata"),
+        ("string(self.status.conditions[0].lastTransitionTime.Time)", "2026-01-02T03:04:05Z", "a time of Go"),
+        ("string(self.metadata.creationTimestamp.Time)", "1970-01-01T00:00:00Z", "one that is not known"),
+        ("self.metadata.ownerReferences.size()", 0, "nothing owns a manifest in a cluster"),
+        ("self.metadata.annotations.`a`", "b", "a name in backticks"),
+        ("optional.ofNonZeroValue(self.status.socket).hasValue()", False, "a struct of nothing is zero"),
+        ("type(self.status.conditions[0]) == type(self.status)", False, "structs have types of their own"),
+    ],
+)
+def test_what_go_gives_an_object(text, expected, why):
+    status = {"conditions": [{"lastTransitionTime": "2026-01-02T03:04:05Z"}]}
+    assert value(text, status=status) == expected, why
+
+
+@pytest.mark.parametrize(
+    ("text", "type_"),
+    [
+        ("self.metadata.creationTimestamp", "v1.Time"),
+        ("self.metadata.ownerReferences", "list(v1.OwnerReference)"),
+        ("self.status.conditions", "list(conditions.Condition)"),
+        ("self.status", "v20240101.Lamp_STATUS"),
+        ("self.spec.owner", "genruntime.KnownResourceReference"),
+        ("aso.parseResourceId('/x').resourceType", "cel.ResourceType"),
+    ],
+)
+def test_structs_have_gos_names(text, type_):
+    assert typed(text) == type_
 
 
 def test_json_of_another_shape_fails_where_it_is_used():

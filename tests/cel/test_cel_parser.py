@@ -111,7 +111,7 @@ def test_a_uint_is_told_from_an_int():
         ("a.map(x, y)", "map<x>(a; y)", "map with one argument"),
         ("a.map(x, y, z)", "map<x>(a; y; z)", "map with a condition"),
         ("a.all(i, v, v)", "all<i v>(a; v)", "two variables"),
-        ("a.existsOne(v, v)", "exists_one<v>(a; v)", "the newer spelling"),
+        ("a.existsOne(i, v, v)", "exists_one<i v>(a; v)", "the newer spelling, of two variables alone"),
         ("a.exists_one(i, v, v)", "exists_one<i v>(a; v)", "and the older with two variables"),
         ("a.transformList(i, v, c, v)", "transformList<i v>(a; c; v)", "a transformation with a condition"),
         ("a.transformMapEntry(k, v, {v: k})", "transformMapEntry<k v>(a; {v: k})", "entries"),

@@ -1,42 +1,35 @@
-"""The recorded expressions with their values, where they are at hand: compiled, checked and evaluated."""
+"""The recorded expressions, where they are at hand, with what ASO's own evaluator made of them."""
+
+from __future__ import annotations
 
 import json
 
-import pytest
 from recordings import FOLDER as RECORDINGS
 from recordings import needs_recordings
 
-from gitsync.cel.evaluate import evaluate
-from gitsync.cel.expressions import UNTYPED, compile_expression
-from gitsync.cel.values import EvaluationError
-from gitsync.errors import ExpressionError
+from tools import check_expressions
 
-RECORDED = RECORDINGS / "conformance" / "cel.json"
-pytestmark = needs_recordings(RECORDED)
-CORPUS = json.loads(RECORDED.read_text(encoding="utf-8")) if RECORDED.exists() else {"cases": []}
+FOLDER = RECORDINGS / "conformance"
+pytestmark = needs_recordings(FOLDER / "cel-aso.json")
 
 
-def outcome(expression):
-    """What an expression comes out as, in JSON; an error for one that is refused, before or while it is evaluated."""
-    try:
-        program = compile_expression(expression, UNTYPED)
-        found = evaluate(program.tree, {"self": CORPUS["self"], "secret": CORPUS["secret"]})
-    except (ExpressionError, EvaluationError):
-        return {"error": True}
-    return {"value": as_json(found)}
+def test_every_recorded_expression_comes_to_what_aso_says(capsys):
+    exit_code = check_expressions.main([str(FOLDER)])
+    said = capsys.readouterr().out
+    assert exit_code == 0, said
+    assert said.splitlines()[-1].endswith("expressions agree.")
 
 
-def as_json(value):
-    if isinstance(value, bytes):
-        return value.decode()
-    if hasattr(value, "items"):
-        return {key: as_json(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [as_json(inner) for inner in value]
-    return value
+def test_a_difference_is_told(tmp_path, capsys):
+    for name in ("cel-aso.json", "cel.json"):
+        recorded = json.loads((FOLDER / name).read_text(encoding="utf-8"))
+        recorded["cases"] = recorded["cases"][:3]
+        recorded["cases"][0].update(stage="value", value="something else")
+        (tmp_path / name).write_text(json.dumps(recorded), encoding="utf-8")
+    assert check_expressions.main([str(tmp_path)]) == 1
+    assert "4 of 6 expressions agree." in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("case", CORPUS["cases"], ids=lambda case: case["expression"][:60])
-def test_an_expression_has_its_recorded_value(case):
-    expected = {name: case[name] for name in ("value", "error") if name in case}
-    assert outcome(case["expression"]) == expected
+def test_recordings_that_are_not_there_are_told(tmp_path, capsys):
+    assert check_expressions.main([str(tmp_path / "none")]) == 2
+    assert "The recordings cannot be read" in capsys.readouterr().err

@@ -127,6 +127,10 @@ def test_operators_refuse(expression, message):
         row("'Z' < 'a'", True, "by code point"),
         row("duration('1m') < duration('2m')", True, "lengths of time too"),
         row("timestamp('2024-01-01T00:00:00Z') < timestamp('2024-01-01T00:00:00.5Z')", True, "and points in time"),
+        row("double('NaN') < 1.0 || 1.0 >= double('NaN')", False, "NaN is neither before nor behind"),
+        row("dyn([1]) in {1: 2}", False, "a list is no key"),
+        row("{'a': 1, 'a': 2} == {'a': 2}", True, "the last entry of a key counts"),
+        row("{1.5: 'a'}[1.5] == 'a'", True, "a double may be a key"),
         row("2 in [1.0, 2.0]", True, "an item is found by equality"),
         row("dyn(true) in [dyn(1)]", False, "which tells true from 1"),
         row("'a' in {'a': 1}", True, "a key is found"),
@@ -143,12 +147,9 @@ def test_comparisons(expression, expected):
 @pytest.mark.parametrize(
     ("expression", "message"),
     [
-        row("double('NaN') < 1.0", "NaN values cannot be ordered", "NaN is neither before nor behind"),
-        row("1.0 >= double('NaN')", "NaN values cannot be ordered", "on either side"),
         row("dyn('a') < 1", "no such overload: _<_(string, int)", "text and numbers have no common order"),
         row("dyn([1]) < dyn([2])", "no such overload: _<_(list, list)", "lists have none"),
         row("1 in dyn('abc')", "no such overload: in(int, string)", "a string holds no items"),
-        row("dyn([1]) in {1: 2}", "no such overload: in(list, map)", "a list is no key"),
     ],
 )
 def test_comparisons_refuse(expression, message):
@@ -227,9 +228,7 @@ def test_access(expression, expected):
         row("self.spec.sizes[dyn('a')]", "no such overload: list[string]", "nor a place of text"),
         row("dyn('abc')[0]", "no such overload: string[int]", "a string has no items"),
         row("self.spec.tags[dyn([1])]", "no such overload: map[list]", "a list is no key"),
-        row("{1.5: 'a'}", "unsupported key type: double", "a double neither"),
-        row("{'a': 1, 'a': 2}", "the same key is in a map twice", "keys stand once"),
-        row("{dyn(1): 1, dyn(1u): 2}", "the same key is in a map twice", "by equality"),
+        row("{b'a': 'a'}", "unsupported key type: bytes", "nor are bytes"),
         row("unknown", "undeclared reference to 'unknown'", "there is no such variable"),
     ],
 )
@@ -364,6 +363,12 @@ class Server:
 
     def has(self, name):
         return name == "host"
+
+    def is_zero(self):
+        return False
+
+    def type_name(self):
+        return "db.Server"
 
 
 @pytest.mark.parametrize(
@@ -502,7 +507,6 @@ def test_values_that_lie_too_deep_are_an_error_and_not_a_crash():
         "'%d'.format([secret.primaryKey])",
         "'%.99999d'.format([secret.primaryKey])",
         "timestamp('2024-01-01T00:00:00Z').getHours(secret.primaryKey)",
-        "{secret.primaryKey: 1, secret.primaryKey: 2}",
         "{'a': 1}[secret.primaryKey]",
         "[secret.primaryKey, dyn(1)].join()",
         "secret[secret.primaryKey]",

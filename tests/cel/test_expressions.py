@@ -66,7 +66,7 @@ def test_every_mistake_has_its_place(text, message):
         ({"name": "n", "key": "k", "value": "self.status.id"}, "a text under a key"),
         ({"name": "n", "value": "{'a': self.status.id}"}, "a map of texts"),
         ({"name": "n", "value": "self.spec.tags"}, "a map of the manifest"),
-        ({"name": "n", "key": "k", "value": "secret.primaryKey + secret['secondaryKey']"}, "secrets by name"),
+        ({"name": "n", "key": "k", "value": "secret.primaryKey + secret.secondaryKey"}, "secrets by name"),
         ({"name": "n", "key": "k", "value": "'a'", "labels": {"l": "self.metadata.name"}}, "a label"),
         ({"name": "n", "key": "k", "value": 7}, "another shape is another check's business"),
         ("text", "and so is this"),
@@ -142,6 +142,27 @@ def test_good_expressions(entry, why):
             'expression "secret" uses secret without the name of a secret.',
             "Name the secrets, as in secret.primaryKey: gitsync reads only named secrets from Azure.",
         ),
+        (
+            {"key": "k", "value": "secret['primaryKey']"},
+            "value",
+            "RefusedByAso",
+            "expression \"secret['primaryKey']\" names the secret primaryKey in a way that ASO overlooks.",
+            "Write secret.primaryKey if ASO reads the manifest, too: ASO reads only secrets that are named so.",
+        ),
+        (
+            {"key": "k", "value": "base64.encode(b'x') + base64.encode(b'y')"},
+            "value",
+            "RefusedByAso",
+            "expression \"base64.encode(b'x') + base64.encode(b'y')\" uses base64.encode, which ASO does not have.",
+            "Write it without base64.encode if ASO reads the manifest, too: ASO refuses it.",
+        ),
+        (
+            {"key": "k", "value": "'x'", "labels": {"l": "cel.bind(a, 'x', a)"}},
+            "labels.l",
+            "RefusedByAso",
+            "expression \"cel.bind(a, 'x', a)\" uses cel.bind, which ASO does not have.",
+            "Write it without cel.bind if ASO reads the manifest, too: ASO refuses it.",
+        ),
     ],
 )
 def test_what_is_wrong_with_an_expression(entry, field, code, message, hint):
@@ -150,7 +171,7 @@ def test_what_is_wrong_with_an_expression(entry, field, code, message, hint):
     place = "spec.operatorSpec.secretExpressions[1]"
     assert (problem.field, problem.code) == (f"{place}.{field}" if field else place, code)
     assert (problem.message, problem.hint) == (message, hint)
-    assert problem.level is (Level.WARNING if code == "SecretNotNamed" else Level.ERROR)
+    assert problem.level is (Level.WARNING if code in {"SecretNotNamed", "RefusedByAso"} else Level.ERROR)
 
 
 @pytest.mark.parametrize("text", [f"'a' '{'b' * 50_000}'", f"string({'1,' * 30_000}1)"])
@@ -161,7 +182,7 @@ def test_a_mistake_is_told_in_a_few_words_however_long_the_expression(text):
 
 
 @pytest.mark.parametrize("field", ["annotations", "labels"])
-@pytest.mark.parametrize("text", ["secret.primaryKey", "base64.encode(bytes(secret['primaryKey']))"])
+@pytest.mark.parametrize("text", ["secret.primaryKey", "string(bytes(secret['primaryKey']))"])
 def test_metadata_may_show_no_secret(field, text):
     (problem,) = check_expressions(exporting([{"name": "n", "key": "k", "value": "'a'", field: {"l": text}}]), LAMP)
     assert (problem.code, problem.level) == ("SecretInMetadata", Level.ERROR)

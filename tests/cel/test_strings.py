@@ -162,7 +162,7 @@ def test_conversions(expression, expected):
         row("uint(-0.5)", "unsigned integer overflow", "not a bit"),
         row("uint('-1')", "uint: the string cannot be read as uint", "nor in text"),
         row("uint(1e20)", "unsigned integer overflow", "64 bits"),
-        row("double('1_0.5')", "double: the string cannot be read as double", "no signs between digits"),
+        row("double('1_.5')", "double: the string cannot be read as double", "no signs between digits"),
         row("double('1e999')", "double: the number is too large", "an end there must be"),
         row("double('x')", "double: the string cannot be read as double", "text is none"),
         row("bool('yes')", "bool: the string cannot be read as bool", "only some words count"),

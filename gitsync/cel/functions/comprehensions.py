@@ -82,9 +82,13 @@ def _map(macro: Macro, scope: EvaluationScope, over: Any) -> MapValue:
 
 
 def _map_entry(macro: Macro, scope: EvaluationScope, over: Any) -> MapValue:
-    return MapValue(
-        entry for _, inner in _chosen(macro, scope, over) for entry in _entries(inner.value(macro.args[-1]), inner)
-    )
+    found: dict[tuple[bool, Any], tuple[Any, Any]] = {}
+    for _, inner in _chosen(macro, scope, over):
+        for key, value in _entries(inner.value(macro.args[-1]), inner):
+            if (isinstance(key, bool), key) in found:
+                raise EvaluationError("the same key is in a map twice")
+            found[isinstance(key, bool), key] = (key, value)
+    return MapValue(found.values())
 
 
 def _entries(value: Any, scope: EvaluationScope) -> _Pairs:

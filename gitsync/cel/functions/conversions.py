@@ -25,7 +25,11 @@ from gitsync.cel.values import EvaluationError, Uint, find_type
 
 _INT: Final = re.compile(r"[+-]?[0-9]{1,50}")
 _UINT: Final = re.compile(r"[0-9]{1,50}")
-_DOUBLE: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf(inity)?|nan", re.ASCII | re.IGNORECASE)
+_DIGITS: Final = r"\d+(?:_\d+)*"
+_DOUBLE: Final = re.compile(
+    rf"[+-]?({_DIGITS}\.?({_DIGITS})?|\.{_DIGITS})(e[+-]?{_DIGITS})?|[+-]?inf(inity)?|nan", re.ASCII | re.IGNORECASE
+)
+_HEX_DOUBLE: Final = re.compile(r"[+-]?0x([0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)p[+-]?\d+", re.ASCII | re.IGNORECASE)
 _TRUTH: Final = {
     **dict.fromkeys(("true", "True", "TRUE", "t", "T", "1"), True),
     **dict.fromkeys(("false", "False", "FALSE", "f", "F", "0"), False),
@@ -61,12 +65,21 @@ def _uint_of_text(text: str) -> Uint:
 
 
 def _double_of_text(text: str) -> float:
+    if _HEX_DOUBLE.fullmatch(text):
+        return _double_of_hex(text)
     if not _DOUBLE.fullmatch(text):
         raise _refusal("string", "double")
     number = float(text)
     if math.isinf(number) and "inf" not in text.casefold():
         raise EvaluationError("double: the number is too large")
     return number
+
+
+def _double_of_hex(text: str) -> float:
+    try:
+        return float.fromhex(text)
+    except OverflowError:
+        raise EvaluationError("double: the number is too large") from None
 
 
 def _bool_of_text(text: str) -> bool:

@@ -6,13 +6,12 @@ different types are not equal, and that is no error. NaN equals nothing, itself 
 
 from __future__ import annotations
 
-import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from gitsync.cel.budget import EvaluationBudget
-from gitsync.cel.values import EvaluationError, Optional, name_type
+from gitsync.cel.values import KEYS, EvaluationError, Optional, name_type
 
 NUMBERS: Final = ("int", "uint", "double")
 
@@ -82,18 +81,11 @@ def contains(budget: EvaluationBudget, item: Any, container: Any) -> bool:
     match name_type(container):
         case "list":
             return any(is_equal(budget, item, other) for other in container)
-        case "map" if name_type(item) in {*NUMBERS, "bool", "string"}:
-            return has_key(container, item)
+        case "map":
+            return name_type(item) in KEYS and has_key(container, item)
+        case _:
+            pass
     raise EvaluationError(f"no such overload: in({name_type(item)}, {name_type(container)})")
-
-
-def _ordered(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
-    def compared(left: Any, right: Any) -> bool:
-        if any(isinstance(side, float) and math.isnan(side) for side in (left, right)):
-            raise EvaluationError("NaN values cannot be ordered")
-        return compare(left, right)
-
-    return compared
 
 
 _ORDER: Final = {"_<_": operator.lt, "_<=_": operator.le, "_>_": operator.gt, "_>=_": operator.ge}
@@ -103,7 +95,7 @@ _ORDERED_KINDS: Final = (
 )
 
 FUNCTIONS: Final[dict[tuple[str, ...], Callable[..., Any]]] = {
-    (name, *kinds): _ordered(compare) for name, compare in _ORDER.items() for kinds in _ORDERED_KINDS
+    (name, *kinds): compare for name, compare in _ORDER.items() for kinds in _ORDERED_KINDS
 }
 
 MEASURED: Final[dict[tuple[str, ...], Callable[..., Any]]] = {

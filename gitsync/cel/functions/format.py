@@ -8,7 +8,7 @@ other bases, and text and bytes in hexadecimal. `%.3f` gives a precision, which 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from gitsync.cel.budget import EvaluationBudget
@@ -18,6 +18,7 @@ from gitsync.cel.functions.times import write_duration, write_timestamp
 from gitsync.cel.syntax.clauses import Clause, split_clauses
 from gitsync.cel.values import EvaluationError, find_type, name_type
 
+_MISSING: Final = object()
 _PRECISION: Final = 6
 _RAISED: Final = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 _ENDLESS: Final = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
@@ -26,18 +27,23 @@ _ENDLESS: Final = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf
 
 def format_text(budget: EvaluationBudget, template: str, values: Sequence[Any]) -> str:
     """Put values into a template. Raises EvaluationError for an unknown clause, and for one without its value."""
-    shown: list[str] = []
     rest = iter(values)
     try:
-        for part in split_clauses(template):
-            shown.append(part if isinstance(part, str) else _clause(budget, part, next(rest)))
+        text = "".join(_part(budget, part, rest) for part in split_clauses(template))
     except ValueError as error:
         raise EvaluationError(f"format: {error}") from None
-    except StopIteration:
-        raise EvaluationError("format: there are more clauses than values") from None
-    text = "".join(shown)
     budget.weigh(text)
     return text
+
+
+def _part(budget: EvaluationBudget, part: str | Clause, rest: Iterator[Any]) -> str:
+    """Text as it is; a clause with the next value."""
+    if isinstance(part, str):
+        return part
+    value = next(rest, _MISSING)
+    if value is _MISSING:
+        raise EvaluationError("format: there are more clauses than values")
+    return _clause(budget, part, value)
 
 
 def _clause(budget: EvaluationBudget, clause: Clause, value: Any) -> str:

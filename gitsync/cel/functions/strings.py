@@ -42,7 +42,7 @@ def _char_at(text: str, index: int) -> str:
 def _index_of(text: str, part: str, start: int = 0) -> int:
     if start < 0:
         raise _out_of_range()
-    return text.find(part, start)
+    return text.find(part, start) if part else min(start, len(text))
 
 
 def _last_index_of(text: str, part: str, start: int | None = None) -> int:
@@ -51,6 +51,8 @@ def _last_index_of(text: str, part: str, start: int | None = None) -> int:
         return text.rfind(part)
     if start < 0:
         raise _out_of_range()
+    if not part:
+        return min(start, len(text))
     return text.rfind(part, 0, start + len(part)) if start < len(text) else -1
 
 

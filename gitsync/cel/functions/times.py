@@ -36,7 +36,7 @@ _UNITS: Final[dict[str, int]] = {
 }
 _LENGTH: Final = re.compile(r"(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)", re.ASCII)
 _POINT: Final = re.compile(r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:Z|([+-])(\d\d):(\d\d))", re.ASCII)
-_OFFSET: Final = re.compile(r"([+-]?)(\d\d):(\d\d)", re.ASCII)
+_OFFSET: Final = re.compile(r"([+-]?)(\d{1,2}):(\d{1,2})", re.ASCII)
 
 
 def make_timestamp(nanoseconds: int, offset: int = 0) -> Timestamp:
@@ -181,7 +181,9 @@ FUNCTIONS: Final[dict[tuple[str, ...], Callable[..., Any]]] = {
     ("_+_", "timestamp", "duration"): _moved,
     ("_+_", "duration", "timestamp"): lambda length, time: _moved(time, length),
     ("_+_", "duration", "duration"): lambda one, other: make_duration(one.nanoseconds + other.nanoseconds),
-    ("_-_", "timestamp", "duration"): lambda time, length: make_timestamp(time.nanoseconds - length.nanoseconds, time.offset),
+    ("_-_", "timestamp", "duration"): lambda time, length: make_timestamp(
+        time.nanoseconds - length.nanoseconds, time.offset
+    ),
     ("_-_", "timestamp", "timestamp"): lambda one, other: make_duration(one.nanoseconds - other.nanoseconds),
     ("_-_", "duration", "duration"): lambda one, other: make_duration(one.nanoseconds - other.nanoseconds),
     ("-_", "duration"): lambda length: make_duration(-length.nanoseconds),

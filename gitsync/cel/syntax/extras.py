@@ -1,4 +1,4 @@
-"""What gitsync's expressions have besides those of ASO, which refuses them (docs/expressions.md#functions).
+"""What the expressions of gitsync have in addition to those of ASO, which refuses them (docs/expressions.md).
 
 Separate from the functions themselves, so that a manifest that ASO has to read can be checked for them.
 """

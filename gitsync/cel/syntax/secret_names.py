@@ -1,7 +1,7 @@
 """Which secrets ASO reads from Azure for an expression: those that it selects by name, as `secret.primaryKey`.
 
 ASO overlooks other ways to name one, and gitsync does not (`checker` finds those): `secret["primaryKey"]`,
-`secret.?primaryKey`, and whatever stands in the body of optMap and optFlatMap.
+`secret.?primaryKey`, and any secret in the body of optMap and optFlatMap.
 """
 
 from __future__ import annotations

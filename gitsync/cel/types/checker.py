@@ -32,7 +32,6 @@ from gitsync.cel.types.types import (
     DOUBLE,
     DYN,
     INT,
-    KEYS,
     NAMED,
     NULL,
     STRING,
@@ -222,13 +221,9 @@ class _Checker:
         return type_.params[0]
 
     def _map(self, node: MapOf) -> Type:
-        keys = [self._key(key) for key, _, _ in node.entries]
+        keys = [self._inference.resolved(self.type_of(key)) for key, _, _ in node.entries]
         values = [self._entry(value, is_optional) for _, value, is_optional in node.entries]
         return make_map_type(self._inference.joined(keys), self._inference.joined(values))
-
-    def _key(self, node: ExpressionNode) -> Type:
-        type_ = self.settled(self.type_of(node))
-        return type_ if type_ in KEYS else self._wrong(node.at, f"unsupported key type: '{type_}'")
 
     def _macro(self, node: Macro) -> Type:
         over = self._inference.resolved(self.type_of(node.over))

@@ -129,9 +129,7 @@ class TypeFields(Mapping[str, Type]):
 
     __slots__ = ("_facts", "_package", "_spelt", "_types", "_worked_out", "is_pointer")
 
-    def __init__(
-        self, types: Mapping[str, TypeFacts], facts: TypeFacts, package: str, is_pointer: IsPointer
-    ) -> None:
+    def __init__(self, types: Mapping[str, TypeFacts], facts: TypeFacts, package: str, is_pointer: IsPointer) -> None:
         self._types = types
         self._facts = facts
         self._package = package

@@ -30,7 +30,7 @@ class Type:
     @property
     def is_nullable(self) -> bool:
         """Whether null is a value of this type."""
-        return self.fields is not None or self in (TIMESTAMP, DURATION, NULL)
+        return self.fields is not None or self.name == "optional_type" or self in (TIMESTAMP, DURATION, NULL)
 
 
 DYN: Final = Type("dyn")
@@ -43,9 +43,6 @@ STRING: Final = Type("string")
 BYTES: Final = Type("bytes")
 TIMESTAMP: Final = Type("timestamp")
 DURATION: Final = Type("duration")
-
-KEYS: Final = frozenset({BOOL, INT, UINT, STRING, DYN})
-"""What the keys of a map may be."""
 
 
 def make_list_type(item: Type) -> Type:

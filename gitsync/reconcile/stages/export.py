@@ -22,6 +22,7 @@ from gitsync.model.condition import Condition
 from gitsync.model.export import Address, Holder, Owner
 from gitsync.model.secret import Secret
 from gitsync.reconcile.attempt import ApplyAttempt
+from gitsync.reconcile.generation import find_generation
 from gitsync.redaction import Redactions
 from gitsync.request.exports import (
     OPERATOR_SPEC,
@@ -172,4 +173,6 @@ def _build_self(attempt: ApplyAttempt) -> Object:
     """Build the `self` of expressions: the manifest, and its status as just read."""
     status = build_aso_status(attempt.kind, attempt.live.body) if attempt.live else {}
     azure_name = attempt.arm_id.rstrip("/").rpartition("/")[2]
-    return make_self(attempt.prepared.resource, attempt.kind, status, azure_name=azure_name)
+    resource = attempt.prepared.resource
+    generation = find_generation(attempt.record, resource.spec).generation
+    return make_self(resource, attempt.kind, status, azure_name=azure_name, generation=generation)
