@@ -39,7 +39,7 @@ class Object:
 
     def member(self, name: str) -> Any:
         """The value of a field; the zero value of its type where it is not set. EvaluationError for no field of it."""
-        return convert_value(self._fields()[self._known(name)], self._raw(name))
+        return convert_value(self._fields()[self._known(name)], self._raw(name), type(self))
 
     def has(self, name: str) -> bool:
         """Whether Go finds a field set: a pointer if it is there, any other field if it is not its zero value."""
@@ -90,8 +90,19 @@ def _is_set(type_: Type, raw: Any) -> bool:
     return type_.name in {"list", "map"} or type_ == DYN or bool(raw)
 
 
+def make_recorded_status(kind: Kind, status: Mapping[str, Any]) -> RecordedObject:
+    """The status of a resource as far as it is on record, for `make_self`."""
+    type_ = (make_self_type(kind).fields or {})["status"]
+    return RecordedObject(type_, status)
+
+
 def make_self(
-    resource: Resource, kind: Kind, status: Mapping[str, Any], *, azure_name: str = "", generation: int = 1
+    resource: Resource,
+    kind: Kind,
+    status: Mapping[str, Any] | RecordedObject,
+    *,
+    azure_name: str = "",
+    generation: int = 1,
 ) -> Object:
     """What `self` is for a manifest and its status (as `status.aso_status` makes it). `azure_name` is the name that the
     resource has in Azure, as far as the manifest does not give it; ASO fills it in as well.
@@ -129,27 +140,44 @@ def make_object(kind: Kind, document: Mapping[str, Any]) -> Object:
     return Object(make_self_type(kind), {**embedded, **document})
 
 
-def convert_value(type_: Type, raw: Any) -> Any:
-    """What JSON says where a type is asked for; JSON of another shape stays what it is, and fails where it is used."""
+class RecordedObject(Object):
+    """A struct of which only a part is known: a field that is not there is unknown, and not zero."""
+
+    __slots__ = ()
+
+    def _raw(self, name: str) -> Any:
+        found = super()._raw(name)
+        if found is None:
+            raise EvaluationError(f"the field {name} is not recorded")
+        return found
+
+
+def convert_value(type_: Type, raw: Any, make: type[Object] = Object) -> Any:
+    """What JSON says where a type is asked for, with `make` for structs; JSON of another shape stays what it is, and
+    fails where it is used.
+    """
     if raw is None:
         return _zero(type_)
     if type_ == TIME:
         return Object(TIME, {"Time": raw})
     if type_.fields is not None:
-        return Object(type_, raw) if isinstance(raw, Mapping) else raw
-    if read := _READ.get(type_.name):
-        return read(type_, raw)
-    return raw
+        return make(type_, raw) if isinstance(raw, Mapping) else raw
+    if type_.name == "list":
+        return _list(type_, raw, make)
+    if type_.name == "map":
+        return _map(type_, raw, make)
+    read = _READ.get(type_.name)
+    return read(type_, raw) if read else raw
 
 
-def _list(type_: Type, raw: Any) -> Any:
-    return [convert_value(type_.params[0], item) for item in raw] if isinstance(raw, list | tuple) else raw
+def _list(type_: Type, raw: Any, make: type[Object]) -> Any:
+    return [convert_value(type_.params[0], item, make) for item in raw] if isinstance(raw, list | tuple) else raw
 
 
-def _map(type_: Type, raw: Any) -> Any:
-    return (
-        {key: convert_value(type_.params[1], value) for key, value in raw.items()} if isinstance(raw, Mapping) else raw
-    )
+def _map(type_: Type, raw: Any, make: type[Object]) -> Any:
+    if not isinstance(raw, Mapping):
+        return raw
+    return {key: convert_value(type_.params[1], value, make) for key, value in raw.items()}
 
 
 def _double(_: Type, raw: Any) -> Any:
@@ -165,8 +193,6 @@ def _timestamp(_: Type, raw: Any) -> Any:
 
 
 _READ: Final[Mapping[str, Callable[[Type, Any], Any]]] = {
-    "list": _list,
-    "map": _map,
     "double": _double,
     "int": _int,
     "timestamp": _timestamp,

@@ -81,7 +81,7 @@ def _compare_many(path: str) -> int:
     from gitsync.logging import neutralize
 
     catalog, exit_code = open_catalog(), SAME
-    with _open_lines(path) as lines:
+    with open_lines(path) as lines:
         for number, line in enumerate(lines, start=1):
             if not line.strip():
                 continue
@@ -92,7 +92,7 @@ def _compare_many(path: str) -> int:
 
 
 @contextmanager
-def _open_lines(path: str) -> Iterator[Iterable[bytes]]:
+def open_lines(path: str) -> Iterator[Iterable[bytes]]:
     if path == "-":
         yield sys.stdin.buffer
         return

@@ -19,11 +19,11 @@ from gitsync.model.record import State
 SETTINGS = (*RECORDED, "output")
 OUTPUTS = ("text", "json", "yaml")
 
-_FORMS = "Kind/name, Kind/namespace/name or Kind.group/namespace/name"
+FORMS = "Kind/name, Kind/namespace/name or Kind.group/namespace/name"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("resource", metavar="KIND/NAME", help=f"The resource: {_FORMS}.")
+    parser.add_argument("resource", metavar="KIND/NAME", help=f"The resource: {FORMS}.")
 
 
 def run(options: argparse.Namespace, config: Config) -> int:
@@ -43,17 +43,17 @@ def run(options: argparse.Namespace, config: Config) -> int:
 
 def find_record_key(name: str, state: State) -> Key:
     """Find the key for a name. ConfigError if no key matches, or several; the hint lists them."""
-    keys = sorted(key for key in state.records if _matches(name, key))
+    keys = sorted(key for key in state.records if matches_key(name, key))
     if len(keys) == 1:
         return keys[0]
     if keys:
         raise ConfigError(f"{name} matches several resources.", hint=f"Use one of: {', '.join(map(str, keys))}.")
     near = get_close_matches(name.casefold(), _index_spellings(state.records), n=1)
     guess = f" Did you mean {_index_spellings(state.records)[near[0]]}?" if near else ""
-    raise ConfigError(f"No record of {name}.{guess}", hint=f"Use {_FORMS}; `gitsync status` lists all records.")
+    raise ConfigError(f"No record of {name}.{guess}", hint=f"Use {FORMS}; `gitsync status` lists all records.")
 
 
-def _matches(name: str, key: Key) -> bool:
+def matches_key(name: str, key: Key) -> bool:
     """Whether a name matches a key. The name may omit group and namespace; the kind is compared without case."""
     kind, *names = name.split("/")
     if kind.casefold() not in {key.kind.casefold(), f"{key.kind}.{key.group}".casefold()}:

@@ -1,0 +1,175 @@
+"""Evaluate an expression of an export for one resource of SOURCE.
+
+Name the resource as Kind/name. `self.status` has what the last run recorded: what git sets, the id and the condition.
+With --live, it is what Azure answers to a GET. Secrets are not read: each has the value <secret>. With --jsonl, each
+line is a JSON object with apiVersion, kind, self, secret and expression, and gets a line with what ASO makes of it;
+secrets are shown there as they were given. docs/expressions.md describes expressions.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from gitsync.cli.compare import open_lines
+from gitsync.cli.describe import FORMS, matches_key
+from gitsync.cli.offline import READING
+from gitsync.cli.recorded import RECORDED, build_objects, load_state
+from gitsync.cli.running import AZURE
+from gitsync.config.config import Config
+from gitsync.errors import ConfigError, GitsyncError, SourceError
+from gitsync.model.secret import MASKED
+
+if TYPE_CHECKING:
+    from gitsync.catalog.catalog import Catalog
+    from gitsync.cel.answers import Answer
+    from gitsync.cel.objects import Object
+    from gitsync.model.facts import Kind
+    from gitsync.model.record import Record
+    from gitsync.model.resource import Prepared
+    from gitsync.redaction import Redactions
+
+SETTINGS = tuple(dict.fromkeys((*READING, *RECORDED, *AZURE, "output")))
+OUTPUTS = ("text", "json")
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("resource", metavar="KIND/NAME", nargs="?", help=f"The resource: {FORMS}.")
+    parser.add_argument("expression", metavar="EXPRESSION", nargs="?", help="The expression, in CEL.")
+    parser.add_argument("--live", action="store_true", help="Read the status from Azure.")
+    parser.add_argument("--jsonl", metavar="FILE", help="Answer many: one JSON object per line; - is stdin.")
+
+
+def run(options: argparse.Namespace, config: Config) -> int:
+    """Print what the expression comes to."""
+    named = (options.resource, options.expression)
+    if options.jsonl is not None:
+        if any(named) or options.live:
+            raise ConfigError("--jsonl takes no resource and no --live.", hint="Give one of them.")
+        return _answer_many(options.jsonl)
+    if not all(named):
+        raise ConfigError(
+            "eval needs a resource and an expression.", hint="Run gitsync eval KIND/NAME EXPRESSION, or use --jsonl."
+        )
+    return _answer_one(options, config)
+
+
+def _answer_many(path: str) -> int:
+    from gitsync.catalog.catalog import open_catalog
+    from gitsync.cel.questions import answer_question, read_expression_question
+
+    catalog = open_catalog()
+    with open_lines(path) as lines:
+        for number, line in enumerate(lines, start=1):
+            if line.strip():
+                _print_json(answer_question(read_expression_question(line, number, catalog)))
+    return 0
+
+
+def _answer_one(options: argparse.Namespace, config: Config) -> int:
+    from gitsync.cel.answers import answer_program
+    from gitsync.cel.expressions import build_environment, compile_expression
+    from gitsync.cel.types.kinds import list_secret_names
+
+    redactions: Redactions = options.redactions
+    prepared, kind = _find_prepared(options.resource, config, redactions)
+    program = compile_expression(options.expression, build_environment(kind))
+    record = load_state(config).records.get(prepared.key)
+    body = asyncio.run(_read_live(prepared, kind, record, config, redactions)) if options.live else _recall(record)
+    if body is None:
+        raise _make_unknown(prepared, is_live=options.live)
+    subject = _build_self(prepared, kind, record, body, is_live=options.live)
+    answer = answer_program(program, subject, dict.fromkeys(list_secret_names(kind), MASKED))
+    if answer.error:
+        hint = "Fix the expression." if options.live else "Fix the expression, or use --live."
+        raise GitsyncError(f"failed to eval CEL expression: {answer.error}", hint=hint)
+    if config.output == "json":
+        _print_json(answer)
+    else:
+        _print_value(answer)
+    return 0
+
+
+def _find_prepared(name: str, config: Config, redactions: Redactions) -> tuple[Prepared, Kind]:
+    """The resource of a name, with its kind. ConfigError if there is none, or several."""
+    from gitsync.cli.offline import read_offline
+
+    offline = read_offline(config, redactions)
+    found = [one for one in offline.everything if matches_key(name, one.key)]
+    if len(found) != 1:
+        hint = f"Use one of: {', '.join(str(one.key) for one in found)}." if found else f"Use {FORMS}."
+        raise ConfigError(f"{name} matches {'several resources' if found else 'no resource'}.", hint=hint)
+    return found[0], _find_kind(found[0], offline.catalog)
+
+
+def _find_kind(prepared: Prepared, catalog: Catalog) -> Kind:
+    kind = catalog.kind(prepared.resource.gvk)
+    if kind is None:
+        raise SourceError(f"{prepared.key} has no kind that gitsync knows.", hint="Run gitsync validate.")
+    return kind
+
+
+def _recall(record: Record | None) -> Mapping[str, Any] | None:
+    """What the last run recorded of a resource, as far as it looks like Azure's answer."""
+    if record is None or record.baseline is None:
+        return None
+    named = {"id": record.arm_id, "name": record.arm_id.rpartition("/")[2]}
+    return {**record.baseline, **named}
+
+
+async def _read_live(
+    prepared: Prepared, kind: Kind, record: Record | None, config: Config, redactions: Redactions
+) -> Mapping[str, Any] | None:
+    """What Azure answers to a GET, with the credential of the settings; None if the resource is not there."""
+    from gitsync.arm.http.conversation import Conversation
+    from gitsync.run.connections import open_connections
+
+    arm_id = prepared.arm_id or (record.arm_id if record else "")
+    if not arm_id:
+        raise SourceError(f"The ARM id of {prepared.key} is not known.", hint="Fix what gitsync validate shows.")
+    async with open_connections(config, asyncio.Event(), redactions=redactions, writes=False) as connections:
+        conversation = Conversation(deadline=connections.clock.monotonic() + config.resource_timeout)
+        live = await connections.arm.reader(conversation).get(arm_id, prepared.api_version or kind.api_version)
+    return live.body if live else None
+
+
+def _make_unknown(prepared: Prepared, *, is_live: bool) -> GitsyncError:
+    if is_live:
+        return SourceError(f"{prepared.key} does not exist in Azure.", hint="Run gitsync sync.")
+    return SourceError(f"Nothing is recorded of the status of {prepared.key}.", hint="Use --live, or run gitsync sync.")
+
+
+def _build_self(
+    prepared: Prepared, kind: Kind, record: Record | None, body: Mapping[str, Any], *, is_live: bool
+) -> Object:
+    from gitsync.cel.objects import make_recorded_status, make_self
+    from gitsync.reconcile.generation import find_generation
+    from gitsync.status.aso_status import build_aso_status
+
+    status = build_aso_status(kind, body)
+    if record is not None:
+        status["conditions"] = build_objects([record])[0]["status"]["conditions"]
+    return make_self(
+        prepared.resource,
+        kind,
+        status if is_live else make_recorded_status(kind, status),
+        azure_name=str(body.get("id", "")).rpartition("/")[2],
+        generation=find_generation(record, prepared.resource.spec).generation,
+    )
+
+
+def _print_value(answer: Answer) -> None:
+    from gitsync.cel.answers import to_json
+    from gitsync.logging import escape_controls, neutralize
+
+    value = to_json(answer.value)
+    print(neutralize(escape_controls(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))))
+
+
+def _print_json(answer: Answer) -> None:
+    from gitsync.logging import neutralize
+
+    print(neutralize(json.dumps(answer.to_json(), ensure_ascii=False)))
