@@ -31,7 +31,7 @@ from gitsync.errors import ExpressionError
 from gitsync.model.facts import Kind
 
 
-class Stage(StrEnum):
+class AnswerStage(StrEnum):
     """How far an expression got."""
 
     COMPILE = "compile"
@@ -45,7 +45,7 @@ class Answer:
     Azure for it, and `exportable` tells if its type may be exported: a string, or a map of strings.
     """
 
-    stage: Stage
+    stage: AnswerStage
     type: str = ""
     value: Any = None
     error: str = ""
@@ -54,9 +54,9 @@ class Answer:
 
     def to_json(self) -> dict[str, Any]:
         """The answer as JSON has it; a compile error has no type, and an object of Azure no value."""
-        if self.stage is Stage.COMPILE:
+        if self.stage is AnswerStage.COMPILE:
             return {"stage": self.stage, "error": self.error}
-        said = {"error": self.error} if self.stage is Stage.EVAL else {"type": self.type, **_value_of(self.value)}
+        said = {"error": self.error} if self.stage is AnswerStage.EVAL else {"type": self.type, **_value_of(self.value)}
         return {"stage": self.stage, **said, "secrets": list(self.secrets), "exportable": self.exportable}
 
 
@@ -67,10 +67,10 @@ def answer_as_aso(text: str, kind: Kind, subject: Object, secrets: Mapping[str, 
     try:
         program = compile_expression(text, build_environment(kind))
     except ExpressionError as error:
-        return Answer(stage=Stage.COMPILE, error=error.message)
+        return Answer(stage=AnswerStage.COMPILE, error=error.message)
     if extras := list_extras(program.tree):
         said = f"failed to compile CEL expression: {quote_expression(text)}: undeclared reference to '{extras[0]}'"
-        return Answer(stage=Stage.COMPILE, error=said)
+        return Answer(stage=AnswerStage.COMPILE, error=said)
     return answer_program(program, subject, secrets)
 
 
@@ -81,8 +81,10 @@ def answer_program(program: CompiledExpression, subject: Object, secrets: Mappin
     try:
         value = evaluate(program.tree, {"self": subject, "secret": secrets})
     except EvaluationError as error:
-        return Answer(stage=Stage.EVAL, error=error.message, secrets=asked, exportable=exportable)
-    return Answer(stage=Stage.VALUE, type=find_type(value).name, value=value, secrets=asked, exportable=exportable)
+        return Answer(stage=AnswerStage.EVAL, error=error.message, secrets=asked, exportable=exportable)
+    return Answer(
+        stage=AnswerStage.VALUE, type=find_type(value).name, value=value, secrets=asked, exportable=exportable
+    )
 
 
 _WITHOUT_VALUE: Final = ("v", "cel.")
