@@ -42,7 +42,7 @@ class Ended(NamedTuple):
 def variables(**more: str) -> dict[str, str]:
     """The environment of a command: no settings of this machine, and those of the test."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(_OURS)}
-    return {**kept, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", **more}
+    return {**kept, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "GITSYNC_LOG_LEVEL": "warning", **more}
 
 
 def start(

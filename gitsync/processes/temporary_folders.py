@@ -23,8 +23,7 @@ _locks: dict[Path, int] = {}  # a file descriptor for each folder of this proces
 
 def make_temporary_folder() -> Path:
     """Make a folder that only this user can read, and remove those of killed runs. OSError if it cannot be made."""
-    if not _locks:
-        _remove_abandoned(Path(tempfile.gettempdir()))
+    _remove_abandoned(Path(tempfile.gettempdir()))
     while True:
         folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
         lock = _lock_new(folder)

@@ -81,7 +81,7 @@ def test_a_server_that_drips_does_not_outlast_the_time_of_the_run(folder):
         end = gitsync("sync", "--run-timeout", "2s", "--output", "json", folder=folder, **at(url))
     group = next(one for one in json.loads(end.out)["resources"] if one["name"] == "core")
     assert (end.code, group["verdict"]) == (1, "unknown")
-    assert "Deadline exceeded before Azure responded to the request to read /subscriptions/0/" in group["message"]
+    assert "Deadline exceeded before Azure responded to the request to read /subscriptions/" in group["message"]
     assert "Deadline exceeded" in status(folder, "core")
 
 

@@ -116,7 +116,12 @@ def files(state: Path) -> dict[str, bytes]:
     """The names of all files, and the contents of those that have no times; report.json is of the last run alone."""
     found = {path.relative_to(state).as_posix(): path for path in sorted(state.rglob("*")) if path.is_file()}
     timeless = {"inventory.yaml", "SUMMARY.md"}
-    return {name: path.read_bytes() if name in timeless else b"" for name, path in found.items() if name != ".lock"}
+    place = str(state.parent).encode()  # the summary names the source
+    return {
+        name: path.read_bytes().replace(place, b"") if name in timeless else b""
+        for name, path in found.items()
+        if name != ".lock"
+    }
 
 
 def check_the_end(world: World, undisturbed: World) -> None:
