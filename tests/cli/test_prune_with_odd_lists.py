@@ -25,6 +25,7 @@ def repository(tmp_path):
     folder.mkdir()
     for name, text in (("group", world.GROUP), ("vnet", world.VNET)):
         (folder / f"{name}.yaml").write_text(dedent(text))
+    (folder / ".gitignore").write_text(".gitsync\n")
     subprocess.run(["git", "init", "-q", "-b", "main"], cwd=folder, check=True)
     return folder
 

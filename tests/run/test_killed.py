@@ -7,6 +7,7 @@ each push to the status branch. Nothing that it does at its end can help it then
 from __future__ import annotations
 
 import copy
+import re
 import shutil
 import signal
 import subprocess
@@ -116,9 +117,8 @@ def files(state: Path) -> dict[str, bytes]:
     """The names of all files, and the contents of those that have no times; report.json is of the last run alone."""
     found = {path.relative_to(state).as_posix(): path for path in sorted(state.rglob("*")) if path.is_file()}
     timeless = {"inventory.yaml", "SUMMARY.md"}
-    place = str(state.parent).encode()  # the summary names the source
     return {
-        name: path.read_bytes().replace(place, b"") if name in timeless else b""
+        name: re.sub(rb"(?m)^- (Source|Endpoint): .*\n", b"", path.read_bytes()) if name in timeless else b""
         for name, path in found.items()
         if name != ".lock"
     }
