@@ -140,7 +140,7 @@ HEARD = [
 def test_the_level_of_logs_says_how_much_of_libraries_is_heard(logs, level, heard, why):
     read = logs("json", level)
     for one in ("debug", "info", "warning"):
-        getattr(logging.getLogger("azure.identity"), one)("Signed in")
+        getattr(logging.getLogger("azure.core.pipeline"), one)("Signed in")
     assert {json.loads(line)["level"] for line in read().splitlines()} == heard, why
 
 
