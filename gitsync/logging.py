@@ -71,7 +71,7 @@ def set_up(
             stream().write(line + "\n")
             stream().flush()
         except (OSError, ValueError):
-            return  # nobody reads on, the disk is full, or the stream is closed: a log is no reason to end a run
+            return  # the reader is gone, the disk is full, or the stream is closed: a log is no reason to end a run
 
     logger.enable("gitsync")
     logger.remove()

@@ -79,7 +79,7 @@ def _sign(config: Config) -> int:
     with open_recorded(config) as store:
         state = store.load()
         chosen = select_records(state, config)
-        unsigned = [record for record in chosen if _is_signed_now(record, config)]
+        unsigned = [record for record in chosen if _needs_seal(record, config)]
         if not unsigned:
             altered = ", or were changed: see `gitsync status`" if any(r.trust.is_refused for r in chosen) else ""
             print(f"All of these records are signed{altered}.")
@@ -93,6 +93,6 @@ def _sign(config: Config) -> int:
     return 0
 
 
-def _is_signed_now(record: Record, config: Config) -> bool:
-    """A record that was changed after it was signed must be named: it is not swept along."""
+def _needs_seal(record: Record, config: Config) -> bool:
+    """Tell whether to sign a record. One that was changed after it was signed must be named by --only."""
     return record.trust.is_refused and (record.trust is not Trust.ALTERED or bool(config.only))

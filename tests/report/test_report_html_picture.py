@@ -10,7 +10,7 @@ from large_reports import A_GROUP, landing_zone
 from report_builders import IN_SYNC, NET, key, result
 
 from gitsync.model.verdict import Verdict
-from gitsync.report.html.grouping import NOWHERE, GroupName, group_results
+from gitsync.report.html.grouping import NO_GROUP, GroupName, group_results
 from gitsync.report.html.picture import render_picture
 from gitsync.report.html.placement import Size, place_forest, place_layers
 
@@ -134,8 +134,8 @@ GROUPS = [
         "of the group itself, in any letter case",
     ),
     ({"arm_id": None, "owner": GROUP}, GroupName("0000", "core"), "by the owner where there is no id"),
-    ({"arm_id": "/subscriptions/S"}, NOWHERE, "of a subscription"),
-    ({"arm_id": None, "owner": NETWORK}, NOWHERE, "of what is its own owner"),
+    ({"arm_id": "/subscriptions/S"}, NO_GROUP, "of a subscription"),
+    ({"arm_id": None, "owner": NETWORK}, NO_GROUP, "of what is its own owner"),
 ]
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from types import TracebackType
 from typing import Self, TypeVar
 
@@ -26,7 +25,7 @@ from gitsync.git.state.commit import Author, Commit, format_status_message, writ
 from gitsync.git.state.merging import Changes, find_changes, merge
 from gitsync.git.state.seal import RecordSeals
 from gitsync.git.state.status_tree import Files, build_files, read_state
-from gitsync.git.state.store import Update, find_taken
+from gitsync.git.state.store import Update, split_taken
 from gitsync.model.clock import Clock
 from gitsync.model.gvk import Key
 from gitsync.model.record import Record, State
@@ -88,8 +87,7 @@ class StatusBranch:
 
     def _try_to_reserve(self, base: State, update: Update) -> Mapping[Key, Record]:
         self._refresh()
-        taken = find_taken(base, self._base, update)
-        free = replace(update, records={key: record for key, record in update.records.items() if key not in taken})
+        taken, free = split_taken(base, self._base, update)
         if changes := find_changes(self._base, free):
             self._try_to_save(changes, free)
         return taken

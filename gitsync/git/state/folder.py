@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -24,7 +23,7 @@ from gitsync.git.state.merging import find_changes, merge
 from gitsync.git.state.paths import INVENTORY
 from gitsync.git.state.seal import RecordSeals
 from gitsync.git.state.status_tree import Files, build_files, build_inventory, read_state
-from gitsync.git.state.store import Update, find_taken
+from gitsync.git.state.store import Update, split_taken
 from gitsync.model.gvk import Key
 from gitsync.model.record import Record, State
 
@@ -64,8 +63,8 @@ class StatusFolder:
         with self._raise_publish_errors():
             self._ensure_lock()
             base, self._base = self._base, self._read()
-        taken = find_taken(base, self._base, update)
-        self.save(replace(update, records={key: r for key, r in update.records.items() if key not in taken}))
+        taken, free = split_taken(base, self._base, update)
+        self.save(free)
         return taken
 
     def save(self, update: Update) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Protocol, Self
 
@@ -67,10 +67,11 @@ class StateStore(Protocol):
     ) -> None: ...
 
 
-def find_taken(base: State, current: State, update: Update) -> dict[Key, Record]:
-    """The records of an update's resources that others made since the state `base`."""
-    return {
+def split_taken(known: State, now: State, update: Update) -> tuple[dict[Key, Record], Update]:
+    """The records of an update's resources that others made since the state was `known`, and the rest of the update."""
+    taken = {
         key: record
         for key in update.records
-        if (record := current.records.get(key)) is not None and record != base.records.get(key)
+        if (record := now.records.get(key)) is not None and record != known.records.get(key)
     }
+    return taken, replace(update, records={key: new for key, new in update.records.items() if key not in taken})

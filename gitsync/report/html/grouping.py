@@ -28,7 +28,7 @@ class GroupName(NamedTuple):
         return f"{self.subscription}/{self.name}" if self.name else ""
 
 
-NOWHERE = GroupName("", "")
+NO_GROUP = GroupName("", "")
 
 
 def group_results(results: Iterable[Result]) -> Mapping[Key, GroupName]:
@@ -46,4 +46,4 @@ def _place(key: Key, known: Mapping[Key, Result]) -> GroupName:
         if found:
             return GroupName(found[1].casefold(), found[2].casefold())
         result = known.get(result.owner) if result.owner else None
-    return NOWHERE
+    return NO_GROUP
