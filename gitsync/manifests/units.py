@@ -9,6 +9,7 @@ import posixpath
 
 from gitsync.manifests.reader import SUFFIXES
 from gitsync.model.problem import Problem
+from gitsync.model.resource import Resource
 
 ROOT = "."
 """The unit of files at the root of SOURCE."""
@@ -20,6 +21,11 @@ KUSTOMIZATIONS = frozenset({"kustomization.yaml", "kustomization.yml", "Kustomiz
 def find_unit(path: str) -> str:
     """Return the unit of a file, by its path from the root of SOURCE."""
     return posixpath.dirname(path) or ROOT
+
+
+def find_unit_name(resource: Resource) -> str:
+    """Return the name of the unit of a resource, as records keep it."""
+    return resource.unit.name if resource.unit else find_unit(resource.source.path)
 
 
 def is_inside(unit: str, folder: str) -> bool:

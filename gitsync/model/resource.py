@@ -11,6 +11,7 @@ from gitsync.model.lines import Lines
 from gitsync.model.policy import Policy
 from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.template import Template
+from gitsync.model.unit import Unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,8 @@ class OwnerRef:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resource:
     """One manifest of an ASO kind. `lines` has the line of each field, None if they are not known; `problems` has
-    the problems of reading it (a duplicate key, an annotation that is not text).
+    the problems of reading it (a duplicate key, an annotation that is not text). `unit` is the unit that it is part
+    of; None for the folder of its file.
     """
 
     key: Key
@@ -35,6 +37,7 @@ class Resource:
     labels: Mapping[str, str] = field(default_factory=dict)
     lines: Lines | None = field(default=None, compare=False, repr=False)
     problems: tuple[Problem, ...] = ()
+    unit: Unit | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gitsync.manifests.units import find_unit
+from gitsync.manifests.units import find_unit_name
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply
 from gitsync.model.record import Claim, Record
@@ -38,6 +38,6 @@ def _make_expected(apply: Apply, agent: str) -> Record:
         depends_on=prepared.depends_on,
         agent=agent,
         credential=prepared.credential,
-        unit=find_unit(prepared.resource.source.path),
+        unit=find_unit_name(prepared.resource),
         condition=before.condition if before else None,
     )

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from gitsync.formats.arm_path import is_below
-from gitsync.manifests.units import find_unit, may_hide
+from gitsync.manifests.units import find_unit, find_unit_name, may_hide
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import UnreadDocument
 from gitsync.model.plan import Surroundings
@@ -155,7 +155,7 @@ def _find_moves(declared: Iterable[Prepared], records: Mapping[Key, Record]) -> 
     moves: dict[str, set[str]] = defaultdict(set)
     for prepared in declared:
         former_unit = records[prepared.key].unit if prepared.key in records else ""
-        if former_unit and former_unit != (current_unit := find_unit(prepared.resource.source.path)):
+        if former_unit and former_unit != (current_unit := find_unit_name(prepared.resource)):
             moves[former_unit].add(current_unit)
     return {former_unit: frozenset(current_unit) for former_unit, current_unit in moves.items()}
 

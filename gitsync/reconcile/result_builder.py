@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from gitsync.diff.three_way import remove_secrets
-from gitsync.manifests.units import find_unit
+from gitsync.manifests.units import find_unit_name
 from gitsync.model.clock import format_rfc3339
 from gitsync.model.condition import Condition, ConditionStatus, Hold
 from gitsync.model.export import Address
@@ -143,7 +143,7 @@ def _replace_by_manifest(result: Result, apply: Apply, agent: str) -> Result:
     """Put what the manifest says in place of what the record says. A record moves with its manifest to another unit."""
     prepared, record = apply.prepared, apply.record
     if record and record.agent in {"", agent} and not apply.held:
-        record = replace(record, unit=find_unit(prepared.resource.source.path))
+        record = replace(record, unit=find_unit_name(prepared.resource))
     return replace(
         result,
         manifest_api_version=prepared.resource.gvk.api_version,
@@ -257,7 +257,7 @@ def _revise(attempt: ApplyAttempt, spec: SpecGeneration) -> dict[str, Any]:
         "generation": spec.generation,
         "spec_digest": spec.digest,
         "exports": tuple(sorted(exported)),
-        "unit": find_unit(attempt.prepared.resource.source.path),
+        "unit": find_unit_name(attempt.prepared.resource),
     }
 
 

@@ -1,0 +1,64 @@
+"""A unit: the part of a source that is built on its own, and the options that it is read with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class UnitKind(StrEnum):
+    """How the manifests of a unit are made of its files."""
+
+    FOLDER = "folder"
+    KUSTOMIZATION = "kustomization"
+    FLUX = "flux"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValuesReference:
+    """A Secret or ConfigMap (`kind`) whose keys are variables. One that is `optional` may be missing."""
+
+    kind: str
+    namespace: str
+    name: str
+    optional: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Substitution:
+    """The variables of a unit. `values` override those of `references`, of which a later one overrides an earlier."""
+
+    values: Mapping[str, str] = field(default_factory=dict)
+    references: tuple[ValuesReference, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnitOptions:
+    """How a unit is read.
+
+    `substitution` is None if variables are left as they are. `waits_for_owners` reports a resource whose owner is
+    missing as waiting, not as failed. `migrates_versions` reads versions that ASO removed as later ones.
+    `is_restricted` keeps kustomize to files below each kustomization.
+    """
+
+    is_restricted: bool = True
+    substitution: Substitution | None = None
+    waits_for_owners: bool = False
+    migrates_versions: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unit:
+    """`name` is what records and messages call it: for a folder or a kustomization its folder ("." at the root), for
+    a Flux object the folder of its file and its name. `path` is the folder that is built, and `file` the file that
+    declares the unit, "" for a plain folder. `prunes` and `is_suspended` are the settings of Flux.
+    """
+
+    name: str
+    path: str
+    kind: UnitKind = UnitKind.FOLDER
+    file: str = ""
+    options: UnitOptions = field(default_factory=UnitOptions)
+    prunes: bool = True
+    is_suspended: bool = False
