@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 import private_ca
 import pytest
-from exporters import ACCOUNT_ID, KEY_1, READY, UNWRITABLE, account, said, server, world_with
+from exporters import ACCOUNT_ID, KEY_1, READY, SERVER_ID, UNWRITABLE, account, said, server, world_with
 from fake_key_vault import FakeKeyVault
 from fake_kubernetes import FakeKubernetes
 from memory_places import MemorySink
@@ -42,6 +42,12 @@ DECLARED = {
     for holder, keys in OBJECTS.items()
     for name, key in keys.items()
 }
+DB = """\
+    apiVersion: v1
+    kind: Secret
+    metadata: {name: db}
+    stringData: {password: hunter2hunter2}
+    """
 OWNER = "StorageAccount.storage.azure.com default/lake"
 FAILED = (ConditionStatus.FALSE, Severity.WARNING, "Failed")
 
@@ -102,6 +108,46 @@ def test_who_reads_an_object_of_git_gets_its_value_and_waits_for_no_export(world
     ).sync()
     assert said(of(report, "StorageAccount")) == UNWRITABLE
     assert said(of(report, "FlexibleServer")) == READY
+
+
+IDENTITY = """\
+    apiVersion: managedidentity.azure.com/v1api20230131
+    kind: UserAssignedIdentity
+    metadata: {name: app}
+    spec:
+      location: westeurope
+      owner: {name: core}
+      operatorSpec: {configMaps: {principalId: {name: app, key: id}}}
+    """
+ADMINISTRATOR = """\
+    apiVersion: dbforpostgresql.azure.com/v20250801
+    kind: FlexibleServersAdministrator
+    metadata: {name: boss}
+    spec:
+      owner: {armId: SERVER}
+      azureNameFromConfig: {name: app, key: id}
+      principalNameFromConfig: {name: app, key: id}
+      principalType: ServicePrincipal
+    """.replace("SERVER", SERVER_ID)
+CONFIG_MAP = """\
+    apiVersion: v1
+    kind: ConfigMap
+    metadata: {name: app}
+    data: {id: 11111111-2222-3333-4444-555555555555}
+    """
+
+
+def test_one_request_has_one_value_of_a_key(world):
+    """The id is known offline, from git; the body is filled in the run, after the export."""
+    world.says(group=GROUP, server=server("db", "password"), db=DB).sync()
+    report = world.says(
+        group=GROUP, server=server("db", "password"), db=DB, app=IDENTITY, boss=ADMINISTRATOR, map=CONFIG_MAP
+    ).sync()
+    assert said(of(report, "UserAssignedIdentity")) == UNWRITABLE
+    boss = of(report, "FlexibleServersAdministrator")
+    assert said(boss) == READY, boss.condition.message
+    assert boss.arm_id.endswith("/administrators/11111111-2222-3333-4444-555555555555")
+    assert world.read(boss.arm_id, "2025-08-01")["properties"]["principalName"] == boss.arm_id.rpartition("/")[2]
 
 
 def test_strict_refuses_the_run(world):
