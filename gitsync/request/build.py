@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import date
 from functools import partial
+from itertools import chain, islice
 from typing import Final, Literal
 
 from gitsync.catalog.catalog import Catalog
@@ -34,7 +35,7 @@ from gitsync.request.draft import (
 )
 from gitsync.request.export_owners import SharedExports, check_declared
 from gitsync.validation.ignore_annotation import check_ignore, read_ignored_paths
-from gitsync.validation.validate import validate_resource, validate_set
+from gitsync.validation.validate import MAX_PROBLEMS, validate_resource, validate_set
 
 
 def prepare(
@@ -74,8 +75,8 @@ def _check_ignored(draft: Draft, today: date | None) -> Iterable[Problem]:
 
 
 def _check_exports(resource: Resource, manifests: Manifests, shared: SharedExports) -> Iterable[Problem]:
-    findings = (*check_declared(resource, manifests.declared), *shared.check(resource))
-    return (locate_finding(finding, resource) for finding in findings)
+    findings = chain(check_declared(resource, manifests.declared), shared.check(resource))
+    return (locate_finding(finding, resource) for finding in islice(findings, MAX_PROBLEMS))
 
 
 def _use_everywhere(subscription: str) -> CredentialOf:

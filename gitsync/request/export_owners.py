@@ -19,6 +19,8 @@ from gitsync.request.exports import format_not_owned, iterate_destinations
 
 Declared = Mapping[Address, DeclaredObject]
 
+_FIRSTS = 2
+
 
 def iterate_own_addresses(resource: Resource, declared: Declared) -> Iterator[tuple[Address, str | None]]:
     """The objects that a resource may export to, as far as manifests tell, with the key; None for all keys."""
@@ -35,19 +37,22 @@ def check_declared(resource: Resource, declared: Declared) -> Iterator[Finding]:
 
 
 class SharedExports:
-    """The exports of a set of manifests, to find those of several resources to one object."""
+    """The exports of a set of manifests, to find those of several resources to one object. Of each object it keeps the
+    first two exporters, so that many of them take no longer than few.
+    """
 
     def __init__(self, resources: Iterable[Resource]) -> None:
-        self._exporters: dict[Address, dict[Key, Resource]] = defaultdict(dict)
-        for resource in resources:
+        self._exporters: dict[Address, list[Resource]] = defaultdict(list)
+        for resource in sorted(resources, key=lambda one: (one.key, one.source)):
             for address in find_first_fields(resource):
-                self._exporters[address].setdefault(resource.key, resource)
+                firsts = self._exporters[address]
+                if len(firsts) < _FIRSTS and all(one.key != resource.key for one in firsts):
+                    firsts.append(resource)
 
     def check(self, resource: Resource) -> Iterator[Finding]:
         """A finding for each object that another resource exports to as well. It names the first other resource."""
         for address, path in find_first_fields(resource).items():
-            others = (one for key, one in self._exporters[address].items() if key != resource.key)
-            other = min(others, key=lambda one: one.key, default=None)
+            other = next((one for one in self._exporters[address] if one.key != resource.key), None)
             if other is not None:
                 message = f"{format_short_key(other.key)} ({other.source}) exports to {address} too."
                 hint = "Export to another name: only one of them can own the object, and the other one fails."

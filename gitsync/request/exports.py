@@ -84,6 +84,14 @@ def find_addresses(resource: Resource) -> frozenset[tuple[Address, str | None]]:
     return frozenset((address, key) for _, address, key in iterate_destinations(resource))
 
 
+def group_keys(resource: Resource) -> dict[Address, frozenset[str]]:
+    """Every object that a resource exports to, with its keys as far as the manifest names them."""
+    keys: dict[Address, set[str]] = defaultdict(set)
+    for _, address, key in iterate_destinations(resource):
+        keys[address].update((key,) if key else ())
+    return {address: frozenset(names) for address, names in keys.items()}
+
+
 def iterate_destinations(resource: Resource) -> Iterator[tuple[FieldPath, Address, str | None]]:
     """Every destination of a resource: its field, its object and its key, None if an expression makes all keys."""
     spec = _find_operator_spec(resource)

@@ -10,7 +10,7 @@ from gitsync.model.problem import Problem
 from gitsync.model.resource import Prepared
 from gitsync.problems.finding import locate_finding
 from gitsync.request.export_owners import find_first_fields, make_foreign
-from gitsync.request.exports import find_addresses
+from gitsync.request.exports import group_keys
 from gitsync.secrets.protocols import KnowsOwners, SecretSource, VaultError
 
 
@@ -38,11 +38,12 @@ async def _add_to(prepared: Prepared, sources: Sequence[SecretSource]) -> Prepar
 
 
 async def _find_problems(prepared: Prepared, sources: Sequence[SecretSource]) -> AsyncIterator[Problem]:
-    resource, addresses = prepared.resource, find_addresses(prepared.resource)
+    resource, keys = prepared.resource, group_keys(prepared.resource)
     for address, path in find_first_fields(resource).items():
-        keys = [key for one, key in addresses if one == address and key is not None]
         try:
-            async for name in _iterate_holders(sources, address, keys, lambda text: is_owned_by(text, resource.key)):
+            async for name in _iterate_holders(
+                sources, address, keys[address], lambda text: is_owned_by(text, resource.key)
+            ):
                 finding = make_foreign(resource.key, address, path, f"the secret source {name} has it")
                 yield locate_finding(finding, resource)
         except VaultError:

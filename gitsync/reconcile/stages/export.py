@@ -30,8 +30,8 @@ from gitsync.request.exports import (
     ExportedValue,
     ExportError,
     collect_fields,
-    find_addresses,
     find_destinations,
+    group_keys,
     merge_entries,
 )
 from gitsync.secrets.exporter import Outlets
@@ -112,11 +112,8 @@ async def _check_owners(
 
 def _list_uncollected(attempt: ApplyAttempt, tools: ExportTools, *, writes: bool) -> dict[Address, frozenset[str]]:
     """The keys of the objects whose values are not collected: all in a plan, those without a reader in a sync."""
-    keys: dict[Address, frozenset[str]] = {}
-    for address, key in find_addresses(attempt.prepared.resource):
-        if not (writes and _is_wanted(attempt, tools, address)):
-            keys[address] = keys.get(address, frozenset()) | ({key} if key else frozenset())
-    return keys
+    all_keys = group_keys(attempt.prepared.resource)
+    return {one: keys for one, keys in all_keys.items() if not (writes and _is_wanted(attempt, tools, one))}
 
 
 def _make_condition(failure: GitsyncError) -> Condition:
