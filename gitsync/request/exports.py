@@ -95,7 +95,7 @@ def group_keys(resource: Resource) -> dict[Address, frozenset[str]]:
 def iterate_destinations(resource: Resource) -> Iterator[tuple[FieldPath, Address, str | None]]:
     """Every destination of a resource: its field, its object and its key, None if an expression makes all keys."""
     spec = _find_operator_spec(resource)
-    for holder in Holder:
+    for holder in Holder if spec else ():
         for name, to in find_destinations(resource, holder).items():
             yield ("spec", OPERATOR_SPEC, _FIXED[holder], name), to.address, to.key
         expressions = spec.get(_EXPRESSIONS[holder])
