@@ -20,9 +20,9 @@ from gitsync.manifests.recognition import is_ours
 from gitsync.manifests.sops_documents import CIPHERTEXT, ENCRYPTED, find_encrypted
 from gitsync.manifests.unread_documents import Leftover, find_hidden, find_misspelt_fields, pass_over, reject
 from gitsync.manifests.yaml_documents import Document, read_documents
-from gitsync.model.export import Address, Holder
+from gitsync.model.export import OWNER, Address, Holder
 from gitsync.model.gvk import Key
-from gitsync.model.manifests import Manifests, UnreadDocument
+from gitsync.model.manifests import DeclaredObject, Manifests, UnreadDocument
 from gitsync.model.problem import Level, Problem, SourceLocation
 from gitsync.model.resource import Resource
 from gitsync.model.secret import Secret
@@ -75,6 +75,7 @@ class _Sorter:
     config_maps: dict[tuple[str, str], Mapping[str, str]] = field(default_factory=dict)
     secrets: dict[tuple[str, str], Mapping[str, Secret]] = field(default_factory=dict)
     encrypted: dict[Address, Document] = field(default_factory=dict)
+    declared: dict[Address, DeclaredObject] = field(default_factory=dict)
     sealed: list[Document] = field(default_factory=list)
     namespaces: dict[str, Mapping[str, str]] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
@@ -162,17 +163,18 @@ class _Sorter:
         data: Mapping[str, Any],
     ) -> None:
         """Keep the first of two objects with one name, and report the second."""
-        if self.is_first(document, header):
+        if self.declare(document, header):
             objects[header.namespace, header.name] = data
 
     def keep_encrypted(self, document: Document, header: Header, holder: Holder) -> None:
-        if self.is_first(document, header):
+        if self.declare(document, header, owner=header.annotations.get(OWNER, "")):
             self.encrypted[Address(holder, header.namespace, header.name)] = document
 
-    def is_first(self, document: Document, header: Header) -> bool:
-        holder, place = Holder(header.gvk.kind), (header.namespace, header.name)
-        plain = self.secrets if holder is Holder.SECRET else self.config_maps
-        if place not in plain and Address(holder, *place) not in self.encrypted:
+    def declare(self, document: Document, header: Header, owner: str = "") -> bool:
+        """Note an object, unless another document declares it already: then report the document, and return False."""
+        address = Address(Holder(header.gvk.kind), header.namespace, header.name)
+        if address not in self.declared:
+            self.declared[address] = DeclaredObject(source=SourceLocation(document.path, document.line()), owner=owner)
             return True
         message = f"{header.gvk.kind} {header.namespace}/{header.name} is declared twice."
         self.account_for(
@@ -186,6 +188,7 @@ class _Sorter:
             config_maps=self.config_maps,
             secrets=self.secrets,
             encrypted=find_encrypted(self.encrypted, self.sealed),
+            declared=self.declared,
             namespaces=self.namespaces,
             problems=tuple(sorted(self.problems, key=lambda p: p.order)),
             unread=tuple(sorted(self.unread, key=lambda one: one.source)),

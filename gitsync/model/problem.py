@@ -27,6 +27,8 @@ class Problem:
     """One thing wrong with the input.
 
     `code` is stable and meant for machines (PascalCase); `field` is a path such as `spec.a.b[0]`, or "".
+    `invalidates`: an error makes its manifest invalid, so nothing is sent. Without it, a run fails the resource only
+    at the stage that the problem is about.
     """
 
     code: str
@@ -36,6 +38,7 @@ class Problem:
     path: str = ""
     line: int = 0
     field: str = ""
+    invalidates: bool = True
 
     @property
     def is_error(self) -> bool:

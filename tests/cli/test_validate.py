@@ -95,6 +95,35 @@ def test_how_it_ends(files, flags, code, last, why, source, capsys):
     assert capsys.readouterr().out.splitlines()[-1] == last, why
 
 
+IDENTITY = """\
+apiVersion: managedidentity.azure.com/v1api20230131
+kind: UserAssignedIdentity
+metadata: {name: app}
+spec:
+  owner: {name: core}
+  location: westeurope
+  operatorSpec:
+    EXPORTS
+"""
+DESTINATIONS = [
+    ("Secret", "secrets: {clientId: {name: taken, key: id}}", "secrets.clientId"),
+    ("ConfigMap", "configMaps: {clientId: {name: taken, key: id}}", "configMaps.clientId"),
+    ("Secret", "secretExpressions: [{name: taken, key: id, value: self.status.clientId}]", "secretExpressions[0]"),
+    ("ConfigMap", "configMapExpressions: [{name: taken, key: a, value: self.status.id}]", "configMapExpressions[0]"),
+]
+
+
+@pytest.mark.parametrize("holder, exports, field", DESTINATIONS)
+def test_an_export_over_an_object_of_git_names_both_places(holder, exports, field, source, capsys):
+    taken = f"# of people\napiVersion: v1\nkind: {holder}\nmetadata: {{name: taken}}\n"
+    assert run(["validate", source(a=GOOD, b=IDENTITY.replace("EXPORTS", exports), c=taken)]) == 1
+    told = capsys.readouterr().out
+    assert told.startswith(
+        f"b.yaml:8: error: ExportNotOwned spec.operatorSpec.{field}\n    cannot overwrite {holder} default/taken "
+        "which is not owned by UserAssignedIdentity.managedidentity.azure.com default/app: c.yaml:2 declares it.\n"
+    )
+
+
 def test_json_has_the_shape_that_every_command_shares(source, capsys):
     assert run(["validate", source(bad=BAD), "--output", "json"]) == 1
     told = json.loads(capsys.readouterr().out)

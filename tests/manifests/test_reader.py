@@ -248,6 +248,19 @@ def test_one_name_plain_and_encrypted_stands_twice():
     assert (len(found.encrypted), found.secrets, told(found)) == (1, {}, [("DuplicateManifest", 8, "metadata.name")])
 
 
+def test_every_declared_object_has_its_place_and_the_owner_that_a_sink_noted():
+    annotated = "apiVersion: v1\nkind: Secret\nmetadata: {name: NAME, annotations: {gitsync/owner: me}}\n"
+    sealed_text = annotated.replace("NAME", "b") + "sops: {mac: x}\n"
+    found = read(
+        f"{annotated.replace('NAME', 'a')}---\n{sealed_text}---\nkind: ConfigMap\napiVersion: v1\nmetadata: {{name: c}}\n"
+    )
+    assert {str(address): (one.source.line, one.owner) for address, one in found.declared.items()} == {
+        "Secret default/a": (1, ""),
+        "Secret default/b": (5, "me"),
+        "ConfigMap default/c": (10, ""),
+    }
+
+
 def test_a_resource_is_not_encrypted():
     text = GROUP.replace("westeurope", "ENC[AES256_GCM,data:x,type:str]") + "sops: {mac: 1}\n"
     (resource,) = read(text).resources
