@@ -49,7 +49,8 @@ ANY_SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
 class Offline:
     """The desired state of a source. `everything` has all resources, `prepared` those that the settings select,
     `problems` those of the selected resources and of the files, in the order of the files; `config_maps` those that
-    manifests declare; `coverage` what was read.
+    manifests declare; `coverage` what was read. `revision` is that of a named ref, None for a folder; paths of files
+    are relative to `root`, inside the repository.
     """
 
     catalog: Catalog
@@ -58,6 +59,8 @@ class Offline:
     problems: tuple[Problem, ...]
     config_maps: ConfigMaps
     coverage: Coverage
+    revision: str | None
+    root: str
 
     @property
     def has_errors(self) -> bool:
@@ -97,6 +100,8 @@ def read_offline(config: Config, redactions: Redactions) -> Offline:
         problems=tuple(sorted(problems, key=lambda problem: problem.order)),
         config_maps=manifests.config_maps,
         coverage=coverage_of(source.files, source.ignored, manifests),
+        revision=source.revision,
+        root=source.root,
     )
 
 

@@ -219,3 +219,29 @@ def test_a_kustomization_is_built_and_what_it_makes_is_validated(name, source, t
     (tmp_path / "source" / name).write_text("resources: [group.yaml]\nnamePrefix: my-\n")
     assert run(["validate", folder]) == 0, "the patch is the kustomization's own, and not read"
     assert capsys.readouterr().out == "1 resource in 1 file: no problems.\n"
+
+
+FORMS = {"markdown": "### gitsync validate\n\n2 errors.", "junit": 'failures="2"', "sarif": '"ruleId": "MissingField"'}
+
+
+@pytest.mark.parametrize(("output", "part"), FORMS.items())
+def test_problems_in_the_forms_of_a_pipeline(output, part, source, capsys):
+    assert run(["validate", source(bad=BAD), "--output", output]) == 1
+    assert part in capsys.readouterr().out
+
+
+def test_a_pipeline_gets_annotations_a_summary_and_files(source, tmp_path, monkeypatch, capsys):
+    folder, summary = Path(source(apps__bad=BAD)), tmp_path / "summary.md"
+    (folder / ".git").mkdir()
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    assert run(["validate", str(folder / "apps"), "--report", str(tmp_path / "report")]) == 1
+    annotation = "::error file=apps/bad.yaml,line=4,title=gitsync%3A MissingField::"
+    assert annotation in capsys.readouterr().out, "paths count from the top of the working tree"
+    assert "2 errors." in summary.read_text()
+    assert sorted(path.name for path in (tmp_path / "report").iterdir()) == [
+        "report.json",
+        "report.junit.xml",
+        "report.md",
+        "report.sarif",
+    ]
