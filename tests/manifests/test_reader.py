@@ -284,7 +284,11 @@ def test_the_order_of_files_changes_nothing(shuffler: random.Random):
 @pytest.mark.parametrize(
     ("text", "line", "why"),
     [
-        ("---\n}\n" * (reader.MAX_PROBLEMS + 5), 2 * reader.MAX_PROBLEMS + 2, "documents that do not parse"),
+        (
+            "---\nkind: Secret }\n" * (reader.MAX_PROBLEMS + 5),
+            2 * reader.MAX_PROBLEMS + 2,
+            "documents that do not parse",
+        ),
         ("---\nkind: Vault\nspec:\n" * (reader.MAX_PROBLEMS + 5), 3 * reader.MAX_PROBLEMS + 2, "without apiVersion"),
     ],
 )
@@ -299,3 +303,70 @@ def test_problems_of_items_are_told_of_their_items():
     text = "apiVersion: v1\nkind: List\nitems:\n- x: {a: 1, a: 2}\n  apiVersion: resources.azure.com/v1\n  kind: ResourceGroup\n  metadata: {name: b}\n"
     (resource,) = read(text).resources
     assert [(one.code, one.field, one.line) for one in resource.problems] == [("DuplicateKey", "x.a", 4)]
+
+
+ASO = "apiVersion: resources.azure.com/v1api20200601\nkind: ResourceGroup\nmetadata: {name: x}\n"
+UNPARSED = [
+    (ASO + "spec:\n\tlocation: x\n", Level.ERROR, "InvalidYaml", 5, "column 1: it is indented with a tab"),
+    (
+        ASO + "spec:\n  a: 1\n b: 2\n",
+        Level.ERROR,
+        "InvalidYaml",
+        6,
+        "the line does not continue the mapping that begins on",
+    ),
+    (
+        ASO + "spec: {location: a\n",
+        Level.ERROR,
+        "InvalidYaml",
+        5,
+        "the mapping in braces that begins on line 4 is not closed",
+    ),
+    (ASO + "spec: {location: {{ .Values.region }}}\n", Level.ERROR, "Template", 4, "{{ }} of Helm"),
+    (
+        "{{- if .Values.x }}\n" + ASO + "{{- end }}\n",
+        Level.ERROR,
+        "Template",
+        1,
+        "{{ }} of Helm or another template tool",
+    ),
+    ("<<<<<<< HEAD\n" + ASO + "=======\n>>>>>>> x\n", Level.ERROR, "MergeConflict", 2, "markers of a merge conflict"),
+    (
+        ASO.replace("resources.azure.com", "apps") + "a: b: c\n",
+        Level.WARNING,
+        "InvalidYaml",
+        4,
+        "a key stands inside of a value",
+    ),
+    ("kind: Secret\na: b: c\n", Level.ERROR, "InvalidYaml", 2, "a key stands inside of a value"),
+]
+
+
+@pytest.mark.parametrize(("text", "level", "code", "line", "part"), UNPARSED)
+def test_what_is_wrong_with_a_text_that_does_not_parse(text, level, code, line, part):
+    (problem,) = read(text).problems
+    assert (problem.level, problem.code, problem.line) == (level, code, line)
+    assert part in problem.message
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("tsconfig.json", '{\n  // strict\n  "compilerOptions": {"strict": true},\n}\n'),
+        (
+            "arm.json",
+            '{"$schema": "https://x/deploymentTemplate.json#",\n  // x\n "resources": [{"apiVersion": "1"}]}\n',
+        ),
+        ("values.yaml", "a: {{ b }}\nc: d: e\n"),
+    ],
+)
+def test_a_file_that_is_no_manifest_is_passed_over(path, text):
+    found = read_manifests({path: text.encode()})
+    assert found.problems == ()
+    assert [(one.form, one.is_rejected) for one in found.unread] == [("text that is not YAML", False)]
+
+
+def test_json_is_told_as_json():
+    (problem,) = read_manifests({"a.json": b'{"kind": "Secret",\n "a": 1 "b": 2}'}).problems
+    assert (problem.code, problem.line) == ("InvalidJson", 2)
+    assert problem.message == "This is not JSON at column 9: expecting ',' delimiter."
