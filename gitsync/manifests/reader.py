@@ -14,6 +14,7 @@ from itertools import chain
 from typing import Any
 
 from gitsync.manifests.credential_secret import CERTIFICATE
+from gitsync.manifests.helm_charts import ChartTemplates, find_templates, report_templates
 from gitsync.manifests.list_items import split_list
 from gitsync.manifests.metadata import Header, is_object, read_header
 from gitsync.manifests.recognition import is_ours
@@ -46,9 +47,10 @@ def read_manifests(files: Mapping[str, bytes], *, namespace: str = "default") ->
     Documents that SOPS encrypted stay encrypted.
     """
     sorter = _Sorter(namespace)
-    for path in sorted(files):
-        if not path.endswith(SUFFIXES):
-            continue
+    readable = {path for path in files if path.endswith(SUFFIXES)}
+    templates = find_templates(readable)
+    sorter.account_for(report_templates(templates, files))
+    for path in sorted(readable - templates.keys()):
         contents, before = read_documents(path, files[path]), len(sorter.problems)
         problems = _weigh_problems(contents.problems, files[path])
         if contents.problems and not problems:
@@ -121,7 +123,7 @@ class _Sorter:
         self.problems.append(problem)
         self.unread.append(UnreadDocument(source=SourceLocation(problem.path, problem.line), is_rejected=True))
 
-    def account_for(self, leftover: Leftover) -> None:
+    def account_for(self, leftover: Leftover | ChartTemplates) -> None:
         self.problems.extend(leftover.problems)
         self.unread.extend(leftover.unread)
 

@@ -285,8 +285,8 @@ def test_the_order_of_files_changes_nothing(shuffler: random.Random):
     ("text", "line", "why"),
     [
         (
-            "---\nkind: Secret }\n" * (reader.MAX_PROBLEMS + 5),
-            2 * reader.MAX_PROBLEMS + 2,
+            "#azure.com\n" + "---\n}\n" * (reader.MAX_PROBLEMS + 5),
+            2 * reader.MAX_PROBLEMS + 3,
             "documents that do not parse",
         ),
         ("---\nkind: Vault\nspec:\n" * (reader.MAX_PROBLEMS + 5), 3 * reader.MAX_PROBLEMS + 2, "without apiVersion"),
@@ -370,3 +370,38 @@ def test_json_is_told_as_json():
     (problem,) = read_manifests({"a.json": b'{"kind": "Secret",\n "a": 1 "b": 2}'}).problems
     assert (problem.code, problem.line) == ("InvalidJson", 2)
     assert problem.message == "This is not JSON at column 9: expecting ',' delimiter."
+
+
+TEMPLATE = ASO.replace("name: x", "name: {{ .Release.Name }}")
+
+
+@pytest.mark.parametrize(
+    ("templates", "count", "why"),
+    [
+        ({"a.yaml": TEMPLATE, "sub/b.yaml": ASO, "_helpers.tpl": ""}, 2, "one problem a chart"),
+        ({"a.yaml": TEMPLATE.replace("resources.azure.com", "apps")}, 0, "a chart of others is no problem"),
+    ],
+)
+def test_the_templates_of_a_chart_are_named_once(templates, count, why):
+    files = {f"charts/team/templates/{name}": text.encode() for name, text in templates.items()}
+    found = read_manifests(
+        {"charts/team/Chart.yaml": b"apiVersion: v2\nname: team\n", "charts/team/values.yaml": b"a: 1\n", **files}
+    )
+    assert [(p.code, p.path, p.line) for p in found.problems] == (
+        [("HelmChart", "charts/team/Chart.yaml", 1)] if count else []
+    )
+    assert all(f"{count} templates" in p.message for p in found.problems), why
+    assert found.resources == ()
+    assert {one.form for one in found.unread if "templates" in one.source.path} == {"Helm template"}
+
+
+def test_a_chart_in_a_chart_has_its_own_templates():
+    files = {
+        "a/Chart.yaml": b"name: a\n",
+        "a/charts/b/Chart.yaml": b"name: b\n",
+        "a/charts/b/templates/x.yaml": TEMPLATE.encode(),
+        "a/other/y.yaml": ASO.encode(),
+    }
+    found = read_manifests(files)
+    assert [(p.code, p.path) for p in found.problems] == [("HelmChart", "a/charts/b/Chart.yaml")]
+    assert len(found.resources) == 1, "only templates belong to a chart"
