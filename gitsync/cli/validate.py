@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from gitsync.cli.offline import Offline
     from gitsync.model.report import Report
 
-SETTINGS = (*READING, "strict", "output", "report_dir")
+SETTINGS = (*READING, "strict", "secret_sources", "secrets_folder", "config_maps_folder", "output", "report_dir")
 OUTPUTS = ("text", "json", "markdown", "junit", "sarif")
 
 
@@ -39,7 +39,7 @@ def run(options: argparse.Namespace, config: Config) -> int:
 
     clock = SystemClock()
     started = clock.now()
-    offline = read_offline(config, options.redactions)
+    offline = read_offline(config, options.redactions, looks_for_values=True)
     code = 1 if offline.has_errors or (config.strict and offline.problems) else 0
     report = _make_report(offline, code, format_rfc3339(started), format_rfc3339(clock.now()))
     forms = {

@@ -245,3 +245,33 @@ def test_a_pipeline_gets_annotations_a_summary_and_files(source, tmp_path, monke
         "report.md",
         "report.sarif",
     ]
+
+
+SERVER = """\
+apiVersion: dbforpostgresql.azure.com/v1api20210601
+kind: FlexibleServer
+metadata: {name: pg}
+spec:
+  location: westeurope
+  owner: {name: core}
+  administratorLoginPassword: {name: pw, key: password}
+"""
+DECLARED = "apiVersion: v1\nkind: Secret\nmetadata: {name: pw}\nstringData: {password: x}\n"
+OTHER_KEY = DECLARED.replace("password:", "other:")
+
+
+@pytest.mark.parametrize(
+    ("more", "flags", "variables", "is_missing", "why"),
+    [
+        ({}, [], {}, True, "no source has it"),
+        ({"secret": DECLARED}, [], {}, False, "a manifest declares it"),
+        ({"secret": OTHER_KEY}, [], {}, True, "the Secret lacks the key"),
+        ({}, [], {"GITSYNC_SECRET_DEFAULT_PW_PASSWORD": "x"}, False, "a variable has it"),
+        ({}, ["--secret-sources", "manifests,kubernetes"], {}, False, "the cluster may have it"),
+    ],
+)
+def test_a_secret_that_no_source_has_is_a_warning(more, flags, variables, is_missing, why, source, monkeypatch, capsys):
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert run(["validate", source(good=GOOD, server=SERVER, **more), *flags]) == 0
+    assert ("warning: ValueNotFound" in capsys.readouterr().out) is is_missing, why
