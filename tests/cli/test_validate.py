@@ -71,7 +71,7 @@ def test_problems_are_told_file_by_file(source, capsys):
         ({"a": WARNED}, ["--strict"], 1, "1 resource in 1 file: 1 warning.", "but is one with --strict"),
         ({"a": BAD}, [], 1, "1 resource in 1 file: 2 errors.", "errors"),
         ({"a": BAD}, ["--unknown-fields", "warn"], 1, "1 resource in 1 file: 1 error and 1 warning.", "a field is dropped"),
-        ({"a": "a: [\n"}, [], 1, "0 resources in 1 file: 1 error; 1 document rejected.", "a file that does not parse"),
+        ({"a": "kind: Secret\na: [\n"}, [], 1, "0 resources in 1 file: 1 error; 1 document rejected.", "a file that does not parse"),
         ({}, [], 0, "0 resources in 0 files: nothing to validate. Check SOURCE and --path.", "an empty folder"),
         ({"a": GOOD, "b__c": BAD}, ["--path", "b"], 1, "1 resource in 1 file: 2 errors.", "only what lies at the path"),
         (
