@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
 from gitsync.manifests.credential_secret import CERTIFICATE
+from gitsync.manifests.helm_charts import ChartTemplates, find_templates, report_templates
 from gitsync.manifests.list_items import split_list
 from gitsync.manifests.metadata import Header, is_object, read_header
 from gitsync.manifests.recognition import is_ours
 from gitsync.manifests.sops_documents import CIPHERTEXT, ENCRYPTED, find_encrypted
+from gitsync.manifests.syntax_errors import may_be_object, may_be_ours
 from gitsync.manifests.unread_documents import Leftover, find_hidden, find_misspelt_fields, pass_over, reject
 from gitsync.manifests.yaml_documents import Document, read_documents
 from gitsync.model.export import OWNER, Address, Holder
@@ -32,6 +34,7 @@ SUFFIXES = (".yaml", ".yml", ".json")
 MAX_PROBLEMS = 1000
 """Of one file, but for those of resources: a file may have a million documents."""
 
+UNPARSED = "text that is not YAML"
 MAPPING = "Write one `key: value` per line."
 REFER = "Move them to a Secret, encrypt it, and reference it."
 KEEP_ONE = "Remove one of them; until then the first is used."
@@ -44,14 +47,19 @@ def read_manifests(files: Mapping[str, bytes], *, namespace: str = "default") ->
     Documents that SOPS encrypted stay encrypted.
     """
     sorter = _Sorter(namespace)
-    for path in sorted(files):
-        if not path.endswith(SUFFIXES):
-            continue
+    readable = {path for path in files if path.endswith(SUFFIXES)}
+    templates = find_templates(readable)
+    sorter.account_for(report_templates(templates, files))
+    for path in sorted(readable - templates.keys()):
         contents, before = read_documents(path, files[path]), len(sorter.problems)
-        for problem in contents.problems[:MAX_PROBLEMS]:
+        problems = _weigh_problems(contents.problems, files[path])
+        if contents.problems and not problems:
+            line = contents.problems[0].line
+            sorter.unread.append(UnreadDocument(source=SourceLocation(path, line), form=UNPARSED))
+        for problem in problems[:MAX_PROBLEMS]:
             sorter.reject_text(problem)
-        if len(contents.problems) > MAX_PROBLEMS:
-            sorter.reject_text(_make_too_many(path, contents.problems[MAX_PROBLEMS].line))
+        if len(problems) > MAX_PROBLEMS:
+            sorter.reject_text(_make_too_many(path, problems[MAX_PROBLEMS].line))
             continue
         for single in chain.from_iterable(map(split_list, contents.documents)):
             if len(sorter.problems) - before >= MAX_PROBLEMS:
@@ -59,6 +67,15 @@ def read_manifests(files: Mapping[str, bytes], *, namespace: str = "default") ->
                 break
             sorter.add(single)
     return sorter.done()
+
+
+def _weigh_problems(problems: Sequence[Problem], text: bytes) -> tuple[Problem, ...]:
+    """The problems of a file that does not parse: warnings if nothing in it is for gitsync, and none if it has no
+    object of Kubernetes at all.
+    """
+    if may_be_ours(text):
+        return tuple(problems)
+    return tuple(replace(one, level=Level.WARNING) for one in problems) if may_be_object(text) else ()
 
 
 def _make_too_many(path: str, line: int) -> Problem:
@@ -107,7 +124,7 @@ class _Sorter:
         self.problems.append(problem)
         self.unread.append(UnreadDocument(source=SourceLocation(problem.path, problem.line), is_rejected=True))
 
-    def account_for(self, leftover: Leftover) -> None:
+    def account_for(self, leftover: Leftover | ChartTemplates) -> None:
         self.problems.extend(leftover.problems)
         self.unread.extend(leftover.unread)
 

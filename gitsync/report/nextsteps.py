@@ -124,5 +124,5 @@ _STEPS = (
 
 
 def list_next_steps(report: Report) -> list[str]:
-    """Advice that applies, in the order of the table."""
-    return [step.advice for step in _STEPS if step.applies(report)]
+    """Advice that applies, in the order of the table. Problems alone, as of `validate`, have their own hints."""
+    return [] if report.command == "validate" else [step.advice for step in _STEPS if step.applies(report)]

@@ -22,7 +22,7 @@ from gitsync.git.command import GitFailedError
 from gitsync.git.source.blob import is_content_of
 from gitsync.git.source.clone import fetch_ref, open_clone
 from gitsync.git.source.contents import Wanted, list_inputs, read_contents
-from gitsync.git.source.git_directory import refuse_look_alike
+from gitsync.git.source.git_directory import find_prefix, refuse_look_alike
 from gitsync.git.source.history import History
 from gitsync.git.source.listing import EntryKind, SourceListing
 from gitsync.git.source.local_config import find_headers
@@ -50,10 +50,12 @@ class Checkout:
     a folder that is not a git working tree (or has no commit). `ref` is the branch or tag, if it is one. `dirty` means
     that the files differ from the revision. `folder` is set if SOURCE is a local folder, `tree` if that is in a working
     tree. `remote` is the remote repository of SOURCE, and `remote_refused` is the reason why a remote cannot be used.
+    `root` is the folder that paths of files are relative to, inside the repository ("" for its top).
     It is a context manager: leaving it deletes what was fetched.
     """
 
     name: str
+    root: str = ""
     revision: str | None = None
     ref: str | None = None
     files: Mapping[str, bytes] = field(repr=False)  # a Secret may be among them
@@ -67,11 +69,6 @@ class Checkout:
     remote_refused: str = ""
     wanted: Wanted = field(default_factory=Wanted)
     history: History | None = field(default=None, repr=False)
-
-    @property
-    def root(self) -> str:
-        """The folder that paths of files are relative to, inside the repository; "" for its top."""
-        return self.tree.prefix if self.tree else ""
 
     def files_at(self, revision: str) -> Mapping[str, bytes] | None:
         """The manifests of another revision of the same source; None if it cannot be read."""
@@ -188,6 +185,7 @@ def _read_plain_folder(source: Folder, ref: str | None, wanted: Wanted) -> Check
         ignored=contents.ignored,
         settings=contents.settings,
         folder=source.path,
+        root=find_prefix(source.path),
         wanted=wanted,
     )
 
@@ -217,6 +215,7 @@ def _read_work_tree(
         settings=contents.settings,
         dirty=dirty,
         folder=source.path,
+        root=tree.prefix,
         tree=tree,
         remote=remote,
         remote_refused=refusal,
