@@ -1,7 +1,7 @@
 """Azure's built-in roles by name: those that manifests of ASO kinds assign, from Azure's documentation of April 2026
 (https://learn.microsoft.com/azure/role-based-access-control/built-in-roles).
 
-A run asks Azure for the roles, so a role that is not in the table works as well.
+A run reads the roles from Azure, so a role that is not in the table works as well.
 """
 
 from __future__ import annotations

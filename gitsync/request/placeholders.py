@@ -42,7 +42,7 @@ def _render(prepared: Prepared, values: Placeholders) -> Shown:
 
 
 def _with_role(body: Mapping[str, Any], spec: Mapping[str, Any], arm_id: str) -> Mapping[str, Any]:
-    """The body of a role assignment with the id of the role that the spec names; a run asks Azure for it."""
+    """The body of a role assignment with the id of the role that the spec names; a run reads it from Azure."""
     reference, properties = spec.get("roleDefinitionReference"), body.get("properties")
     name = reference.get("wellKnownName") if isinstance(reference, Mapping) else None
     role = find_built_in_role(name) if isinstance(name, str) else None
