@@ -46,6 +46,7 @@ from gitsync.run.approved_plan import load_approved_plan, make_review, narrow_pl
 from gitsync.run.connections import Connections, open_connections
 from gitsync.run.consent import Confirm, count_changes, demand_consent, is_first_sync
 from gitsync.run.context import make_context, make_rules
+from gitsync.run.export_needs import find_export_needs
 from gitsync.run.guards import guard_plan
 from gitsync.run.load import load_run_input
 from gitsync.run.plan import list_problems, make_selection, plan_run
@@ -114,7 +115,8 @@ async def sync_revision(config: Config, connections: Connections, *, writes: boo
         rules = make_rules(config, connections, review, agent, writes=writes)  # the deadline starts at the answer
     run = make_run(rules=rules)
     if writes:
-        await _in_time(run.outlets.check(), rules.deadline, connections, "check the sinks of exports")
+        needs = find_export_needs(plan, prunes=config.prune)
+        await _in_time(run.outlets.check(needs), rules.deadline, connections, "check the sinks of exports")
         taken = write_expected(connections, state, expect_records(plan.applies.values(), agent), agent)
         plan = hold_taken(plan, taken)
     results, export_problems = await _walk(connections, run, plan, state.records)

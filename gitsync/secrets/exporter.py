@@ -14,8 +14,11 @@ from gitsync.model.export import Address, Export, Holder, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.problem import Level, Problem
 from gitsync.request.exports import ExportError, format_not_owned
-from gitsync.secrets.protocols import Examines, Sink, VaultError
+from gitsync.secrets.content import describe_owner
+from gitsync.secrets.protocols import ChecksAccess, Examines, Needs, NotOwnedError, Rehearses, Sink, VaultError
 from gitsync.secrets.sinks.status import KeptConfigMaps
+
+NOTHING = Needs()
 
 InTime = Callable[[], AbstractAsyncContextManager[None]]
 
@@ -54,31 +57,42 @@ class Outlets:
         takes_secrets = not is_watched and any(sink is not self.kept for sink in self._sinks)
         return takes_secrets or address.holder is Holder.CONFIG_MAP or address in self._needed
 
-    async def check(self) -> None:
-        """Make sure that every sink can be written to. ConfigError if one cannot."""
+    async def check(self, needs: Needs = NOTHING) -> None:
+        """Make sure that every sink can be written to, and allows what the run needs. ConfigError if one does not."""
         for sink in self._sinks:
             await sink.check()
+            if isinstance(sink, ChecksAccess):
+                await sink.check_access(needs)
 
     async def write(self, exports: Sequence[Export]) -> None:
         """Write objects of one resource to every sink.
 
         Raises ExportError, with nothing written, if an object is not the resource's own; VaultError if a sink
-        could not be asked, or cannot hold an object (nothing is written then either), or not be written to.
+        could not be asked, or cannot hold an object or would refuse it (nothing is written then either), or not be
+        written to.
         """
         refusals = [format_not_owned(e.address, e.owner.key) for e in exports if not self._may_claim(e)]
         for sink in self._sinks if not refusals else ():
             owners = [(export, await sink.owner(export.address)) for export in exports]
-            refusals += [
-                format_not_owned(e.address, e.owner.key) for e, owner in owners if owner not in {None, str(e.owner)}
-            ]
+            refusals += [_format_not_owned_by(e, owner) for e, owner in owners if owner not in {None, str(e.owner)}]
         if refusals:
             raise ExportError("; ".join(sorted(set(refusals))), is_fatal=True)
         for sink in self._sinks:
             if isinstance(sink, Examines):
                 sink.examine(exports)
+        await self._rehearse(exports)
         for sink in self._sinks:
             for export in exports:
                 await sink.write(export)
+
+    async def _rehearse(self, exports: Sequence[Export]) -> None:
+        """Ask the sinks that can tell whether each write will be accepted."""
+        for sink in self._sinks:
+            if isinstance(sink, Rehearses):
+                try:
+                    await sink.rehearse(exports)
+                except NotOwnedError as error:
+                    raise ExportError(str(error), is_fatal=True) from error
 
     def _may_claim(self, export: Export) -> bool:
         return self._claims.get(export.address, export.owner.key) == export.owner.key
@@ -106,6 +120,12 @@ class Outlets:
                     timeout = VaultError("Deadline of the run exceeded.")
                     problems.append(_make_not_removed_problem(sink.name, address, owner, timeout))
         return tuple(problems)
+
+
+def _format_not_owned_by(export: Export, owner: str | None) -> str:
+    """ASO's message, and who the owner is: a person of another team has to be asked, not overruled."""
+    known = describe_owner(owner).rstrip(".")
+    return f"{format_not_owned(export.address, export.owner.key)}{f'.{known}' if known else ''}"
 
 
 def _make_not_removed_problem(sink: str, address: Address, owner: Owner, error: VaultError) -> Problem:

@@ -7,9 +7,10 @@ from contextlib import asynccontextmanager
 import private_ca
 import pytest
 from exporters import BOTH, ENDPOINT, KEY_1, READY, account, said, server
-from fake_kubernetes import FakeKubernetes
+from fake_kubernetes import NO_DRY_RUN, POLICY, REVIEWS, Admission, FakeKubernetes
 from world import GROUP, GROUP_ID, World, of
 
+from gitsync.errors import ConfigError
 from gitsync.model.condition import ConditionStatus, Severity
 from gitsync.model.verdict import Verdict
 from gitsync.secrets.kubernetes.kubernetes import open_kubernetes
@@ -56,7 +57,7 @@ def test_a_secret_of_the_cluster_is_used_and_exports_become_objects_of_it(pod):
     assert pod.cluster.data("configmaps", "default", "where")["blob"].startswith("https://lake.blob.")
     pod.cluster.requests.clear()
     assert [result.verdict for result in pod.sync().results] == [Verdict.IN_SYNC] * 3
-    assert pod.cluster.lines("POST", "PUT") == ["POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews"]
+    assert set(pod.cluster.lines("POST", "PUT")) == {REVIEWS}
 
 
 def test_a_plan_asks_the_cluster_nothing(pod):
@@ -65,24 +66,80 @@ def test_a_plan_asks_the_cluster_nothing(pod):
 
 
 @pytest.mark.parametrize(
-    ("verb", "resource", "made", "why"),
-    [
-        ("create", "secrets", {"configmaps/where"}, "what came before it is written, as nobody can know"),
-        ("create", "configmaps", set(), "the first one is refused"),
-        ("get", "configmaps", set(), "whose it is cannot be told, which comes before any write"),
-    ],
+    ("verb", "resource"),
+    [("get", "configmaps"), ("create", "secrets"), ("create", "configmaps"), ("update", "secrets")],
 )
-def test_a_missing_right_is_named_and_the_rest_goes_on(pod, verb, resource, made, why):
+def test_a_missing_right_refuses_the_run_before_anything_is_touched(pod, verb, resource):
     pod.cluster.make("secrets", "default", "db", {"password": VALUE})
     pod.cluster.forbid(verb, resource)
-    report = pod.says(group=GROUP, account=account(BOTH), server=server("db", "password")).sync()
+    with pytest.raises(ConfigError) as refused:
+        pod.says(group=GROUP, account=account(BOTH), server=server("db", "password")).sync()
+    assert refused.value.message == (
+        "The service account of the job may not do in the cluster what this run needs: "
+        f"{verb} {resource} in namespace default."
+    )
+    assert f"resources: [{resource}], verbs: [{verb}]" in refused.value.hint
+    assert pod.sent("PUT") == []
+    assert pod.cluster.names("configmaps", "default") == []
+    assert not pod.state.exists(), "not even a record of what is expected"
+
+
+def test_a_role_may_name_the_objects(pod):
+    for verb in ("get", "update"):
+        pod.cluster.forbid(verb, "secrets", except_names=("lake", "aso-credential"))
+    report = pod.says(group=GROUP, account=account(BOTH)).sync()
+    assert {said(result) for result in report.results} == {READY}
+
+
+def test_the_right_to_delete_is_needed_by_a_run_that_deletes(pod):
+    pod.says(group=GROUP, account=account(BOTH)).sync()
+    pod.cluster.forbid("delete", "configmaps")
+    assert pod.sync().exit_code == 0
+    pod.says(group=GROUP)
+    assert pod.sync().exit_code == 0, "without --prune nothing is deleted"
+    with pytest.raises(ConfigError, match="delete configmaps in namespace default"):
+        pod.sync(prune=True, max_deletes=5)
+    assert pod.sent("DELETE") == []
+
+
+def test_a_namespace_that_exports_nothing_is_not_asked_for(pod):
+    pod.cluster.forbid("create", "secrets")
+    pod.cluster.forbid("create", "configmaps")
+    assert pod.says(group=GROUP).sync().exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("prepare", "words"),
+    [
+        (lambda cluster: cluster.limit("secrets", 0), "because of a quota"),
+        (lambda cluster: cluster.terminate("default"), "because the namespace is being deleted"),
+        (lambda cluster: setattr(cluster, "admission", Admission(422, "Invalid", POLICY)), "an admission policy"),
+    ],
+)
+def test_an_object_that_would_be_refused_keeps_the_others_from_being_written(pod, prepare, words):
+    """The config map comes first, and would be written if the Secret were not rehearsed."""
+    prepare(pod.cluster)
+    report = pod.says(group=GROUP, account=account(BOTH)).sync()
     found = of(report, "StorageAccount")
     assert said(found) == NOT_YET
-    assert "Grant the service account of the job a Role in namespace default" in found.condition.message
-    assert f"allows it to {verb} {resource}." in found.condition.message
-    assert said(of(report, "FlexibleServer")) == READY
-    there = {("configmaps", "where"), ("secrets", "lake")}
-    assert {f"{what}/{name}" for what, name in there if pod.cluster.has(what, "default", name)} == made, why
+    assert words in found.condition.message
+    assert "kind: Role" not in found.condition.message
+    assert pod.cluster.names("configmaps", "default") == []
+
+
+def test_a_webhook_with_side_effects_is_not_rehearsed(pod):
+    pod.cluster.admission = Admission(400, "BadRequest", NO_DRY_RUN, only_rehearsals=True)
+    report = pod.says(group=GROUP, account=account(BOTH)).sync()
+    assert {said(result) for result in report.results} == {READY}
+    assert pod.cluster.has("secrets", "default", "lake")
+
+
+def test_an_object_is_read_once_before_its_first_write_and_a_credential_once_a_run(pod):
+    pod.says(group=GROUP, account=account(BOTH)).sync()
+    secrets = "/api/v1/namespaces/default/secrets"
+    reads = [line for line in pod.cluster.lines("GET") if line.startswith(f"GET {secrets}")]
+    assert reads == [f"GET {secrets}/aso-credential", f"GET {secrets}/lake"]
+    assert pod.cluster.lines("POST")[-2:] == ["POST /api/v1/namespaces/default/configmaps", f"POST {secrets}"]
 
 
 def test_without_the_right_to_read_nothing_is_taken_for_missing(pod):
@@ -92,7 +149,7 @@ def test_without_the_right_to_read_nothing_is_taken_for_missing(pod):
     report = pod.says(group=GROUP, server=server("db", "password")).sync()
     assert {result.verdict for result in report.results} == {Verdict.INVALID}
     found = of(report, "FlexibleServer")
-    assert "allows it to get secrets" in found.condition.message
+    assert 'cannot get resource "secrets"' in found.condition.message
     assert "SecretNotFound" not in found.condition.reason
     assert pod.sent("PUT") == []
 
