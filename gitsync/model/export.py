@@ -65,6 +65,15 @@ class Owner:
         return str(self.key) if self.agent == NAMELESS else f"{self.key}{_OF}{self.agent}"
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class Leftover:
+    """An export that could not be removed with its resource. `sink` is its word in the settings."""
+
+    owner: Owner
+    address: Address
+    sink: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Export:
     """One object as a resource wants it: it replaces what stood there, data, annotations and labels alike.

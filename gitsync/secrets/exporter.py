@@ -7,29 +7,18 @@ the resource is forgotten, as a cluster would collect it with its owner.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, nullcontext
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 
-from gitsync.model.export import Address, Export, Holder, Owner
+from gitsync.model.export import Address, Export, Holder, Leftover, Owner
 from gitsync.model.gvk import Key
-from gitsync.model.problem import Level, Problem
 from gitsync.request.exports import ExportError, format_not_owned
+from gitsync.secrets.collection import Collected, InTime, collect
 from gitsync.secrets.content import describe_owner
-from gitsync.secrets.protocols import ChecksAccess, Examines, Needs, NotOwnedError, Rehearses, Sink, VaultError
+from gitsync.secrets.protocols import ChecksAccess, Examines, Needs, NotOwnedError, Rehearses, Sink
 from gitsync.secrets.sinks.status import KeptConfigMaps
 
 NOTHING = Needs()
-
-InTime = Callable[[], AbstractAsyncContextManager[None]]
-
-_MANUAL_STEPS: Mapping[str, str] = {
-    "folder": "Delete its folder there, {namespace}/{name}.",
-    "sops": "Delete the file {namespace}/{name}.yaml there.",
-    "dotenv": "Delete its lines there, and the comment above them.",
-    "key-vault": "Delete every secret there that is tagged gitsync-namespace={namespace} and gitsync-name={name}.",
-    "kubernetes": "`kubectl delete {kind} {name} --namespace {namespace}` deletes it.",
-}
-"""How a person removes an object from a sink; the sink `status` needs nothing by hand."""
 
 
 class Outlets:
@@ -98,43 +87,21 @@ class Outlets:
         return self._claims.get(export.address, export.owner.key) == export.owner.key
 
     async def collect(
-        self, forgotten: Mapping[Key, Sequence[Address]], agent: str, in_time: InTime = nullcontext
-    ) -> tuple[Problem, ...]:
-        """Remove from every sink the exports of forgotten resources that they still own.
+        self,
+        forgotten: Iterable[tuple[Owner, Address]],
+        earlier: Collection[Leftover] = (),
+        in_time: InTime = nullcontext,
+    ) -> Collected:
+        """Remove the exports of forgotten resources, and what was left over `earlier`. See `collection.collect`.
 
-        A failure of one sink does not stop the others. Failures are returned in order: no later run tries again.
-        `in_time` bounds each removal, and raises TimeoutError if the time is up.
+        What a manifest exports again is left alone: an export takes it over.
         """
         sinks = self._sinks if self.kept in self._sinks else (self.kept, *self._sinks)
-        problems = []
-        for owner, address in [
-            (Owner(key, agent), exported) for key in sorted(forgotten) for exported in forgotten[key]
-        ]:
-            for sink in sinks:
-                try:
-                    async with in_time():
-                        await sink.remove(address, owner)
-                except VaultError as error:
-                    problems.append(_make_not_removed_problem(sink.name, address, owner, error))
-                except TimeoutError:
-                    timeout = VaultError("Deadline of the run exceeded.")
-                    problems.append(_make_not_removed_problem(sink.name, address, owner, timeout))
-        return tuple(problems)
+        wanted = [one for one in earlier if self._claims.get(one.address) != one.owner.key]
+        return await collect(sinks, forgotten, wanted, in_time)
 
 
 def _format_not_owned_by(export: Export, owner: str | None) -> str:
     """ASO's message, and who the owner is: a person of another team has to be asked, not overruled."""
     known = describe_owner(owner).rstrip(".")
     return f"{format_not_owned(export.address, export.owner.key)}{f'.{known}' if known else ''}"
-
-
-def _make_not_removed_problem(sink: str, address: Address, owner: Owner, error: VaultError) -> Problem:
-    manual_step = _MANUAL_STEPS.get(sink, "").format(
-        kind=address.holder.lower(), namespace=address.namespace, name=address.name
-    )
-    return Problem(
-        code="ExportNotRemoved",
-        level=Level.WARNING,
-        message=f"{address}, which {owner} exported, was not removed from the sink {sink}: {error.message}",
-        hint=" ".join(filter(None, (error.hint, manual_step))),
-    )
