@@ -248,9 +248,9 @@ def test_status_shows_exports_that_no_run_could_remove(folder):
     with StatusFolder(folder / ".gitsync") as store:
         store.load()
         store.save(replace(UPDATE, leftovers={left: True}))
-    shown = gitsync("status", ".", folder=folder).stdout
+    shown = gitsync("status", ".", folder=folder).out
     assert f"1 export left over:\n  Secret default/keys of {HUB}, in the sink kubernetes\n" in shown
-    listed = json.loads(gitsync("status", ".", "-o", "json", folder=folder).stdout)
+    listed = json.loads(gitsync("status", ".", "--output", "json", folder=folder).out)
     assert listed["gitsync"] == {
         "leftovers": [{"object": "Secret/default/keys", "owner": str(HUB), "sink": "kubernetes"}]
     }

@@ -154,6 +154,44 @@ def test_without_the_right_to_read_nothing_is_taken_for_missing(pod):
     assert pod.sent("PUT") == []
 
 
+def test_a_namespace_without_a_role_is_one_problem_and_not_one_a_resource(pod):
+    pod.cluster.forbid("get", "secrets", namespace="red")
+    red = {name: GROUP.replace("name: core", f"name: {name}\n      namespace: red") for name in ("one", "two", "three")}
+    report = pod.says(group=GROUP, **red).sync()
+    (problem,) = report.problems
+    assert problem.code == "CredentialNotUsable"
+    assert problem.message.startswith(
+        '3 resources: Could not determine whether the credential Secret "red/aso-credential" exists: The API server '
+        "refused to get Secret red/aso-credential (403)"
+    )
+    assert [result.key.name for result in report.results if result.condition.is_ready] == ["core"]
+    reads = [line for line in pod.cluster.lines("GET") if "/red/" in line]
+    assert reads == ["GET /api/v1/namespaces/red/secrets/aso-credential"], "nothing there is referred to"
+
+
+def test_a_missing_key_is_said_as_aso_says_it(pod):
+    pod.cluster.make("secrets", "default", "db", {"other": VALUE})
+    found = of(pod.says(group=GROUP, server=server("db", "password")).sync(), "FlexibleServer")
+    assert found.condition.reason == "SecretNotFound"
+    assert found.condition.message.startswith(
+        "failed resolving secret references: couldn't resolve secret reference default/db.password: default/db does not "
+        'exist (Secret "default/db" does not contain key "password")'
+    )
+
+
+def test_an_object_of_another_agent_is_refused_with_its_name(pod):
+    owner = f"{OWNER} of blue"
+    pod.cluster.make(
+        "secrets", "default", "lake", {"first": "theirs"}, metadata={"annotations": {"gitsync/owner": owner}}
+    )
+    found = of(pod.says(group=GROUP, account=account(BOTH)).sync(), "StorageAccount")
+    assert found.condition.reason == "FailedWritingAdditionalKubernetesObjects"
+    assert found.condition.message == (
+        "cannot overwrite Secret default/lake which is not owned by StorageAccount.storage.azure.com default/lake. "
+        f"{OWNER} of the agent blue exports it"
+    )
+
+
 def test_an_object_of_somebody_else_is_left_alone(pod):
     pod.cluster.make("secrets", "default", "lake", {"first": "theirs"})
     report = pod.says(group=GROUP, account=account(f"{KEY_1}\n        {ENDPOINT}")).sync()
