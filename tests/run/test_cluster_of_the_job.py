@@ -201,3 +201,22 @@ def test_an_object_of_somebody_else_is_left_alone(pod):
     assert pod.cluster.data("secrets", "default", "lake") == {"first": "theirs"}
     assert not pod.cluster.has("configmaps", "default", "where"), "nothing is half exported"
     assert pod.read(GROUP_ID)["name"] == "core"
+
+
+@pytest.mark.parametrize(
+    ("agent", "is_refused", "why"),
+    [
+        (None, True, "both are agents without a name, and would write over each other for ever"),
+        ("blue", False, "the name says who it is, wherever its repository is"),
+    ],
+)
+def test_two_repositories_without_names_do_not_share_an_object(pod, agent, is_refused, why):
+    pod.git("remote", "add", "origin", "https://git.example/acme/one.git")
+    pod.says(group=GROUP, account=account(BOTH)).sync(agent=agent)
+    pod.git("remote", "set-url", "origin", "git@git.example:acme/two.git")
+    report = pod.says(group=GROUP, account=account(BOTH)).sync(agent=agent)
+    found = of(report, "StorageAccount")
+    assert (found.condition.reason == "FailedWritingAdditionalKubernetesObjects") is is_refused, why
+    assert ("exported from the repository git.example/acme/one" in found.condition.message) is is_refused, why
+    annotations = pod.cluster.there("secrets", "default", "lake")["metadata"]["annotations"]
+    assert annotations.get("gitsync/repository", "") == ("git.example/acme/one" if is_refused else "")
