@@ -37,6 +37,7 @@ TOP = Path(__file__).resolve().parent.parent
 REDIS = Owner(Key("cache.azure.com", "Redis", "default", "cache"))
 BLUE = replace(REDIS, agent="blue")
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
+VALUE = "a-made-up-value"
 FINE = "fine"
 
 
@@ -194,7 +195,7 @@ async def apply_the_role_of_the_hint(bench: Bench, cluster: Kubernetes) -> str:
             kind = {"Role": "roles", "RoleBinding": "rolebindings"}[item["kind"]]
             bench.server.ask("POST", f"{RBAC}/namespaces/bare/{kind}", item)
     await cluster.check_access(Needs(written=(at("lake", "bare"),)))
-    return await write(cluster, make_export(at("lake", "bare"), key="a-made-up-value"))
+    return await write(cluster, make_export(at("lake", "bare"), key=VALUE))
 
 
 async def create_and_replace(bench: Bench, cluster: Kubernetes) -> str:
@@ -227,15 +228,13 @@ async def write_over_a_person(_bench: Bench, cluster: Kubernetes) -> str:
 
 
 async def write_over_another_agent(_bench: Bench, cluster: Kubernetes) -> str:
-    await write(cluster, make_export(at("theirs"), BLUE, key="a-made-up-value"))
-    return await write(cluster, make_export(at("theirs"), key="a-made-up-value"))
+    await write(cluster, make_export(at("theirs"), BLUE, key=VALUE))
+    return await write(cluster, make_export(at("theirs"), key=VALUE))
 
 
 async def write_over_another_repository(_bench: Bench, cluster: Kubernetes) -> str:
-    await write(cluster, make_export(at("shared"), replace(REDIS, repository="git.example/one"), key="a-made-up-value"))
-    return await write(
-        cluster, make_export(at("shared"), replace(REDIS, repository="git.example/two"), key="a-made-up-value")
-    )
+    await write(cluster, make_export(at("shared"), replace(REDIS, repository="git.example/one"), key=VALUE))
+    return await write(cluster, make_export(at("shared"), replace(REDIS, repository="git.example/two"), key=VALUE))
 
 
 async def rotate_the_token(bench: Bench, cluster: Kubernetes) -> str:
@@ -283,8 +282,8 @@ async def use_up_the_quota(bench: Bench, cluster: Kubernetes) -> str:
     try:
         return await write(
             cluster,
-            make_export(at("half", holder=Holder.CONFIG_MAP), key="a-made-up-value"),
-            make_export(at("more"), key="a-made-up-value"),
+            make_export(at("half", holder=Holder.CONFIG_MAP), key=VALUE),
+            make_export(at("more"), key=VALUE),
         )
     except GitsyncError as error:
         left = await cluster.owner(at("half", holder=Holder.CONFIG_MAP))
@@ -295,11 +294,11 @@ async def use_up_the_quota(bench: Bench, cluster: Kubernetes) -> str:
 
 async def write_to_a_namespace_that_ends(bench: Bench, cluster: Kubernetes) -> str:
     bench.server.ask("DELETE", "/api/v1/namespaces/ended")
-    return await write(cluster, make_export(at("late", "ended"), key="a-made-up-value"))
+    return await write(cluster, make_export(at("late", "ended"), key=VALUE))
 
 
 async def write_to_no_namespace(_bench: Bench, cluster: Kubernetes) -> str:
-    return await write(cluster, make_export(at("lake", "nowhere"), key="a-made-up-value"))
+    return await write(cluster, make_export(at("lake", "nowhere"), key=VALUE))
 
 
 async def meet_a_policy(bench: Bench, cluster: Kubernetes) -> str:
@@ -310,10 +309,10 @@ async def meet_a_policy(bench: Bench, cluster: Kubernetes) -> str:
         await asyncio.sleep(1)
         try:
             await cluster.owner(at("labelled"))
-            await cluster.rehearse([make_export(at("labelled"), key="a-made-up-value")])
+            await cluster.rehearse([make_export(at("labelled"), key=VALUE)])
         except GitsyncError:
             break
-    return await write(cluster, make_export(at("labelled"), key="a-made-up-value"))
+    return await write(cluster, make_export(at("labelled"), key=VALUE))
 
 
 def make_policy() -> dict[str, Any]:

@@ -53,6 +53,7 @@ def _has_unseen_secrets(report: Report) -> bool:
 _TO_WRITE = (Verdict.CREATE, Verdict.PENDING, Verdict.DRIFTED, Verdict.MISSING, Verdict.CONFLICT)
 
 _CREDENTIALS = frozenset({"CredentialNotUsable"})
+_EXPORTS = frozenset({"ExportNotRemoved"})
 
 
 def _list_error_codes(report: Report) -> frozenset[str]:
@@ -61,7 +62,7 @@ def _list_error_codes(report: Report) -> frozenset[str]:
 
 def _has_bad_manifests(report: Report) -> bool:
     errors = _list_error_codes(report) - REFUSALS
-    return bool(errors - _CREDENTIALS) or (not errors and _has_verdict(Verdict.INVALID)(report))
+    return bool(errors - _CREDENTIALS - _EXPORTS) or (not errors and _has_verdict(Verdict.INVALID)(report))
 
 
 _STEPS = (
@@ -77,6 +78,10 @@ _STEPS = (
     _Step(
         _has_bad_manifests,
         "Fix the manifests. `gitsync validate` shows every problem without a login.",
+    ),
+    _Step(
+        lambda report: bool(_list_error_codes(report) & _EXPORTS),
+        "Some exports of deleted resources are left over. `gitsync status` lists them, and the next run tries again.",
     ),
     _Step(
         lambda report: any(r.fault for r in report.results),

@@ -29,6 +29,14 @@ ACCOUNT = "system:serviceaccount:jobs:gitsync"
 REVIEWS = "POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 POLICY = "ValidatingAdmissionPolicy 'labels' with binding 'labels' denied request: every Secret needs a team"
 WEBHOOK = 'admission webhook "vault.example.com" denied the request: no plain secrets'
+MISSING = (
+    f'secrets "db" is forbidden: User "{ACCOUNT}" cannot get resource "secrets" in API group "" in the namespace '
+    '"default"'
+)
+STARTING = (
+    f'{MISSING}: RBAC: [clusterrole.rbac.authorization.k8s.io "system:discovery" not found, '
+    'clusterrole.rbac.authorization.k8s.io "system:basic-user" not found]'
+)
 NO_DRY_RUN = 'admission webhook "vault.example.com" does not support dry run'
 
 

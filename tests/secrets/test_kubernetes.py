@@ -12,7 +12,7 @@ import pytest
 import yaml
 from fake_clock import FakeClock
 from fake_key_vault import Fault
-from fake_kubernetes import POLICY, REVIEWS, WEBHOOK, Admission, FakeKubernetes
+from fake_kubernetes import MISSING, POLICY, REVIEWS, STARTING, WEBHOOK, Admission, FakeKubernetes
 
 from gitsync.errors import ConfigError
 from gitsync.model.export import OWNER, REPOSITORY, Address, Export, Holder, Owner
@@ -223,6 +223,8 @@ def test_a_missing_right_comes_with_the_role_that_grants_it(run):
         ([Fault(429, headers={"Retry-After": "7"})], [7], "it said for how long"),
         ([Fault(503), Fault(500)], [1, 2], "it may pass"),
         ([Fault(drop=True)], [1], "a connection breaks"),
+        ([Fault(403, "Forbidden", STARTING)], [1], "it has just started, and has not read its own roles yet"),
+        ([Fault(drop=True), *[Fault(403, "Forbidden", MISSING)] * 2], [1, 2, 4], "nor those of the namespaces"),
     ],
 )
 def test_what_may_pass_is_asked_again(run, faults, slept, why):
@@ -243,6 +245,8 @@ def test_what_may_pass_is_asked_again(run, faults, slept, why):
         (Fault(200, raw="<html>"), 1, "is not that of an API server"),
         (Fault(302, raw="-", headers={"Location": "https://elsewhere.example/"}), 1, r"\(302\)"),
         (Fault(401, "Unauthorized"), 2, "its token is not accepted"),
+        (Fault(403, "Forbidden", MISSING), 1, "kind: Role"),
+        (Fault(403, "Forbidden", STARTING), 7, "kind: Role"),
     ],
 )
 def test_what_does_not_pass_ends(run, fault, asked, words):

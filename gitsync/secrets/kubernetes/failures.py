@@ -44,14 +44,16 @@ class NoDryRunError(VaultError):
     """The server cannot rehearse this write: a webhook has side effects."""
 
 
-def make_failure(doing: Doing, status: int, headers: Mapping[str, str], body: Any) -> VaultError:
-    """The error for an answer."""
+def make_failure(
+    doing: Doing, status: int, headers: Mapping[str, str], body: Any, *, may_pass: bool = False
+) -> VaultError:
+    """The error for an answer. `may_pass`: a server that has just started refuses what it will allow."""
     reason = _read_reason(body, doing.secrets)
     cause = find_cause(doing.verb, doing.address, body) if status in REFUSING else None
     words = f" {cause.words}" if cause and cause.words else ""
     message = f"The API server refused to {doing}{words} ({status}){f': {reason}' if reason else ''}."
-    if status in _PASSING:
-        hint = "Find what else writes this object." if status == 409 else "Run again later."
+    if status in _PASSING or may_pass:
+        hint = "Find what else writes this object." if status == 409 else (cause.hint if cause else "Run again later.")
         return PassingError(message, attempts=PATIENT_ATTEMPTS, retry_after=read_retry_after(headers), hint=hint)
     return _find_kind(status, reason)(message, hint=_find_hint(doing, status, cause))
 

@@ -25,6 +25,8 @@ RESOURCES = {Holder.SECRET: "secrets", Holder.CONFIG_MAP: "configmaps"}
 """As a Role names them."""
 
 _ACCOUNT = re.compile(r'User "system:serviceaccount:([^":]+):([^":]+)"')
+_STARTING = re.compile(r'clusterrole\.rbac\.authorization\.k8s\.io "system:[^"]+" not found')
+_EXEMPT = "Exempt the service account from it."
 _POLICY = "Fix what it asks for in the annotations and labels of the export, or exempt the service account from it."
 
 
@@ -52,10 +54,15 @@ def find_cause(verb: str, address: Address, body: Any) -> Cause | None:
         hint = f"Raise the quota of namespace {namespace}, or delete objects that nothing needs."
         return Cause(words="because of a quota", hint=hint)
     if "ValidatingAdmissionPolicy" in message:
-        return Cause(words="because of an admission policy", hint=_POLICY)
+        return Cause(words="because of an admission policy", hint=_EXEMPT if verb == "delete" else _POLICY)
     if "admission webhook" in message:
-        return Cause(words="because of an admission webhook", hint=_POLICY)
+        return Cause(words="because of an admission webhook", hint=_EXEMPT if verb == "delete" else _POLICY)
     return None
+
+
+def is_starting(body: Any) -> bool:
+    """Tell whether the server misses roles that each server has: one that has just started has not read them yet."""
+    return isinstance(body, Mapping) and _STARTING.search(str(body.get("message") or "")) is not None
 
 
 def find_account(message: str) -> str:

@@ -28,6 +28,7 @@ from gitsync.model.secret import Secret as Value
 from gitsync.secrets.kubernetes.account import EMPTY_TOKEN, ServiceAccount
 from gitsync.secrets.kubernetes.failures import AbsentError, Doing, make_failure, make_unreachable
 from gitsync.secrets.kubernetes.object import Held
+from gitsync.secrets.kubernetes.refusals import is_starting
 from gitsync.secrets.kubernetes.roles import Right
 from gitsync.secrets.protocols import VaultError
 from gitsync.secrets.retry import answered
@@ -72,6 +73,7 @@ class KubernetesRequests:
     def __init__(self, client: Client, account: ServiceAccount) -> None:
         self._client = client
         self._account = account
+        self._was_away = False  # and has not served a request since
 
     async def may(self, right: Right, name: str = "") -> bool:
         """Ask the server whether the service account has a right; on one object if there is a name."""
@@ -126,15 +128,12 @@ class KubernetesRequests:
         """Return the answer of lightkube, and raise its errors as ours."""
         try:
             async with answered(f"The API server did not respond to the request to {doing}"):
-                return await call
+                answer = await call
         except httpx2.HTTPStatusError as error:
-            response = error.response
-            if response.status_code == 401:
-                self._check_token()
-            failure = make_failure(doing, response.status_code, response.headers, _parse_json(response.content))
-            raise failure from None  # lightkube's error holds the answer
+            raise self._make_failure(error.response, doing) from None  # lightkube's error holds the answer
         except httpx2.TransportError as error:
             self._check_token()  # without one, nothing is sent
+            self._was_away = True
             raise make_unreachable(doing, error) from error
         except AccountError as error:
             raise VaultError(f"The token of the service account is missing: {error}.", hint="Run again.") from error
@@ -143,6 +142,17 @@ class KubernetesRequests:
                 f"The response to the request to {doing} is not that of an API server ({type(error).__name__}).",
                 hint="Check KUBERNETES_SERVICE_HOST and _PORT.",
             ) from None
+        self._was_away = False
+        return answer
+
+    def _make_failure(self, response: httpx2.Response, doing: Doing) -> VaultError:
+        """The error for a refusal. One of a server that has just started may pass: it has not read all roles yet."""
+        status, body = response.status_code, _parse_json(response.content)
+        if status == 401:
+            self._check_token()
+        may_pass = status == 403 and (self._was_away or is_starting(body))
+        self._was_away = self._was_away and (may_pass or status >= 500)
+        return make_failure(doing, status, response.headers, body, may_pass=may_pass)
 
     def _check_token(self) -> None:
         """Raise VaultError if the file of the token is empty by now."""
