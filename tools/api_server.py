@@ -31,12 +31,21 @@ PATIENCE = 120  # seconds for the server to become ready
 _DAY = timedelta(days=1)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Server:
-    """A server that is ready. `ask` sends requests as an administrator."""
+    """A server that is started by `command`. `ask` sends requests as an administrator."""
 
     port: int
     ca: Path
+    command: list[str]
+    process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        self.process = start(self.command, self.ca.parent)
+
+    def stop(self) -> None:
+        if self.process:
+            end(self.process)
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
         """Send a request; RuntimeError with the text of the server if it refuses."""
@@ -65,22 +74,26 @@ def running(kube_apiserver: str, etcd: str, folder: Path) -> Iterator[Server]:
     make_certificates(folder)
     (folder / "tokens.csv").write_text(f"{ADMIN},admin,admin,system:masters\n")
     etcd_port, peer_port, port = find_free_ports(3)
-    commands = (
-        make_etcd_command(etcd, folder, etcd_port, peer_port),
-        make_command(kube_apiserver, folder, etcd_port, port),
-    )
-    processes = []
+    store = start(make_etcd_command(etcd, folder, etcd_port, peer_port), folder)
+    server = Server(port, folder / "ca.pem", make_command(kube_apiserver, folder, etcd_port, port))
     try:
-        for name, command in zip(("etcd", "kube-apiserver"), commands, strict=True):
-            with (folder / f"{name}.log").open("wb") as log:
-                processes.append(subprocess.Popen(command, stdout=log, stderr=log, cwd=folder))
-        server = Server(port, folder / "ca.pem")
-        wait_until_ready(server, processes)
+        server.start()
+        wait_until_ready(server)
         yield server
     finally:
-        for process in reversed(processes):
-            process.terminate()
-            process.wait(30)
+        server.stop()
+        end(store)
+
+
+def start(command: list[str], folder: Path) -> subprocess.Popen[bytes]:
+    """Start a program, whose output goes to a file."""
+    with (folder / f"{Path(command[0]).name}.log").open("ab") as log:
+        return subprocess.Popen(command, stdout=log, stderr=log, cwd=folder)
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    process.wait(60)
 
 
 def make_etcd_command(etcd: str, folder: Path, port: int, peer_port: int) -> list[str]:
@@ -119,11 +132,11 @@ def make_flags(settings: Mapping[str, str]) -> list[str]:
     return [f"--{name}={value}" for name, value in settings.items()]
 
 
-def wait_until_ready(server: Server, processes: list[subprocess.Popen[bytes]]) -> None:
-    end = time.monotonic() + PATIENCE
+def wait_until_ready(server: Server) -> None:
+    latest = time.monotonic() + PATIENCE
     while not server.is_ready():
-        if time.monotonic() > end or any(process.poll() is not None for process in processes):
-            raise TimeoutError("The API server did not become ready; see kube-apiserver.log and etcd.log.")
+        if time.monotonic() > latest or (server.process and server.process.poll() is not None):
+            raise TimeoutError("The API server did not become ready; see the logs in its folder.")
         time.sleep(0.5)  # noqa: TID251 - programs of others take real time
 
 

@@ -15,6 +15,7 @@ import re
 import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -273,6 +274,21 @@ async def trust_another_authority(bench: Bench, _cluster: Kubernetes) -> str:
     return FINE
 
 
+async def meet_a_restart(bench: Bench, cluster: Kubernetes) -> str:
+    """The server is away for some seconds, and then refuses everything until it has read its roles."""
+    bench.server.stop()
+    restart = asyncio.create_task(asyncio.to_thread(start_late, bench.server))
+    await cluster.read(at("db"), [])
+    await cluster.check_access(Needs(written=(at("lake"),)))
+    await restart
+    return FINE
+
+
+def start_late(server: Server) -> None:
+    time.sleep(5)  # noqa: TID251 - programs of others take real time
+    server.start()
+
+
 async def use_up_the_quota(bench: Bench, cluster: Kubernetes) -> str:
     """No controller counts here, so the numbers are put there by hand. The config map must not be left behind."""
     path = "/api/v1/namespaces/default/resourcequotas"
@@ -386,6 +402,7 @@ CASES = (
         "is exported from the repository git.example/one, not from git.example/two",
     ),
     Case("a refused token is read again", rotate_the_token, r"\(401\).*its token is not accepted"),
+    Case("a server that restarts is waited for", meet_a_restart, FINE),
     Case("an empty token is named", have_an_empty_token, "The token of the service account is empty"),
     Case(
         "a certificate of another CA is named", trust_another_authority, "certificate of the API server is not accepted"

@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import json
 import sys
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -641,6 +642,22 @@ def test_a_server_that_starts_again_is_waited_for_as_long_as_a_key_vault(run):
         rig.fake.fail(GET, *[Fault(drop=True)] * 6)
         assert plain(await rig.cluster.read(DB, ["user"])) == {"user": "sa"}
         assert rig.clock.slept == [1, 2, 4, 8, 16, 16]
+
+    run(test)
+
+
+def test_a_review_by_a_server_that_has_just_started_is_asked_again(run):
+    async def test(rig):
+        attributes = {"verb": "create", "resource": "secrets", "namespace": "default"}
+        denied = {"spec": {"resourceAttributes": attributes}, "status": {"allowed": False}}
+        answer = Fault(201, raw=json.dumps(denied), headers={"Content-Type": "application/json"})
+        rig.fake.fail(REVIEWS, Fault(drop=True), answer)
+        await rig.cluster.check_access(Needs(written=(DB,)))
+        assert rig.clock.slept == [1, 2]
+        rig.fake.fail(REVIEWS, *[answer] * 2)
+        with pytest.raises(ConfigError, match="create secrets in namespace default"):
+            await rig.cluster.check_access(Needs(written=(DB,)))
+        assert rig.clock.slept == [1, 2], "a server that was there means it"
 
     run(test)
 

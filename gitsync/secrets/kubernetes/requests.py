@@ -31,7 +31,7 @@ from gitsync.secrets.kubernetes.object import Held
 from gitsync.secrets.kubernetes.refusals import is_starting
 from gitsync.secrets.kubernetes.roles import Right
 from gitsync.secrets.protocols import VaultError
-from gitsync.secrets.retry import answered
+from gitsync.secrets.retry import PATIENT_ATTEMPTS, PassingError, answered
 
 _SECONDS = 30.0
 _UNREADABLE = (KeyError, msgspec.MsgspecError, ValueError, RecursionError)
@@ -86,8 +86,14 @@ class KubernetesRequests:
             address=Address(Holder.SECRET, right.namespace, name),
             words=f"review whether the service account may {right}",
         )
+        was_away = self._was_away
         answer = await self._answer(self._client.create(review), doing)
-        return bool(answer.status and answer.status.allowed)
+        is_allowed = bool(answer.status and answer.status.allowed)
+        if was_away and not is_allowed:  # it may not have read all roles yet
+            self._was_away = True
+            message = f"The API server was away, and does not allow to {right} yet."
+            raise PassingError(message, attempts=PATIENT_ATTEMPTS, hint="Run again later.")
+        return is_allowed
 
     async def get(self, address: Address) -> Held | None:
         """The object; None if it does not exist."""
