@@ -43,6 +43,10 @@ _UNKNOWN_PRIORITY = 3
 
 FAILED = "Failed"
 
+SECRETS_STAGE = "extension failed to produce resources for export"
+CONFIG_MAPS_STAGE = "failed to produce resources for export"
+"""ASO's words before an error of an export's read."""
+
 _WAITING_REASONS = frozenset(
     {"ReferenceNotFound", "SecretNotFound", "ConfigMapNotFound", "AzureResourceNotFound", "WaitingForOwner"}
 )
@@ -135,7 +139,11 @@ def make_unreadable(failure: ArmError) -> Condition:
 
 def find_code(condition: Condition) -> str:
     """The error code of a condition: its reason, or the start of its message if `make_unreadable` made it."""
-    return condition.message.partition(":")[0] if condition.reason == FAILED else condition.reason
+    if condition.reason != FAILED:
+        return condition.reason
+    words, _, rest = condition.message.partition(": ")
+    message = rest if words in {SECRETS_STAGE, CONFIG_MAPS_STAGE} else condition.message
+    return message.partition(":")[0]
 
 
 def make_fault(fault: Exception) -> Condition:

@@ -80,6 +80,39 @@ def test_05_a_name_that_azure_refused_may_change(tmp_path):
     assert said(of(world.says(group=renamed).sync(), "ResourceGroup")) == READY
 
 
+def test_what_is_below_a_missing_owner_waits_for_its_own_owner(world):
+    peered = """\
+        apiVersion: network.azure.com/v1api20240301
+        kind: VirtualNetworksVirtualNetworkPeering
+        metadata:
+          name: away
+        spec:
+          owner:
+            armId: ARM_ID
+          remoteVirtualNetwork:
+            reference:
+              group: network.azure.com
+              kind: VirtualNetwork
+              name: hub
+        """.replace("ARM_ID", VNET_ID)
+    report = world.says(vnet=VNET, subnet=SUBNET, peered=peered).sync()
+    waiting = 'Owner "{}" cannot be found. Progress is blocked until the owner is created.'
+    for kind, owner in (
+        ("VirtualNetwork", "core, Group/Kind: resources.azure.com/ResourceGroup"),
+        ("VirtualNetworksSubnet", "hub, Group/Kind: network.azure.com/VirtualNetwork"),
+    ):
+        found = of(report, kind)
+        assert said(found) == (ConditionStatus.FALSE, Severity.WARNING, "WaitingForOwner"), kind
+        assert found.condition.message == waiting.format(owner)
+    peering = of(report, "VirtualNetworksVirtualNetworkPeering")
+    assert said(peering) == (ConditionStatus.FALSE, Severity.WARNING, "ReferenceNotFound")
+    assert peering.condition.message == (
+        "failed resolving ARM IDs for references: ref hub, Group/Kind: network.azure.com/VirtualNetwork doesn't have an "
+        "assigned ARM ID"
+    )
+    assert world.writes == []
+
+
 OTHER_GROUP = GROUP.replace("name: core", "name: other")
 
 
@@ -180,7 +213,11 @@ def test_12_a_reference_to_nothing_is_a_problem(world):
     report = world.says(group=GROUP, vnet=VNET, peering=peering).sync()
     found = of(report, "VirtualNetworksVirtualNetworkPeering")
     assert said(found) == (ConditionStatus.FALSE, Severity.WARNING, "ReferenceNotFound")
-    assert "VirtualNetwork/spoke" in found.condition.message
+    assert found.condition.message == (
+        "failed resolving ARM IDs for references: couldn't resolve reference default/spoke: default/spoke does not "
+        'exist (VirtualNetwork.network.azure.com "spoke" not found)'
+    )
+    assert "VirtualNetwork/spoke" in found.condition.advice
     assert said(of(report, "VirtualNetwork")) == READY, "the rest goes on"
 
 
