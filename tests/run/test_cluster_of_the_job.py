@@ -78,8 +78,8 @@ def test_a_missing_right_is_named_and_the_rest_goes_on(pod, verb, resource, made
     report = pod.says(group=GROUP, account=account(BOTH), server=server("db", "password")).sync()
     found = of(report, "StorageAccount")
     assert said(found) == NOT_YET
-    assert "Grant the service account of the job a Role in namespace default" in found.condition.message
-    assert f"allows it to {verb} {resource}." in found.condition.message
+    assert "Grant the service account of the job a Role in namespace default" in found.condition.advice
+    assert f"allows it to {verb} {resource}." in found.condition.advice
     assert said(of(report, "FlexibleServer")) == READY
     there = {("configmaps", "where"), ("secrets", "lake")}
     assert {f"{what}/{name}" for what, name in there if pod.cluster.has(what, "default", name)} == made, why
@@ -92,7 +92,7 @@ def test_without_the_right_to_read_nothing_is_taken_for_missing(pod):
     report = pod.says(group=GROUP, server=server("db", "password")).sync()
     assert {result.verdict for result in report.results} == {Verdict.INVALID}
     found = of(report, "FlexibleServer")
-    assert "allows it to get secrets" in found.condition.message
+    assert "allows it to get secrets" in found.condition.advice
     assert "SecretNotFound" not in found.condition.reason
     assert pod.sent("PUT") == []
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import yaml
 from scripts import rules
 from world import GROUP, GROUP_ID, SUBNET, SUBSCRIPTION, VNET, VNET_ID, World, annotated, of
 
@@ -432,6 +433,26 @@ def test_38_the_owner_is_a_label_of_what_is_claimed(world):
     assert "serviceoperator.azure.com/owner-name: core\n" in status
     assert "serviceoperator.azure.com/owner-group-kind: ResourceGroup.resources.azure.com\n" in status
     assert f"serviceoperator.azure.com/resource-id: {VNET_ID}\n" in status
+
+
+def read_annotations(world, place):
+    return yaml.safe_load((world.state / f"default/{place}.yaml").read_text())["metadata"]["annotations"]
+
+
+def test_the_annotations_of_the_operator_are_those_of_aso(world):
+    place, prefix = "resources.azure.com/ResourceGroup/core", "serviceoperator.azure.com/"
+    generation, operator = f"{prefix}latest-reconciled-generation", f"{prefix}operator-namespace"
+    world.says(group=SKIPPED).sync(agent="ours")
+    assert read_annotations(world, place) == {operator: "ours"}, "skip sends nothing"
+    world.says(group=GROUP).sync(agent="ours")
+    assert read_annotations(world, place) == {generation: "1", operator: "ours", f"{prefix}resource-id": GROUP_ID}
+    changed = GROUP.replace("location: westeurope", "location: westeurope\n      tags: {a: b}")
+    world.says(group=annotated(changed, reconcile_policy="skip")).sync(agent="ours")
+    assert read_annotations(world, place)[generation] == "1", "and the change is not sent"
+    world.says(group=changed).sync(agent="ours")
+    assert read_annotations(world, place)[generation] == "2"
+    world.sync(agent="ours")
+    assert read_annotations(world, place)[generation] == "2", "nothing changed"
 
 
 def test_a_claim_is_recorded(world):
