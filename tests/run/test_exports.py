@@ -169,7 +169,8 @@ def test_a_source_that_cannot_tell_is_not_a_secret_that_is_missing(world):
     world.places = Places(order=("manifests", "folder"), sources={"folder": source})
     found = of(world.says(group=GROUP, server=server("db", "password")).sync(), "FlexibleServer")
     assert said(found) == (ConditionStatus.FALSE, Severity.WARNING, "Failed")
-    assert found.condition.message.endswith("The folder cannot be read. Mend it.")
+    assert found.condition.message.endswith("The folder cannot be read.")
+    assert found.condition.advice.startswith("Mend it.")
     assert world.writes == [], "as whom to write is unknown too"
 
 
