@@ -5,7 +5,8 @@ usage: build_catalog.py FACTS [DATA]
 FACTS is a folder with one JSON file a group ("<group>.json"); DATA is gitsync/catalog/data by default. The same facts
 give the same bytes. Files of groups that the facts no longer have are removed.
 
-A group's file is its facts as they are. The index is what listings, look-ups by ARM type and "did you mean" need, so
+A group's file is its facts as they are, except that the facts hold the choices of a number as text, which no number
+equals: they are packed as numbers. The index is what listings, look-ups by ARM type and "did you mean" need, so
 that none of them opens a group: {group: {kind: {"armType", "versions": {manifest spelling: ARM api-version}}}}.
 """
 
@@ -25,11 +26,25 @@ DATA = Path(__file__).resolve().parent.parent / "gitsync" / "catalog" / "data"
 # millisecond. The dictionary covers the largest group; a larger one would only cost memory.
 FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "dict_size": 1 << 20}]
 
+NUMBERS = ("integer", "number")
+
 
 def pack(value: Any) -> bytes:
     """Sorted, compact JSON in xz, with settings that do not depend on the machine."""
     text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return lzma.compress(text.encode(), format=lzma.FORMAT_XZ, check=lzma.CHECK_CRC32, filters=FILTERS)
+
+
+def convert_choices(value: Any) -> Any:
+    """The same facts with the choices of integers and numbers as numbers. ValueError for a choice that is no number."""
+    if isinstance(value, list):
+        return [convert_choices(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    converted = {name: convert_choices(item) for name, item in value.items()}
+    if "enum" in value and value.get("base") in NUMBERS:
+        converted["enum"] = [json.loads(str(choice)) for choice in value["enum"]]
+    return converted
 
 
 def spellings(facts: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
@@ -71,7 +86,7 @@ def build(facts: Path, data: Path) -> int:
 
 
 def read_facts(path: Path) -> Any:
-    return json.loads(path.read_text(encoding="utf-8"))
+    return convert_choices(json.loads(path.read_text(encoding="utf-8")))
 
 
 def main(argv: list[str]) -> None:

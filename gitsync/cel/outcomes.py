@@ -56,11 +56,25 @@ class _Given:
 
 def _entries(one: Exported, given: _Given) -> Iterator[ExportedValue]:
     work = partial(_worked_out, variables=given.to(one.address.holder), budget=given.budget)
-    annotations = {key: _text(program, work) for key, program in one.annotations.items()}
-    labels = {key: _text(program, work) for key, program in one.labels.items()}
-    for key, text in _keys(one, work).items():
+    texts = _keys(one, work)
+    annotations, labels = _metadata(one, "annotation", work), _metadata(one, "label", work)
+    for key, text in texts.items():
         to = Destination(address=one.address, key=key, annotations=annotations, labels=labels)
         yield ExportedValue(to=to, value=Secret(text))
+
+
+def _metadata(one: Exported, word: str, work: _Work) -> dict[str, str]:
+    """The values of its annotations or labels. ExportError names the object and the key, in ASO's words."""
+    programs, address = {"annotation": one.annotations, "label": one.labels}[word], one.address
+    values = {}
+    for key, program in programs.items():
+        try:
+            values[key] = _text(program, work)
+        except ExportError as error:
+            place = f'evaluating {word} expressions for {address.holder.lower()} "{address.name}"'
+            message = f'{place}: evaluating expression for key "{key}": {error.message}'
+            raise ExportError(message, is_fatal=error.is_fatal, hint=error.hint) from error
+    return values
 
 
 def _keys(one: Exported, work: _Work) -> dict[str, str]:
@@ -91,4 +105,5 @@ def _worked_out(program: CompiledExpression, variables: Mapping[str, Any], budge
 
 def _unexpected(program: CompiledExpression, given: str) -> ExportError:
     """Types are checked offline, but a response of Azure may not have the type of the schema."""
-    return ExportError(f"unexpected expression output: {quote_expression(program.text)} gives {given}", is_fatal=True)
+    hint = f"{quote_expression(program.text)} gives {given}. Fix the expression, or what it reads."
+    return ExportError("unexpected expression output", is_fatal=True, hint=hint)  # quoted from ASO

@@ -9,12 +9,13 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import Any
 
 from gitsync.cli.recorded import RECORDED, build_objects, load_state, print_object
 from gitsync.config.config import Config
 from gitsync.errors import ConfigError
 from gitsync.model.gvk import Key
-from gitsync.model.record import State
+from gitsync.model.record import Record, State
 
 SETTINGS = (*RECORDED, "output")
 OUTPUTS = ("text", "json", "yaml")
@@ -37,8 +38,17 @@ def run(options: argparse.Namespace, config: Config) -> int:
     if config.output == "text":
         print(neutralize("\n".join(describe_record(record, revision=state.revision, width=find_terminal_width()))))
     else:
-        print_object(build_objects([record])[0], config.output)
+        print_object(add_advice(build_objects([record])[0], record), config.output)
     return 0
+
+
+def add_advice(document: dict[str, Any], record: Record) -> dict[str, Any]:
+    """The object with all advice for its condition in gitsync.advice; the file has only what its error said."""
+    from gitsync.git.state.yaml_text import sort_keys
+    from gitsync.status.advice import find_condition_advice
+
+    advice = find_condition_advice(record.condition, record.key)
+    return document | {"gitsync": sort_keys(document["gitsync"] | {"advice": advice})} if advice else document
 
 
 def find_record_key(name: str, state: State) -> Key:

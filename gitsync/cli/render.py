@@ -34,7 +34,7 @@ def run(options: argparse.Namespace, config: Config) -> int:
     from gitsync.logging import neutralize
     from gitsync.request.placeholders import show
 
-    offline = read_offline(config, options.redactions)
+    offline = _excuse_names(read_offline(config, options.redactions))
     selected_ids = {id(one) for one in offline.prepared}
     shown = [one for one in show(offline.everything, offline.config_maps) if id(one.prepared) in selected_ids]
     if config.output == "json":
@@ -45,6 +45,25 @@ def run(options: argparse.Namespace, config: Config) -> int:
         print(neutralize("".join(f"{line}\n" for one in shown for line in _format_lines(one, config))), end="")
     _print_notes(config, offline)
     return 1 if offline.has_errors else 0
+
+
+def _excuse_names(offline: Offline) -> Offline:
+    """The same, with names that an API server refuses as warnings: no request bears metadata.name."""
+    from dataclasses import replace
+
+    from gitsync.model.problem import Level
+
+    def excuse(problem: Problem) -> Problem:
+        is_name = problem.code == "ObjectName" and problem.field == "metadata.name"
+        return replace(problem, level=Level.WARNING) if is_name else problem
+
+    excused = {id(one): replace(one, problems=tuple(map(excuse, one.problems))) for one in offline.everything}
+    return replace(
+        offline,
+        everything=tuple(excused[id(one)] for one in offline.everything),
+        prepared=tuple(excused[id(one)] for one in offline.prepared),
+        problems=tuple(map(excuse, offline.problems)),
+    )
 
 
 def _build_document(shown: list[Shown], file_problems: list[Problem]) -> dict[str, Any]:

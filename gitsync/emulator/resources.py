@@ -61,7 +61,7 @@ def put(cloud: EmulatedCloud, call: ServerRequest) -> ServerResponse:
     """Create or replace the whole resource: members that the body leaves out are removed."""
     cloud.demand_place(call)
     body = _read_body(call)
-    before = cloud.look(call.target.key)
+    before = cloud.look(call.target.key) or implied.one(cloud, call.target)
     _check_write(cloud, call, before)
     if call.target.shape is PathShape.GROUP and not body.get("location"):
         raise refuse("LocationRequired")
@@ -73,7 +73,7 @@ def patch(cloud: EmulatedCloud, call: ServerRequest) -> ServerResponse:
     """Merge into the existing resource (RFC 7386); tags are replaced as a whole."""
     cloud.demand_place(call)
     body = _read_body(call)
-    before = cloud.find(call.target)
+    before = implied.find(cloud, call.target)
     if before is None:
         raise make_not_found(call.target)
     _check_write(cloud, call, before)

@@ -130,9 +130,16 @@ def _read_retry_after(node: YamlNode) -> int | None:
 
 def _read_limits(node: YamlNode) -> Limits | None:
     """`off`, `on`, or the sizes that differ."""
-    if isinstance(node.any(), bool):  # YAML 1.1 reads on and off as truth
-        return Limits() if node.flag() else None
+    word = node.any()
+    if isinstance(word, bool | str):
+        if word not in _SWITCH:
+            raise node.wrong(f"Unknown value {word!r}.", "Set on, off, or the buckets: {reads: {size: …}}.")
+        return Limits() if _SWITCH[word] else None
     return Limits(**fields(node, {kind: (kind, _read_bucket) for kind in ("reads", "writes", "deletes")}))
+
+
+_SWITCH: Mapping[bool | str, bool] = {True: True, False: False, "on": True, "off": False}
+"""YAML 1.1 reads `on` and `off` as truth, unless they are quoted."""
 
 
 def _read_bucket(node: YamlNode) -> Bucket:

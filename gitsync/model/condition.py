@@ -40,8 +40,8 @@ class Hold(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Condition:
-    """`time` is RFC 3339 in UTC with whole seconds; the id of the request that Azure refused stands apart, since both
-    change without the condition changing.
+    """`time` is RFC 3339 in UTC with whole seconds. `advice` is what only the failed attempt knows of how to fix it.
+    The message is ASO's or Azure's own. Time, request id and advice may change without the condition changing.
     """
 
     status: ConditionStatus
@@ -51,6 +51,7 @@ class Condition:
     generation: int = 1
     time: str = ""
     request_id: str = ""
+    advice: str = ""
 
     type = "Ready"
 
@@ -59,5 +60,9 @@ class Condition:
         return self.status is ConditionStatus.TRUE
 
     def says_the_same(self, other: Condition | None) -> bool:
-        """Equal but for the time and the request id."""
-        return other is not None and replace(self, time="", request_id="") == replace(other, time="", request_id="")
+        """Equal but for the time, the request id and the advice."""
+        return other is not None and _select_lasting(self) == _select_lasting(other)
+
+
+def _select_lasting(condition: Condition) -> Condition:
+    return replace(condition, time="", request_id="", advice="")

@@ -72,11 +72,12 @@ class Record:
 
     `applied` is the body that we last sent, `baseline` the asked-for leaves as last seen when the resource was written
     or judged in sync; neither contains secrets. `depends_on` orders a later prune. `generation` counts changes of
-    the spec, whose digest is `spec_digest`. `writes` counts the runs that wrote it, `row` those of them that
-    something undid (None: none yet). `agent` names the agent that keeps it. `credential` is the Secret
-    that it was last reconciled with, by its name; "" for the global credential. `exports` are the Secrets and config
-    maps that are its own, sorted. `unit` is the folder of the manifest (manifests/units); "" in
-    older records. `trust` is not kept: it is found when the record is read.
+    the spec, whose digest is `spec_digest`; `reconciled_generation` is the last one that was sent or found in Azure, 0
+    for none. `writes` counts the runs that wrote it, `row` those of them that something undid (None: none yet).
+    `agent` names the agent that keeps it, and so does `operator`, an annotation of ASO; older records lack it.
+    `credential` is the Secret that it was last reconciled with, by its name; "" for the global credential. `exports`
+    are the Secrets and config maps that are its own, sorted. `unit` is the folder of the manifest (manifests/units); ""
+    in older records. `trust` is not kept: it is found when the record is read.
     """
 
     key: Key
@@ -86,6 +87,7 @@ class Record:
     claim: Claim = Claim.NONE
     policy: Policy = Policy.MANAGE
     generation: int = 1
+    reconciled_generation: int = 0
     spec_digest: str = ""
     applied: Mapping[str, Any] | None = None
     baseline: Mapping[str, Any] | None = None
@@ -95,6 +97,7 @@ class Record:
     owner: Key | None = None
     depends_on: tuple[Key, ...] = ()
     agent: str = ""
+    operator: str = ""
     credential: str = ""
     exports: tuple[Address, ...] = ()
     unit: str = ""

@@ -82,10 +82,10 @@ def find_objection(
         return make_warning(NOT_REVIEWED, "The reviewed plan does not contain this resource, so it is not written.")
     writes = reviewed.action is not Action.NONE
     if writes and reviewed.secrets and (not review.digest_key or review.digest_key != digest_key):
-        return make_warning(SECRETS_NOT_REVIEWED, _explain_keys(review.digest_key, digest_key))
+        return make_warning(SECRETS_NOT_REVIEWED, *_explain_keys(review.digest_key, digest_key))
     change = next(_list_changes(reviewed, current, quiet=quiet), "")
     if change:
-        return make_warning(OUTDATED, f"{change} {_PLAN_AGAIN}")
+        return make_warning(OUTDATED, change, _PLAN_AGAIN)
     if writes:
         return None
     return make_warning(NOT_REVIEWED, "The reviewed plan does not change this resource, so it is not written.")
@@ -106,16 +106,17 @@ def _list_changes(reviewed: Reviewed, current: Reviewed, *, quiet: bool) -> Iter
 _CHANGES = {(False, True): "appeared", (True, False): "is gone", (True, True): "was changed", (False, False): ""}
 
 
-def _explain_keys(reviewed_key: str, current_key: str) -> str:
+def _explain_keys(reviewed_key: str, current_key: str) -> tuple[str, str]:
+    """Message and advice."""
     if not reviewed_key:
         return (
-            "It has secrets, and the plan was made without a digest key, so it cannot be compared with the plan. "
-            "Set GITSYNC_DIGEST_KEY for plan and sync, and create a new plan."
+            "It has secrets, and the plan was made without a digest key, so it cannot be compared with the plan.",
+            "Set GITSYNC_DIGEST_KEY for plan and sync, and create a new plan.",
         )
     other_key = "another one" if current_key else "none"
     return (
-        f"It has secrets, and the plan was made with a digest key, but this run has {other_key}. "
-        "Set the same key for both."
+        f"It has secrets, and the plan was made with a digest key, but this run has {other_key}.",
+        "Set the same key for both.",
     )
 
 

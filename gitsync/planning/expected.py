@@ -37,6 +37,7 @@ def _make_expected(apply: Apply, agent: str) -> Record:
         owner=prepared.owner.key if prepared.owner else None,
         depends_on=prepared.depends_on,
         agent=agent,
+        operator=agent,
         credential=prepared.credential,
         unit=find_unit_name(prepared.resource),
         condition=before.condition if before else None,

@@ -60,8 +60,13 @@ def extend_streak(streak: WriteStreak | None, comparison: Comparison, now: datet
     return WriteStreak(count=streak.count + 1, paths=common_paths, at=format_rfc3339(now))
 
 
+_FIND_OUT = (
+    "Find what keeps resetting the field, then ignore it with the annotation gitsync/ignore, or set its value in git."
+)
+
+
 def build_flapping_condition(streak: WriteStreak, comparison: Comparison) -> Condition:
-    """The message for a paused resource: which fields, both values, and how to fix it."""
+    """The message for a paused resource: which fields, and both values; its advice says how to fix it."""
     descriptions = [
         _describe_difference(difference) for difference in comparison.differences if difference.path in streak.paths
     ]
@@ -69,10 +74,9 @@ def build_flapping_condition(streak: WriteStreak, comparison: Comparison) -> Con
     fields = "; ".join([*descriptions[:_MOST_FIELDS], *more]) or "something deletes it"
     text = (
         f"It was written {streak.count} times in a row with no change in git, and each time something reset it: "
-        f"{fields}. It is paused until git or Azure changes. Find what keeps resetting the field, then ignore it with "
-        "the annotation gitsync/ignore, or set its value in git."
+        f"{fields}. It is paused until git or Azure changes."
     )
-    return make_warning(FLAPPING, text)
+    return make_warning(FLAPPING, text, _FIND_OUT)
 
 
 def _find_drifted_paths(comparison: Comparison) -> tuple[str, ...]:

@@ -93,7 +93,7 @@ class ReconcileAttempt:
         """
         identity = self.identity
         return (
-            make_warning(FAILED, identity.refusal)
+            make_warning(FAILED, identity.refusal, identity.hint)
             if identity.refusal
             else check_subscription(arm_id, identity.subscription)
         )

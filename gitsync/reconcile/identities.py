@@ -24,17 +24,20 @@ OpenAs = Callable[[Identity], Awaitable[Arm]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceIdentity:
-    """One node's. `credential` is the name of the Secret, "" for the global one. `refusal` says why there is no Arm."""
+    """One node's. `credential` is the name of the Secret, "" for the global one. `refusal` says why there is no Arm,
+    and `hint` what to do about it.
+    """
 
     credential: str = GLOBAL
     subscription: str = ""
     arm: Arm | None = None
     refusal: str = ""
+    hint: str = ""
 
     def azure(self) -> Arm:
         """The Arm. Raises ArmError if there is none."""
         if self.arm is None:
-            raise ArmError(self.refusal, code="AuthenticationFailed")
+            raise ArmError(self.refusal, code="AuthenticationFailed", hint=self.hint)
         return self.arm
 
 
@@ -53,7 +56,7 @@ async def open_identities(
     for node in nodes:
         credential = _choose_credential(node, credentials)
         if not isinstance(credential, Credential):
-            identities[node.key] = ResourceIdentity(refusal=f"{credential.message} {credential.hint}")
+            identities[node.key] = ResourceIdentity(refusal=credential.message, hint=credential.hint)
         elif credential.identity is None or open_as is None:
             identities[node.key] = _make_identity(credential, global_arm)
         else:
@@ -70,7 +73,12 @@ async def _open_identity(credential: Credential, identity: Identity, open_as: Op
     try:
         return _make_identity(credential, await open_as(identity))
     except ConfigError as error:
-        return ResourceIdentity(credential=credential.name, subscription=credential.subscription, refusal=str(error))
+        return ResourceIdentity(
+            credential=credential.name,
+            subscription=credential.subscription,
+            refusal=error.message,
+            hint=error.hint,
+        )
 
 
 def _make_identity(credential: Credential, arm: Arm) -> ResourceIdentity:

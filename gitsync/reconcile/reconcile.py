@@ -39,7 +39,7 @@ from gitsync.reconcile.stages.prune import check_group_content, check_prune, obs
 from gitsync.reconcile.stages.read_back import read_back
 from gitsync.reconcile.stages.resolve_values import resolve_values
 from gitsync.request.fill import MissingValueError
-from gitsync.status.conditions import make_fault, make_unreadable, make_warning
+from gitsync.status.conditions import make_failed, make_fault, make_unreadable, make_warning
 from gitsync.status.exit_code import FAULT
 
 LONGEST_PAUSE = 30.0
@@ -242,8 +242,8 @@ def _break_off(attempt: A, failure: Exception) -> A:
         case ArmError():
             return attempt.stopped(make_unreadable(failure), None if attempt.first_comparison else Verdict.UNKNOWN)
         case MissingValueError():
-            return attempt.stopped(make_warning(failure.reason, str(failure)), Verdict.BLOCKED)
+            return attempt.stopped(make_warning(failure.reason, failure.message, failure.hint), Verdict.BLOCKED)
         case GitsyncError() if failure.exit_code != FAULT:
-            return attempt.stopped(make_warning("Failed", str(failure)), Verdict.BLOCKED)
+            return attempt.stopped(make_failed(failure), Verdict.BLOCKED)
         case _:
             return attempt.stopped(make_fault(failure), Verdict.UNKNOWN, may_mend=False, fault=failure)

@@ -56,7 +56,11 @@ def build_apply_result(attempt: ApplyAttempt, rules: RunRules, now: datetime, re
         body=remove_secrets(attempt.desired) if creates else None,
         is_fine=_is_fine(attempt, condition, verdict, is_ready=rules.writes or attempt.streak is not None),
     )
-    return replace(result, record=_make_record(attempt, condition, spec, rules, now)) if rules.writes else result
+    if not rules.writes:
+        return result
+    record = _make_record(attempt, condition, spec, rules, now)
+    is_untouched = record is attempt.record
+    return replace(result, record=record if is_untouched else replace(record, operator=record.agent))
 
 
 def build_prune_result(attempt: PruneAttempt, rules: RunRules, now: datetime, redactions: Redactions) -> Result:
@@ -220,6 +224,7 @@ def _make_record(
         arm_api_version=attempt.api_version,
         claim=_find_claim(attempt),
         policy=attempt.policy,
+        reconciled_generation=_find_reconciled(attempt, spec.generation),
         **_revise(attempt, spec),
         applied=remembered.applied if remembered else None,
         baseline=remembered.baseline if remembered else None,
@@ -232,6 +237,13 @@ def _make_record(
         credential=prepared.credential,
         condition=condition,
     )
+
+
+def _find_reconciled(attempt: ApplyAttempt, generation: int) -> int:
+    """The last generation that a write was sent for, or that was found in Azure; with policy skip none is."""
+    is_begun = attempt.tried or attempt.stop is None or _find_comparison(attempt).verdict is Verdict.IN_SYNC
+    old = attempt.record.reconciled_generation if attempt.record else 0
+    return generation if is_begun and attempt.policy.allows_modify else old
 
 
 def _find_streak(attempt: ApplyAttempt, now: datetime) -> WriteStreak | None:

@@ -10,6 +10,9 @@ import re
 from typing import Any
 
 from gitsync.logging import escape_controls
+from gitsync.model.condition import Condition
+from gitsync.model.gvk import Key
+from gitsync.status.advice import find_code_advice
 
 _MEANINGFUL = re.compile(r"(?<=:)//|(?<=www)\.|[<>&|`*_\[\]{}#@~\\$^]", re.IGNORECASE)
 """The characters of markup, links, mentions and formulas."""
@@ -35,6 +38,14 @@ def format_code(text: str) -> str:
     """
     line = escape_controls(" ".join(text.split()))
     return f"<code>{_MEANINGFUL.sub(_encode_entities, line)}</code>" if line else ""
+
+
+def format_advice(condition: Condition | None, key: Key, max_length: int) -> str:
+    """Markdown for what to do about a condition: its own advice, which may quote Azure, as code, shortened; "" for
+    none.
+    """
+    own = format_code(shorten(condition.advice, max_length)) if condition and not condition.is_ready else ""
+    return " ".join(filter(None, (own, find_code_advice(condition, key))))
 
 
 def _encode_entities(match: re.Match[str]) -> str:

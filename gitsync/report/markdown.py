@@ -14,7 +14,7 @@ from gitsync.model.report import Report
 from gitsync.model.result import Attempt, Outcome, Result
 from gitsync.model.verdict import Difference
 from gitsync.report.coverage import format_coverage
-from gitsync.report.escape import format_block, format_code, format_value, shorten
+from gitsync.report.escape import format_advice, format_block, format_code, format_value, shorten
 from gitsync.report.headline import (
     format_baseline_note,
     format_cost,
@@ -29,7 +29,6 @@ from gitsync.report.nextsteps import list_next_steps
 from gitsync.report.quiet import is_quiet
 from gitsync.report.target import list_target
 from gitsync.report.urgency import describe_causes, sort_by_urgency
-from gitsync.status.advice import find_condition_advice
 
 LIMIT = 60_000
 MARKER = "<!-- gitsync -->"
@@ -171,7 +170,7 @@ def _format_detail(result: Result, name: str) -> str:
         f"<details><summary>{_find_word(result)}: {format_code(name)}</summary>",
         format_code(result.arm_id or ""),
         format_code(_format_message(result)),
-        f"**What to do:** {advice}" if (advice := find_condition_advice(result.condition, result.key)) else "",
+        f"**What to do:** {advice}" if (advice := format_advice(result.condition, result.key, _LONG_MESSAGE)) else "",
         format_block([line for d in shown for line in _format_sides(d)], "diff") if shown else "",
         *_format_left_out(hidden, "difference"),
         "\n".join(f"- {format_code(_format_attempt(a))}" for a in result.attempts),

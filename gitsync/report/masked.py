@@ -56,6 +56,7 @@ def mask_condition(condition: Condition, mask: Mask) -> Condition:
         reason=mask(condition.reason),
         message=mask(condition.message),
         request_id=mask(condition.request_id),
+        advice=mask(condition.advice),
     )
 
 

@@ -13,12 +13,11 @@ from dataclasses import replace
 from gitsync.model.problem import Problem
 from gitsync.model.record import Record
 from gitsync.model.target import RunTarget
-from gitsync.report.escape import format_code, shorten
+from gitsync.report.escape import format_advice, format_code, shorten
 from gitsync.report.headline import format_plural, shorten_revision
 from gitsync.report.markdown import format_problem
 from gitsync.report.names import reading_order, shorten_names
 from gitsync.report.target import list_target
-from gitsync.status.advice import find_condition_advice
 
 _LONGEST_MESSAGE = 500  # characters; the file of the resource has the whole
 
@@ -87,7 +86,7 @@ def _format_advice(records: Sequence[Record]) -> list[str]:
     names = shorten_names(record.key for record in records)
     names_by_advice: dict[str, list[str]] = {}
     for record in records:
-        if advice := find_condition_advice(record.condition, record.key):
+        if advice := format_advice(record.condition, record.key, _LONGEST_MESSAGE):
             names_by_advice.setdefault(advice, []).append(format_code(names[record.key]))
     items = [f"- {', '.join(affected_names)}: {advice}" for advice, affected_names in names_by_advice.items()]
     return ["## What to do", "\n".join(items)] if items else []

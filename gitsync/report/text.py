@@ -164,7 +164,7 @@ def _format_detail(result: Result, width: int | None, paint: Paint) -> Iterator[
     if result.condition.request_id:
         yield f"  request id: {escape_controls(result.condition.request_id)}"
     if advice := find_condition_advice(result.condition, result.key):
-        yield from indent(f"What to do: {advice}", width, by=2)
+        yield from indent(f"What to do: {escape_controls(advice)}", width, by=2)
     for difference in differences:
         yield from _format_difference(difference, width, paint)
     if differences and result.unverified:

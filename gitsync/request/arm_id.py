@@ -38,17 +38,6 @@ class Standing:
     owner: OwnerRef | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Chain:
-    """The owners up to a root: the id of a resource group, or an id in a manifest. `implied` is the number of type
-    segments that the root covers, and `names` are the names below it.
-    """
-
-    root: ArmId
-    implied: int
-    names: tuple[AzureName, ...]
-
-
 class ArmIds:
     """The ids of a set of manifests, each built once. A cycle of owners has no ids.
 
@@ -85,8 +74,7 @@ class ArmIds:
                 parent = self._find_parent(standing.owner, depth)
                 return _join(parent, "/providers/", kind.arm_type, "/", name) if parent else None
             case Scope.RESOURCE_GROUP:
-                owner_chain = self._build_chain(standing, frozenset())
-                return _join_chain(kind.arm_type, owner_chain) if owner_chain else None
+                return self._extend_owner(standing, name, depth)
 
     def group_above(self, standing: Standing) -> Resource | None:
         """Return the manifest of a resource's group; None if an owner is an ARM id or missing."""
@@ -116,47 +104,28 @@ class ArmIds:
             return Text((RootHole(standing.resource.key),))
         return self.of(standing.resource.key, depth + 1)
 
-    def _build_chain(self, standing: Standing, seen: frozenset[Key]) -> _Chain | None:
-        owner, key = standing.owner, standing.resource.key
-        if owner is None or standing.name is None or key in seen:
+    def _extend_owner(self, standing: Standing, name: AzureName, depth: int) -> ArmId | None:
+        """The owner's id as it is, casing included, and then the type and the name that it lacks."""
+        owner_id, owner_type = self._find_owner_id(standing.owner, depth)
+        parent, _, last = standing.kind.arm_type.rpartition("/")
+        is_child = "/" in parent
+        if owner_id is None or owner_type.casefold() != (parent.casefold() if is_child else _GROUP_TYPE):
             return None
+        return _join(owner_id, "/" if is_child else f"/providers/{parent}/", last, "/", name)
+
+    def _find_owner_id(self, owner: OwnerRef | None, depth: int) -> tuple[ArmId | None, str]:
+        """The id of an owner, None if it has none, and its ARM type
+        (docs/reference/reconciliation.md#owner-type).
+        """
+        if owner is None:
+            return None, ""
         if owner.arm_id is not None:
             root = owner.arm_id.rstrip("/")
-            implied = _count_implied(root, standing.kind)
-            return _Chain(root, implied, (standing.name,)) if implied is not None else None
-        parent = self._standings.get(owner.key) if owner.key else None
-        if parent is None:
-            return None
-        if parent.kind.scope is Scope.LOCATION:
-            group = self.of(parent.resource.key)
-            return _Chain(group, 0, (standing.name,)) if group else None
-        owner_chain = self._build_chain(parent, seen | {key})
-        return (
-            _Chain(owner_chain.root, owner_chain.implied, (*owner_chain.names, standing.name)) if owner_chain else None
-        )
-
-
-def _count_implied(arm_id: str, kind: Kind) -> int | None:
-    """Return how many of a kind's type segments an owner's ARM id covers; None if it cannot own that kind
-    (docs/reference/reconciliation.md#owner-type).
-    """
-    if not is_arm_id(arm_id):
-        return None
-    parent = kind.arm_type.rpartition("/")[0]
-    has_parent = "/" in parent
-    parent_type = parent.casefold() if has_parent else _GROUP_TYPE
-    return parent.count("/") if parse_arm_type(arm_id).casefold() == parent_type else None
-
-
-def _join_chain(arm_type: str, owner_chain: _Chain) -> ArmId | None:
-    provider, *segments = arm_type.split("/")
-    own_segments = segments[owner_chain.implied :]
-    if len(own_segments) != len(owner_chain.names):
-        return None
-    pairs = chain.from_iterable(
-        ("/", segment, "/", name) for segment, name in zip(own_segments, owner_chain.names, strict=True)
-    )
-    return _join(owner_chain.root, *(() if owner_chain.implied else ("/providers/", provider)), *pairs)
+            return (root, parse_arm_type(root)) if is_arm_id(root) else (None, "")
+        standing = self._standings.get(owner.key) if owner.key else None
+        if standing is None:
+            return None, ""
+        return self.of(standing.resource.key, depth + 1), standing.kind.arm_type
 
 
 def _join(*parts: ArmId | AzureName) -> ArmId:

@@ -35,9 +35,12 @@ _NO_CREDENTIAL: Final = CredentialRefusal(
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """It is unknown whether a Secret exists. `unasked`: a plan does not read the source that may have it."""
+    """It is unknown whether a Secret exists; `hint` says how to find out. `unasked`: a plan does not read the source
+    that may have it.
+    """
 
     why: str
+    hint: str = ""
     unasked: bool = False
 
 
@@ -109,7 +112,8 @@ class Credentials:
         if isinstance(lookup, Unknown) and (secret_name or not lookup.unasked):
             hint = "Make it readable: whether it exists decides which credential reconciles the resource."
             return CredentialRefusal(
-                f'Could not determine whether the credential Secret "{namespace}/{name}" exists: {lookup.why}', hint
+                f'Could not determine whether the credential Secret "{namespace}/{name}" exists: {lookup.why}',
+                f"{lookup.hint} {hint}".strip(),
             )
         if isinstance(lookup, Mapping):
             identity = self._identities[namespace, name]

@@ -35,8 +35,8 @@ class ExportError(GitsyncError):
     destination, can fix it.
     """
 
-    def __init__(self, message: str, *, is_fatal: bool) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, *, is_fatal: bool, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
         self.is_fatal = is_fatal
 
 
@@ -130,7 +130,7 @@ def collect_fields(destinations: Mapping[str, Destination], values: Mapping[str,
         if not values[name].reveal()
     ]
     if empty:
-        raise ExportError("; ".join(empty), is_fatal=False)
+        raise ExportError(join_errors(empty), is_fatal=False)
     return tuple(ExportedValue(to=to, value=values[name]) for name, to in with_values.items())
 
 
@@ -160,8 +160,14 @@ def merge_entries(owner: Owner, entries: Iterable[ExportedValue]) -> tuple[Expor
         if _count_characters(export) > MOST_CHARACTERS
     ]
     if collisions or too_large:
-        raise ExportError("; ".join([*collisions, *too_large]), is_fatal=True)
+        raise ExportError(join_errors([*collisions, *too_large]), is_fatal=True)
     return exports
+
+
+def join_errors(errors: Iterable[str]) -> str:
+    """Several errors as one text, each once, as the client of Kubernetes writes a list of errors."""
+    distinct = list(dict.fromkeys(errors))
+    return distinct[0] if len(distinct) == 1 else f"[{', '.join(distinct)}]"
 
 
 def format_not_owned(address: Address, key: Key) -> str:

@@ -38,6 +38,15 @@ class MissingValueError(GitsyncError):
         self.reason = reason
 
 
+def describe_missing_reference(key: Key) -> str:
+    """ASO's words for a reference to a manifest that does not exist."""
+    place = f"{key.namespace}/{key.name}"
+    return (
+        f"failed resolving ARM IDs for references: couldn't resolve reference {place}: {place} does not exist "
+        f'({key.kind}.{key.group} "{key.name}" not found)'
+    )
+
+
 class Values(Protocol):
     """The values of placeholders. Each method raises MissingValueError for a missing value.
 

@@ -54,7 +54,7 @@ async def _find(credential: CredentialName, lookup: Lookup) -> CredentialLookup:
         if state.exists:
             state = await lookup.ask_each(address, KEYS)
     except VaultError as error:
-        return Unknown(str(error))
+        return Unknown(error.message, error.hint)
     if state.exists:
         return dict(state.values)
     return Unknown("a plan does not read remote secret sources.", unasked=True) if state.unasked else None

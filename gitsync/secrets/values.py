@@ -14,7 +14,7 @@ from gitsync.model.export import Address, Export, Holder
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Placeholder, Secret
 from gitsync.model.template import ConfigMapHole, Hole, SecretHole, SecretMapHole
-from gitsync.request.fill import MissingValueError
+from gitsync.request.fill import MissingValueError, describe_missing_reference
 from gitsync.request.placeholders import format_alias_root
 from gitsync.secrets.lookup import Lookup
 
@@ -67,8 +67,7 @@ class RunValues:
             return value
         raise MissingValueError(
             "SecretNotFound",
-            "failed resolving secret references: couldn't resolve secret reference "
-            f"{namespace}/{name}.{key}: {namespace}/{name} does not exist{self._describe_missing_key(address, key)}",
+            f"failed resolving secret references: {self._describe_missing(address, key, 'secret')}",
         )
 
     def secret_map(self, namespace: str, name: str) -> Mapping[str, Secret] | Secret:
@@ -84,8 +83,8 @@ class RunValues:
             return Placeholder(f"<secret {name}>")
         raise MissingValueError(
             "SecretNotFound",
-            "failed resolving secret references: couldn't resolve secret collection "
-            f"{namespace}/{name}: {namespace}/{name} does not exist",
+            "failed resolving secret references: couldn't resolve secret collection "  # quoted from ASO
+            f"{namespace}/{name}: {_describe_absent(address)}",
         )
 
     def config_map(self, namespace: str, name: str, key: str) -> str | Secret:
@@ -95,8 +94,7 @@ class RunValues:
             return value if isinstance(value, Placeholder) else value.reveal()
         raise MissingValueError(
             "ConfigMapNotFound",
-            "failed resolving config map references: couldn't resolve config map reference "
-            f"{namespace}/{name}.{key}: {namespace}/{name} does not exist{self._describe_missing_key(address, key)}",
+            f"failed resolving config map references: {self._describe_missing(address, key, 'config map')}",
         )
 
     def arm_id(self, key: Key) -> str:
@@ -104,11 +102,7 @@ class RunValues:
         try:
             return self._arm_ids[key]
         except KeyError:
-            raise MissingValueError(
-                "ReferenceNotFound",
-                f"failed resolving ARM IDs for references: couldn't resolve reference {key.namespace}/{key.name}: "
-                f"{key.namespace}/{key.name} does not exist",
-            ) from None
+            raise MissingValueError("ReferenceNotFound", describe_missing_reference(key)) from None
 
     def root(self, key: Key) -> str:
         """The prefix of the ids of its extension resources. A plan shows a placeholder if it is not known yet."""
@@ -147,12 +141,19 @@ class RunValues:
         promised = self._promised.get(address, frozenset()) if self._foresees else frozenset()
         return bool(promised) and (key is None or not promised.isdisjoint({key, None}))
 
-    def _describe_missing_key(self, address: Address, key: str) -> str:
+    def _describe_missing(self, address: Address, key: str, noun: str) -> str:
+        """ASO's words for a missing object, or for an object without the key."""
+        place = f"{address.namespace}/{address.name}"
         promised = self._promised.get(address, frozenset())
         is_made_without = bool(promised) and promised.isdisjoint({key, None})
-        if not (is_made_without or address in self._exported or self._lookup.found(address).exists):
-            return ""
-        return f' ({address.holder} "{address.namespace}/{address.name}" does not contain key "{key}")'
+        if is_made_without or address in self._exported or self._lookup.found(address).exists:
+            return f'{place} does not exist ({address.holder} "{place}" does not contain key "{key}")'
+        return f"couldn't resolve {noun} reference {place}.{key}: {_describe_absent(address)}"
+
+
+def _describe_absent(address: Address) -> str:
+    """As the client of Kubernetes words it."""
+    return f'{address.namespace}/{address.name} does not exist ({address.holder} "{address.name}" not found)'
 
 
 def _list_needs(namespace: str, holes: Iterable[Hole]) -> Iterator[tuple[Address, str | None]]:

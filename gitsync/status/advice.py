@@ -21,7 +21,14 @@ def find_advice(code: str, group: str, kind: str) -> str:
 
 
 def find_condition_advice(condition: Condition | None, key: Key) -> str:
-    """The advice for the condition of a resource; "" if the condition is Ready or absent."""
+    """The advice for the condition of a resource: its own, then that of its code; "" if it is Ready or absent."""
+    if condition is None or condition.is_ready:
+        return ""
+    return " ".join(filter(None, (condition.advice, find_code_advice(condition, key))))
+
+
+def find_code_advice(condition: Condition | None, key: Key) -> str:
+    """The advice for the code of a condition alone, which quotes nothing."""
     if condition is None or condition.is_ready:
         return ""
     return find_advice(find_code(condition), key.group, key.kind)

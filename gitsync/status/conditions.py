@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from gitsync.errors import ArmError
+from gitsync.errors import ArmError, GitsyncError
 from gitsync.formats.arm_path import find_subscription
 from gitsync.model.condition import Condition, ConditionStatus, Severity
 from gitsync.model.gvk import Key
@@ -43,19 +43,32 @@ _UNKNOWN_PRIORITY = 3
 
 FAILED = "Failed"
 
+SECRETS_STAGE = "extension failed to produce resources for export"
+CONFIG_MAPS_STAGE = "failed to produce resources for export"
+"""ASO's words before an error of an export's read."""
+
 _WAITING_REASONS = frozenset(
     {"ReferenceNotFound", "SecretNotFound", "ConfigMapNotFound", "AzureResourceNotFound", "WaitingForOwner"}
 )
 
 
-def make_warning(reason: str, message: str) -> Condition:
+def make_warning(reason: str, message: str, advice: str = "") -> Condition:
     """Not ready, for a reason that may go away without a change of the manifest."""
-    return Condition(status=ConditionStatus.FALSE, severity=Severity.WARNING, reason=reason, message=message)
+    return Condition(
+        status=ConditionStatus.FALSE, severity=Severity.WARNING, reason=reason, message=message, advice=advice
+    )
 
 
-def make_error(reason: str, message: str) -> Condition:
+def make_error(reason: str, message: str, advice: str = "") -> Condition:
     """Not ready until the manifest changes."""
-    return Condition(status=ConditionStatus.FALSE, severity=Severity.ERROR, reason=reason, message=message)
+    return Condition(
+        status=ConditionStatus.FALSE, severity=Severity.ERROR, reason=reason, message=message, advice=advice
+    )
+
+
+def make_failed(failure: GitsyncError) -> Condition:
+    """Something other than Azure failed: its message, and its hint as the advice."""
+    return make_warning(FAILED, failure.message, failure.hint)
 
 
 def make_other_agent(ours: str, theirs: str) -> Condition:
@@ -91,8 +104,9 @@ def make_refused(failure: ArmError, classification: Classification) -> Condition
         status=ConditionStatus.FALSE,
         severity=severity,
         reason=failure.code,
-        message=_add_hint(failure),
+        message=failure.message,
         request_id=failure.request_id,
+        advice=failure.hint,
     )
 
 
@@ -104,26 +118,32 @@ def make_not_deleted(failure: ArmError) -> Condition:
         status=ConditionStatus.FALSE,
         severity=Severity.WARNING,
         reason=failure.code,
-        message=_add_hint(failure),
+        message=failure.message,
         request_id=failure.request_id,
+        advice=failure.hint,
     )
 
 
 def make_unreadable(failure: ArmError) -> Condition:
     """Azure could not be read; reads are not classified (docs/reference/reconciliation.md#error-classes)."""
-    message = f"{failure.code}: {_add_hint(failure)}"
+    message = f"{failure.code}: {failure.message}"
     return Condition(
         status=ConditionStatus.FALSE,
         severity=Severity.WARNING,
         reason=FAILED,
         message=message,
         request_id=failure.request_id,
+        advice=failure.hint,
     )
 
 
 def find_code(condition: Condition) -> str:
     """The error code of a condition: its reason, or the start of its message if `make_unreadable` made it."""
-    return condition.message.partition(":")[0] if condition.reason == FAILED else condition.reason
+    if condition.reason != FAILED:
+        return condition.reason
+    words, _, rest = condition.message.partition(": ")
+    message = rest if words in {SECRETS_STAGE, CONFIG_MAPS_STAGE} else condition.message
+    return message.partition(":")[0]
 
 
 def make_fault(fault: Exception) -> Condition:
@@ -149,7 +169,3 @@ def _starts_over(new: Condition, old: Condition) -> bool:
 
 def _find_priority(condition: Condition) -> int:
     return _PRIORITY.get((condition.status, condition.severity), _UNKNOWN_PRIORITY)
-
-
-def _add_hint(failure: ArmError) -> str:
-    return f"{failure.message} {failure.hint}".strip()

@@ -29,7 +29,6 @@ _UUID_NAMED: Final = frozenset(
 _LONGEST_NAME, _LONGEST_GROUP, _LONGEST_LABEL, _LONGEST_OBJECT = 260, 90, 63, 253
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 _OBJECT = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
-_FILE = re.compile(r"[A-Za-z0-9_][\w.-]*", re.ASCII)
 _NEVER = re.compile(r"[<>%&\\?/#\x00-\x1f\x7f]")
 """ARM's contract forbids `:` as well, but real names have it: keys of App Configuration."""
 
@@ -78,18 +77,15 @@ def check_names(resource: Resource, kind: Kind) -> Iterator[Finding]:
 
 
 def check_object_name(resource: Resource) -> Iterator[Finding]:
-    """Findings of metadata.name and metadata.namespace: a warning for a name that a cluster would not take, an error
-    for one that no file can have.
-    """
+    """Findings of metadata.name and metadata.namespace that an API server refuses."""
     name, namespace = resource.key.name, resource.key.namespace
     if not _OBJECT.fullmatch(name) or len(name) > _LONGEST_OBJECT:
         yield Finding(
             code="ObjectName",
             path=("metadata", "name"),
-            message=f"metadata.name should be of lower-case letters, digits, `-` and `.`, {_LONGEST_OBJECT} characters "
+            message=f"metadata.name must be of lower-case letters, digits, `-` and `.`, {_LONGEST_OBJECT} characters "
             f"at most, but is {quote_scalar(name)}.",
             hint="Rename the manifest, and keep the Azure name in spec.azureName.",
-            level=Level.WARNING if _FILE.fullmatch(name) and len(name) <= _LONGEST_OBJECT else Level.ERROR,
         )
     if not _LABEL.fullmatch(namespace) or len(namespace) > _LONGEST_LABEL:
         yield Finding(

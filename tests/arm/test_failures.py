@@ -202,3 +202,28 @@ def test_retry_after(headers: dict, seconds: float | None, why: str):
 )
 def test_who_signed_in_is_named(principal, method, expected, why):
     assert describe_principal(principal, method) == expected, why
+
+
+DENIED = "does not have authorization to perform action 'Microsoft.Network/virtualNetworks/write' over scope '/a/b'"
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "message", "hint", "why"),
+    [
+        (403, "AuthorizationFailed", f"The client {DENIED}.", "virtualNetworks/write on /a/b", "the message names it"),
+        (403, "AuthorizationFailed", "No.", f"Microsoft.Network/virtualNetworks/write on {VNET}", "the request does"),
+        (403, "LinkedAuthorizationFailed", "No.", f"write on {VNET}", "a right on another resource"),
+        (403, "Other", f"The client {DENIED}.", "virtualNetworks/write on /a/b", "a code that is unknown"),
+        (403, "RequestDisallowedByPolicy", "Disallowed by policy.", "", "no role overrules a policy"),
+        (403, "RequestDisallowedByAzure", "Not in this region.", "", "nor a restriction of Azure"),
+        (403, "DenyAssignmentAuthorizationFailed", "A deny assignment.", "", "nor a deny assignment"),
+        (403, "ReadOnlyDisabledSubscription", "It is disabled.", "", "nor a disabled subscription"),
+        (401, "InvalidAuthenticationTokenTenant", "Wrong tenant.", "check that its tenant is that", "a token"),
+        (409, "Conflict", "Busy.", "", "anything else"),
+    ],
+)
+def test_a_right_is_named_only_if_one_is_missing(status, code, message, hint, why):
+    error = make_arm_error(answered({"error": {"code": code, "message": message}}, status), call(), "now")
+    assert (error.code, error.message) == (code, message), why
+    assert hint in error.hint, why
+    assert bool(error.hint) is bool(hint), why

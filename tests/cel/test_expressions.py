@@ -283,16 +283,16 @@ def test_a_text_goes_to_its_key_and_a_map_to_its_own():
     [
         (
             {"key": "k", "value": "self.status.id"},
-            'unexpected expression output: "self.status.id" gives an empty string',
+            'unexpected expression output "self.status.id" gives an empty string',
         ),
-        ({"value": "self.spec.tags"}, 'unexpected expression output: "self.spec.tags" gives an empty map'),
+        ({"value": "self.spec.tags"}, 'unexpected expression output "self.spec.tags" gives an empty map'),
         (
             {"key": "k", "value": "secret.primaryKey"},
             'failed to eval CEL expression: "secret.primaryKey": no such key: primaryKey',
         ),
         (
             {"key": "k", "value": "self.status.principalId"},
-            'unexpected expression output: "self.status.principalId" gives a value that is not a string',
+            'unexpected expression output "self.status.principalId" gives a value that is not a string',
         ),
         ({"value": "{'a': self.status.principalId}"}, "gives a value that is not a map of strings"),
     ],
@@ -300,7 +300,7 @@ def test_a_text_goes_to_its_key_and_a_map_to_its_own():
 def test_what_has_no_value_is_an_error_that_only_the_manifest_mends(entry, message):
     with pytest.raises(ExportError) as caught:
         outcome(exporting([{"name": "n", **entry}]), {"principalId": 7})
-    assert message in caught.value.message
+    assert message in f"{caught.value.message} {caught.value.hint}"
     assert caught.value.is_fatal
 
 

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from command_line import gitsync
 
-from gitsync.cli.describe import find_record_key
+from gitsync.cli.describe import add_advice, find_record_key
 from gitsync.errors import ConfigError
 from gitsync.git.source.checkout import open_checkout
 from gitsync.git.state.folder import StatusFolder
@@ -163,6 +163,14 @@ def test_describe_as_json_is_the_object(folder):
     described = json.loads(gitsync("describe", "VirtualNetwork/hub", "--output", "json", folder=folder).out)
     assert (described["kind"], described["metadata"]["name"]) == ("VirtualNetwork", "hub")
     assert described["gitsync"]["claim"] == "created"
+
+
+def test_describe_as_json_has_all_advice():
+    locked = Condition(status=ConditionStatus.FALSE, severity=Severity.ERROR, reason="ScopeLocked", advice="Ask Ada.")
+    document = add_advice({"gitsync": {"advice": "Ask Ada.", "writes": 1}}, record(HUB, locked))
+    assert document["gitsync"]["advice"].startswith("Ask Ada. A lock on the resource")
+    ready = {"gitsync": {"writes": 1}}
+    assert add_advice(ready, record(HUB, Condition(status=ConditionStatus.TRUE, reason="Succeeded"))) == ready
 
 
 def test_describe_of_an_ambiguous_name_lists_what_is_meant(folder):

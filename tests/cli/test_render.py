@@ -226,3 +226,11 @@ def test_rendering_loads_nothing_that_speaks_with_azure_or_git(tmp_path):
         [sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=True, timeout=60
     )
     assert ended.stderr.splitlines()[-1] == "[]"
+
+
+def test_a_name_that_no_api_server_takes_is_a_warning_since_no_request_bears_it(tmp_path, capsys):
+    (tmp_path / "group.yaml").write_text(GROUP.replace("{name: core}", "{name: Upper.Case}"))
+    assert run(["render", str(tmp_path), "--output", "json"]) == 0
+    (shown,) = json.loads(capsys.readouterr().out)["resources"]
+    assert [(problem["code"], problem["severity"]) for problem in shown["problems"]] == [("ObjectName", "warning")]
+    assert run(["validate", str(tmp_path)]) == 1

@@ -71,6 +71,16 @@ def test_what_is_recorded_can_be_asked_for(tmp_path):
     assert (timing.style, timing.retry_after) == (None, None)
 
 
+@pytest.mark.parametrize("word", ["off", "'off'", '"off"', "false", "no"])
+def test_throttling_is_switched_off_quoted_or_not(tmp_path, word):
+    assert script(tmp_path, f"settings: {{throttle: {word}}}").limits is None
+
+
+@pytest.mark.parametrize("word", ["on", "'on'", '"on"', "true"])
+def test_and_on(tmp_path, word):
+    assert script(tmp_path, f"settings: {{throttle: {word}}}").limits == Limits()
+
+
 WRONG = [
     ("rulez: []", 1, "rulez", "a key that means nothing"),
     ("settings:\n  throttel: off", 2, "throttel", "in a setting"),
@@ -78,6 +88,7 @@ WRONG = [
     ("settings:\n  pageSize: 1.5", 2, "integer", "half an entry"),
     ("settings:\n  pageSize: -1", 2, "number of 0 or more", "fewer than none"),
     ("settings:\n  rewrite: yesterday", 2, "true or false", "no truth"),
+    ("settings:\n  throttle: 'of'", 2, "Set on, off", "a word that is no switch"),
     ("settings:\n  throttle: {reads: {size: 1}}", 2, "perSecond", "half a bucket"),
     ("settings:\n  locks: [{level: ReadOnly}]", 2, "scope", "a lock of nothing"),
     ("settings:\n  principals: [{secret: x}]", 2, "clientId", "a principal without a name"),

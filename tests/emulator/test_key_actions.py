@@ -155,7 +155,7 @@ def test_an_implied_rule_goes_with_its_namespace_and_one_that_is_put_stands_for_
         return put, listed.body["value"], await azure.ask("POST", f"{rule}/listKeys")
 
     put, listed, gone = play(scenario)
-    assert put.status == 201
+    assert put.status == 200
     assert [entry["properties"]["rights"] for entry in listed] == [["Listen"]]
     assert gone.status == 404
 

@@ -47,6 +47,7 @@ conditions = st.builds(
     generation=st.integers(0, 10**6),
     time=texts,
     request_id=texts,
+    advice=texts,
 )
 
 
@@ -70,6 +71,7 @@ def records(draw):
         claim=draw(st.sampled_from(Claim)),
         policy=draw(st.sampled_from(Policy)),
         generation=draw(st.integers(0, 10**6)),
+        reconciled_generation=draw(st.integers(0, 10**6)),
         spec_digest=draw(texts),
         applied=draw(bodies),
         baseline=draw(bodies),
@@ -79,6 +81,7 @@ def records(draw):
         owner=draw(st.none() | keys),
         depends_on=tuple(draw(st.lists(keys, max_size=3))),
         agent=draw(texts),
+        operator=draw(texts),
         unit=draw(texts),
         condition=draw(st.none() | conditions),
     )
@@ -121,6 +124,7 @@ RECORD = Record(
     claim=Claim.CREATED,
     policy=Policy.DETACH_ON_DELETE,
     generation=2,
+    reconciled_generation=1,
     spec_digest="1e3",
     applied={"location": "westeurope", "tags": {"on": "y", "count": 1}},
     baseline={"location": "westeurope"},
@@ -129,6 +133,7 @@ RECORD = Record(
     owner=Key("a.azure.com", "A", "default", "a"),
     depends_on=(Key("b.azure.com", "B", "default", "b"),),
     agent="gitsync",
+    operator="gitsync",
     unit="infra/net",
     condition=Condition(
         status=ConditionStatus.FALSE,
@@ -138,6 +143,7 @@ RECORD = Record(
         generation=2,
         time="2024-05-01T10:00:00Z",
         request_id="abc",
+        advice="The identity is missing a right.",
     ),
 )
 PLACE = "default/resources.azure.com/ResourceGroup/core.yaml"
@@ -146,6 +152,8 @@ apiVersion: resources.azure.com/v1api20200601
 kind: ResourceGroup
 metadata:
   annotations:
+    serviceoperator.azure.com/latest-reconciled-generation: '1'
+    serviceoperator.azure.com/operator-namespace: gitsync
     serviceoperator.azure.com/resource-id: /subscriptions/0/resourceGroups/core
   generation: 2
   labels:
@@ -163,6 +171,7 @@ status:
     status: 'False'
     type: Ready
 gitsync:
+  advice: The identity is missing a right.
   agent: gitsync
   applied:
     location: westeurope
@@ -201,7 +210,15 @@ def test_a_file_of_before_units_were_kept_is_read_and_written_as_it_was():
 
 
 def test_a_resource_that_is_not_claimed_has_no_id_yet():
-    assert "annotations" not in yaml.safe_load(encode(replace(RECORD, claim=Claim.NONE)))["metadata"]
+    annotations = yaml.safe_load(encode(replace(RECORD, claim=Claim.NONE)))["metadata"]["annotations"]
+    assert "serviceoperator.azure.com/resource-id" not in annotations
+
+
+def test_a_record_that_was_written_before_the_annotations_of_the_operator_is_read():
+    lines = [line for line in TEXT.splitlines(keepends=True) if "-generation: '" not in line and "advice" not in line]
+    older = "".join(line for line in lines if "operator-namespace" not in line)
+    condition = replace(RECORD.condition, advice="")
+    assert decode(PLACE, older.encode()) == replace(RECORD, reconciled_generation=0, operator="", condition=condition)
 
 
 def test_a_secret_is_never_written():
@@ -212,15 +229,21 @@ def test_a_secret_is_never_written():
 @pytest.mark.parametrize(
     ("old", "new", "message", "why"),
     [
+        (
+            "latest-reconciled-generation: '1'",
+            "latest-reconciled-generation: 'one'",
+            r"latest-reconciled-generation is 'one', not a whole number",
+            "a generation is a number",
+        ),
         ("schema: 1", "schema: 2", r"newer gitsync \(schema 2.*Upgrade", "a newer gitsync wrote it"),
-        ("schema: 1", "schema: 0", r"core\.yaml:42: gitsync\.schema is 0", "a schema that never was"),
-        ("schema: 1", "schema: one", r"core\.yaml:42: gitsync\.schema must be a whole", "no number"),
+        ("schema: 1", "schema: 0", r"core\.yaml:45: gitsync\.schema is 0", "a schema that never was"),
+        ("schema: 1", "schema: one", r"core\.yaml:45: gitsync\.schema must be a whole", "no number"),
         ("  schema: 1\n", "", r"gitsync\.schema is missing", "not ours"),
         ("gitsync:\n", "other:\n", "gitsync is missing", "not ours"),
-        ("claim: created", "claim: stolen", r"core\.yaml:32: gitsync\.claim is 'stolen', not one of none,", "a word"),
+        ("claim: created", "claim: stolen", r"core\.yaml:35: gitsync\.claim is 'stolen', not one of none,", "a word"),
         ("policy: detach-on-delete", "policy: Manage", r"gitsync\.policy is 'Manage'", "a word in another case"),
         ("claim: created", "claim: [created]", r"gitsync\.claim must be a string", "a wrong type"),
-        ("  claim: created\n", "", r"core\.yaml:21: gitsync\.claim is missing", "a field is gone"),
+        ("  claim: created\n", "", r"core\.yaml:23: gitsync\.claim is missing", "a field is gone"),
         ("name: core", "name: other", r"names .*core\.yaml|metadata names", "content and path disagree"),
         ("namespace: default", "namespace: ../../etc", "metadata names", "a name that would lead elsewhere"),
         (
@@ -244,7 +267,7 @@ def test_a_secret_is_never_written():
         (
             "    status: 'False'",
             "    status: False",
-            r"core\.yaml:19: status.*must be a string",
+            r"core\.yaml:21: status.*must be a string",
             "a truth is no status",
         ),
         ("    location: westeurope\n    tags", "    location: &a\n    tags", "", "an anchor alone does no harm"),

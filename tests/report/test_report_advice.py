@@ -1,6 +1,7 @@
 """What to do about an error is told in every form, beside what Azure said and not in it."""
 
 import json
+from dataclasses import replace
 from html import unescape
 
 import pytest
@@ -68,3 +69,29 @@ def test_the_summary_says_each_piece_of_advice_once():
     names = "<code>VirtualNetwork/hub</code>, <code>VirtualNetwork/spoke</code>"
     assert f"\n## What to do\n\n- {names}: {TOLD}\n" in found
     assert "What to do" not in summary.render([record(LOCKED.key)], revision=None)
+
+
+HOSTILE = "The identity is missing <b>write</b> on /a/[b](http://x)\x1b[31m | `c`."
+OWN = result(LOCKED.key, Verdict.PENDING, Action.NONE, replace(LOCKED.condition, advice=HOSTILE))
+
+
+def test_advice_of_an_error_comes_before_that_of_its_code():
+    (told,) = json.loads(as_json.render(report(OWN, exit_code=1)))["resources"]
+    assert told["message"] == LOCKED.condition.message
+    assert told["advice"] == f"{HOSTILE} {TOLD}"
+
+
+@pytest.mark.parametrize(
+    "render", [markdown.render, lambda _: summary.render([record(OWN.key, OWN.condition)], revision=None)]
+)
+def test_in_markdown_it_is_code_since_it_may_quote_azure(render):
+    rendered = render(report(OWN, exit_code=1))
+    assert "<b>" not in rendered
+    assert "](http" not in rendered
+    assert "\x1b" not in rendered
+    assert f"</code> {TOLD}" in rendered
+
+
+@pytest.mark.parametrize("render", [text.render, page.render, junit.render, pipelines.annotate_azure_pipelines])
+def test_no_form_shows_its_control_characters(render):
+    assert "\x1b" not in str("".join(render(report(OWN, exit_code=1))))

@@ -4,7 +4,7 @@ import pytest
 from handmade import GROUP, a_kind, a_resource
 
 from gitsync.model.facts import Scope
-from gitsync.model.gvk import Key
+from gitsync.model.gvk import GVK, Key
 from gitsync.model.resource import OwnerRef
 from gitsync.model.template import ConfigMapHole, RootHole, Text
 from gitsync.request.arm_id import ArmIds, Standing
@@ -57,8 +57,8 @@ def last(*standings):
         ([CORE, TOP_ONE], f"{GROUP_ID}/providers/Microsoft.Things/tops/t", "a resource of a group"),
         (
             [CORE, TOP_ONE, standing(MIDDLE, "m", key("Top", "t"))],
-            f"{GROUP_ID}/providers/Microsoft.Things/Tops/t/middles/m",
-            "a child: types are spelled as its own kind does",
+            f"{GROUP_ID}/providers/Microsoft.Things/tops/t/middles/m",
+            "a child extends the id of its owner, whose types its own kind spells in another way",
         ),
         (
             [CORE, TOP_ONE, standing(MIDDLE, "m", key("Top", "t")), standing(LEAF, "l", key("Middle", "m"))],
@@ -90,7 +90,7 @@ def last(*standings):
         ),
         (
             [standing(TOP, "t", ELSEWHERE), standing(MIDDLE, "m", key("Top", "t"))],
-            f"{ELSEWHERE}/providers/Microsoft.Things/Tops/t/middles/m",
+            f"{ELSEWHERE}/providers/Microsoft.Things/tops/t/middles/m",
             "a child of what lies in a group that is named by its id",
         ),
         (
@@ -181,7 +181,7 @@ def test_a_name_from_a_config_map_leaves_a_hole_in_all_ids_below():
     found = ids(CORE, standing(TOP, "t", key("Group", "core"), hole), standing(MIDDLE, "m", key("Top", "t")))
     assert found[1:] == [
         Text((f"{GROUP_ID}/providers/Microsoft.Things/tops/", hole)),
-        Text((f"{GROUP_ID}/providers/Microsoft.Things/Tops/", hole, "/middles/m")),
+        Text((f"{GROUP_ID}/providers/Microsoft.Things/tops/", hole, "/middles/m")),
     ]
 
 
@@ -189,3 +189,32 @@ def test_a_chain_that_no_azure_could_have_is_given_up():
     many = [standing(EXTENSION, "e0", "/subscriptions/2")]
     many += [standing(EXTENSION, f"e{n}", key("Ext", f"e{n - 1}")) for n in range(1, 5000)]
     assert ids(*reversed(many))[0] is None
+
+
+def list_kinds(catalog):
+    for group in catalog.groups():
+        for name in catalog.kinds(group):
+            yield catalog.kind(GVK(group, catalog.versions(group, name)[-1], name))
+
+
+def test_every_kind_has_an_id_that_extends_the_id_of_its_owner(catalog):
+    kinds = {(kind.gvk.group, kind.gvk.kind): kind for kind in list_kinds(catalog)}
+    group = standing(kinds["resources.azure.com", "ResourceGroup"], "g", group="resources.azure.com")
+    for kind in kinds.values():
+        if kind.scope is not Scope.RESOURCE_GROUP:
+            continue
+        chain = [kind]
+        while chain[-1].scope is Scope.RESOURCE_GROUP:
+            chain.append(kinds[chain[-1].owner])
+        standings = [group]
+        for one in chain[-2::-1]:
+            standings.append(standing(one, "x", standings[-1].resource.key, group=one.gvk.group))
+        *_, owner_id, arm_id = ids(*standings)
+        extended = arm_id.removeprefix(owner_id)
+        assert extended != arm_id, f"{kind.gvk}: {arm_id} under {owner_id}"
+        assert arm_id.casefold() == f"{ids(group)[0]}{name_path(kind.arm_type)}".casefold(), kind.gvk
+
+
+def name_path(arm_type):
+    provider, *words = arm_type.split("/")
+    return f"/providers/{provider}" + "".join(f"/{word}/x" for word in words)

@@ -75,8 +75,8 @@ def test_a_field_without_a_value_is_passed_over_and_an_empty_one_is_told():
     with pytest.raises(ExportError) as failure:
         collect_fields(wanted, {"a": Secret("v"), "b": Secret(""), "c": Secret("")})
     assert failure.value.message == (
-        'could not find secret to save to \'Name: "keys", Key: "b"\'; '
-        'could not find value to save to \'Name: "urls", Key: "c"\''
+        '[could not find secret to save to \'Name: "keys", Key: "b"\', '
+        'could not find value to save to \'Name: "urls", Key: "c"\']'
     )
     assert not failure.value.is_fatal
 

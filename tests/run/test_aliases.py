@@ -113,7 +113,7 @@ def test_a_handler_that_fails_leaves_it_unready_and_its_children_waiting(world):
     report = world.says(alias=ALIAS, child=CHILD).sync()
     found = of(report, "Alias")
     assert (found.condition.reason, found.condition.severity) == ("Failed", Severity.WARNING)
-    assert found.condition.message == "Nothing is known of playground. Look at it."
+    assert (found.condition.message, found.condition.advice) == ("Nothing is known of playground.", "Look at it.")
     assert (found.verdict, found.action) == (Verdict.CREATE, Action.CREATE)
     child = of(report, "RoleAssignment")
     assert (child.verdict, child.condition.reason) == (Verdict.BLOCKED, "WaitingForOwner")

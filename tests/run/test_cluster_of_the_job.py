@@ -174,8 +174,7 @@ def test_a_missing_key_is_said_as_aso_says_it(pod):
     found = of(pod.says(group=GROUP, server=server("db", "password")).sync(), "FlexibleServer")
     assert found.condition.reason == "SecretNotFound"
     assert found.condition.message.startswith(
-        "failed resolving secret references: couldn't resolve secret reference default/db.password: default/db does not "
-        'exist (Secret "default/db" does not contain key "password")'
+        'failed resolving secret references: default/db does not exist (Secret "default/db" does not contain key "password")'
     )
 
 

@@ -89,5 +89,6 @@ def test_a_deleter_that_cannot_go_on_says_why(tmp_path):
         raise GitsyncError("It is still needed.", hint="Ask its users.")
 
     found = of(with_deleter(tmp_path, delete).sync(**CONDITIONAL), "VirtualNetwork")
-    assert (found.condition.reason, found.condition.message) == ("Failed", "It is still needed. Ask its users.")
+    assert (found.condition.reason, found.condition.message) == ("Failed", "It is still needed.")
+    assert found.condition.advice == "Ask its users."
     assert found.record is not None

@@ -33,6 +33,7 @@ from gitsync.model.secret import MASKED
 from gitsync.model.verdict import Action, Verdict
 from gitsync.secrets.protocols import VaultError
 from gitsync.secrets.stores import Places
+from gitsync.status.advice import find_condition_advice
 
 
 @pytest.fixture
@@ -168,7 +169,8 @@ def test_a_source_that_cannot_tell_is_not_a_secret_that_is_missing(world):
     world.places = Places(order=("manifests", "folder"), sources={"folder": source})
     found = of(world.says(group=GROUP, server=server("db", "password")).sync(), "FlexibleServer")
     assert said(found) == (ConditionStatus.FALSE, Severity.WARNING, "Failed")
-    assert found.condition.message.endswith("The folder cannot be read. Mend it.")
+    assert found.condition.message.endswith("The folder cannot be read.")
+    assert found.condition.advice.startswith("Mend it.")
     assert world.writes == [], "as whom to write is unknown too"
 
 
@@ -246,12 +248,16 @@ def test_30_two_maps_that_meet_in_a_key(world, sink):
     report = world.says(group=GROUP, account=account(both)).sync()
     found = of(report, "StorageAccount")
     assert said(found) == UNWRITABLE
-    assert "key collision, entry exists for key 'greeting' in StringData" in found.condition.message
-    assert "key collision, entry exists for key 'name' in StringData" in found.condition.message
+    assert found.condition.message == (
+        "failed to parse secret expressions for export: [key collision, entry exists for key 'greeting' in StringData, "
+        "key collision, entry exists for key 'name' in StringData]"
+    )
     assert sink.objects == {}
     both = both.replace("secretExpressions", "configMapExpressions")
     found = of(world.says(group=GROUP, account=account(both)).sync(), "StorageAccount")
-    assert "key collision, entry exists for key 'greeting' in Data" in found.condition.message
+    assert found.condition.message.startswith(
+        "failed to parse configmap expressions for export: [key collision, entry exists for key 'greeting' in Data, "
+    )
 
 
 def test_33_annotations_and_labels_of_a_destination(world, sink):
@@ -274,7 +280,36 @@ def test_a_refused_action_fails_the_resource_and_exports_nothing(world, sink):
     world.settings = EmulatorSettings(limits=None, rules=rules(f"{{match: {{method: POST}}, {refusal}}}"))
     found = of(world.says(group=GROUP, account=account(BOTH)).sync(), "StorageAccount")
     assert said(found) == (ConditionStatus.FALSE, Severity.WARNING, "Failed")
-    assert "AuthorizationFailed" in found.condition.message
+    assert found.condition.message.startswith("extension failed to produce resources for export: AuthorizationFailed: ")
+    assert "listKeys" in found.condition.advice
+    assert "Contributor is enough" in find_condition_advice(found.condition, found.key), "the code is still known"
+    assert sink.objects == {}
+
+
+NO_KEY = 'failed to eval CEL expression: "self.spec.tags.none": no such key: none'
+OF_SECRETS, OF_CONFIG_MAPS = (f"failed to parse {noun} expressions for export: " for noun in ("secret", "configmap"))
+IN_LABEL = 'evaluating label expressions for configmap "app": evaluating expression for key "l": '
+FIXED_AND_MAP = """secrets: {key1: {name: app, key: first}}
+        secretExpressions: [{name: app, value: "{'first': 'x'}"}]"""
+STAGES = [
+    ("secretExpressions: [{name: app, key: k, value: self.spec.tags.none}]", f"{OF_SECRETS}{NO_KEY}"),
+    ("configMapExpressions: [{name: app, key: k, value: self.spec.tags.none}]", f"{OF_CONFIG_MAPS}{NO_KEY}"),
+    (
+        "configMapExpressions: [{name: app, key: k, value: self.status.id, labels: {l: self.spec.tags.none}}]",
+        f"{OF_CONFIG_MAPS}{IN_LABEL}{NO_KEY}",
+    ),
+    (
+        "secretExpressions: [{name: app, key: k, value: self.status.accessTier}]",
+        f"{OF_SECRETS}unexpected expression output",
+    ),
+    (FIXED_AND_MAP, "failed merging secrets: key collision, entry exists for key 'first' in StringData"),
+]
+
+
+@pytest.mark.parametrize(("exports", "message"), STAGES)
+def test_an_error_bears_the_words_of_its_stage(world, sink, exports, message):
+    found = of(world.says(group=GROUP, account=account(exports)).sync(), "StorageAccount")
+    assert (said(found), found.condition.message) == (UNWRITABLE, message)
     assert sink.objects == {}
 
 
@@ -282,6 +317,6 @@ def test_a_sink_that_cannot_be_written_to_fails_the_resource(world, sink):
     sink.refuses = VaultError("The vault is closed.", hint="Open it.")
     found = of(world.says(group=GROUP, account=account(KEY_1)).sync(), "StorageAccount")
     assert said(found) == (ConditionStatus.FALSE, Severity.WARNING, "Failed")
-    assert found.condition.message == "The vault is closed. Open it."
+    assert (found.condition.message, found.condition.advice) == ("The vault is closed.", "Open it.")
     sink.refuses = None
     assert said(of(world.sync(), "StorageAccount")) == READY

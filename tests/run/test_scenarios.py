@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import yaml
 from scripts import rules
 from world import GROUP, GROUP_ID, SUBNET, SUBSCRIPTION, VNET, VNET_ID, World, annotated, of
 
@@ -78,6 +79,39 @@ def test_05_a_name_that_azure_refused_may_change(tmp_path):
     assert of(world.says(group=GROUP).sync(), "ResourceGroup").condition.reason == "InvalidResourceGroupLocation"
     renamed = GROUP.replace("spec:", "spec:\n      azureName: other")
     assert said(of(world.says(group=renamed).sync(), "ResourceGroup")) == READY
+
+
+def test_what_is_below_a_missing_owner_waits_for_its_own_owner(world):
+    peered = """\
+        apiVersion: network.azure.com/v1api20240301
+        kind: VirtualNetworksVirtualNetworkPeering
+        metadata:
+          name: away
+        spec:
+          owner:
+            armId: ARM_ID
+          remoteVirtualNetwork:
+            reference:
+              group: network.azure.com
+              kind: VirtualNetwork
+              name: hub
+        """.replace("ARM_ID", VNET_ID)
+    report = world.says(vnet=VNET, subnet=SUBNET, peered=peered).sync()
+    waiting = 'Owner "{}" cannot be found. Progress is blocked until the owner is created.'
+    for kind, owner in (
+        ("VirtualNetwork", "core, Group/Kind: resources.azure.com/ResourceGroup"),
+        ("VirtualNetworksSubnet", "hub, Group/Kind: network.azure.com/VirtualNetwork"),
+    ):
+        found = of(report, kind)
+        assert said(found) == (ConditionStatus.FALSE, Severity.WARNING, "WaitingForOwner"), kind
+        assert found.condition.message == waiting.format(owner)
+    peering = of(report, "VirtualNetworksVirtualNetworkPeering")
+    assert said(peering) == (ConditionStatus.FALSE, Severity.WARNING, "ReferenceNotFound")
+    assert peering.condition.message == (
+        "failed resolving ARM IDs for references: ref hub, Group/Kind: network.azure.com/VirtualNetwork doesn't have an "
+        "assigned ARM ID"
+    )
+    assert world.writes == []
 
 
 OTHER_GROUP = GROUP.replace("name: core", "name: other")
@@ -180,7 +214,11 @@ def test_12_a_reference_to_nothing_is_a_problem(world):
     report = world.says(group=GROUP, vnet=VNET, peering=peering).sync()
     found = of(report, "VirtualNetworksVirtualNetworkPeering")
     assert said(found) == (ConditionStatus.FALSE, Severity.WARNING, "ReferenceNotFound")
-    assert "VirtualNetwork/spoke" in found.condition.message
+    assert found.condition.message == (
+        "failed resolving ARM IDs for references: couldn't resolve reference default/spoke: default/spoke does not "
+        'exist (VirtualNetwork.network.azure.com "spoke" not found)'
+    )
+    assert "VirtualNetwork/spoke" in found.condition.advice
     assert said(of(report, "VirtualNetwork")) == READY, "the rest goes on"
 
 
@@ -395,6 +433,26 @@ def test_38_the_owner_is_a_label_of_what_is_claimed(world):
     assert "serviceoperator.azure.com/owner-name: core\n" in status
     assert "serviceoperator.azure.com/owner-group-kind: ResourceGroup.resources.azure.com\n" in status
     assert f"serviceoperator.azure.com/resource-id: {VNET_ID}\n" in status
+
+
+def read_annotations(world, place):
+    return yaml.safe_load((world.state / f"default/{place}.yaml").read_text())["metadata"]["annotations"]
+
+
+def test_the_annotations_of_the_operator_are_those_of_aso(world):
+    place, prefix = "resources.azure.com/ResourceGroup/core", "serviceoperator.azure.com/"
+    generation, operator = f"{prefix}latest-reconciled-generation", f"{prefix}operator-namespace"
+    world.says(group=SKIPPED).sync(agent="ours")
+    assert read_annotations(world, place) == {operator: "ours"}, "skip sends nothing"
+    world.says(group=GROUP).sync(agent="ours")
+    assert read_annotations(world, place) == {generation: "1", operator: "ours", f"{prefix}resource-id": GROUP_ID}
+    changed = GROUP.replace("location: westeurope", "location: westeurope\n      tags: {a: b}")
+    world.says(group=annotated(changed, reconcile_policy="skip")).sync(agent="ours")
+    assert read_annotations(world, place)[generation] == "1", "and the change is not sent"
+    world.says(group=changed).sync(agent="ours")
+    assert read_annotations(world, place)[generation] == "2"
+    world.sync(agent="ours")
+    assert read_annotations(world, place)[generation] == "2", "nothing changed"
 
 
 def test_a_claim_is_recorded(world):

@@ -10,6 +10,7 @@ from world import GROUP, GROUP_ID, VNET, World, of
 
 from gitsync.emulator.settings import Denial, EmulatorSettings
 from gitsync.model.condition import Severity
+from gitsync.model.record import Claim
 from gitsync.model.verdict import Action, Verdict
 from gitsync.report.json import build_document
 from gitsync.status.advice import find_advice
@@ -34,6 +35,40 @@ ENDPOINT = f"""\
             armId: {GROUP_ID}/providers/Microsoft.Storage/storageAccounts/theirs
     """
 STATE = "/properties/manualPrivateLinkServiceConnections/0/properties/privateLinkServiceConnectionState"
+
+
+STORAGE = """\
+    apiVersion: storage.azure.com/v1api20230101
+    kind: StorageAccount
+    metadata:
+      name: files
+    spec:
+      location: westeurope
+      owner:
+        name: core
+      kind: StorageV2
+      sku: {name: Standard_LRS}
+    """
+BLOBS = """\
+    apiVersion: storage.azure.com/v1api20230101
+    kind: StorageAccountsBlobService
+    metadata:
+      name: blobs
+    spec:
+      owner:
+        name: files
+      deleteRetentionPolicy: {enabled: true, days: 14}
+    """
+
+
+def test_what_azure_made_with_its_parent_is_adopted(tmp_path):
+    world = World(tmp_path)
+    world.says(group=GROUP, account=STORAGE).sync()
+    found = of(world.says(group=GROUP, account=STORAGE, blobs=BLOBS).sync(), "StorageAccountsBlobService")
+    assert found.condition.is_ready, found.condition
+    assert (found.verdict, found.action, found.record.claim) == (Verdict.ADOPT, Action.UPDATE, Claim.ADOPTED)
+    assert [difference.path for difference in found.differences] == ["/properties/deleteRetentionPolicy/enabled"]
+    assert world.sent("PUT") == [f"{GROUP_ID}/providers/Microsoft.Storage/storageAccounts/files/blobServices/default"]
 
 
 def decided(status, **more):

@@ -264,7 +264,7 @@ def test_a_cluster_that_does_not_tell_is_no_cluster_without_the_object(tmp_path)
     world.cluster.forbid("get", "configmaps")
     found = of(world.says(group=GROUP, account=account(ALL)).sync(), "StorageAccount")
     assert said(found) == FAILED
-    assert "allows it to get configmaps" in found.condition.message
+    assert "resources: [configmaps], verbs: [get]" in found.condition.advice
     assert world.sink.objects == {}
 
 

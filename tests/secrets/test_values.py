@@ -99,8 +99,16 @@ def test_an_export_fills_a_value_that_was_missing():
 
 
 MISSING = [
-    (source(), "ns/db does not exist", "no such Secret"),
-    (source(db={"user": "x"}), '(Secret "ns/db" does not contain key "password")', "no such key"),
+    (
+        source(),
+        'couldn\'t resolve secret reference ns/db.password: ns/db does not exist (Secret "db" not found)',
+        "no such Secret",
+    ),
+    (
+        source(db={"user": "x"}),
+        'ns/db does not exist (Secret "ns/db" does not contain key "password")',
+        "no such key",
+    ),
 ]
 
 
@@ -110,7 +118,7 @@ def test_a_missing_secret_is_told_in_aso_s_words(only, says, why):
     with pytest.raises(MissingValueError) as failure:
         made.secret("ns", "db", "password")
     assert failure.value.reason == "SecretNotFound"
-    assert says in failure.value.message, why
+    assert failure.value.message == f"failed resolving secret references: {says}", why
 
 
 def test_a_plan_asks_no_source_for_what_the_run_will_export():
@@ -133,11 +141,19 @@ def test_a_key_that_the_export_of_this_run_lacks_is_told_so(foresees):
 
 def test_a_missing_config_map_and_a_missing_collection():
     made = gathered(values(source()), ConfigMapHole("urls", "blob"), SecretMapHole("db"))
-    with pytest.raises(MissingValueError, match=r"couldn't resolve config map reference ns/urls\.blob") as failure:
+    with pytest.raises(MissingValueError) as failure:
         made.config_map("ns", "urls", "blob")
     assert failure.value.reason == "ConfigMapNotFound"
-    with pytest.raises(MissingValueError, match="couldn't resolve secret collection ns/db"):
+    assert failure.value.message == (
+        "failed resolving config map references: couldn't resolve config map reference ns/urls.blob: "
+        'ns/urls does not exist (ConfigMap "urls" not found)'
+    )
+    with pytest.raises(MissingValueError) as failure:
         made.secret_map("ns", "db")
+    assert failure.value.message == (
+        "failed resolving secret references: couldn't resolve secret collection ns/db: "
+        'ns/db does not exist (Secret "db" not found)'
+    )
 
 
 def test_other_namespaces_have_other_secrets():

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 from recordings import FOLDER as RECORDINGS
@@ -9,11 +10,19 @@ from recordings import needs_recordings
 
 from gitsync.catalog.catalog import open_catalog
 from gitsync.emulator.codes import CODES
-from gitsync.errors import ArmError
+from gitsync.errors import ArmError, ConfigError
 from gitsync.model.gvk import Key
 from gitsync.status.advice import find_advice, find_condition_advice
 from gitsync.status.advice_texts import BY_CODE, BY_KIND
-from gitsync.status.conditions import READY, RECONCILING, make_not_deleted, make_refused, make_unreadable, make_warning
+from gitsync.status.conditions import (
+    READY,
+    RECONCILING,
+    make_failed,
+    make_not_deleted,
+    make_refused,
+    make_unreadable,
+    make_warning,
+)
 from gitsync.status.error_classes import classify
 
 OF_CLIENTS = {"InvalidFilterInQueryString", "MissingApiVersionParameter", "OperationNotFound"}
@@ -113,8 +122,27 @@ def test_what_is_said_of_a_condition(condition, expected, why):
     assert find_condition_advice(condition, Key(*VAULT, "default", "it")) == expected, why
 
 
-def test_a_condition_keeps_azures_words_alone():
-    assert make_refused(LOCKED, classify(LOCKED)).message == "Locked."
+HINTED = ArmError("Locked.", code="ScopeLocked", status=409, hint="Ask the owner.")
+
+
+@pytest.mark.parametrize(
+    ("condition", "message"),
+    [
+        (make_refused(HINTED, classify(HINTED)), "Locked."),
+        (make_not_deleted(HINTED), "Locked."),
+        (make_unreadable(HINTED), "ScopeLocked: Locked."),
+        (make_failed(ConfigError("It is wrong.", hint="Ask the owner.")), "It is wrong."),
+    ],
+)
+def test_a_hint_is_advice_and_never_in_the_message(condition, message):
+    assert (condition.message, condition.advice) == (message, "Ask the owner.")
+    assert find_condition_advice(condition, Key(*VAULT, "default", "it")).startswith("Ask the owner.")
+
+
+def test_advice_does_not_make_another_condition():
+    condition = make_refused(HINTED, classify(HINTED))
+    assert condition.says_the_same(replace(condition, advice=""))
+    assert not condition.says_the_same(replace(condition, message=""))
 
 
 @pytest.mark.parametrize("code", sorted(CODES))

@@ -69,6 +69,25 @@ def test_the_same_facts_give_the_same_bytes_whatever_the_order_of_their_keys(fol
     assert {p.name: p.read_bytes() for p in data.iterdir()} == {p.name: p.read_bytes() for p in again.iterdir()}
 
 
+def test_the_choices_of_numbers_are_packed_as_numbers(folders):
+    facts, data = folders
+    choices = {"enum": ["1", "2.5"]}
+    fields = {
+        "severity": {"type": {"enum": ["0", "1"], "base": "integer"}},
+        "share": {"type": {"list": {"base": "number", **choices}}},
+        "word": {"type": {"base": "string", **choices}},
+        "enum": {"type": "string"},
+    }
+    things = FACTS["versions"]["v20240101"] | {"types": {"S": {"fields": fields}}}
+    write(facts, FACTS | {"versions": {"v20240101": things}})
+    assert build(facts, data).returncode == 0
+    packed = unpack(data / "things.azure.com.json.xz")["versions"]["v20240101"]["types"]["S"]["fields"]
+    assert packed == fields | {
+        "severity": {"type": {"enum": [0, 1], "base": "integer"}},
+        "share": {"type": {"list": {"base": "number", "enum": [1, 2.5]}}},
+    }
+
+
 def test_a_group_that_the_facts_no_longer_have_goes(folders):
     facts, data = folders
     write(facts, FACTS)

@@ -60,6 +60,29 @@ def test_a_name_from_a_config_map_beside_a_name_is_idle():
     assert (finding.code, finding.level) == ("BothOfPair", "warning")
 
 
+@pytest.mark.parametrize(
+    ("name", "namespace", "expected", "why"),
+    [
+        ("one", "default", [], "a label"),
+        ("one.two-3", "default", [], "labels with dots"),
+        ("x" * 253, "default", [], "as long as it may be"),
+        ("x" * 254, "default", ["metadata.name"], "longer"),
+        ("Upper.Case", "default", ["metadata.name"], "upper case"),
+        ("under_score", "default", ["metadata.name"], "an underscore"),
+        ("größe", "default", ["metadata.name"], "a letter outside of ASCII"),
+        ("-one", "default", ["metadata.name"], "a dash at the start"),
+        ("one.", "default", ["metadata.name"], "a dot at the end"),
+        ("a..b", "default", ["metadata.name"], "an empty label"),
+        ("one", "a.b", ["metadata.namespace"], "a namespace has no dots"),
+        ("one", "Upper", ["metadata.namespace"], "nor upper case"),
+    ],
+)
+def test_a_name_that_an_api_server_refuses_is_an_error(name, namespace, expected, why):
+    found = [f for f in check_names(a_resource(name=name, namespace=namespace), ANY) if f.code == "ObjectName"]
+    assert [".".join(f.path) for f in found] == expected, why
+    assert {f.level for f in found} <= {"error"}, why
+
+
 COMMUNICATION = "communication.azure.com"
 
 

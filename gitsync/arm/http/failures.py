@@ -23,6 +23,7 @@ UNKNOWN_MESSAGE = "There was an unknown deployment error"
 """ASO's text for a body without a message (docs/reference/arm.md#error-bodies)."""
 
 _TOKEN_CODES = frozenset({"invalid_token", "invalidauthenticationtoken", "expiredauthenticationtoken"})
+_RIGHTS_CODES = frozenset({"authorizationfailed", "forbidden", "linkedauthorizationfailed", "unknownerror"})
 _INVALID_TOKEN = re.compile(r"\berror=\"?invalid_token\b", re.IGNORECASE)
 
 OUTCOME_UNKNOWN = frozenset({408, 500, 502, 503, 504})
@@ -93,7 +94,7 @@ def make_arm_error(answer: Response, call: ArmRequest, at: str, retry_after: flo
         at=at,
         retry_after=retry_after,
         outcome_unknown=call.is_write and answer.status in OUTCOME_UNKNOWN,
-        hint=_find_hint(answer, call, message),
+        hint=_find_hint(answer, call, code, message),
     )
 
 
@@ -166,9 +167,10 @@ def _limit_value(value: Any, levels: int = _DEEPEST_DETAIL) -> Any:
     return [_limit_value(item, levels - 1) for item in value[:_MOST_DETAILS]]
 
 
-def _find_hint(answer: Response, call: ArmRequest, message: str) -> str:
-    if answer.status == 403:
-        denied = _DENIED.search(message)
+def _find_hint(answer: Response, call: ArmRequest, code: str, message: str) -> str:
+    """What the identity lacks, if Azure refuses it. A policy or a lock also answers 403: no role helps there."""
+    denied = _DENIED.search(message)
+    if answer.status == 403 and (denied or code.casefold() in _RIGHTS_CODES):
         action = denied["action"] if denied else find_rbac_action(call.method, call.path)
         scope = denied["scope"] if denied else call.resource_id
         return f"{_name_identity(answer.principal)} is missing {action} on {scope}: assign a role that grants it."

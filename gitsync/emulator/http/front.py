@@ -71,7 +71,7 @@ class Front:
         """Check the caller, the version and the rate limit; then read the body."""
         caller = self.tokens.caller(call.headers.get("Authorization", ""), call.base)
         call = replace(call, caller=caller)
-        access.check_version(call.api_version)
+        call = replace(call, api_version=access.find_version(self._cloud, call))
         headers = self._throttle.take(call, self._cloud.clock.monotonic())
         return replace(call, body=_parse_json(content)) if content else call, headers
 

@@ -15,6 +15,8 @@ from gitsync.emulator.settings import Busy, Denial, ManagementLock
 from gitsync.emulator.state import aliases
 from gitsync.emulator.state.cloud import EmulatedCloud
 from gitsync.emulator.state.stored import StoredResource
+from gitsync.emulator.types.behaviour import Style
+from gitsync.emulator.types.recorded import ways_of
 
 _LOCK_TYPE = "microsoft.authorization/locks"
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}(-[a-z0-9.-]+)?", re.IGNORECASE)
@@ -27,6 +29,18 @@ def check_version(version: str | None) -> str:
     if not _DATE.fullmatch(version):
         raise refuse("InvalidApiVersionParameter", version=version)
     return version
+
+
+def find_version(cloud: EmulatedCloud, call: ServerRequest) -> str:
+    """The api-version of a request, checked.
+
+    A relative Location is the id of the resource, without a version: a read of it gets the version of the write.
+    """
+    if not call.api_version and call.method == "GET" and call.target.shape is PathShape.RESOURCE:
+        style = cloud.settings.operations.style or ways_of(call.target.type).put
+        resource = cloud.store.resource(call.target.key) if style is Style.RELATIVE else None
+        return resource.api_version if resource else check_version("")
+    return check_version(call.api_version)
 
 
 def check(cloud: EmulatedCloud, call: ServerRequest) -> None:

@@ -37,6 +37,19 @@ class StoredResource:
         return f'W/"{self.number:08x}-0000-4000-8000-{self.version:012x}"'
 
 
+def make_implied(owner: StoredResource, path: str, body: Mapping[str, Any]) -> StoredResource:
+    """An implied resource, with the times of its owner."""
+    return StoredResource(
+        id=path,
+        body=body,
+        api_version=owner.api_version,
+        number=owner.number,
+        created=owner.created,
+        changed=owner.created,
+        by=owner.by,
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmulatedOperation:
     """One long-running operation. `started` is in seconds since 1970; it ends after `polls` polls and `seconds`

@@ -6,16 +6,14 @@ PUT, it is in the store and replaces the implied one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from gitsync.emulator.http.target import Target, parse
 from gitsync.emulator.identity import roles
 from gitsync.emulator.state import deleted_vaults as graves
 from gitsync.emulator.state.cloud import EmulatedCloud
-from gitsync.emulator.state.stored import StoredResource
+from gitsync.emulator.state.stored import StoredResource, make_implied
 from gitsync.emulator.types import messaging_rules as buses
 from gitsync.emulator.types import private_endpoints as endpoints
+from gitsync.emulator.types import singletons
 
 _DELETED = ("microsoft.keyvault/locations/deletedvaults", "microsoft.keyvault/deletedvaults")
 
@@ -40,6 +38,7 @@ def below(cloud: EmulatedCloud, target: Target) -> list[StoredResource]:
         *_list_rules(cloud, target),
         *_list_deleted_vaults(cloud, target),
         *_list_interfaces(cloud, target),
+        *singletons.list_singletons(cloud, target),
     ]
 
 
@@ -51,7 +50,7 @@ def _list_rules(cloud: EmulatedCloud, target: Target) -> list[StoredResource]:
         return []
     word = target.types[-1]
     return [
-        made_with(owner, f"{parent.path}/{word}/{name}", {"properties": {"rights": list(rights)}})
+        make_implied(owner, f"{parent.path}/{word}/{name}", {"properties": {"rights": list(rights)}})
         for name, rights in rules.items()
     ]
 
@@ -71,16 +70,3 @@ def _list_interfaces(cloud: EmulatedCloud, target: Target) -> list[StoredResourc
     return [
         endpoints.interface(endpoint) for _, endpoint in rows if parse(endpoint.id).type.casefold() == endpoints.TYPE
     ]
-
-
-def made_with(owner: StoredResource, path: str, body: Mapping[str, Any]) -> StoredResource:
-    """An implied resource, with the times of its owner."""
-    return StoredResource(
-        id=path,
-        body=body,
-        api_version=owner.api_version,
-        number=owner.number,
-        created=owner.created,
-        changed=owner.created,
-        by=owner.by,
-    )

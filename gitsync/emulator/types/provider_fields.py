@@ -119,6 +119,20 @@ _INITIAL: Mapping[str, Mapping[str, Any]] = {
     "microsoft.dataprotection/backupvaults/backupinstances": {
         "/properties/protectionStatus/status": "ProtectionConfigured",
     },
+    "microsoft.dbforpostgresql/flexibleservers/advancedthreatprotectionsettings": {"/properties/state": "Disabled"},
+    "microsoft.storage/storageaccounts/blobservices": {
+        "/properties/cors/corsRules": [],
+        "/properties/deleteRetentionPolicy/allowPermanentDelete": False,
+        "/properties/deleteRetentionPolicy/enabled": False,
+    },
+    "microsoft.storage/storageaccounts/fileservices": {
+        "/properties/cors/corsRules": [],
+        "/properties/protocolSettings/smb": {},
+        "/properties/shareDeleteRetentionPolicy/days": 7,
+        "/properties/shareDeleteRetentionPolicy/enabled": True,
+    },
+    "microsoft.storage/storageaccounts/queueservices": {"/properties/cors/corsRules": []},
+    "microsoft.storage/storageaccounts/tableservices": {"/properties/cors/corsRules": []},
     "microsoft.subscription/aliases": {"/properties/subscriptionId": "{uuid:subscription}"},
 }
 """Initial values of a provider: values that were sent, or changed outside, replace them."""

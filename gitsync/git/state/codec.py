@@ -7,6 +7,7 @@ can push to a branch, and a record decides what may be deleted.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -22,10 +23,13 @@ from gitsync.model.record import Claim, PendingOperation, Record, WriteStreak
 
 SCHEMA = 1
 UNSEALED = RecordSeals()
+OPERATOR = "serviceoperator.azure.com/operator-namespace"
+RECONCILED = "serviceoperator.azure.com/latest-reconciled-generation"
 RESOURCE_ID = "serviceoperator.azure.com/resource-id"
 OWNER_NAME = "serviceoperator.azure.com/owner-name"
 OWNER_KIND = "serviceoperator.azure.com/owner-group-kind"
 LONGEST_LABEL = 63
+_GENERATION = re.compile(r"[0-9]{1,18}")
 
 
 def encode(record: Record, seals: RecordSeals = UNSEALED) -> bytes:
@@ -43,14 +47,32 @@ def encode(record: Record, seals: RecordSeals = UNSEALED) -> bytes:
 
 
 def _build_metadata(record: Record) -> Mapping[str, Any]:
-    """As ASO leaves it: a resource has its id, and labels for its owner, once it is claimed
-    (docs/reference/reconciliation.md#claim).
+    """As ASO leaves it (docs/reference/reconciliation.md#claim): a resource has its id, and labels for its owner, once
+    it is claimed.
     """
     identity = {"generation": record.generation, "name": record.key.name, "namespace": record.key.namespace}
-    if not record.arm_id or record.claim is Claim.NONE:
-        return identity
-    metadata = {"annotations": {RESOURCE_ID: record.arm_id}, **_build_labels(record.owner), **identity}
+    annotations = _build_annotations(record)
+    metadata = {
+        **identity,
+        **({"annotations": annotations} if annotations else {}),
+        **(_build_labels(record.owner) if _is_claimed(record) else {}),
+    }
     return dict(sorted(metadata.items()))
+
+
+def _is_claimed(record: Record) -> bool:
+    return bool(record.arm_id) and record.claim is not Claim.NONE
+
+
+def _build_annotations(record: Record) -> Mapping[str, str]:
+    """Those of ASO, sorted; the agent stands for the namespace of the operator."""
+    generation = record.reconciled_generation
+    texts = {
+        RECONCILED: str(generation) if generation else "",
+        OPERATOR: record.operator,
+        RESOURCE_ID: record.arm_id if _is_claimed(record) else "",
+    }
+    return {name: text for name, text in texts.items() if text}
 
 
 def _build_labels(owner: Key | None) -> Mapping[str, Any]:
@@ -97,6 +119,7 @@ def _build_own_members(record: Record) -> Mapping[str, Any]:
         "operation": {"kind": operation.kind, "startedAt": operation.started_at} if operation else {},
         "owner": str(record.owner) if record.owner else "",
         "row": _build_streak(record.row) if record.row else {},
+        "advice": condition.advice if condition else "",
         "requestId": condition.request_id if condition else "",
         "specDigest": record.spec_digest,
         "unit": record.unit,
@@ -120,6 +143,7 @@ def decode(path: str, content: bytes, seals: RecordSeals = UNSEALED) -> Record:
     key = Key(gvk.group, gvk.kind, metadata.text("namespace"), metadata.text("name"))
     if make_record_path(key) != path:
         raise document.refusal("metadata", f"names {key}, whose file is {make_record_path(key)}")
+    annotations = metadata.within("annotations", {})
     if metadata.count("generation") != own.count("generation"):
         raise own.refusal("generation", "does not match metadata")
     return Record(
@@ -130,6 +154,7 @@ def decode(path: str, content: bytes, seals: RecordSeals = UNSEALED) -> Record:
         claim=own.one_of("claim", Claim),
         policy=own.one_of("policy", Policy),
         generation=own.count("generation"),
+        reconciled_generation=_read_generation(annotations),
         spec_digest=own.text("specDigest", ""),
         applied=own.mapping("applied"),
         baseline=own.mapping("baseline"),
@@ -139,12 +164,21 @@ def decode(path: str, content: bytes, seals: RecordSeals = UNSEALED) -> Record:
         owner=own.key("owner"),
         depends_on=own.keys("dependsOn"),
         agent=own.text("agent", ""),
+        operator=annotations.text(OPERATOR, ""),
         credential=own.text("credential", ""),
         exports=_read_exports(own, key),
         unit=own.text("unit", ""),
         condition=_read_condition(document, own),
         trust=seals.check(document.values),
     )
+
+
+def _read_generation(annotations: DocumentFields) -> int:
+    """Older files, and resources that were never sent, have none."""
+    text = annotations.text(RECONCILED, "0")
+    if not _GENERATION.fullmatch(text):
+        raise annotations.refusal(RECONCILED, f"is {text!r}, not a whole number")
+    return int(text)
 
 
 def _read_exports(own: DocumentFields, key: Key) -> tuple[Address, ...]:
@@ -191,5 +225,6 @@ def _read_condition(document: DocumentFields, own: DocumentFields) -> Condition 
                 generation=condition.count("observedGeneration", 0),
                 time=condition.text("lastTransitionTime", ""),
                 request_id=own.text("requestId", ""),
+                advice=own.text("advice", ""),
             )
     return None

@@ -62,9 +62,10 @@ class DocumentFields:
         if schema != supported:
             raise self.refusal("schema", f"is {schema}, not {supported}")
 
-    def within(self, name: str) -> DocumentFields:
+    def within(self, name: str, default: Mapping[str, Any] | None = None) -> DocumentFields:
         """The mapping under `name`."""
         values = self.mapping(name)
+        values = default if values is None else values
         if values is None:
             raise self.refusal(name, "is missing")
         return DocumentFields(self.document, values, (*self.where, name))

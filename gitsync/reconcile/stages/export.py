@@ -8,6 +8,7 @@ collects config maps alone: it calls no action that shows a secret, and writes n
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from gitsync.arm.actor import Actor
@@ -38,14 +39,30 @@ from gitsync.secrets.exporter import Outlets
 from gitsync.secrets.protocols import VaultError
 from gitsync.secrets.values import RunValues
 from gitsync.status.aso_status import build_aso_status, collect_config_map_values
-from gitsync.status.conditions import FAILED, make_error, make_unreadable, make_warning
+from gitsync.status.conditions import (
+    CONFIG_MAPS_STAGE,
+    FAILED,
+    SECRETS_STAGE,
+    make_error,
+    make_failed,
+    make_unreadable,
+    make_warning,
+)
 
 UNWRITABLE = "FailedWritingAdditionalKubernetesObjects"
 """ASO's reason. gitsync uses it for every sink."""
 
 
-_SOURCES_UNANSWERED = "Timed out waiting for secret sources. Check that they are reachable, and run again."
-_UNANSWERED = "Timed out waiting for the sinks of exports. Check that they are reachable, and run again."
+_EXPRESSIONS_STAGES = {
+    Holder.CONFIG_MAP: "failed to parse configmap expressions for export",  # quoted from ASO
+    Holder.SECRET: "failed to parse secret expressions for export",  # quoted from ASO
+}
+_MERGING_STAGES = {Holder.SECRET: "failed merging secrets", Holder.CONFIG_MAP: "failed merging config maps"}
+"""ASO's words for the stages that can fail; the two stages before them are in `status.conditions`."""
+
+_SOURCES_UNANSWERED = "Timed out waiting for secret sources."
+_UNANSWERED = "Timed out waiting for the sinks of exports."
+_REACH = "Check that they are reachable, and run again."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +90,7 @@ async def export(attempt: ApplyAttempt, *, tools: ExportTools, clock: Clock, wri
         return attempt if writes else await _check_owners(attempt, (), tools, clock, writes=False)
     try:
         entries = await _collect_entries(attempt, tools, writes=writes)
-        exports = merge_entries(Owner(attempt.key, tools.agent, tools.repository), entries)
+        exports = _merge(Owner(attempt.key, tools.agent, tools.repository), entries)
     except GitsyncError as failure:
         return attempt.stopped(_make_condition(failure))
     attempt = await _check_owners(attempt, exports, tools, clock, writes=writes)
@@ -93,7 +110,7 @@ async def _write(
     except VaultError as failure:  # a sink may have written it
         return written.stopped(_make_condition(failure))
     except TimeoutError:
-        return written.stopped(make_warning(FAILED, _UNANSWERED))
+        return written.stopped(make_warning(FAILED, _UNANSWERED, _REACH))
     tools.values.export(exports)
     return written
 
@@ -109,7 +126,7 @@ async def _check_owners(
     except (ExportError, VaultError) as failure:
         return attempt.stopped(_make_condition(failure))
     except TimeoutError:
-        return attempt.stopped(make_warning(FAILED, _SOURCES_UNANSWERED))
+        return attempt.stopped(make_warning(FAILED, _SOURCES_UNANSWERED, _REACH))
     return attempt
 
 
@@ -119,14 +136,34 @@ def _list_uncollected(attempt: ApplyAttempt, tools: ExportTools, *, writes: bool
     return {one: keys for one, keys in all_keys.items() if not (writes and _is_wanted(attempt, tools, one))}
 
 
+class _StageError(GitsyncError):
+    """A stage of the exports failed; `words` are ASO's for the stage."""
+
+    def __init__(self, words: str, failure: GitsyncError) -> None:
+        super().__init__(failure.message, hint=failure.hint)
+        self.words = words
+        self.failure = failure
+
+
+@contextmanager
+def _name_stage(words: str) -> Iterator[None]:
+    try:
+        yield
+    except GitsyncError as failure:
+        raise _StageError(words, failure) from failure
+
+
 def _make_condition(failure: GitsyncError) -> Condition:
     match failure:
+        case _StageError():
+            condition = _make_condition(failure.failure)
+            return replace(condition, message=f"{failure.words}: {condition.message}")
         case ArmError():
             return make_unreadable(failure)
         case ExportError(is_fatal=True):
-            return make_error(UNWRITABLE, failure.message)
+            return make_error(UNWRITABLE, failure.message, failure.hint)
         case _:
-            return make_warning(FAILED, str(failure))
+            return make_failed(failure)
 
 
 async def _collect_entries(attempt: ApplyAttempt, tools: ExportTools, *, writes: bool) -> list[ExportedValue]:
@@ -136,15 +173,28 @@ async def _collect_entries(attempt: ApplyAttempt, tools: ExportTools, *, writes:
         for one in compile_exports(attempt.prepared.resource, attempt.kind)
         if _is_wanted(attempt, tools, one.address)
     ]
-    secrets = await _read_secrets(attempt, tools, expressions) if writes else {}
-    entries = [
-        *collect_fields(_find_secret_destinations(attempt, tools), secrets),
-        *await _read_config_maps(attempt, tools),
-    ]
+    with _name_stage(SECRETS_STAGE):
+        secrets = await _read_secrets(attempt, tools, expressions) if writes else {}
+        entries = list(collect_fields(_find_secret_destinations(attempt, tools), secrets))
+    with _name_stage(CONFIG_MAPS_STAGE):
+        entries += await _read_config_maps(attempt, tools)
     for holder in (Holder.CONFIG_MAP, Holder.SECRET) if writes else (Holder.CONFIG_MAP,):
         holder_expressions = [one for one in expressions if one.address.holder is holder]
-        entries += _evaluate(attempt, tools.redactions, holder_expressions, secrets) if holder_expressions else ()
+        if holder_expressions:
+            with _name_stage(_EXPRESSIONS_STAGES[holder]):
+                evaluated = list(_evaluate(attempt, tools.redactions, holder_expressions, secrets))
+                merge_entries(Owner(attempt.key, tools.agent), evaluated)  # so that their own collisions bear its words
+                entries += evaluated
     return entries
+
+
+def _merge(owner: Owner, entries: Sequence[ExportedValue]) -> tuple[Export, ...]:
+    """All objects, sorted by their addresses. Raises GitsyncError for collisions between the stages."""
+    exports: list[Export] = []
+    for holder, words in _MERGING_STAGES.items():
+        with _name_stage(words):
+            exports += merge_entries(owner, [entry for entry in entries if entry.to.address.holder is holder])
+    return tuple(sorted(exports, key=lambda export: export.address))
 
 
 def _evaluate(

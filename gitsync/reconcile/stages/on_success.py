@@ -15,7 +15,7 @@ from gitsync.extensions.registry import Registry
 from gitsync.model.gvk import Key
 from gitsync.reconcile.attempt import ApplyAttempt
 from gitsync.secrets.values import RunValues
-from gitsync.status.conditions import make_unreadable, make_warning
+from gitsync.status.conditions import make_failed, make_unreadable
 from gitsync.validation.annotations import OVERRIDE
 
 
@@ -34,7 +34,7 @@ async def handle_success(attempt: ApplyAttempt, *, registry: Registry, values: R
     except ArmError as failure:
         return attempt.stopped(make_unreadable(failure))
     except GitsyncError as failure:
-        return attempt.stopped(make_warning("Failed", str(failure)))
+        return attempt.stopped(make_failed(failure))
     return attempt
 
 

@@ -14,10 +14,13 @@ from gitsync.model.problem import Problem
 from gitsync.model.record import Claim, Record
 from gitsync.model.result import Result
 from gitsync.model.verdict import Verdict
+from gitsync.problems.field_path import format_field
 from gitsync.reconcile.attempt import ApplyAttempt
 from gitsync.reconcile.run_cache import RunCache
+from gitsync.request.fill import describe_missing_reference
 from gitsync.request.owners import is_alias
 from gitsync.status.conditions import make_error, make_other_agent, make_waiting_for_owner, make_warning
+from gitsync.validation.references import find_named_references
 
 
 async def check_policy(attempt: ApplyAttempt, *, agent: str) -> ApplyAttempt:
@@ -54,21 +57,46 @@ def _explain_out_of_reach(attempt: ApplyAttempt, arm_id: str) -> Condition | Non
 
 def _explain_invalid(attempt: ApplyAttempt) -> Condition:
     errors: list[Problem] = sorted((p for p in attempt.prepared.problems if p.is_error), key=lambda p: p.order)
-    missing = next((p for p in errors if p.code in _MISSING), None)
-    owner = attempt.prepared.owner
-    if missing and missing.code == "OwnerNotFound" and owner and owner.key:
-        return make_waiting_for_owner(owner.key)
-    if missing:
-        return make_warning(_MISSING[missing.code], missing.message)
+    for problem in errors:
+        if problem.code in _MISSING:
+            return _explain_missing(attempt, problem)
     more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
     return make_error(
         "Failed", f"The manifest is invalid: {errors[0].message}{more}" if errors else "It cannot be built."
     )
 
 
+def _explain_missing(attempt: ApplyAttempt, problem: Problem) -> Condition:
+    """The condition of what ASO finds only at run time: its words, with the problem as the advice."""
+    advice, owner = f"{problem.message} {problem.hint}".strip(), attempt.prepared.owner
+    match _MISSING[problem.code]:
+        case "WaitingForOwner" if owner and owner.key:
+            return replace(make_waiting_for_owner(owner.key), advice=advice)
+        case "ReferenceNotFound":
+            return make_warning("ReferenceNotFound", _describe_missing_target(attempt, problem), advice)
+        case reason:
+            return make_warning(reason, problem.message, problem.hint)
+
+
+def _describe_missing_target(attempt: ApplyAttempt, problem: Problem) -> str:
+    resource = attempt.prepared.resource
+    targets = find_named_references(attempt.kind, resource.spec, resource.key.namespace)
+    key = next((key for path, key in targets if format_field(path) == problem.field), None)
+    if key is None:
+        return problem.message
+    if problem.code == "ReferenceNotFound":
+        return describe_missing_reference(key)
+    reference = f"{key.name}, Group/Kind: {key.group}/{key.kind}"
+    return (
+        f"failed resolving ARM IDs for references: ref {reference} doesn't have an assigned ARM ID"  # quoted from ASO
+    )
+
+
 _MISSING = {
     "OwnerNotFound": "WaitingForOwner",
+    "OwnerUnresolved": "WaitingForOwner",
     "ReferenceNotFound": "ReferenceNotFound",
+    "ReferenceUnresolved": "ReferenceNotFound",
     "CredentialNotUsable": "Failed",
 }
 """Problems of manifests that ASO finds only at run time, with ASO's reason for each."""
