@@ -66,6 +66,7 @@ def test_every_problem_says_where_it_is_and_how_to_mend_it(file):
 
 MODULES = (
     "catalog.unknown_kind",
+    "validation.address_prefixes",
     "validation.annotations",
     "validation.constraints",
     "validation.cycles",
@@ -79,7 +80,14 @@ MODULES = (
     "validation.schema",
 )
 NO_CODES = {"AzureManaged", "AzureManagedDomain", "FromConfig", "FromSecret"}
-KINDS = {"RoleAssignment", "RoleDefinition", "SqlRoleAssignment", "SenderUsername"}
+KINDS = {
+    "VirtualNetwork",
+    "VirtualNetworksSubnet",
+    "RoleAssignment",
+    "RoleDefinition",
+    "SqlRoleAssignment",
+    "SenderUsername",
+}
 
 
 def codes_of(module):
