@@ -77,10 +77,11 @@ def read_offline(config: Config, redactions: Redactions) -> Offline:
         access=access,
         status_dir=status_dir,
         config_file=config.config_file,
+        units=config.units,
         offline=True,
     ) as source:
         settings = find_source_settings(config, source.settings)
-        manifests = read_selected_manifests(config, settings, source.files)
+        manifests = read_selected_manifests(config, settings, source.files, source.units)
     for secret in (value for values in manifests.secrets.values() for value in iterate_secrets(values)):
         redactions.add(secret)
     catalog = open_catalog()

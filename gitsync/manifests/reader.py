@@ -16,6 +16,7 @@ from typing import Any
 from gitsync.manifests.credential_secret import CERTIFICATE
 from gitsync.manifests.list_items import split_list
 from gitsync.manifests.metadata import Header, is_object, read_header
+from gitsync.manifests.origins import Origins
 from gitsync.manifests.recognition import is_ours
 from gitsync.manifests.sops_documents import CIPHERTEXT, ENCRYPTED, find_encrypted
 from gitsync.manifests.unread_documents import Leftover, find_hidden, find_misspelt_fields, pass_over, reject
@@ -26,6 +27,7 @@ from gitsync.model.manifests import Manifests, UnreadDocument
 from gitsync.model.problem import Level, Problem, SourceLocation
 from gitsync.model.resource import Resource
 from gitsync.model.secret import Secret
+from gitsync.model.unit import Unit, UnitKind
 from gitsync.problems.field_path import FieldPath, format_field
 
 SUFFIXES = (".yaml", ".yml", ".json")
@@ -37,27 +39,20 @@ REFER = "Move them to a Secret, encrypt it, and reference it."
 KEEP_ONE = "Remove one of them; until then the first is used."
 
 
-def read_manifests(files: Mapping[str, bytes], *, namespace: str = "default") -> Manifests:
+def read_manifests(
+    files: Mapping[str, bytes], *, namespace: str = "default", units: Mapping[str, Unit] | None = None
+) -> Manifests:
     """Read all manifests in files. `files` maps a path inside the source to its content; only *.yaml, *.yml and *.json
-    are read. `namespace` is that of documents which name none.
+    are read. `namespace` is that of documents which name none. `units` has the units of files by their paths, except
+    those that are plain folders without options.
 
     Documents that SOPS encrypted stay encrypted.
     """
     sorter = _Sorter(namespace)
     for path in sorted(files):
-        if not path.endswith(SUFFIXES):
-            continue
-        contents, before = read_documents(path, files[path]), len(sorter.problems)
-        for problem in contents.problems[:MAX_PROBLEMS]:
-            sorter.reject_text(problem)
-        if len(contents.problems) > MAX_PROBLEMS:
-            sorter.reject_text(_make_too_many(path, contents.problems[MAX_PROBLEMS].line))
-            continue
-        for single in chain.from_iterable(map(split_list, contents.documents)):
-            if len(sorter.problems) - before >= MAX_PROBLEMS:
-                sorter.reject_text(_make_too_many(path, single.line()))
-                break
-            sorter.add(single)
+        unit = (units or {}).get(path)
+        if unit is not None or path.endswith(SUFFIXES):
+            sorter.read(path, files[path], unit)
     return sorter.done()
 
 
@@ -79,6 +74,32 @@ class _Sorter:
     namespaces: dict[str, Mapping[str, str]] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     unread: list[UnreadDocument] = field(default_factory=list)
+    unit: Unit | None = None
+    origins: Origins = field(default_factory=Origins)
+    keepers: dict[tuple[str, ...], Unit | None] = field(default_factory=dict)
+
+    def read(self, path: str, content: bytes, unit: Unit | None) -> None:
+        """Sort the documents of one file, which are of a unit."""
+        self.unit = unit
+        problems, unread = len(self.problems), len(self.unread)
+        self.sort(path, content)
+        if unit is not None:
+            self.problems[problems:] = [replace(one, unit=unit.name) for one in self.problems[problems:]]
+            self.unread[unread:] = [replace(one, unit=unit.name) for one in self.unread[unread:]]
+
+    def sort(self, path: str, content: bytes) -> None:
+        contents, before = read_documents(path, content), len(self.problems)
+        for problem in contents.problems[:MAX_PROBLEMS]:
+            self.reject_text(problem)
+        if len(contents.problems) > MAX_PROBLEMS:
+            self.reject_text(_make_too_many(path, contents.problems[MAX_PROBLEMS].line))
+            return
+        for single in chain.from_iterable(map(split_list, contents.documents)):
+            if len(self.problems) - before >= MAX_PROBLEMS:
+                self.reject_text(_make_too_many(path, single.line()))
+                return
+            is_built = self.unit is not None and self.unit.kind is not UnitKind.FOLDER
+            self.add(self.origins.locate(single, self.unit) if self.unit and is_built else single)
 
     def add(self, document: Document) -> None:
         value = document.value
@@ -129,6 +150,7 @@ class _Sorter:
                 labels=header.labels,
                 lines=document.lines,
                 problems=tuple(sorted(problems, key=lambda p: p.order)),
+                unit=self.unit,
             )
         )
 

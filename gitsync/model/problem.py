@@ -26,7 +26,8 @@ class Level(StrEnum):
 class Problem:
     """One thing wrong with the input.
 
-    `code` is stable and meant for machines (PascalCase); `field` is a path such as `spec.a.b[0]`, or "".
+    `code` is stable and meant for machines (PascalCase); `field` is a path such as `spec.a.b[0]`, or "". `unit` is the
+    name of the unit that it is about, "" for the folder of its file.
     """
 
     code: str
@@ -36,6 +37,7 @@ class Problem:
     path: str = ""
     line: int = 0
     field: str = ""
+    unit: str = ""
 
     @property
     def is_error(self) -> bool:

@@ -13,6 +13,7 @@ from gitsync.config.config import Config
 from gitsync.config.source_settings import find_source_settings
 from gitsync.errors import ConfigError
 from gitsync.git.source.checkout import Checkout
+from gitsync.git.source.contents import SourceContents
 from gitsync.manifests.policy import find_policy
 from gitsync.manifests.reader import read_manifests
 from gitsync.manifests.units import find_unit, is_inside
@@ -59,10 +60,10 @@ def _find_last_manifests(
     for revision in (*source.revisions_since(since)[:MOST_REVISIONS], since):
         if len(manifests) == len(removed):
             break
-        files = source.files_at(revision)
-        if files is not None:
+        contents = source.contents_at(revision)
+        if contents is not None:
             former_namespace = _find_namespace(source, revision, config, namespace)
-            manifests = {**_read_last_manifests(files, removed, config, former_namespace), **manifests}
+            manifests = {**_read_last_manifests(contents, removed, config, former_namespace), **manifests}
     return manifests
 
 
@@ -77,9 +78,9 @@ def _find_namespace(source: Checkout, revision: str, config: Config, namespace: 
 
 
 def _read_last_manifests(
-    files: Mapping[str, bytes], removed: Mapping[Key, Record], config: Config, namespace: str
+    contents: SourceContents, removed: Mapping[Key, Record], config: Config, namespace: str
 ) -> dict[Key, _LastManifest]:
-    manifests = read_manifests(files, namespace=namespace)
+    manifests = read_manifests(contents.files, namespace=namespace, units=contents.units)
     default = Policy(config.default_policy)
     return {
         one.key: _LastManifest(find_policy(one, manifests.namespaces, default), one.source.path)

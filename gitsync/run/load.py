@@ -41,7 +41,9 @@ async def load_run_input(config: Config, connections: Connections, state: State,
 
     Raises ConfigError if there is neither a global credential nor any other.
     """
-    manifests = read_selected_manifests(config, connections.settings, connections.source.files)
+    manifests = read_selected_manifests(
+        config, connections.settings, connections.source.files, connections.source.units
+    )
     for secret in (value for values in manifests.secrets.values() for value in iterate_secrets(values)):
         connections.redact(secret)
     connections.redactions.spare(name for one in manifests.resources for name in (one.key.name, one.key.namespace))

@@ -15,14 +15,18 @@ from gitsync.model.coverage import Coverage
 from gitsync.model.manifests import Manifests
 from gitsync.model.policy import Policy
 from gitsync.model.resource import Prepared
+from gitsync.model.unit import Unit
 from gitsync.request.build import prepare
 from gitsync.request.credential_choice import CredentialOf
 from gitsync.request.exports import has_expressions
 
 
-def read_selected_manifests(config: Config, settings: SourceSettings, files: Mapping[str, bytes]) -> Manifests:
-    """Read the manifests of the namespaces that the settings select."""
-    return select_namespaces(read_manifests(files, namespace=settings.namespace), config.target_namespaces)
+def read_selected_manifests(
+    config: Config, settings: SourceSettings, files: Mapping[str, bytes], units: Mapping[str, Unit]
+) -> Manifests:
+    """Read the manifests of the namespaces that the settings select. `units` are those of the files, by path."""
+    manifests = read_manifests(files, namespace=settings.namespace, units=units)
+    return select_namespaces(manifests, config.target_namespaces)
 
 
 def coverage_of(files: Sized, ignored: tuple[str, ...], manifests: Manifests) -> Coverage:

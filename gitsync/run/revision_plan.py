@@ -41,6 +41,7 @@ from gitsync.run.prepare import coverage_of, prepare_resources, read_selected_ma
 from gitsync.run.run_log import log_end, log_start
 from gitsync.run.target import name_source
 from gitsync.status.exit_code import decide_exit_code
+from gitsync.units.builds import Builds
 
 
 def plan_revisions(config: Config, clock: Clock, redactions: Redactions) -> Report:
@@ -114,9 +115,18 @@ def _read_both(config: Config) -> tuple[RevisionManifests, RevisionManifests]:
     status_dir = Path(config.status_dir) if config.status_dir else None
     trusted = read_trusted_keys(config.trusted_keys) if config.trusted_keys else None
 
+    builds = Builds(grace=access.grace)
+
     def read(name: str) -> RevisionManifests:
         return read_revision(
-            config.source, name, path=config.path, access=access, status_dir=status_dir, trusted=trusted
+            config.source,
+            name,
+            path=config.path,
+            access=access,
+            status_dir=status_dir,
+            trusted=trusted,
+            units=config.units,
+            builds=builds,
         )
 
     if config.from_revision is None:
@@ -132,10 +142,13 @@ def _read_both(config: Config) -> tuple[RevisionManifests, RevisionManifests]:
         status_dir=status_dir,
         config_file=config.config_file,
         trusted=trusted,
+        units=config.units,
+        builds=builds,
     ) as checkout:
         after = RevisionManifests(
             commit=checkout.revision,
             files=checkout.files,
+            units=checkout.units,
             problems=checkout.problems,
             ignored=checkout.ignored,
             settings=checkout.settings,
@@ -150,7 +163,7 @@ def _read_revised(
     config: Config, clock: Clock, revision: RevisionManifests, name: str, redactions: Redactions
 ) -> tuple[Revised, Manifests]:
     settings = find_source_settings(config, revision.settings)
-    manifests = read_selected_manifests(config, settings, revision.files)
+    manifests = read_selected_manifests(config, settings, revision.files, revision.units)
     for secret in (value for values in manifests.secrets.values() for value in iterate_secrets(values)):
         redactions.add(secret)
     subscription = choose_offline(manifests.secrets, config.subscription or PLACEHOLDER_SUBSCRIPTION)

@@ -1,0 +1,121 @@
+"""The manifests of units: each is built on its own, and one that cannot be built is a problem of its own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+
+from gitsync.errors import SourceError
+from gitsync.manifests.origins import list_origins
+from gitsync.manifests.reader import SUFFIXES
+from gitsync.model.problem import Level, Problem
+from gitsync.model.unit import Unit
+from gitsync.units.builds import BuildJob, Builds, Built
+from gitsync.units.closure import KustomizationReader, find_inputs
+from gitsync.units.kustomize import has_tool
+from gitsync.units.tree import SourceTree, is_below
+from gitsync.units.unbuildable import UnbuildableError
+
+_ASO_GROUP = re.compile(rb"\b[a-z0-9]+\.azure\.com(?:/v|[\"'\s]|\Z)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuiltUnits:
+    """The result of each unit as a file, by a path with the suffix .yaml, and its unit by the same path."""
+
+    files: Mapping[str, bytes] = field(default_factory=dict, repr=False)  # a Secret may be among them
+    units: Mapping[str, Unit] = field(default_factory=dict)
+    problems: tuple[Problem, ...] = ()
+
+
+def build_units(units: Sequence[Unit], reader: KustomizationReader, builds: Builds) -> BuiltUnits:
+    """Build what can be built; every other unit is a problem. Components, which are built as parts, are skipped.
+
+    SourceError if no tool is installed and a unit has manifests of ASO.
+    """
+    by_file = {unit.file: unit for unit in units if not _is_component(unit, reader)}
+    jobs, outcomes = _make_jobs(by_file.values(), reader)
+    runnable = jobs if has_tool() else {path: job for path, job in jobs.items() if mentions_aso(job.files.values())}
+    results = dict(zip(runnable, builds.run(tuple(runnable.values())), strict=True))
+    outcomes |= {path: results.get(path) or _make_no_tool(path) for path in jobs}
+    texts = {path: text for path, text in outcomes.items() if isinstance(text, bytes)}
+    errors = {path: error for path, error in outcomes.items() if isinstance(error, UnbuildableError)}
+    return BuiltUnits(
+        files={_make_result_path(path): text for path, text in texts.items()},
+        units={_make_result_path(path): _add_contents(by_file[path], jobs[path], text) for path, text in texts.items()},
+        problems=tuple(_make_problem(by_file[path], error, reader.tree) for path, error in errors.items()),
+    )
+
+
+def list_inputs(units: Iterable[Unit], reader: KustomizationReader) -> frozenset[str]:
+    """Every file that building units may need; of one that cannot be read in full, all files of its folder."""
+    found: set[str] = set()
+    for unit in units:
+        try:
+            found.update(find_inputs(unit.file, reader))
+        except UnbuildableError:
+            found.update(path for path in reader.tree.paths if is_below(path, unit.path))
+    return frozenset(found)
+
+
+def mentions_aso(contents: Iterable[bytes]) -> bool:
+    """Tell whether one of these files names a group of ASO."""
+    return any(_ASO_GROUP.search(content) for content in contents)
+
+
+def _is_component(unit: Unit, reader: KustomizationReader) -> bool:
+    try:
+        return reader.read(unit.file).is_component
+    except UnbuildableError:
+        return False
+
+
+def _make_jobs(units: Iterable[Unit], reader: KustomizationReader) -> tuple[dict[str, BuildJob], dict[str, Built]]:
+    """The job of each unit by its file, and the errors of those that have none. Files are read together."""
+    inputs: dict[str, tuple[str, ...]] = {}
+    jobs: dict[str, BuildJob] = {}
+    errors: dict[str, Built] = {}
+    units = tuple(units)
+    for unit in units:
+        try:
+            inputs[unit.file] = find_inputs(unit.file, reader)
+        except UnbuildableError as error:
+            errors[unit.file] = error
+    with suppress(SourceError):  # too much for one source; perhaps not for one unit
+        reader.tree.read(sorted({path for paths in inputs.values() for path in paths}))
+    for unit in (unit for unit in units if unit.file in inputs):
+        try:
+            files = reader.tree.read(inputs[unit.file])
+        except SourceError as error:
+            errors[unit.file] = UnbuildableError(error.message, hint=error.hint, path=unit.file)
+        else:
+            jobs[unit.file] = BuildJob(path=unit.file, files=files, is_restricted=unit.options.is_restricted)
+    return jobs, errors
+
+
+def _make_no_tool(path: str) -> UnbuildableError:
+    return UnbuildableError(
+        f"{path} was not built: neither kustomize nor kubectl is installed.", hint="Install one of them.", path=path
+    )
+
+
+def _make_result_path(path: str) -> str:
+    """The path of the result: gitsync recognizes manifests by their suffix."""
+    return path if path.endswith(SUFFIXES) else f"{path}.yaml"
+
+
+def _add_contents(unit: Unit, job: BuildJob, built: bytes) -> Unit:
+    origins = list_origins(built)
+    return replace(unit, contents={path: content for path, content in job.files.items() if path in origins})
+
+
+def _make_problem(unit: Unit, error: UnbuildableError, tree: SourceTree) -> Problem:
+    """An error if the unit may have manifests of ASO, else a warning."""
+    below = [path for path in tree.paths if is_below(path, unit.path) and path.endswith(SUFFIXES)]
+    try:
+        is_ours = mentions_aso(tree.read(below).values())
+    except SourceError:
+        is_ours = True
+    return replace(error.problem, level=Level.ERROR if is_ours else Level.WARNING, unit=unit.name)

@@ -1,0 +1,110 @@
+"""Every file that the build of a kustomization may need: its own, and those of its bases and components."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from gitsync.errors import SourceError
+from gitsync.units.kustomization import (
+    BASES,
+    NAMES,
+    Kustomization,
+    Reference,
+    guess_references,
+    read_kustomization,
+    resolve,
+    split_pair,
+)
+from gitsync.units.tree import SourceTree, is_below
+from gitsync.units.unbuildable import UnbuildableError
+
+
+@dataclass(slots=True)
+class KustomizationReader:
+    """Reads each kustomization of a source once. Mutable: it keeps what it has read."""
+
+    tree: SourceTree
+    _known: dict[str, Kustomization | UnbuildableError] = field(default_factory=dict)
+
+    def read(self, path: str) -> Kustomization:
+        """UnbuildableError if it cannot be read."""
+        if path not in self._known:
+            self._known[path] = self._try_read(path)
+        known = self._known[path]
+        if isinstance(known, UnbuildableError):
+            raise known
+        return known
+
+    def find_in(self, folder: str) -> str | None:
+        """The kustomization in a folder, None if it has none."""
+        paths = (posixpath.join(folder, name) for name in NAMES)
+        return next((path for path in paths if path in self.tree.paths), None)
+
+    def list_names(self, path: str) -> tuple[str, ...]:
+        """What a kustomization names as files and folders to build on; a guess if it cannot be read."""
+        try:
+            return tuple(one.text for one in self.read(path).references if one.field in BASES)
+        except UnbuildableError:
+            pass
+        try:
+            return guess_references(self.tree.read([path])[path])
+        except SourceError:
+            return ()
+
+    def list_bases(self, kustomization: Kustomization) -> Iterator[str]:
+        """The kustomizations that it is built on. UnbuildableError for one that is not in the source."""
+        for reference in kustomization.references:
+            if reference.field in BASES and (base := self._find_base(kustomization, reference)):
+                yield base
+
+    def _try_read(self, path: str) -> Kustomization | UnbuildableError:
+        try:
+            return read_kustomization(path, self.tree.read([path])[path])
+        except UnbuildableError as error:
+            return error
+        except SourceError as error:
+            return UnbuildableError(error.message, hint=error.hint, path=path)
+
+    def _find_base(self, kustomization: Kustomization, reference: Reference) -> str | None:
+        target = resolve(kustomization.folder, reference.text)
+        if target in self.tree.paths:
+            return None
+        base = self.find_in(target)
+        if base is None:
+            raise UnbuildableError(
+                f"{kustomization.path} names {reference.text!r}, which is neither a file nor a kustomization of this "
+                "source.",
+                hint="Fix the path, or keep a copy in the source: gitsync does not fetch remote bases.",
+                path=kustomization.path,
+                line=reference.line,
+            )
+        return base
+
+
+def find_inputs(start: str, reader: KustomizationReader) -> tuple[str, ...]:
+    """Every file that building the kustomization at `start` may need, sorted.
+
+    UnbuildableError if it or one of its bases cannot be read, is not in the source, or names what may not be read.
+    """
+    pending, reached = [start], dict[str, Kustomization]()
+    while pending:
+        path = pending.pop()
+        if path not in reached:
+            reached[path] = reader.read(path)
+            pending.extend(reader.list_bases(reached[path]))
+    paths = reader.tree.paths
+    found = {named for one in reached.values() for named in _list_named(one, reader)}
+    if any(one.has_plugins for one in reached.values()):  # files that name further files
+        found |= {path for path in paths if any(is_below(path, one.folder) for one in reached.values())}
+    return tuple(sorted(found))
+
+
+def _list_named(kustomization: Kustomization, reader: KustomizationReader) -> Iterator[str]:
+    """The file itself, and every file of the source that one of its texts is the path of."""
+    yield from (path for name in NAMES if (path := posixpath.join(kustomization.folder, name)) in reader.tree.paths)
+    for reference in kustomization.references:
+        for text in split_pair(reference.text):
+            if (path := resolve(kustomization.folder, text)) in reader.tree.paths:
+                yield path
