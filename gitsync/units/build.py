@@ -11,8 +11,8 @@ from gitsync.errors import SourceError
 from gitsync.manifests.origins import list_origins
 from gitsync.manifests.reader import SUFFIXES
 from gitsync.model.problem import Level, Problem
-from gitsync.model.unit import Unit
-from gitsync.units.builds import BuildJob, Builds, Built
+from gitsync.model.unit import Unit, UnitKind
+from gitsync.units.builds import BuildJob, Builds
 from gitsync.units.closure import KustomizationReader, find_inputs
 from gitsync.units.kustomize import has_tool
 from gitsync.units.tree import SourceTree, is_below
@@ -35,17 +35,20 @@ def build_units(units: Sequence[Unit], reader: KustomizationReader, builds: Buil
 
     SourceError if no tool is installed and a unit has manifests of ASO.
     """
-    by_file = {unit.file: unit for unit in units if not _is_component(unit, reader)}
-    jobs, outcomes = _make_jobs(by_file.values(), reader)
-    runnable = jobs if has_tool() else {path: job for path, job in jobs.items() if mentions_aso(job.files.values())}
+    by_name = {unit.name: unit for unit in units if not _is_component(unit, reader)}
+    jobs, errors = _make_jobs(by_name, reader)
+    runnable = jobs if has_tool() else {name: job for name, job in jobs.items() if mentions_aso(job.files.values())}
     results = dict(zip(runnable, builds.run(tuple(runnable.values())), strict=True))
-    outcomes |= {path: results.get(path) or _make_no_tool(path) for path in jobs}
-    texts = {path: text for path, text in outcomes.items() if isinstance(text, bytes)}
-    errors = {path: error for path, error in outcomes.items() if isinstance(error, UnbuildableError)}
+    texts = {name: text for name, text in results.items() if isinstance(text, bytes)}
+    errors |= {name: error for name, error in results.items() if isinstance(error, UnbuildableError)}
+    errors |= {name: _make_no_tool(job.path) for name, job in jobs.items() if name not in results}
     return BuiltUnits(
-        files={_make_result_path(path): text for path, text in texts.items()},
-        units={_make_result_path(path): _add_contents(by_file[path], jobs[path], text) for path, text in texts.items()},
-        problems=tuple(_make_problem(by_file[path], error, reader.tree) for path, error in errors.items()),
+        files={_make_result_path(by_name[name]): text for name, text in texts.items()},
+        units={
+            _make_result_path(by_name[name]): _add_contents(by_name[name], jobs[name], text)
+            for name, text in texts.items()
+        },
+        problems=tuple(_make_problem(by_name[name], error, reader.tree) for name, error in errors.items()),
     )
 
 
@@ -72,26 +75,28 @@ def _is_component(unit: Unit, reader: KustomizationReader) -> bool:
         return False
 
 
-def _make_jobs(units: Iterable[Unit], reader: KustomizationReader) -> tuple[dict[str, BuildJob], dict[str, Built]]:
-    """The job of each unit by its file, and the errors of those that have none. Files are read together."""
+def _make_jobs(
+    units: Mapping[str, Unit], reader: KustomizationReader
+) -> tuple[dict[str, BuildJob], dict[str, UnbuildableError]]:
+    """The job of each unit by its name, and the errors of those that have none. Files are read together."""
     inputs: dict[str, tuple[str, ...]] = {}
     jobs: dict[str, BuildJob] = {}
-    errors: dict[str, Built] = {}
-    units = tuple(units)
-    for unit in units:
+    errors: dict[str, UnbuildableError] = {}
+    for name, unit in units.items():
         try:
-            inputs[unit.file] = find_inputs(unit.file, reader)
+            inputs[name] = find_inputs(unit.file, reader)
         except UnbuildableError as error:
-            errors[unit.file] = error
+            errors[name] = error
     with suppress(SourceError):  # too much for one source; perhaps not for one unit
         reader.tree.read(sorted({path for paths in inputs.values() for path in paths}))
-    for unit in (unit for unit in units if unit.file in inputs):
+    for name, paths in inputs.items():
+        unit = units[name]
         try:
-            files = reader.tree.read(inputs[unit.file])
+            jobs[name] = BuildJob(
+                path=unit.file, files=reader.tree.read(paths), is_restricted=unit.options.is_restricted
+            )
         except SourceError as error:
-            errors[unit.file] = UnbuildableError(error.message, hint=error.hint, path=unit.file)
-        else:
-            jobs[unit.file] = BuildJob(path=unit.file, files=files, is_restricted=unit.options.is_restricted)
+            errors[name] = UnbuildableError(error.message, hint=error.hint, path=unit.file)
     return jobs, errors
 
 
@@ -101,8 +106,9 @@ def _make_no_tool(path: str) -> UnbuildableError:
     )
 
 
-def _make_result_path(path: str) -> str:
-    """The path of the result: gitsync recognizes manifests by their suffix."""
+def _make_result_path(unit: Unit) -> str:
+    """The path of the result: that of its kustomization, with a suffix by which gitsync recognizes manifests."""
+    path = unit.file if unit.kind is UnitKind.KUSTOMIZATION else unit.name
     return path if path.endswith(SUFFIXES) else f"{path}.yaml"
 
 

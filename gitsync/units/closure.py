@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from gitsync.errors import SourceError
 from gitsync.units.kustomization import (
     BASES,
     NAMES,
+    PLUGINS,
     Kustomization,
     Reference,
+    check_references,
     guess_references,
     read_kustomization,
+    read_plugins,
     resolve,
     split_pair,
 )
@@ -88,17 +91,38 @@ def find_inputs(start: str, reader: KustomizationReader) -> tuple[str, ...]:
 
     UnbuildableError if it or one of its bases cannot be read, is not in the source, or names what may not be read.
     """
-    pending, reached = [start], dict[str, Kustomization]()
-    while pending:
-        path = pending.pop()
-        if path not in reached:
-            reached[path] = reader.read(path)
-            pending.extend(reader.list_bases(reached[path]))
+    reached = _reach([start], reader)
+    for one in reached.values():
+        _check_plugins(one, reader)
     paths = reader.tree.paths
     found = {named for one in reached.values() for named in _list_named(one, reader)}
     if any(one.has_plugins for one in reached.values()):  # files that name further files
         found |= {path for path in paths if any(is_below(path, one.folder) for one in reached.values())}
     return tuple(sorted(found))
+
+
+def _reach(start: Sequence[str], reader: KustomizationReader) -> dict[str, Kustomization]:
+    """The kustomizations at some paths, and all that they are built on, by path."""
+    pending, reached = list(start), dict[str, Kustomization]()
+    while pending:
+        path = pending.pop()
+        if path not in reached:
+            reached[path] = reader.read(path)
+            check_references(path, reached[path].references, reached[path].folder)
+            pending.extend(reader.list_bases(reached[path]))
+    return reached
+
+
+def _check_plugins(kustomization: Kustomization, reader: KustomizationReader) -> None:
+    """Check the files of objects that name further files: kustomize reads those from the folder of `kustomization`."""
+    entries = [reference for reference in kustomization.references if reference.field in PLUGINS]
+    places = [resolve(kustomization.folder, entry.text) for entry in entries]
+    files = {place for place in places if place in reader.tree.paths}
+    bases = [base for place in places if place not in files and (base := reader.find_in(place))]
+    for one in _reach(bases, reader).values():
+        files |= {path for path in _list_named(one, reader) if path != one.path}
+    for path in sorted(files):
+        check_references(path, read_plugins(reader.tree.read([path])[path]), kustomization.folder)
 
 
 def _list_named(kustomization: Kustomization, reader: KustomizationReader) -> Iterator[str]:

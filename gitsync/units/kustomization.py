@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import yaml
@@ -68,18 +68,20 @@ class Kustomization:
 
 
 def read_kustomization(path: str, content: bytes) -> Kustomization:
-    """Read a kustomization. UnbuildableError if it is not one, or names an address or a path outside of the source."""
+    """Read a kustomization, without a check of what it names. UnbuildableError if it is not one."""
     root = _compose(path, content)
     fields = {key.value: value for key, value in root.value if key.id == "scalar"}
     kind = fields.get("kind")
-    kustomization = Kustomization(
+    return Kustomization(
         path=path,
         references=tuple(_list_references(fields)),
         is_component=kind is not None and kind.value == "Component",
     )
-    for reference in kustomization.references:
-        _check_reference(path, reference)
-    return kustomization
+
+
+def read_plugins(content: bytes) -> tuple[Reference, ...]:
+    """What the objects in a file of plugins refer to; nothing if it is not YAML, which kustomize reports."""
+    return tuple(_list_inline(content, ""))
 
 
 def guess_references(content: bytes) -> tuple[str, ...]:
@@ -126,7 +128,7 @@ def _list_references(fields: Mapping[str, Any]) -> Iterator[Reference]:
             if "\n" not in text:
                 yield Reference(text, name, line)
             elif name in PLUGINS:
-                yield from _list_inline(text, name, line)
+                yield from (replace(one, line=line) for one in _list_inline(text, f"{name}[]"))
 
 
 def _list_texts(node: Any, visited: set[int]) -> Iterator[tuple[str, int]]:
@@ -144,19 +146,28 @@ def _list_texts(node: Any, visited: set[int]) -> Iterator[tuple[str, int]]:
             yield from _list_texts(member[1], visited)
 
 
-def _list_inline(text: str, field: str, line: int) -> Iterator[Reference]:
-    """The references of an object that stands in a kustomization as text. kustomize reports one that is not YAML."""
+def _list_inline(text: str | bytes, field: str) -> Iterator[Reference]:
+    """The references of objects in a text."""
     try:
         nodes = list(yaml.compose_all(text, Loader=yaml.CSafeLoader))
     except (yaml.YAMLError, ValueError, RecursionError):
         return
+    visited: set[int] = set()
     for node in nodes:
-        for inner, _ in _list_texts(node, set()):
-            if "\n" not in inner:
-                yield Reference(inner, f"{field}[]", line)
+        yield from (Reference(inner, field, line) for inner, line in _list_texts(node, visited) if "\n" not in inner)
 
 
-def _check_reference(path: str, reference: Reference) -> None:
+def check_references(path: str, references: Iterable[Reference], folder: str) -> None:
+    """Raise UnbuildableError for a reference that leads out of the source. `path` is the file that has them; they are
+    read from `folder`.
+    """
+    for reference in references:
+        _check_remote(path, reference)
+        for part in split_pair(reference.text):
+            _check_place(path, reference, part, folder)
+
+
+def _check_remote(path: str, reference: Reference) -> None:
     text = reference.text
     if _ADDRESS.search(text) or (reference.field in BASES and _REMOTE.search(text)):
         raise UnbuildableError(
@@ -166,12 +177,14 @@ def _check_reference(path: str, reference: Reference) -> None:
             path=path,
             line=reference.line,
         )
-    for part in split_pair(text):
-        if part.startswith("/"):
-            message = f"{path} names {text[:200]!r}, a path of the machine, not of the source."
-            hint = "Write the path from the folder of the kustomization."
-            raise UnbuildableError(message, hint=hint, path=path, line=reference.line)
-        if resolve(find_folder(path), part).partition("/")[0] == "..":
-            message = f"{path} names {text[:200]!r}, which is outside this source."
-            hint = "Set SOURCE to the folder that contains both, and --path to the one to build."
-            raise UnbuildableError(message, hint=hint, path=path, line=reference.line)
+
+
+def _check_place(path: str, reference: Reference, part: str, folder: str) -> None:
+    if part.startswith("/"):
+        message = f"{path} names {reference.text[:200]!r}, a path of the machine, not of the source."
+        hint = "Write the path from the folder of the kustomization."
+        raise UnbuildableError(message, hint=hint, path=path, line=reference.line)
+    if resolve(folder, part).partition("/")[0] == "..":
+        message = f"{path} names {reference.text[:200]!r}, which is outside this source."
+        hint = "Set SOURCE to the folder that contains both, and --path to the one to build."
+        raise UnbuildableError(message, hint=hint, path=path, line=reference.line)
