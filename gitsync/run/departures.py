@@ -16,7 +16,7 @@ from gitsync.git.source.checkout import Checkout
 from gitsync.git.source.contents import SourceContents
 from gitsync.manifests.policy import find_policy
 from gitsync.manifests.reader import read_manifests
-from gitsync.manifests.units import find_unit, is_inside
+from gitsync.manifests.units import find_unit, find_unit_name, is_inside
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Departure
 from gitsync.model.policy import Policy
@@ -27,10 +27,11 @@ MOST_REVISIONS = 50
 
 
 class _LastManifest(NamedTuple):
-    """The last manifest of a resource: its policy (None for an unknown one), and its file."""
+    """The last manifest of a resource: its policy (None for an unknown one), its file and its unit."""
 
-    policy: Policy | None
-    path: str
+    policy: Policy | None = None
+    path: str = ""
+    unit: str = ""
 
 
 def find_departures(
@@ -41,14 +42,12 @@ def find_departures(
     `since` is the revision of the records, None if it is not known. `namespace` is that of manifests that name none.
     """
     last = _find_last_manifests(source, removed, since, config, namespace)
-    return {
-        key: Departure(
-            policy=last[key].policy if key in last else None,
-            path=last[key].path if key in last else "",
-            reason=_explain_removal(source, record, last[key].path if key in last else ""),
-        )
-        for key, record in removed.items()
-    }
+    return {key: _make_departure(source, record, last.get(key, _LastManifest())) for key, record in removed.items()}
+
+
+def _make_departure(source: Checkout, record: Record, last: _LastManifest) -> Departure:
+    reason = _explain_removal(source, record, last)
+    return Departure(policy=last.policy, path=last.path, unit=last.unit, reason=reason)
 
 
 def _find_last_manifests(
@@ -83,19 +82,21 @@ def _read_last_manifests(
     manifests = read_manifests(contents.files, namespace=namespace, units=contents.units)
     default = Policy(config.default_policy)
     return {
-        one.key: _LastManifest(find_policy(one, manifests.namespaces, default), one.source.path)
+        one.key: _LastManifest(find_policy(one, manifests.namespaces, default), one.source.path, find_unit_name(one))
         for one in manifests.resources
         if one.key in removed
     }
 
 
-def _explain_removal(source: Checkout, record: Record, path: str) -> str:
+def _explain_removal(source: Checkout, record: Record, last: _LastManifest) -> str:
     """A sentence for people; the plain one if nothing more is known."""
-    unit = find_unit(path) if path else record.unit
+    path, unit = last.path, last.unit or record.unit
     if unit and not is_inside(unit, source.wanted.path):
         return f"Removed from git: its folder {unit} is not in --path {source.wanted.path}."
     if path in source.ignored:
         return f"Removed from git: its file {path} is now ignored by .gitsyncignore."
+    if path not in source.files and any(unit == one.name for one in source.units.values()):
+        return f"Removed from git: the unit {unit} no longer contains it."
     if path and path not in source.files:
         return f"Removed from git: its file {path} is gone."
     if path:
