@@ -16,12 +16,14 @@ from gitsync.git.source.checkout import open_checkout
 from gitsync.manifests.credential_secret import iterate_secrets
 from gitsync.manifests.selection import Selection, find_unmatched
 from gitsync.model.coverage import Coverage
+from gitsync.model.manifests import Manifests
 from gitsync.model.problem import Problem
 from gitsync.model.resource import Prepared
 from gitsync.redaction import Redactions
 from gitsync.report.masked import mask_problem
 from gitsync.request.azure_names import ConfigMaps
 from gitsync.request.credential_choice import choose_offline
+from gitsync.request.environments import separate_environments
 from gitsync.run.prepare import coverage_of, prepare_resources, read_selected_manifests
 
 READING = (
@@ -47,13 +49,15 @@ ANY_SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offline:
-    """The desired state of a source. `everything` has all resources, `prepared` those that the settings select,
+    """The desired state of a source. `everything` has all resources, `environments` the same in sets, each without the
+    units that stand for the same resources as others in it, `prepared` those that the settings select,
     `problems` those of the selected resources and of the files, in the order of the files; `config_maps` those that
     manifests declare; `coverage` what was read.
     """
 
     catalog: Catalog
     everything: tuple[Prepared, ...]
+    environments: tuple[tuple[Prepared, ...], ...]
     prepared: tuple[Prepared, ...]
     problems: tuple[Problem, ...]
     config_maps: ConfigMaps
@@ -86,14 +90,21 @@ def read_offline(config: Config, redactions: Redactions) -> Offline:
         redactions.add(secret)
     catalog = open_catalog()
     subscription = choose_offline(manifests.secrets, config.subscription or ANY_SUBSCRIPTION)
-    everything = prepare_resources(config, settings, manifests, catalog, subscription, SystemClock().now().date())
-    everything = tuple(replace(one, problems=_mask_problems(one.problems, redactions)) for one in everything)
+    today = SystemClock().now().date()
+
+    def prepare(wanted: Manifests) -> tuple[Prepared, ...]:
+        prepared = prepare_resources(config, settings, wanted, catalog, subscription, today)
+        return tuple(replace(one, problems=_mask_problems(one.problems, redactions)) for one in prepared)
+
+    separated = separate_environments(manifests, prepare)
+    everything, manifests = separated.everything, separated.manifests
     selected = _select(everything, config)
     file_problems = _mask_problems((*source.problems, *manifests.problems), redactions)
     problems = (*file_problems, *(problem for one in selected for problem in one.problems))
     return Offline(
         catalog=catalog,
         everything=everything,
+        environments=separated.sets,
         prepared=selected,
         problems=tuple(sorted(problems, key=lambda problem: problem.order)),
         config_maps=manifests.config_maps,

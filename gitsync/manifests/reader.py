@@ -18,7 +18,9 @@ from gitsync.manifests.list_items import split_list
 from gitsync.manifests.metadata import Header, is_object, read_header
 from gitsync.manifests.origins import Origins
 from gitsync.manifests.recognition import is_ours
+from gitsync.manifests.repeats import is_built_unit
 from gitsync.manifests.sops_documents import CIPHERTEXT, ENCRYPTED, find_encrypted
+from gitsync.manifests.units import SUFFIXES
 from gitsync.manifests.unread_documents import Leftover, find_hidden, find_misspelt_fields, pass_over, reject
 from gitsync.manifests.yaml_documents import Document, read_documents
 from gitsync.model.export import Address, Holder
@@ -27,12 +29,14 @@ from gitsync.model.manifests import Manifests, UnreadDocument
 from gitsync.model.problem import Level, Problem, SourceLocation
 from gitsync.model.resource import Resource
 from gitsync.model.secret import Secret
-from gitsync.model.unit import Unit, UnitKind
+from gitsync.model.unit import Unit
 from gitsync.problems.field_path import FieldPath, format_field
 
-SUFFIXES = (".yaml", ".yml", ".json")
 MAX_PROBLEMS = 1000
 """Of one file, but for those of resources: a file may have a million documents."""
+
+TWICE = "DuplicateManifest"
+"""The code of the problem of a second object with the name of another."""
 
 MAPPING = "Write one `key: value` per line."
 REFER = "Move them to a Secret, encrypt it, and reference it."
@@ -98,8 +102,7 @@ class _Sorter:
             if len(self.problems) - before >= MAX_PROBLEMS:
                 self.reject_text(_make_too_many(path, single.line()))
                 return
-            is_built = self.unit is not None and self.unit.kind is not UnitKind.FOLDER
-            self.add(self.origins.locate(single, self.unit) if self.unit and is_built else single)
+            self.add(self.origins.locate(single, self.unit) if self.unit and is_built_unit(self.unit) else single)
 
     def add(self, document: Document) -> None:
         value = document.value
@@ -169,12 +172,18 @@ class _Sorter:
 
     def namespace_(self, document: Document, header: Header) -> None:
         name = header.name
-        if name in self.namespaces:
+        if name in self.namespaces and not self.is_repeat(
+            ("Namespace", name), self.namespaces[name], header.annotations
+        ):
             message = f"Namespace {name} is declared twice."
-            self.account_for(
-                reject(document, _make_problem(document, "DuplicateManifest", ("metadata", "name"), message, KEEP_ONE))
-            )
+            self.account_for(reject(document, _make_problem(document, TWICE, ("metadata", "name"), message, KEEP_ONE)))
         self.namespaces.setdefault(name, header.annotations)
+        self.keepers.setdefault(("Namespace", name), self.unit)
+
+    def is_repeat(self, place: tuple[str, ...], kept: Any, value: Any) -> bool:
+        """Tell whether a unit says again what another has said: kustomizations may have one base."""
+        keeper = self.keepers.get(place)
+        return is_built_unit(keeper) and is_built_unit(self.unit) and keeper != self.unit and kept == value
 
     def keep(
         self,
@@ -184,8 +193,12 @@ class _Sorter:
         data: Mapping[str, Any],
     ) -> None:
         """Keep the first of two objects with one name, and report the second."""
+        place = (header.gvk.kind, header.namespace, header.name)
+        if self.is_repeat(place, objects.get(place[1:]), data):
+            return
         if self.is_first(document, header):
-            objects[header.namespace, header.name] = data
+            objects[place[1:]] = data
+            self.keepers[place] = self.unit
 
     def keep_encrypted(self, document: Document, header: Header, holder: Holder) -> None:
         if self.is_first(document, header):
@@ -197,9 +210,7 @@ class _Sorter:
         if place not in plain and Address(holder, *place) not in self.encrypted:
             return True
         message = f"{header.gvk.kind} {header.namespace}/{header.name} is declared twice."
-        self.account_for(
-            reject(document, _make_problem(document, "DuplicateManifest", ("metadata", "name"), message, KEEP_ONE))
-        )
+        self.account_for(reject(document, _make_problem(document, TWICE, ("metadata", "name"), message, KEEP_ONE)))
         return False
 
     def done(self) -> Manifests:

@@ -8,9 +8,11 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Collection
 
-from gitsync.manifests.reader import SUFFIXES
 from gitsync.model.problem import Problem
 from gitsync.model.resource import Resource
+
+SUFFIXES = (".yaml", ".yml", ".json")
+"""Of files that may have manifests."""
 
 ROOT = "."
 """The unit of files at the root of SOURCE."""

@@ -53,7 +53,7 @@ class Unit:
     """`name` is what records and messages call it: for a folder or a kustomization its folder ("." at the root), for
     a Flux object the folder of its file and its name. `path` is the folder that is built, and `file` the file that
     declares the unit, "" for a plain folder. `contents` are the files that it was built of, by path. `prunes` and
-    `is_suspended` are the settings of Flux.
+    `is_suspended` are the settings of Flux. `is_named` tells that gitsync.yaml names the unit itself.
     """
 
     name: str
@@ -63,6 +63,7 @@ class Unit:
     options: UnitOptions = field(default_factory=UnitOptions)
     prunes: bool = True
     is_suspended: bool = False
+    is_named: bool = False
     contents: Mapping[str, bytes] = field(default_factory=dict, compare=False, repr=False)  # a Secret may be among them
 
 

@@ -19,6 +19,7 @@ from gitsync.model.record import Record, State
 from gitsync.model.resource import Prepared
 from gitsync.planning.unused_exports import warn_unused_exports
 from gitsync.request.credential_choice import Credentials, find_credential_names
+from gitsync.request.environments import find_environments, leave_out
 from gitsync.run.connections import Connections
 from gitsync.run.prepare import prepare_resources, read_selected_manifests
 from gitsync.secrets.credentials import find_credentials
@@ -63,9 +64,26 @@ async def load_run_input(config: Config, connections: Connections, state: State,
         )
     today = connections.clock.now().date()
     prepared = prepare_resources(config, connections.settings, manifests, connections.catalog, credentials.of, today)
+    manifests, prepared = _leave_out_environments(config, connections, manifests, prepared, credentials)
     unused = () if takes_secrets(config) else warn_unused_exports(prepared, Selection(only=config.only))
     manifests = replace(manifests, problems=(*manifests.problems, *credentials.warnings(records), *unused))
     return RunInput(manifests=manifests, prepared=prepared, lookup=lookup, credentials=credentials)
+
+
+def _leave_out_environments(
+    config: Config,
+    connections: Connections,
+    manifests: Manifests,
+    prepared: tuple[Prepared, ...],
+    credentials: Credentials,
+) -> tuple[Manifests, tuple[Prepared, ...]]:
+    """The same without units that stand for the same resources: only the source can say which one is meant."""
+    found = find_environments(prepared, manifests.resources)
+    if not found.refused:
+        return manifests, prepared
+    rest = leave_out(manifests, found.refused, found.problems)
+    today = connections.clock.now().date()
+    return rest, prepare_resources(config, connections.settings, rest, connections.catalog, credentials.of, today)
 
 
 def takes_secrets(config: Config) -> bool:

@@ -10,6 +10,7 @@ from gitsync.catalog.catalog import Catalog
 from gitsync.config.config import Config
 from gitsync.config.source_settings import SourceSettings
 from gitsync.manifests.reader import read_manifests
+from gitsync.manifests.repeats import remove_repeats
 from gitsync.manifests.selection import select_namespaces
 from gitsync.model.coverage import Coverage
 from gitsync.model.manifests import Manifests
@@ -42,9 +43,11 @@ def prepare_resources(
     subscription: str | CredentialOf,
     today: date,
 ) -> tuple[Prepared, ...]:
-    """Prepare every resource for ARM, with all its problems, those of its expressions included."""
+    """Prepare every resource for ARM, with all its problems, those of its expressions included. A manifest that several
+    units have is prepared once.
+    """
     prepared = prepare(
-        manifests,
+        replace(manifests, resources=remove_repeats(manifests.resources)),
         catalog=catalog,
         subscription=subscription,
         default_policy=Policy(config.default_policy),

@@ -7,6 +7,7 @@ Azure. It needs no login, no subscription and no recorded state, so it can run i
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from gitsync.catalog.catalog import open_catalog
@@ -14,7 +15,7 @@ from gitsync.config.config import Config
 from gitsync.config.source_settings import find_source_settings
 from gitsync.errors import ConfigError, SourceError
 from gitsync.git.access import GitAccess
-from gitsync.git.source.checkout import open_checkout
+from gitsync.git.source.checkout import Checkout, open_checkout
 from gitsync.git.source.revisions import RevisionManifests, read_revision
 from gitsync.git.source.trusted_keys import read_trusted_keys
 from gitsync.manifests.credential_secret import iterate_secrets
@@ -34,6 +35,7 @@ from gitsync.planning.run_problems import find_too_many_deletes
 from gitsync.redaction import Redactions
 from gitsync.report.masked import mask_report
 from gitsync.request.credential_choice import choose_offline
+from gitsync.request.environments import find_environments, leave_out
 from gitsync.request.placeholders import Secrets
 from gitsync.run.connections import PLACEHOLDER_SUBSCRIPTION
 from gitsync.run.plan import list_problems, make_selection, refuse_invalid
@@ -114,21 +116,16 @@ def _read_both(config: Config) -> tuple[RevisionManifests, RevisionManifests]:
     access = GitAccess(token=config.git_token, username=config.git_username, timeout=config.git_timeout)
     status_dir = Path(config.status_dir) if config.status_dir else None
     trusted = read_trusted_keys(config.trusted_keys) if config.trusted_keys else None
-
-    builds = Builds(grace=access.grace)
-
-    def read(name: str) -> RevisionManifests:
-        return read_revision(
-            config.source,
-            name,
-            path=config.path,
-            access=access,
-            status_dir=status_dir,
-            trusted=trusted,
-            units=config.units,
-            builds=builds,
-        )
-
+    read = partial(
+        read_revision,
+        config.source,
+        path=config.path,
+        access=access,
+        status_dir=status_dir,
+        trusted=trusted,
+        units=config.units,
+        builds=(builds := Builds(grace=access.grace)),
+    )
     if config.from_revision is None:
         raise AssertionError("asked for a revision that has no name")
     before = read(config.from_revision)
@@ -145,18 +142,21 @@ def _read_both(config: Config) -> tuple[RevisionManifests, RevisionManifests]:
         units=config.units,
         builds=builds,
     ) as checkout:
-        after = RevisionManifests(
-            commit=checkout.revision,
-            files=checkout.files,
-            units=checkout.units,
-            problems=checkout.problems,
-            ignored=checkout.ignored,
-            settings=checkout.settings,
-            root=checkout.root,
-            repository=name_source(checkout),
-            ref=checkout.ref or "",
-        )
-    return before, replace(after, commit=None) if checkout.dirty else after
+        return before, _take_manifests(checkout)
+
+
+def _take_manifests(checkout: Checkout) -> RevisionManifests:
+    return RevisionManifests(
+        commit=None if checkout.dirty else checkout.revision,
+        files=checkout.files,
+        units=checkout.units,
+        problems=checkout.problems,
+        ignored=checkout.ignored,
+        settings=checkout.settings,
+        root=checkout.root,
+        repository=name_source(checkout),
+        ref=checkout.ref or "",
+    )
 
 
 def _read_revised(
@@ -167,7 +167,11 @@ def _read_revised(
     for secret in (value for values in manifests.secrets.values() for value in iterate_secrets(values)):
         redactions.add(secret)
     subscription = choose_offline(manifests.secrets, config.subscription or PLACEHOLDER_SUBSCRIPTION)
-    prepared = prepare_resources(config, settings, manifests, open_catalog(), subscription, clock.now().date())
+    today, catalog = clock.now().date(), open_catalog()
+    prepared = prepare_resources(config, settings, manifests, catalog, subscription, today)
+    if (environments := find_environments(prepared, manifests.resources)).refused:
+        manifests = leave_out(manifests, environments.refused, environments.problems)
+        prepared = prepare_resources(config, settings, manifests, catalog, subscription, today)
     secrets = {**_list_encrypted(manifests), **manifests.secrets}
     return Revised(name=name, prepared=prepared, config_maps=manifests.config_maps, secrets=secrets), manifests
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from gitsync.errors import SourceError
 from gitsync.manifests.origins import list_origins
-from gitsync.manifests.reader import SUFFIXES
+from gitsync.manifests.units import SUFFIXES
 from gitsync.model.problem import Level, Problem
 from gitsync.model.unit import Unit, UnitKind
 from gitsync.units.builds import BuildJob, Builds

@@ -69,7 +69,14 @@ def _find_folders(plain: Iterable[str], options: _Options) -> Mapping[str, Unit]
 
 
 def _make_unit(folder: str, kind: UnitKind, file: str, options: _Options) -> Unit:
-    return Unit(name=folder or ROOT, path=folder, kind=kind, file=file, options=options.find(folder))
+    return Unit(
+        name=folder or ROOT,
+        path=folder,
+        kind=kind,
+        file=file,
+        options=options.find(folder),
+        is_named=options.names(folder),
+    )
 
 
 class _Options:
@@ -81,6 +88,9 @@ class _Options:
     def find(self, folder: str) -> UnitOptions:
         places = (folder, *list_folders(folder))
         return next((self._by_path[place] for place in places if place in self._by_path), UnitOptions())
+
+    def names(self, folder: str) -> bool:
+        return folder in self._by_path
 
     def has(self, folder: str) -> bool:
         return self.find(folder) != UnitOptions()

@@ -30,7 +30,7 @@ def test_a_plain_folder_has_files_and_no_revision(tmp_path: Path):
         assert found.files == {"a.yaml": b"kind: A\r\n"}
         assert (found.revision, found.ref, found.dirty, found.remote) == (None, None, False, None)
         assert found.folder == tmp_path
-        assert found.files_at("0" * 40) is None
+        assert found.contents_at("0" * 40) is None
         assert found.revisions_since("0" * 40) == ()
 
 
