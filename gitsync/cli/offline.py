@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -21,9 +21,8 @@ from gitsync.model.problem import Problem
 from gitsync.model.resource import Prepared
 from gitsync.redaction import Redactions
 from gitsync.report.masked import mask_problem
-from gitsync.request.azure_names import ConfigMaps
 from gitsync.request.credential_choice import choose_offline
-from gitsync.request.environments import separate_environments
+from gitsync.run.environments import EnvironmentSet, drop_units, join_sets, prepare_separately
 from gitsync.run.prepare import coverage_of, prepare_resources, read_selected_manifests
 
 READING = (
@@ -49,18 +48,16 @@ ANY_SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offline:
-    """The desired state of a source. `everything` has all resources, `environments` the same in sets, each without the
-    units that stand for the same resources as others in it, `prepared` those that the settings select,
-    `problems` those of the selected resources and of the files, in the order of the files; `config_maps` those that
-    manifests declare; `coverage` what was read.
+    """The desired state of a source. `everything` has all resources, `environments` the same in sets, each without
+    units that stand for the same resources as others in it, `prepared` those that the settings select, `problems` those
+    of the selected resources and of the files, in the order of the files; `coverage` what was read.
     """
 
     catalog: Catalog
     everything: tuple[Prepared, ...]
-    environments: tuple[tuple[Prepared, ...], ...]
+    environments: tuple[EnvironmentSet, ...]
     prepared: tuple[Prepared, ...]
     problems: tuple[Problem, ...]
-    config_maps: ConfigMaps
     coverage: Coverage
 
     @property
@@ -85,29 +82,32 @@ def read_offline(config: Config, redactions: Redactions) -> Offline:
         offline=True,
     ) as source:
         settings = find_source_settings(config, source.settings)
-        manifests = read_selected_manifests(config, settings, source.files, source.units)
-    for secret in (value for values in manifests.secrets.values() for value in iterate_secrets(values)):
-        redactions.add(secret)
-    catalog = open_catalog()
-    subscription = choose_offline(manifests.secrets, config.subscription or ANY_SUBSCRIPTION)
-    today = SystemClock().now().date()
+    catalog, today = open_catalog(), SystemClock().now().date()
 
-    def prepare(wanted: Manifests) -> tuple[Prepared, ...]:
-        prepared = prepare_resources(config, settings, wanted, catalog, subscription, today)
+    def read(without: Collection[str]) -> Manifests:
+        files = drop_units(source.files, source.units, without)
+        manifests = read_selected_manifests(config, settings, files, source.units)
+        for secret in (value for values in manifests.secrets.values() for value in iterate_secrets(values)):
+            redactions.add(secret)
+        return manifests
+
+    def prepare(manifests: Manifests) -> tuple[Prepared, ...]:
+        subscription = choose_offline(manifests.secrets, config.subscription or ANY_SUBSCRIPTION)
+        prepared = prepare_resources(config, settings, manifests, catalog, subscription, today)
         return tuple(replace(one, problems=_mask_problems(one.problems, redactions)) for one in prepared)
 
-    separated = separate_environments(manifests, prepare)
-    everything, manifests = separated.everything, separated.manifests
+    environments = prepare_separately(read, prepare)
+    joined = join_sets(environments)
+    everything, manifests = joined.prepared, joined.manifests
     selected = _select(everything, config)
     file_problems = _mask_problems((*source.problems, *manifests.problems), redactions)
     problems = (*file_problems, *(problem for one in selected for problem in one.problems))
     return Offline(
         catalog=catalog,
         everything=everything,
-        environments=separated.sets,
+        environments=environments,
         prepared=selected,
         problems=tuple(sorted(problems, key=lambda problem: problem.order)),
-        config_maps=manifests.config_maps,
         coverage=coverage_of(source.files, source.ignored, manifests),
     )
 

@@ -39,7 +39,7 @@ def run(options: argparse.Namespace, config: Config) -> int:
     shown = [
         one
         for environment in offline.environments
-        for one in show(environment, offline.config_maps)
+        for one in show(environment.prepared, environment.manifests.config_maps)
         if id(one.prepared) in selected_ids
     ]
     if config.output == "json":

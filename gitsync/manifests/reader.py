@@ -35,9 +35,6 @@ from gitsync.problems.field_path import FieldPath, format_field
 MAX_PROBLEMS = 1000
 """Of one file, but for those of resources: a file may have a million documents."""
 
-TWICE = "DuplicateManifest"
-"""The code of the problem of a second object with the name of another."""
-
 MAPPING = "Write one `key: value` per line."
 REFER = "Move them to a Secret, encrypt it, and reference it."
 KEEP_ONE = "Remove one of them; until then the first is used."
@@ -176,7 +173,9 @@ class _Sorter:
             ("Namespace", name), self.namespaces[name], header.annotations
         ):
             message = f"Namespace {name} is declared twice."
-            self.account_for(reject(document, _make_problem(document, TWICE, ("metadata", "name"), message, KEEP_ONE)))
+            self.account_for(
+                reject(document, _make_problem(document, "DuplicateManifest", ("metadata", "name"), message, KEEP_ONE))
+            )
         self.namespaces.setdefault(name, header.annotations)
         self.keepers.setdefault(("Namespace", name), self.unit)
 
@@ -210,7 +209,9 @@ class _Sorter:
         if place not in plain and Address(holder, *place) not in self.encrypted:
             return True
         message = f"{header.gvk.kind} {header.namespace}/{header.name} is declared twice."
-        self.account_for(reject(document, _make_problem(document, TWICE, ("metadata", "name"), message, KEEP_ONE)))
+        self.account_for(
+            reject(document, _make_problem(document, "DuplicateManifest", ("metadata", "name"), message, KEEP_ONE))
+        )
         return False
 
     def done(self) -> Manifests:

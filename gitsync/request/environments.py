@@ -7,21 +7,16 @@ environments: those resources are problems of their own.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from gitsync.catalog.type_words import format_short_key
-from gitsync.manifests.reader import TWICE
 from gitsync.manifests.repeats import is_built, is_same
 from gitsync.manifests.units import find_unit_name
 from gitsync.model.gvk import Key
-from gitsync.model.manifests import Manifests
 from gitsync.model.problem import Level, Problem
 from gitsync.model.resource import Prepared, Resource
 from gitsync.model.unit import Unit
-
-SHARED = frozenset({"ConfigMap", "Secret", "Namespace"})
-"""Kinds of documents of which gitsync keeps one a name."""
 
 MOST_NAMED = 5
 """Units that one message names."""
@@ -39,54 +34,6 @@ class Environments:
     refused: frozenset[str] = frozenset()
     problems: tuple[Problem, ...] = ()
     groups: tuple[frozenset[str], ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SeparateSets:
-    """`sets` are the resources in sets without a conflict, and `everything` has each of them once. `manifests` are all
-    that was read, without the problems that units have only beside each other.
-    """
-
-    sets: tuple[tuple[Prepared, ...], ...]
-    everything: tuple[Prepared, ...]
-    manifests: Manifests
-
-
-def separate_environments(manifests: Manifests, prepare: Callable[[Manifests], tuple[Prepared, ...]]) -> SeparateSets:
-    """Prepare units that stand for the same resources apart from each other: each is valid by itself."""
-    prepared = prepare(manifests)
-    found = find_environments(prepared, manifests.resources)
-    if not found.groups:
-        return SeparateSets(sets=(prepared,), everything=prepared, manifests=manifests)
-    rivals = frozenset[str]().union(*found.groups)
-    problems = (one for one in manifests.problems if not (one.unit in rivals and one.code == TWICE))
-    unread = (one for one in manifests.unread if not (one.unit in rivals and one.is_rejected and one.kind in SHARED))
-    sets = tuple(prepare(leave_out(manifests, rivals - group)) for group in found.groups)
-    return SeparateSets(
-        sets=sets,
-        everything=tuple(_join(sets)),
-        manifests=replace(manifests, problems=tuple(problems), unread=tuple(unread)),
-    )
-
-
-def _join(sets: Iterable[Iterable[Prepared]]) -> Iterator[Prepared]:
-    """Every resource as it is in the first set that has it."""
-    known: set[tuple[Key, str]] = set()
-    for prepared in sets:
-        new = [one for one in prepared if (one.key, find_unit_name(one.resource)) not in known]
-        known |= {(one.key, find_unit_name(one.resource)) for one in new}
-        yield from new
-
-
-def leave_out(manifests: Manifests, refused: Collection[str], problems: Iterable[Problem] = ()) -> Manifests:
-    """The manifests without those of some units and their problems, and with other problems."""
-    kept = (one for one in manifests.problems if one.unit not in refused)
-    return replace(
-        manifests,
-        resources=tuple(one for one in manifests.resources if find_unit_name(one) not in refused or not is_built(one)),
-        problems=tuple(sorted((*kept, *problems), key=lambda one: one.order)),
-        unread=tuple(one for one in manifests.unread if one.unit not in refused),
-    )
 
 
 def find_environments(prepared: Sequence[Prepared], resources: Iterable[Resource]) -> Environments:

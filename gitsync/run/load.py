@@ -6,7 +6,7 @@ subscription of its credential.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from gitsync.config.config import Config
@@ -19,8 +19,8 @@ from gitsync.model.record import Record, State
 from gitsync.model.resource import Prepared
 from gitsync.planning.unused_exports import warn_unused_exports
 from gitsync.request.credential_choice import Credentials, find_credential_names
-from gitsync.request.environments import find_environments, leave_out
 from gitsync.run.connections import Connections
+from gitsync.run.environments import drop_units, read_unambiguous
 from gitsync.run.prepare import prepare_resources, read_selected_manifests
 from gitsync.secrets.credentials import find_credentials
 from gitsync.secrets.lookup import Lookup
@@ -42,9 +42,7 @@ async def load_run_input(config: Config, connections: Connections, state: State,
 
     Raises ConfigError if there is neither a global credential nor any other.
     """
-    manifests = read_selected_manifests(
-        config, connections.settings, connections.source.files, connections.source.units
-    )
+    manifests = _read_manifests(config, connections)
     for secret in (value for values in manifests.secrets.values() for value in iterate_secrets(values)):
         connections.redact(secret)
     connections.redactions.spare(name for one in manifests.resources for name in (one.key.name, one.key.namespace))
@@ -64,26 +62,19 @@ async def load_run_input(config: Config, connections: Connections, state: State,
         )
     today = connections.clock.now().date()
     prepared = prepare_resources(config, connections.settings, manifests, connections.catalog, credentials.of, today)
-    manifests, prepared = _leave_out_environments(config, connections, manifests, prepared, credentials)
     unused = () if takes_secrets(config) else warn_unused_exports(prepared, Selection(only=config.only))
     manifests = replace(manifests, problems=(*manifests.problems, *credentials.warnings(records), *unused))
     return RunInput(manifests=manifests, prepared=prepared, lookup=lookup, credentials=credentials)
 
 
-def _leave_out_environments(
-    config: Config,
-    connections: Connections,
-    manifests: Manifests,
-    prepared: tuple[Prepared, ...],
-    credentials: Credentials,
-) -> tuple[Manifests, tuple[Prepared, ...]]:
-    """The same without units that stand for the same resources: only the source can say which one is meant."""
-    found = find_environments(prepared, manifests.resources)
-    if not found.refused:
-        return manifests, prepared
-    rest = leave_out(manifests, found.refused, found.problems)
-    today = connections.clock.now().date()
-    return rest, prepare_resources(config, connections.settings, rest, connections.catalog, credentials.of, today)
+def _read_manifests(config: Config, connections: Connections) -> Manifests:
+    """The manifests of the source, without units that stand for the same resources as others."""
+    source, settings = connections.source, connections.settings
+
+    def read(without: Collection[str]) -> Manifests:
+        return read_selected_manifests(config, settings, drop_units(source.files, source.units, without), source.units)
+
+    return read_unambiguous(read, connections.catalog)
 
 
 def takes_secrets(config: Config) -> bool:

@@ -6,6 +6,7 @@ Azure. It needs no login, no subscription and no recorded state, so it can run i
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -35,9 +36,9 @@ from gitsync.planning.run_problems import find_too_many_deletes
 from gitsync.redaction import Redactions
 from gitsync.report.masked import mask_report
 from gitsync.request.credential_choice import choose_offline
-from gitsync.request.environments import find_environments, leave_out
 from gitsync.request.placeholders import Secrets
 from gitsync.run.connections import PLACEHOLDER_SUBSCRIPTION
+from gitsync.run.environments import drop_units, read_unambiguous
 from gitsync.run.plan import list_problems, make_selection, refuse_invalid
 from gitsync.run.prepare import coverage_of, prepare_resources, read_selected_manifests
 from gitsync.run.run_log import log_end, log_start
@@ -163,15 +164,17 @@ def _read_revised(
     config: Config, clock: Clock, revision: RevisionManifests, name: str, redactions: Redactions
 ) -> tuple[Revised, Manifests]:
     settings = find_source_settings(config, revision.settings)
-    manifests = read_selected_manifests(config, settings, revision.files, revision.units)
+    catalog = open_catalog()
+
+    def read(without: Collection[str]) -> Manifests:
+        files = drop_units(revision.files, revision.units, without)
+        return read_selected_manifests(config, settings, files, revision.units)
+
+    manifests = read_unambiguous(read, catalog)
     for secret in (value for values in manifests.secrets.values() for value in iterate_secrets(values)):
         redactions.add(secret)
     subscription = choose_offline(manifests.secrets, config.subscription or PLACEHOLDER_SUBSCRIPTION)
-    today, catalog = clock.now().date(), open_catalog()
-    prepared = prepare_resources(config, settings, manifests, catalog, subscription, today)
-    if (environments := find_environments(prepared, manifests.resources)).refused:
-        manifests = leave_out(manifests, environments.refused, environments.problems)
-        prepared = prepare_resources(config, settings, manifests, catalog, subscription, today)
+    prepared = prepare_resources(config, settings, manifests, catalog, subscription, clock.now().date())
     secrets = {**_list_encrypted(manifests), **manifests.secrets}
     return Revised(name=name, prepared=prepared, config_maps=manifests.config_maps, secrets=secrets), manifests
 
