@@ -10,24 +10,31 @@ from dataclasses import dataclass, field, replace
 from gitsync.errors import SourceError
 from gitsync.manifests.origins import list_origins
 from gitsync.manifests.units import SUFFIXES
+from gitsync.manifests.yaml_documents import read_documents
 from gitsync.model.problem import Level, Problem
 from gitsync.model.unit import Unit, UnitKind
 from gitsync.units.builds import BuildJob, Builds
 from gitsync.units.closure import KustomizationReader, find_inputs
+from gitsync.units.kustomization import find_inline_fault, resolve
 from gitsync.units.kustomize import has_tool
-from gitsync.units.tree import SourceTree, is_below
+from gitsync.units.tree import SourceTree, find_folder
 from gitsync.units.unbuildable import UnbuildableError
 
 _ASO_GROUP = re.compile(rb"\b[a-z0-9]+\.azure\.com(?:/v|[\"'\s]|\Z)", re.IGNORECASE)
+_REACHED = re.compile(r"recursed accumulation of path '([^']+)'")
+_NAMED_FILE = re.compile(r"(?:in File: |from ')([^'\s]+\.(?:ya?ml|json))")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuiltUnits:
-    """The result of each unit as a file, by a path with the suffix .yaml, and its unit by the same path."""
+    """The result of each unit as a file, by a path with the suffix .yaml, and its unit by the same path. `used` are the
+    files that they were built of.
+    """
 
     files: Mapping[str, bytes] = field(default_factory=dict, repr=False)  # a Secret may be among them
     units: Mapping[str, Unit] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
+    used: frozenset[str] = frozenset()
 
 
 def build_units(units: Sequence[Unit], reader: KustomizationReader, builds: Builds) -> BuiltUnits:
@@ -48,7 +55,8 @@ def build_units(units: Sequence[Unit], reader: KustomizationReader, builds: Buil
             _make_result_path(by_name[name]): _add_contents(by_name[name], jobs[name], text)
             for name, text in texts.items()
         },
-        problems=tuple(_make_problem(by_name[name], error, reader.tree) for name, error in errors.items()),
+        problems=_make_problems({name: (by_name[name], error) for name, error in errors.items()}, reader),
+        used=frozenset(path for name in texts for path in jobs[name].files),
     )
 
 
@@ -59,7 +67,7 @@ def list_inputs(units: Iterable[Unit], reader: KustomizationReader) -> frozenset
         try:
             found.update(find_inputs(unit.file, reader))
         except UnbuildableError:
-            found.update(path for path in reader.tree.paths if is_below(path, unit.path))
+            found.update(reader.list_below(unit.path))
     return frozenset(found)
 
 
@@ -117,11 +125,52 @@ def _add_contents(unit: Unit, job: BuildJob, built: bytes) -> Unit:
     return replace(unit, contents={path: content for path, content in job.files.items() if path in origins})
 
 
-def _make_problem(unit: Unit, error: UnbuildableError, tree: SourceTree) -> Problem:
-    """An error if the unit may have manifests of ASO, else a warning."""
-    below = [path for path in tree.paths if is_below(path, unit.path) and path.endswith(SUFFIXES)]
+def _make_problems(
+    failed: Mapping[str, tuple[Unit, UnbuildableError]], reader: KustomizationReader
+) -> tuple[Problem, ...]:
+    """The problems of units that were not built: an error if the unit may have manifests of ASO, else a warning."""
+    below = {name: _list_texts(unit, reader) for name, (unit, _) in failed.items()}
+    with suppress(SourceError):  # all at once; what is too much for that is read unit by unit
+        reader.tree.read(sorted({path for paths in below.values() for path in paths}))
+    return tuple(
+        replace(_locate(error.problem, reader), level=_find_level(below[name], reader.tree), unit=unit.name)
+        for name, (unit, error) in failed.items()
+    )
+
+
+def _list_texts(unit: Unit, reader: KustomizationReader) -> list[str]:
+    """The files that may have manifests of a unit: those below its folder, and those that it names."""
+    paths = {*reader.list_below(unit.path), *reader.list_files(unit.file)}
+    with suppress(UnbuildableError):
+        paths.update(find_inputs(unit.file, reader))
+    return sorted(path for path in paths if path.endswith(SUFFIXES))
+
+
+def _find_level(paths: Sequence[str], tree: SourceTree) -> Level:
     try:
-        is_ours = mentions_aso(tree.read(below).values())
+        is_ours = mentions_aso(tree.read(paths).values())
     except SourceError:
         is_ours = True
-    return replace(error.problem, level=Level.ERROR if is_ours else Level.WARNING, unit=unit.name)
+    return Level.ERROR if is_ours else Level.WARNING
+
+
+def _locate(problem: Problem, reader: KustomizationReader) -> Problem:
+    """A problem at the line of the file that the tool complains of, if that file is not YAML. The tool's own number is
+    that of the line before, if a parser and not a scanner found the error.
+    """
+    folders = _REACHED.findall(problem.message)
+    folder = folders[-1] if folders else find_folder(problem.path)
+    for name in dict.fromkeys(_NAMED_FILE.findall(problem.message)):
+        path = resolve("" if folder == "." else folder, name)
+        faults = read_documents(path, reader.tree.read([path])[path]).problems if path in reader.tree.paths else []
+        if faults:
+            return replace(problem, path=path, line=faults[0].line)
+    return _locate_inline(problem, folder, reader)
+
+
+def _locate_inline(problem: Problem, folder: str, reader: KustomizationReader) -> Problem:
+    path = reader.find_in("" if folder == "." else folder)
+    if "patch" not in problem.message or path is None:
+        return problem
+    line = find_inline_fault(reader.tree.read([path])[path])
+    return replace(problem, path=path, line=line) if line else problem

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -20,7 +21,7 @@ from gitsync.units.kustomization import (
     resolve,
     split_pair,
 )
-from gitsync.units.tree import SourceTree, is_below
+from gitsync.units.tree import SourceTree, find_folder
 from gitsync.units.unbuildable import UnbuildableError
 
 
@@ -29,6 +30,7 @@ class KustomizationReader:
     """Reads each kustomization of a source once. Mutable: it keeps what it has read."""
 
     tree: SourceTree
+    _sorted: list[str] = field(default_factory=list)
     _known: dict[str, Kustomization | UnbuildableError] = field(default_factory=dict)
 
     def read(self, path: str) -> Kustomization:
@@ -44,6 +46,23 @@ class KustomizationReader:
         """The kustomization in a folder, None if it has none."""
         paths = (posixpath.join(folder, name) for name in NAMES)
         return next((path for path in paths if path in self.tree.paths), None)
+
+    def list_below(self, folder: str) -> list[str]:
+        """The files in a folder, at any depth."""
+        if not self._sorted:
+            self._sorted = sorted(self.tree.paths)
+        if not folder:
+            return self._sorted
+        return self._sorted[bisect_left(self._sorted, f"{folder}/") : bisect_left(self._sorted, f"{folder}0")]
+
+    def list_files(self, path: str) -> Iterator[str]:
+        """The files of the source that a kustomization names, as far as it can be read."""
+        try:
+            texts = [text for one in self.read(path).references for text in split_pair(one.text)]
+        except UnbuildableError:
+            texts = [*self.list_names(path)]
+        places = (resolve(find_folder(path), text) for text in texts)
+        return (place for place in places if place in self.tree.paths)
 
     def list_names(self, path: str) -> tuple[str, ...]:
         """What a kustomization names as files and folders to build on; a guess if it cannot be read."""
@@ -94,10 +113,9 @@ def find_inputs(start: str, reader: KustomizationReader) -> tuple[str, ...]:
     reached = _reach([start], reader)
     for one in reached.values():
         _check_plugins(one, reader)
-    paths = reader.tree.paths
     found = {named for one in reached.values() for named in _list_named(one, reader)}
     if any(one.has_plugins for one in reached.values()):  # files that name further files
-        found |= {path for path in paths if any(is_below(path, one.folder) for one in reached.values())}
+        found |= {path for one in reached.values() for path in reader.list_below(one.folder)}
     return tuple(sorted(found))
 
 

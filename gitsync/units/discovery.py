@@ -7,9 +7,11 @@ all that is read, as Flux does.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from gitsync.config.config_file import FILE_NAME
+from gitsync.errors import SourceError
 from gitsync.model.unit import Unit, UnitEntry, UnitKind, UnitOptions
 from gitsync.units.closure import KustomizationReader
 from gitsync.units.roots import find_kustomizations, find_roots
@@ -21,12 +23,13 @@ ROOT = "."
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundUnits:
     """`built` are the units to build; `plain` the paths of the files to read as they are, some of which are of a unit
-    with options (`folders`, by path).
+    with options (`folders`, by path). `claimed` are the files outside of the folders of kustomizations that one names.
     """
 
     built: tuple[Unit, ...]
     plain: tuple[str, ...]
     folders: Mapping[str, Unit]
+    claimed: frozenset[str] = frozenset()
 
 
 def find_units(
@@ -36,6 +39,8 @@ def find_units(
     options = _Options(entries)
     forced = frozenset(entry.path for entry in entries if entry.kind is UnitKind.FOLDER)
     kustomizations = [one for one in find_kustomizations(paths) if not _is_forced(one, forced)]
+    with suppress(SourceError):  # too much for one source: each is then a problem of its own
+        reader.tree.read(kustomizations)
     owned = {find_folder(one): one for one in kustomizations}
     if path in owned:
         roots: Iterable[str] = (owned[path],)
@@ -43,11 +48,14 @@ def find_units(
     else:
         named = {owned[entry.path] for entry in entries if entry.path in owned and entry.kind is not UnitKind.FLUX}
         roots = sorted({*find_roots(kustomizations, reader), *named})
-    plain = tuple(one for one in paths if not any(folder in owned for folder in list_folders(one)))
+    outside = tuple(one for one in paths if not any(folder in owned for folder in list_folders(one)))
+    claimed = {file for one in kustomizations for file in reader.list_files(one)} & set(outside)
+    plain = tuple(one for one in outside if one not in claimed)
     return FoundUnits(
         built=tuple(_make_unit(find_folder(one), UnitKind.KUSTOMIZATION, one, options) for one in roots),
         plain=plain,
         folders=_find_folders(plain, options),
+        claimed=frozenset(claimed),
     )
 
 

@@ -84,6 +84,34 @@ def read_plugins(content: bytes) -> tuple[Reference, ...]:
     return tuple(_list_inline(content, ""))
 
 
+def find_inline_fault(content: bytes) -> int | None:
+    """The line of the first object in a kustomization that is a text there, a patch or a plugin, and is not YAML.
+    None if there is none.
+    """
+    root: Any = yaml.compose(content, Loader=yaml.CSafeLoader)
+    for node in _list_scalars(root, set()):
+        try:
+            list(yaml.parse(node.value, Loader=yaml.CSafeLoader) if "\n" in node.value else ())
+        except yaml.MarkedYAMLError as error:
+            is_block = node.style in {"|", ">"}  # its text begins in the next line
+            inner = error.problem_mark.line if error.problem_mark else 0
+            return int(node.start_mark.line) + 1 + is_block + inner
+        except yaml.YAMLError:
+            return int(node.start_mark.line) + 1
+    return None
+
+
+def _list_scalars(node: Any, visited: set[int]) -> Iterator[Any]:
+    if id(node) in visited:
+        return
+    visited.add(id(node))
+    if node.id == "scalar":
+        yield node
+        return
+    for member in node.value:
+        yield from _list_scalars(member if node.id == "sequence" else member[1], visited)
+
+
 def guess_references(content: bytes) -> tuple[str, ...]:
     """The entries of lists in a kustomization that cannot be read."""
     return tuple(_WORD.findall(content[:_LARGEST].decode("utf-8", "replace")))

@@ -27,11 +27,15 @@ from gitsync.units.unbuildable import UnbuildableError
 TIMEOUT = 60.0
 """Seconds for each build."""
 
-MEMORY = 2 * 1024**3
-"""Bytes of data for each build."""
+MEMORY = 1024**3
+"""Bytes that each build may allocate."""
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-_KUBECTL_LOG = re.compile(r'\A[EF]\d{4} \S+ +\d+ \S+\] "command failed" err=(".*")\Z')
+_KUBECTL_LOG = re.compile(r'\A[EF]\d{4} \S+ +\d+ \S+\] "command failed" err=(?:(".*")|<\s(.*)>)\Z', re.DOTALL)
+_QUOTED = re.compile(r"`.*?`|\[patch: .*\]", re.DOTALL)
+_SECRET = re.compile(r"\bSecret|\b(?:string)?[dD]ata\b|secretGenerator")
+_RESTRICTED = "is not in or below"
+_OUT_OF_MEMORY = re.compile(r"fatal error: (?:runtime: )?(?:out of memory|cannot allocate memory)")
 _NOWHERE = "http://127.0.0.1:9"  # the discard port: requests through a proxy are refused at once
 _LONGEST_COMPLAINT = 10_000
 _TOOLS = (("kustomize", ("build",)), ("kubectl", ("kustomize",)))
@@ -70,6 +74,7 @@ def build(
             timeout=timeout,
             grace=grace or Grace(),
             folder=wrapper,
+            memory=MEMORY,
         )
         result = _run(path, call)
         if result.code != 0:  # the tool may be too old for origins; and its complaint is shorter without the wrapper
@@ -100,9 +105,13 @@ def _make_wrapper(path: str) -> bytes:
 
 def _explain(path: str, complaint: str) -> UnbuildableError:
     folder = str(PurePosixPath(path).parent)
-    return UnbuildableError(
-        f"{path} cannot be built: {_clean_complaint(complaint)}", hint=f"Run `kustomize build {folder}`.", path=path
-    )
+    if _OUT_OF_MEMORY.search(complaint):
+        message = f"{path} was not built: it needs more than {MEMORY // 1024**2} MiB of memory."
+        return UnbuildableError(message, hint="Split the kustomization.", path=path)
+    hint = f"Run `kustomize build {folder}`."
+    if _RESTRICTED in complaint:
+        hint = f"Set `loadRestrictor: none` for {folder} under `units` in gitsync.yaml, as Flux does, or move the file."
+    return UnbuildableError(f"{path} cannot be built: {_clean_complaint(complaint)}", hint=hint, path=path)
 
 
 def _run(path: str, call: ProgramCall) -> Ended:
@@ -152,10 +161,12 @@ def _make_environment(home: Path) -> Mapping[str, str]:
 
 
 def _clean_complaint(complaint: str) -> str:
-    """What the tool said, without the prefix of its log."""
+    """What the tool said, without the prefix of its log, and without manifests that may have a secret."""
     text = complaint.strip()
     if logged := _KUBECTL_LOG.match(text):
-        text = _unquote(logged[1])
+        text = _unquote(logged[1]) if logged[1] else logged[2]
+    if _SECRET.search(text):
+        text = _QUOTED.sub("(not shown: it may have a secret)", text)
     text = " ".join(_CONTROL.sub(" ", text.removeprefix("Error: ").removeprefix("error: ")).split())
     return truncate(text, _LONGEST_COMPLAINT) or "the tool gave no reason."
 

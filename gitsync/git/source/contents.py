@@ -5,7 +5,7 @@ The rules are the same for a folder and for every revision, so that they can be 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
@@ -24,13 +24,15 @@ from gitsync.git.source.selection import (
     select_visible,
     warn_skipped,
 )
-from gitsync.model.problem import Problem
+from gitsync.manifests.units import SUFFIXES
+from gitsync.model.problem import Level, Problem
 from gitsync.model.unit import Unit, UnitEntry
 from gitsync.units.build import build_units
 from gitsync.units.build import list_inputs as list_unit_inputs
 from gitsync.units.builds import Builds
 from gitsync.units.closure import KustomizationReader
 from gitsync.units.discovery import FoundUnits, find_units
+from gitsync.units.tree import is_below
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,9 +78,24 @@ def read_contents(listing: SourceListing, wanted: Wanted) -> SourceContents:
     return SourceContents(
         files=dict(sorted(files.items())),
         units={**choice.units.folders, **built.units},
-        problems=(*choice.problems, *built.problems),
+        problems=(*choice.problems, *built.problems, *_warn_unused(choice.units.claimed - built.used)),
         ignored=choice.ignored,
         settings=settings,
+    )
+
+
+def _warn_unused(paths: Iterable[str]) -> tuple[Problem, ...]:
+    """A warning for each file that is part of a kustomization which is not built, and so is not read by itself."""
+    return tuple(
+        Problem(
+            code="PassedOver",
+            level=Level.WARNING,
+            message=f"{path} is not read: a kustomization of another folder names it, and is not built.",
+            hint="Fix that kustomization, or exclude it with .gitsyncignore.",
+            path=path,
+        )
+        for path in sorted(paths)
+        if path.endswith(SUFFIXES)
     )
 
 
@@ -143,9 +160,17 @@ def _choose(listing: SourceListing, wanted: Wanted, settings: SourceFile | None)
         units=units,
         source_files=source_files,
         reader=reader,
-        problems=warn_skipped(visible),
+        problems=(*warn_skipped(visible), *_find_missing_units(source_files, unit_entries)),
         ignored=ignored(entries, visible, wanted.without),
     )
+
+
+def _find_missing_units(source_files: _SourceFiles, entries: Iterable[UnitEntry]) -> Iterator[Problem]:
+    """An error for each unit of gitsync.yaml whose folder does not exist."""
+    for entry in entries:
+        if not any(is_below(path, entry.path) for path in source_files.paths):
+            message = f"units: path: there is no folder {entry.path} in the source."
+            yield Problem(code="UnitNotFound", message=message, hint="Fix the path.", path=FILE_NAME, line=entry.line)
 
 
 def _find_unit_entries(wanted: Wanted, settings: SourceFile | None) -> tuple[UnitEntry, ...]:
