@@ -20,7 +20,7 @@ from gitsync.units.kustomize import has_tool
 from gitsync.units.tree import SourceTree, find_folder
 from gitsync.units.unbuildable import UnbuildableError
 
-_ASO_GROUP = re.compile(rb"\b[a-z0-9]+\.azure\.com(?:/v|[\"'\s]|\Z)", re.IGNORECASE)
+_ASO_GROUP = re.compile(rb"\b[a-z0-9]+\.azure\.com(?:/v|[\"'\s,}]|\Z)", re.IGNORECASE)
 _REACHED = re.compile(r"recursed accumulation of path '([^']+)'")
 _NAMED_FILE = re.compile(r"(?:in File: |from ')([^'\s]+\.(?:ya?ml|json))")
 
@@ -140,9 +140,7 @@ def _make_problems(
 
 def _list_texts(unit: Unit, reader: KustomizationReader) -> list[str]:
     """The files that may have manifests of a unit: those below its folder, and those that it names."""
-    paths = {*reader.list_below(unit.path), *reader.list_files(unit.file)}
-    with suppress(UnbuildableError):
-        paths.update(find_inputs(unit.file, reader))
+    paths = {*reader.list_below(unit.path), *reader.list_reachable(unit.file)}
     return sorted(path for path in paths if path.endswith(SUFFIXES))
 
 

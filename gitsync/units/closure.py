@@ -64,6 +64,18 @@ class KustomizationReader:
         places = (resolve(find_folder(path), text) for text in texts)
         return (place for place in places if place in self.tree.paths)
 
+    def list_reachable(self, path: str) -> frozenset[str]:
+        """The files of a kustomization and of all that it is built on, as far as they can be read."""
+        pending, reached, files = [path], set[str](), set[str]()
+        while pending:
+            each = pending.pop()
+            if each not in reached:
+                reached.add(each)
+                files |= {each, *self.list_files(each)}
+                targets = (resolve(find_folder(each), name) for name in self.list_names(each))
+                pending += [base for target in targets if (base := self.find_in(target))]
+        return frozenset(files)
+
     def list_names(self, path: str) -> tuple[str, ...]:
         """What a kustomization names as files and folders to build on; a guess if it cannot be read."""
         try:

@@ -94,7 +94,8 @@ def find_inline_fault(content: bytes) -> int | None:
             list(yaml.parse(node.value, Loader=yaml.CSafeLoader) if "\n" in node.value else ())
         except yaml.MarkedYAMLError as error:
             is_block = node.style in {"|", ">"}  # its text begins in the next line
-            inner = error.problem_mark.line if error.problem_mark else 0
+            last = len(node.value.splitlines()) - 1
+            inner = min(error.problem_mark.line, last) if error.problem_mark else 0
             return int(node.start_mark.line) + 1 + is_block + inner
         except yaml.YAMLError:
             return int(node.start_mark.line) + 1
@@ -137,9 +138,8 @@ def _compose(path: str, content: bytes) -> Any:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         reason = ", ".join(part for part in (error.context, error.problem) if part)
-        raise UnbuildableError(
-            f"{path} is not valid YAML: {reason}.", path=path, line=mark.line + 1 if mark else 1
-        ) from error
+        line = min(mark.line + 1, max(1, len(content.splitlines()))) if mark else 1
+        raise UnbuildableError(f"{path} is not valid YAML: {reason}.", path=path, line=line) from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise UnbuildableError(f"{path} is not valid YAML: {' '.join(str(error).split())}.", path=path) from error
     if root is None or root.id != "mapping":

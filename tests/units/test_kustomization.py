@@ -4,7 +4,7 @@ import pytest
 from trees import MemoryTree
 
 from gitsync.units.closure import KustomizationReader, find_inputs
-from gitsync.units.kustomization import read_kustomization
+from gitsync.units.kustomization import find_inline_fault, read_kustomization
 from gitsync.units.unbuildable import UnbuildableError
 
 SOURCE = {
@@ -136,7 +136,7 @@ def test_a_syntax_error_has_its_line_also_below_a_patch_in_a_block():
     text = "patches:\n- patch: |\n    kind: A\n    spec: 1\nresources:\n- a: [\n"
     with pytest.raises(UnbuildableError) as refused:
         one(text)
-    assert refused.value.problem.line == 7, "the end, where the bracket is missed"
+    assert refused.value.problem.line == 6, "the last line, where the bracket is missed"
 
 
 def test_aliases_without_end_are_read_once():
@@ -156,3 +156,23 @@ def test_a_file_that_is_too_much_is_a_problem_of_its_kustomization():
     tree = MemoryTree(SOURCE, refused=["base/kustomization.yaml"])
     with pytest.raises(UnbuildableError, match="too large"):
         find_inputs("overlays/prod/kustomization.yaml", KustomizationReader(tree))
+
+
+INLINE = [
+    ("patches:\n- patch: |\n    kind: A\n     b: c\n", 4, "a block: its text begins in the next line"),
+    ("patches:\n- patch: |-\n    kind: A\n- patch: |\n    a: b\n\n    b: c: d\n", 7, "a second block"),
+    ('patches:\n- patch: "kind: A\\n b: c: d"\n', 3, "a text in quotes has one line in the file, and the object two"),
+    ("transformers:\n- |\n  kind: A\n  b: 'c\n", 4, "a plugin"),
+    ("patches:\n- patch: |\n    kind: A\n", None, "one that is YAML"),
+]
+
+
+@pytest.mark.parametrize(("text", "line", "why"), INLINE, ids=[row[-1] for row in INLINE])
+def test_the_line_of_an_object_that_is_not_yaml(text, line, why):
+    assert find_inline_fault(text.encode()) == line, why
+
+
+def test_the_files_in_a_folder_are_not_those_of_one_whose_name_begins_alike():
+    reader = KustomizationReader(MemoryTree(dict.fromkeys(["a/x", "a/b/y", "a-b/x", "a0", "ab/x", "z"], "")))
+    assert reader.list_below("a") == ["a/b/y", "a/x"]
+    assert len(reader.list_below("")) == 6
