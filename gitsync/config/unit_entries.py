@@ -61,7 +61,9 @@ def _read_members(node: Any, name: str, place: Callable[[int], str]) -> tuple[di
             parser = _find_parser(key, values)
             values[str(key.value)] = parser(value)
         except _Fault as fault:
-            faults.append(f"{place(fault.line)}: {name}.{key.value}: {fault.text}.")
+            faults.append(
+                f"{place(fault.line)}: {name}.{key.value}: {fault.text}{'' if fault.text.endswith('?') else '.'}"
+            )
     if "path" not in values and not faults:
         faults.append(f"{place(node.start_mark.line + 1)}: {name}: expected a path, the folder of the unit.")
     return values, faults
@@ -84,7 +86,7 @@ def _find_parser(key: Any, values: Mapping[str, Any]) -> Callable[[Any], Any]:
     if key.id == "scalar" and key.value in _PARSERS:
         return _PARSERS[key.value]
     near = next(iter(get_close_matches(str(key.value), _PARSERS, n=1)), None)
-    raise _Fault(key, "there is no such key" + (f". Did you mean {near}?" if near else "")[:-1])
+    raise _Fault(key, "there is no such key" + (f". Did you mean {near}?" if near else ""))
 
 
 def _read_text(node: Any) -> str:

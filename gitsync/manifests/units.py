@@ -6,7 +6,7 @@ Separate from the plan: records keep the unit of each resource, so it must mean 
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from gitsync.model.problem import Problem
 from gitsync.model.resource import Resource
@@ -30,6 +30,11 @@ def find_unit(path: str) -> str:
     return posixpath.dirname(path) or ROOT
 
 
+def find_parts(paths: Iterable[str]) -> tuple[str, ...]:
+    """Return the folders of files, sorted: former units, if the files are those of a unit."""
+    return tuple(sorted(set(map(find_unit, paths))))
+
+
 def find_unit_name(resource: Resource) -> str:
     """Return the name of the unit of a resource, as records keep it."""
     return resource.unit.name if resource.unit else find_unit(resource.source.path)
@@ -45,11 +50,12 @@ def may_hide(problem: Problem, unit: str, read: Collection[str] = ()) -> bool:
 
     An error without a path may hide any. An error of a kustomization or a folder concerns everything below it. An entry
     that is not read hides what was in its place: a file or a folder. A unit that is not built hides its own manifests,
-    and those of folders that were not units before; its problem may be a warning.
+    and those of former units that it may be built on now; its problem may be a warning.
     """
     if problem.unit:
         hides_all = problem.is_error or problem.code in UNBUILT
-        return hides_all and (unit == problem.unit or (is_inside(unit, problem.unit) and unit not in read))
+        is_part = unit in problem.parts or is_inside(unit, problem.unit)
+        return hides_all and (unit == problem.unit or (is_part and unit not in read))
     if not (problem.is_error or problem.code == "PassedOver"):
         return False
     folder = find_unit(problem.path)

@@ -27,7 +27,8 @@ class Problem:
     """One thing wrong with the input.
 
     `code` is stable and meant for machines (PascalCase); `field` is a path such as `spec.a.b[0]`, or "". `unit` is the
-    name of the unit that it is about, "" for the folder of its file.
+    name of the unit that it is about, "" for the folder of its file; `parts` are the folders that a unit which is not
+    built has files in.
     """
 
     code: str
@@ -38,6 +39,7 @@ class Problem:
     line: int = 0
     field: str = ""
     unit: str = ""
+    parts: tuple[str, ...] = ()
 
     @property
     def is_error(self) -> bool:

@@ -42,17 +42,17 @@ class _Trace(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """A resource that was removed from git. `path` and `unit` are the file and the unit that declared it last, "" if
-    unknown.
+    """A resource that was removed from git. `path` and `units` are the file and the units that declared it last, "" and
+    none if unknown.
     """
 
     record: Record
     path: str = ""
-    unit: str = ""
+    units: tuple[str, ...] = ()
 
     @property
-    def last_unit(self) -> str:
-        return self.unit or (find_unit(self.path) if self.path else "")
+    def last_units(self) -> tuple[str, ...]:
+        return self.units or ((find_unit(self.path),) if self.path else ())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,7 +204,7 @@ def _check_any_fault(holds: Holds, gap: Gap) -> str:
 
 def _check_unit(holds: Holds, gap: Gap) -> str:
     unit = gap.record.unit
-    places = {unit, *holds.moves.get(unit, ()), gap.last_unit} - {""}
+    places = {unit, *holds.moves.get(unit, ()), *gap.last_units} - {""}
     fault = next((p for p in holds.faults if any(may_hide(p, place, holds.built) for place in places)), None)
     if fault is None:
         return ""

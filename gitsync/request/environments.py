@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from gitsync.catalog.type_words import format_short_key
 from gitsync.manifests.repeats import is_built, is_same
-from gitsync.manifests.units import find_unit_name
+from gitsync.manifests.units import find_parts, find_unit_name
 from gitsync.model.gvk import Key
 from gitsync.model.problem import Level, Problem
 from gitsync.model.resource import Prepared, Resource
@@ -114,7 +114,7 @@ def _group(names: Iterable[str], rivals: _Rivals) -> list[frozenset[str]]:
 
 
 def _make_problem(unit: Unit, rivals: Mapping[str, Prepared], chosen: set[str]) -> Problem:
-    example = next(iter(rivals.values()))
+    example, parts = next(iter(rivals.values())), find_parts(unit.contents)
     what = example.arm_id or format_short_key(example.key)
     winner = next((name for name in sorted(rivals) if name in chosen), None)
     if winner is not None:
@@ -127,7 +127,9 @@ def _make_problem(unit: Unit, rivals: Mapping[str, Prepared], chosen: set[str]) 
         )
         code, level = "UnitsConflict", Level.ERROR
         hint = f"Set --path {unit.name}, name the unit under `units` in gitsync.yaml, or give them different names."
-    return Problem(code=code, message=message, hint=hint, level=level, path=unit.file, line=1, unit=unit.name)
+    return Problem(
+        code=code, message=message, hint=hint, level=level, path=unit.file, line=1, unit=unit.name, parts=parts
+    )
 
 
 def _enumerate(names: Sequence[str]) -> str:

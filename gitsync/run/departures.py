@@ -27,11 +27,11 @@ MOST_REVISIONS = 50
 
 
 class _LastManifest(NamedTuple):
-    """The last manifest of a resource: its policy (None for an unknown one), its file and its unit."""
+    """The last manifest of a resource: its policy (None for an unknown one), its file and its units."""
 
     policy: Policy | None = None
     path: str = ""
-    unit: str = ""
+    units: tuple[str, ...] = ()
 
 
 def find_departures(
@@ -47,7 +47,7 @@ def find_departures(
 
 def _make_departure(source: Checkout, record: Record, last: _LastManifest) -> Departure:
     reason = _explain_removal(source, record, last)
-    return Departure(policy=last.policy, path=last.path, unit=last.unit, reason=reason)
+    return Departure(policy=last.policy, path=last.path, units=last.units, reason=reason)
 
 
 def _find_last_manifests(
@@ -81,16 +81,16 @@ def _read_last_manifests(
 ) -> dict[Key, _LastManifest]:
     manifests = read_manifests(contents.files, namespace=namespace, units=contents.units)
     default = Policy(config.default_policy)
-    return {
-        one.key: _LastManifest(find_policy(one, manifests.namespaces, default), one.source.path, find_unit_name(one))
-        for one in manifests.resources
-        if one.key in removed
-    }
+    found: dict[Key, _LastManifest] = {}
+    for one in (one for one in manifests.resources if one.key in removed):
+        units = (*(found[one.key].units if one.key in found else ()), find_unit_name(one))
+        found[one.key] = _LastManifest(find_policy(one, manifests.namespaces, default), one.source.path, units)
+    return found
 
 
 def _explain_removal(source: Checkout, record: Record, last: _LastManifest) -> str:
     """A sentence for people; the plain one if nothing more is known."""
-    path, unit = last.path, last.unit or record.unit
+    path, unit = last.path, last.units[0] if last.units else record.unit
     if unit and not is_inside(unit, source.wanted.path):
         return f"Removed from git: its folder {unit} is not in --path {source.wanted.path}."
     if path in source.ignored:

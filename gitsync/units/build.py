@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from gitsync.errors import SourceError
 from gitsync.manifests.origins import list_origins
-from gitsync.manifests.units import SUFFIXES
+from gitsync.manifests.units import SUFFIXES, find_parts
 from gitsync.manifests.yaml_documents import read_documents
 from gitsync.model.problem import Level, Problem
 from gitsync.model.unit import Unit, UnitKind
@@ -133,7 +133,12 @@ def _make_problems(
     with suppress(SourceError):  # all at once; what is too much for that is read unit by unit
         reader.tree.read(sorted({path for paths in below.values() for path in paths}))
     return tuple(
-        replace(_locate(error.problem, reader), level=_find_level(below[name], reader.tree), unit=unit.name)
+        replace(
+            _locate(error.problem, reader),
+            level=_find_level(below[name], reader.tree),
+            unit=unit.name,
+            parts=find_parts(reader.list_reachable(unit.file)),
+        )
         for name, (unit, error) in failed.items()
     )
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import posixpath
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from gitsync.errors import SourceError
+from gitsync.problems.suggest import suggest
 from gitsync.units.kustomization import (
     BASES,
     NAMES,
@@ -25,12 +26,27 @@ from gitsync.units.tree import SourceTree, find_folder
 from gitsync.units.unbuildable import UnbuildableError
 
 
+def find_kustomizations(paths: Iterable[str]) -> tuple[str, ...]:
+    """The kustomization of each folder that has one, sorted."""
+    found: dict[str, str] = {}
+    for path in paths:
+        folder, _, name = path.rpartition("/")
+        if name in NAMES and (folder not in found or _rank(path) < _rank(found[folder])):
+            found[folder] = path
+    return tuple(sorted(found.values()))
+
+
+def _rank(path: str) -> int:
+    return NAMES.index(path.rpartition("/")[2])
+
+
 @dataclass(slots=True)
 class KustomizationReader:
     """Reads each kustomization of a source once. Mutable: it keeps what it has read."""
 
     tree: SourceTree
     _sorted: list[str] = field(default_factory=list)
+    _folders: dict[str, str] = field(default_factory=dict)
     _known: dict[str, Kustomization | UnbuildableError] = field(default_factory=dict)
 
     def read(self, path: str) -> Kustomization:
@@ -72,9 +88,24 @@ class KustomizationReader:
             if each not in reached:
                 reached.add(each)
                 files |= {each, *self.list_files(each)}
-                targets = (resolve(find_folder(each), name) for name in self.list_names(each))
-                pending += [base for target in targets if (base := self.find_in(target))]
+                pending += self.list_likely_bases(each)
         return frozenset(files)
+
+    def list_likely_bases(self, path: str) -> Iterator[str]:
+        """The kustomizations that one is built on, or would be without a slip in their names."""
+        for text in self.list_names(path):
+            target = resolve(find_folder(path), text)
+            base = self.find_in(target)
+            if base is not None:
+                yield base
+            elif target not in self.tree.paths and (near := self._find_near(target)):
+                yield near
+
+    def _find_near(self, folder: str) -> str | None:
+        if not self._folders:
+            self._folders.update({find_folder(path): path for path in find_kustomizations(self.tree.paths)})
+        near = suggest(folder, (other for other in self._folders if _is_beside(other, folder)))
+        return None if near is None else self._folders[near]
 
     def list_names(self, path: str) -> tuple[str, ...]:
         """What a kustomization names as files and folders to build on; a guess if it cannot be read."""
@@ -115,6 +146,12 @@ class KustomizationReader:
                 line=reference.line,
             )
         return base
+
+
+def _is_beside(folder: str, other: str) -> bool:
+    """Tell whether two folders have the same parent or the same name."""
+    (parent, _, name), (other_parent, _, other_name) = folder.rpartition("/"), other.rpartition("/")
+    return parent == other_parent or name == other_name
 
 
 def find_inputs(start: str, reader: KustomizationReader) -> tuple[str, ...]:

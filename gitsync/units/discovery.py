@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from gitsync.config.config_file import FILE_NAME
 from gitsync.errors import SourceError
 from gitsync.model.unit import Unit, UnitEntry, UnitKind, UnitOptions
-from gitsync.units.closure import KustomizationReader
-from gitsync.units.roots import find_kustomizations, find_roots
+from gitsync.units.closure import KustomizationReader, find_kustomizations
+from gitsync.units.roots import find_roots
 from gitsync.units.tree import find_folder, list_folders
 
 ROOT = "."

@@ -37,7 +37,7 @@ _NO_PATHS = frozenset(
     }
 )  # fmt: skip
 _LARGEST = 1_000_000
-_WORD = re.compile(r"""^\s*(?:-\s*)+["']?([^\s"'#:]+)["']?\s*$""", re.MULTILINE)
+_WORD = re.compile(r"""[^\s"'\[\]{},:#]+""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +114,8 @@ def _list_scalars(node: Any, visited: set[int]) -> Iterator[Any]:
 
 
 def guess_references(content: bytes) -> tuple[str, ...]:
-    """The entries of lists in a kustomization that cannot be read."""
-    return tuple(_WORD.findall(content[:_LARGEST].decode("utf-8", "replace")))
+    """Everything in a kustomization that cannot be read that may be the path of a base or a file."""
+    return tuple(dict.fromkeys(_WORD.findall(content[:_LARGEST].decode("utf-8", "replace"))))
 
 
 def resolve(folder: str, text: str) -> str:

@@ -3,8 +3,8 @@
 import pytest
 from trees import MemoryTree
 
-from gitsync.units.closure import KustomizationReader
-from gitsync.units.roots import find_kustomizations, find_roots
+from gitsync.units.closure import KustomizationReader, find_kustomizations
+from gitsync.units.roots import find_roots
 
 K = "kustomization.yaml"
 
@@ -29,6 +29,7 @@ def roots(files):
         ({"a": "resources: [.]"}, ["a"], "one that names itself"),
         ({"base": "{}", "prod": "resources: [../bsae]"}, ["prod"], "a slip does not make its base a root"),
         ({"base": "{}", "prod": "resources:\n- ../base\n  namePrefix: ["}, ["prod"], "nor does a syntax error"),
+        ({"base": "{}", "prod": "resources: [../base"}, ["prod"], "in any style"),
         ({"base": "{}", "prod": "resources: [../base, 'https://x/y']"}, ["prod"], "nor a remote file") ,
         ({"base": "{}", "prod": "resources: [../elsewhere]"}, ["base", "prod"], "another name is no slip"),
     ],
