@@ -37,6 +37,7 @@ _NO_PATHS = frozenset(
     }
 )  # fmt: skip
 _LARGEST = 1_000_000
+_MOST_GUESSES = 1000  # each is compared with names of folders
 _WORD = re.compile(r"""[^\s"'\[\]{},:#]+""")
 
 
@@ -115,7 +116,8 @@ def _list_scalars(node: Any, visited: set[int]) -> Iterator[Any]:
 
 def guess_references(content: bytes) -> tuple[str, ...]:
     """Everything in a kustomization that cannot be read that may be the path of a base or a file."""
-    return tuple(dict.fromkeys(_WORD.findall(content[:_LARGEST].decode("utf-8", "replace"))))
+    words = _WORD.findall(content[:_LARGEST].decode("utf-8", "replace"))
+    return tuple(dict.fromkeys(words))[:_MOST_GUESSES]
 
 
 def resolve(folder: str, text: str) -> str:

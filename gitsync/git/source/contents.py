@@ -23,6 +23,7 @@ from gitsync.git.source.selection import (
     select_manifests,
     select_visible,
     warn_skipped,
+    warn_too_large,
 )
 from gitsync.manifests.units import SUFFIXES
 from gitsync.model.problem import Level, Problem
@@ -153,14 +154,19 @@ def _choose(listing: SourceListing, wanted: Wanted, settings: SourceFile | None)
     reader = KustomizationReader(source_files)
     unit_entries = _find_unit_entries(wanted, settings)
     units = find_units(tuple(by_path), reader, path=wanted.path, entries=unit_entries)
-    manifests = select_manifests(by_path[path] for path in units.plain)
+    plain = select_manifests(by_path[path] for path in units.plain)
+    manifests = tuple(entry for entry in plain if entry.size <= wanted.budget.file)
     check_budget(manifests, wanted.budget)
     return _Choice(
         manifests=manifests,
         units=units,
         source_files=source_files,
         reader=reader,
-        problems=(*warn_skipped(visible), *_find_missing_units(source_files, unit_entries)),
+        problems=(
+            *warn_skipped(visible),
+            *warn_too_large(plain, wanted.budget),
+            *_find_missing_units(source_files, unit_entries),
+        ),
         ignored=ignored(entries, visible, wanted.without),
     )
 
