@@ -13,7 +13,7 @@ from gitsync.units.closure import KustomizationReader
 
 def find_roots(kustomizations: Sequence[str], reader: KustomizationReader) -> tuple[str, ...]:
     """Those of `kustomizations` that no other one of them is built on, sorted; of a circle, the first."""
-    bases = {path: set(reader.list_likely_bases(path)) - {path} for path in kustomizations}
+    bases = _find_bases(kustomizations, reader)
     claimed = {base for found in bases.values() for base in found}
     roots = [path for path in kustomizations if path not in claimed]
     covered = _find_covered(roots, bases)
@@ -22,6 +22,17 @@ def find_roots(kustomizations: Sequence[str], reader: KustomizationReader) -> tu
             roots.append(path)
             covered |= _find_covered([path], bases)
     return tuple(sorted(roots))
+
+
+def _find_bases(kustomizations: Iterable[str], reader: KustomizationReader) -> Mapping[str, set[str]]:
+    """What each is built on; also of bases that are not among them, such as ignored ones."""
+    pending, bases = list(kustomizations), dict[str, set[str]]()
+    while pending:
+        path = pending.pop()
+        if path not in bases:
+            bases[path] = set(reader.list_likely_bases(path)) - {path}
+            pending.extend(bases[path])
+    return bases
 
 
 def _find_covered(roots: Iterable[str], bases: Mapping[str, set[str]]) -> set[str]:

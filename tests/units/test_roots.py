@@ -38,6 +38,13 @@ def test_roots(files, expected, why):
     assert roots(files) == expected, why
 
 
+def test_a_base_of_a_base_that_is_not_looked_at_is_part_of_it_too():
+    """`.gitsyncignore` may exclude a base, which does not make what that is built on a root."""
+    files = {"prod/" + K: "resources: [../hidden]", "hidden/" + K: "resources: [../base]", "base/" + K: "{}"}
+    reader = KustomizationReader(MemoryTree(files))
+    assert find_roots(["base/" + K, "prod/" + K], reader) == ("prod/" + K,)
+
+
 @pytest.mark.parametrize(
     ("paths", "expected", "why"),
     [
