@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gitsync.errors import SourceError
+from gitsync.errors import ConfigError, SourceError
 from gitsync.git.source.checkout import open_checkout
 from gitsync.git.source.contents import Wanted, read_contents
 from gitsync.git.source.worktree import FolderListing
@@ -132,3 +132,46 @@ def test_without_a_tool_only_manifests_of_aso_matter(tree, monkeypatch, mentions
 def test_a_file_that_an_ignore_file_names_is_known(tree):
     with open_checkout(str(tree.path), path="apps") as found:
         assert found.ignored == ("apps/base/b.yaml", "apps/base/kustomization.yaml")
+
+
+@pytest.mark.parametrize(
+    ("unit", "said", "why"),
+    [
+        ("{path: apps/plain}", "", "a folder that is there"),
+        ("{path: apps/nowhere}", "there is no folder apps/nowhere in the source", "a folder that is not"),
+        (
+            "{path: apps/plain, kind: kustomization}",
+            "there is no kustomization in the folder apps/plain",
+            "a folder without a kustomization",
+        ),
+    ],
+)
+@pytest.mark.parametrize("ref", [None, "main"])
+def test_a_unit_of_gitsync_yaml_that_is_not_there_is_an_error(tree, ref, unit, said, why):
+    tree.put("gitsync.yaml", f"namespace: team\nunits:\n- {unit}\n")
+    tree.commit()
+    with open_checkout(str(tree.path), ref=ref, path="apps") as found:
+        problems = [(one.code, one.path, one.line) for one in found.problems]
+        assert problems == ([("UnitNotFound", "gitsync.yaml", 3)] if said else []), why
+        assert all(said in one.message for one in found.problems)
+
+
+def test_units_are_those_of_the_revision(tree):
+    before = tree.git("rev-parse", "HEAD")
+    tree.put("gitsync.yaml", "units:\n- {path: apps/prod, kind: folder}\n")
+    tree.commit()
+    with open_checkout(str(tree.path), path="apps") as found:
+        assert list(found.files) == [
+            "apps/plain/m.yaml",
+            "apps/prod/kustomization.yaml",
+            "apps/prod/p.yaml",
+            "apps/rg.yaml",
+        ]
+        earlier = found.contents_at(before)
+        assert earlier is not None
+        assert list(earlier.files) == ["apps/plain/m.yaml", "apps/prod/kustomization.yaml", "apps/rg.yaml"]
+        tree.put("gitsync.yaml", "units: [a]\n")
+        broken = tree.commit()
+        assert found.contents_at(broken) is None, "units that are not known are no units"
+    with pytest.raises(ConfigError, match=r"gitsync\.yaml:1: units\[0\]"):
+        open_checkout(str(tree.path))

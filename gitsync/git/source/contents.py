@@ -27,13 +27,12 @@ from gitsync.git.source.selection import (
 )
 from gitsync.manifests.units import SUFFIXES
 from gitsync.model.problem import Level, Problem
-from gitsync.model.unit import Unit, UnitEntry
+from gitsync.model.unit import Unit, UnitEntry, UnitKind
 from gitsync.units.build import build_units
 from gitsync.units.build import list_inputs as list_unit_inputs
 from gitsync.units.builds import Builds
 from gitsync.units.closure import KustomizationReader
 from gitsync.units.discovery import FoundUnits, find_units
-from gitsync.units.tree import is_below
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,18 +164,26 @@ def _choose(listing: SourceListing, wanted: Wanted, settings: SourceFile | None)
         problems=(
             *warn_skipped(visible),
             *warn_too_large(plain, wanted.budget),
-            *_find_missing_units(source_files, unit_entries),
+            *_find_missing_units(reader, unit_entries),
         ),
         ignored=ignored(entries, visible, wanted.without),
     )
 
 
-def _find_missing_units(source_files: _SourceFiles, entries: Iterable[UnitEntry]) -> Iterator[Problem]:
-    """An error for each unit of gitsync.yaml whose folder does not exist."""
+def _find_missing_units(reader: KustomizationReader, entries: Iterable[UnitEntry]) -> Iterator[Problem]:
+    """An error for each unit of gitsync.yaml whose folder, or whose kustomization, does not exist."""
     for entry in entries:
-        if not any(is_below(path, entry.path) for path in source_files.paths):
-            message = f"units: path: there is no folder {entry.path} in the source."
-            yield Problem(code="UnitNotFound", message=message, hint="Fix the path.", path=FILE_NAME, line=entry.line)
+        missing = "" if reader.list_below(entry.path) else "folder"
+        if entry.kind is UnitKind.KUSTOMIZATION and reader.find_in(entry.path) is None:
+            missing = missing or "kustomization in the folder"
+        if missing:
+            yield Problem(
+                code="UnitNotFound",
+                message=f"units: path: there is no {missing} {entry.path or '.'} in the source.",
+                hint="Fix the path, or remove the unit.",
+                path=FILE_NAME,
+                line=entry.line,
+            )
 
 
 def _find_unit_entries(wanted: Wanted, settings: SourceFile | None) -> tuple[UnitEntry, ...]:
