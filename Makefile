@@ -9,7 +9,8 @@ READY := $(VENV)/.ready
 PYTHON ?= $(firstword $(foreach name,python3.14 python3.13 python3.12 python3.11,\
 	$(shell $(name) -c 'import ensurepip, venv' 2>/dev/null && echo $(name))) python3)
 
-TEST_ARGS ?= -n auto
+# A worker takes tests of one file together, so that they share what the file sets up.
+TEST_ARGS ?= -n auto --dist worksteal
 FUZZ_SECONDS ?= 60
 
 .DEFAULT_GOAL := help

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,6 +24,7 @@ from gitsync.redaction import Redactions
 from gitsync.report.masked import mask_problem
 from gitsync.request.credential_choice import choose_offline
 from gitsync.run.environments import EnvironmentSet, drop_units, join_sets, prepare_separately
+from gitsync.run.missing_values import warn_missing_values
 from gitsync.run.prepare import coverage_of, prepare_resources, read_selected_manifests
 
 READING = (
@@ -50,7 +52,8 @@ ANY_SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
 class Offline:
     """The desired state of a source. `everything` has all resources, `environments` the same in sets, each without
     units that stand for the same resources as others in it, `prepared` those that the settings select, `problems` those
-    of the selected resources and of the files, in the order of the files; `coverage` what was read.
+    of the selected resources and of the files, in the order of the files; `coverage` what was read. `revision` is that
+    of a named ref, None for a folder; paths of files are relative to `root`, inside the repository.
     """
 
     catalog: Catalog
@@ -59,15 +62,17 @@ class Offline:
     prepared: tuple[Prepared, ...]
     problems: tuple[Problem, ...]
     coverage: Coverage
+    revision: str | None
+    root: str
 
     @property
     def has_errors(self) -> bool:
         return any(problem.is_error for problem in self.problems)
 
 
-def read_offline(config: Config, redactions: Redactions) -> Offline:
-    """Read and prepare SOURCE; secrets are masked in problems. SourceError if it cannot be read, or if --only matches
-    no resource.
+def read_offline(config: Config, redactions: Redactions, *, looks_for_values: bool = False) -> Offline:
+    """Read and prepare SOURCE; secrets are masked in problems. `looks_for_values` warns of Secrets and config maps that
+    no source has. SourceError if SOURCE cannot be read, or if --only matches no resource.
     """
     status_dir = Path(config.status_dir) if config.status_dir else None
     access = GitAccess(token=config.git_token, username=config.git_username, timeout=config.git_timeout)
@@ -101,7 +106,10 @@ def read_offline(config: Config, redactions: Redactions) -> Offline:
     everything, manifests = joined.prepared, joined.manifests
     selected = _select(everything, config)
     file_problems = _mask_problems((*source.problems, *manifests.problems), redactions)
-    problems = (*file_problems, *(problem for one in selected for problem in one.problems))
+    missing: tuple[Problem, ...] = ()
+    if looks_for_values:
+        missing = warn_missing_values(selected, everything, manifests, config, os.environ)
+    problems = (*file_problems, *(problem for one in selected for problem in one.problems), *missing)
     return Offline(
         catalog=catalog,
         everything=everything,
@@ -109,6 +117,8 @@ def read_offline(config: Config, redactions: Redactions) -> Offline:
         prepared=selected,
         problems=tuple(sorted(problems, key=lambda problem: problem.order)),
         coverage=coverage_of(source.files, source.ignored, manifests),
+        revision=source.revision,
+        root=source.root,
     )
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import shutil
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TextIO
@@ -54,29 +54,40 @@ _FORMS: Mapping[str, tuple[str, Callable[[Report], str]]] = {
 
 
 def tell(report: Report, config: Config, variables: Mapping[str, str], *, verbose: bool = False) -> None:
+    """Write the report of a run to every place that the settings and the pipeline require, as `publish` does."""
+
+    def render_text(report: Report) -> str:
+        return text.render(report, width=find_terminal_width(), colour=use_colour(config), verbose=verbose)
+
+    publish(report, config, variables, {"text": render_text})
+
+
+def publish(
+    report: Report,
+    config: Config,
+    variables: Mapping[str, str],
+    forms: Mapping[str, Callable[[Report], str]],
+    *,
+    files: Collection[str] = REPORT_OUTPUTS,
+) -> None:
     """Write a report to every place that the settings and the pipeline require. `variables` is the environment, which
-    identifies the pipeline.
+    identifies the pipeline. `forms` renders some values of --output in another way than usual; `files` are the forms
+    that --report writes.
 
     PublishError if the folder of --report cannot be written.
     """
+    renderers = {output: render for output, (_, render) in _FORMS.items()} | dict(forms)
     try:
         _summarise(report, variables)
         if config.report_dir:
-            write_report(report, config.report_dir)
+            wanted = {name: renderers[output] for output, (name, _) in _FORMS.items() if output in files}
+            write_report(report, config.report_dir, wanted)
     finally:  # last, since stdout may be closed early
-        print_report(report, config, verbose=verbose)
+        printed = renderers[config.output](report)
+        # The CSS of a page may have lines that look like commands; a page goes to a file, and no log shows it.
+        print(printed if config.output == "html" else neutralize(printed), end="")
         # Keep machine-readable output on stdout free of anything else.
         print_annotations(report, variables, sys.stdout if config.output == "text" else sys.stderr)
-
-
-def print_report(report: Report, config: Config, *, verbose: bool = False) -> None:
-    """Print a report in the form of `--output`."""
-    if config.output == "text":
-        printed = text.render(report, width=find_terminal_width(), colour=use_colour(config), verbose=verbose)
-    else:
-        printed = _FORMS[config.output][1](report)
-    # The CSS of a page may have lines that look like commands; a page goes to a file, and no log shows it.
-    print(printed if config.output == "html" else neutralize(printed), end="")
 
 
 def print_annotations(report: Report, variables: Mapping[str, str], stream: TextIO) -> None:
@@ -100,11 +111,13 @@ def _summarise(report: Report, variables: Mapping[str, str]) -> None:
         logger.warning("Cannot write the job summary: {}", error.strerror)
 
 
-def write_report(report: Report, folder: str) -> None:
-    """Write the report's files into a folder, which is created if it is missing. PublishError if that fails."""
+def write_report(report: Report, folder: str, files: Mapping[str, Callable[[Report], str]]) -> None:
+    """Write a report's files into a folder, which is created if it is missing: `files` maps the name of each to the
+    function that renders it. PublishError if that fails.
+    """
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)
-        for name, render in _FORMS.values():
+        for name, render in files.items():
             (Path(folder) / name).write_text(render(report), encoding="utf-8")
     except OSError as error:
         raise PublishError(

@@ -1,12 +1,14 @@
 """Show every problem of the manifests: what is wrong, where, and how to fix it. Offline.
 
-Exits 0 if there is no error, else 1; with --strict, warnings count as errors.
+Exits 0 if there is no error, else 1; with --strict, warnings count as errors. In a pipeline, the problems are also
+annotations and a summary of the job.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 from collections.abc import Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -14,12 +16,14 @@ from typing import TYPE_CHECKING
 from gitsync.cli.offline import READING
 from gitsync.cli.verbose import add_verbose, list_left_out
 from gitsync.config.config import Config
+from gitsync.model.clock import format_rfc3339
 
 if TYPE_CHECKING:
     from gitsync.cli.offline import Offline
+    from gitsync.model.report import Report
 
-SETTINGS = (*READING, "strict", "output")
-OUTPUTS = ("text", "json")
+SETTINGS = (*READING, "strict", "secret_sources", "secrets_folder", "config_maps_folder", "output", "report_dir")
+OUTPUTS = ("text", "json", "markdown", "junit", "sarif")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,16 +33,40 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, config: Config) -> int:
     """Print the problems and return the exit code."""
+    from gitsync.arm.clock import SystemClock
     from gitsync.cli.offline import read_offline
-    from gitsync.logging import neutralize
+    from gitsync.cli.output import publish
 
-    offline = read_offline(config, options.redactions)
-    if config.output == "json":
-        print(neutralize(json.dumps(_build_document(offline), indent=2)))
-    else:
-        print(neutralize("\n".join(_format_lines(offline, config))))
+    clock = SystemClock()
+    started = clock.now()
+    offline = read_offline(config, options.redactions, looks_for_values=True)
+    code = 1 if offline.has_errors or (config.strict and offline.problems) else 0
+    report = _make_report(offline, code, format_rfc3339(started), format_rfc3339(clock.now()))
+    forms = {
+        "text": lambda _: "\n".join((*_format_lines(offline, config), "")),
+        "json": lambda _: json.dumps(_build_document(offline), indent=2) + "\n",
+    }
+    publish(report, config, os.environ, forms, files=OUTPUTS)
     list_left_out(options, config, offline.coverage)
-    return 1 if offline.has_errors or (config.strict and offline.problems) else 0
+    return code
+
+
+def _make_report(offline: Offline, code: int, started: str, finished: str) -> Report:
+    """The problems as a report, for the forms that hosts and pipelines read."""
+    from gitsync.model.report import Report, RequestCounts
+
+    return Report(
+        command="validate",
+        revision=offline.revision,
+        started=started,
+        finished=finished,
+        exit_code=code,
+        requests=RequestCounts(),
+        problems=offline.problems,
+        results=(),
+        root=offline.root,
+        coverage=offline.coverage,
+    )
 
 
 def _format_lines(offline: Offline, config: Config) -> Iterator[str]:
@@ -54,33 +82,26 @@ def _format_lines(offline: Offline, config: Config) -> Iterator[str]:
 
 def _format_summary(offline: Offline) -> str:
     from gitsync.report.coverage import format_left_out
-    from gitsync.report.headline import format_plural
+    from gitsync.report.headline import format_plural, format_problem_counts
 
     scope = f"{format_plural(len(offline.prepared), 'resource')} in {format_plural(offline.coverage.files, 'file')}"
     left_out = "".join(f"; {part}" for part in format_left_out(offline.coverage))
     if not offline.prepared and not offline.problems:
         return f"{scope}: nothing to validate{left_out}. Check SOURCE and --path."
-    counts = _count_problems(offline)
-    count_texts = [format_plural(count, noun) for noun, count in counts.items() if count]
-    return f"{scope}: {' and '.join(count_texts) or 'no problems'}{left_out}."
-
-
-def _count_problems(offline: Offline) -> dict[str, int]:
-    errors = sum(problem.is_error for problem in offline.problems)
-    return {"error": errors, "warning": len(offline.problems) - errors}
+    return f"{scope}: {format_problem_counts(offline.problems)}{left_out}."
 
 
 def _build_document(offline: Offline) -> dict[str, object]:
     from gitsync.report.coverage import build_coverage
     from gitsync.report.json import build_problem
 
-    counts = _count_problems(offline)
+    errors = sum(problem.is_error for problem in offline.problems)
     return {
         "resources": len(offline.prepared),
         "files": offline.coverage.files,
         "passedOver": sum(offline.coverage.passed_over.values()),
         "coverage": build_coverage(offline.coverage),
-        "errors": counts["error"],
-        "warnings": counts["warning"],
+        "errors": errors,
+        "warnings": len(offline.problems) - errors,
         "problems": [build_problem(problem) for problem in offline.problems],
     }

@@ -8,24 +8,26 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
 from gitsync.manifests.credential_secret import CERTIFICATE
+from gitsync.manifests.helm_charts import ChartTemplates, find_templates, report_templates
 from gitsync.manifests.list_items import split_list
 from gitsync.manifests.metadata import Header, is_object, read_header
 from gitsync.manifests.origins import Origins
 from gitsync.manifests.recognition import is_ours
 from gitsync.manifests.repeats import is_built_unit
 from gitsync.manifests.sops_documents import CIPHERTEXT, ENCRYPTED, find_encrypted
+from gitsync.manifests.syntax_errors import may_be_object, may_be_ours
 from gitsync.manifests.units import SUFFIXES
 from gitsync.manifests.unread_documents import Leftover, find_hidden, find_misspelt_fields, pass_over, reject
 from gitsync.manifests.yaml_documents import Document, read_documents
-from gitsync.model.export import Address, Holder
+from gitsync.model.export import OWNER, Address, Holder
 from gitsync.model.gvk import Key
-from gitsync.model.manifests import Manifests, UnreadDocument
+from gitsync.model.manifests import DeclaredObject, Manifests, UnreadDocument
 from gitsync.model.problem import Level, Problem, SourceLocation
 from gitsync.model.resource import Resource
 from gitsync.model.secret import Secret
@@ -35,6 +37,7 @@ from gitsync.problems.field_path import FieldPath, format_field
 MAX_PROBLEMS = 1000
 """Of one file, but for those of resources: a file may have a million documents."""
 
+UNPARSED = "text that is not YAML"
 MAPPING = "Write one `key: value` per line."
 REFER = "Move them to a Secret, encrypt it, and reference it."
 KEEP_ONE = "Remove one of them; until then the first is used."
@@ -50,11 +53,22 @@ def read_manifests(
     Documents that SOPS encrypted stay encrypted.
     """
     sorter = _Sorter(namespace)
-    for path in sorted(files):
-        unit = (units or {}).get(path)
-        if unit is not None or path.endswith(SUFFIXES):
-            sorter.read(path, files[path], unit)
+    units = units or {}
+    readable = {path for path in files if path in units or path.endswith(SUFFIXES)}
+    templates = find_templates(readable)
+    sorter.account_for(report_templates(templates, files))
+    for path in sorted(readable - templates.keys()):
+        sorter.read(path, files[path], units.get(path))
     return sorter.done()
+
+
+def _weigh_problems(problems: Sequence[Problem], text: bytes) -> tuple[Problem, ...]:
+    """The problems of a file that does not parse: warnings if nothing in it is for gitsync, and none if it has no
+    object of Kubernetes at all.
+    """
+    if may_be_ours(text):
+        return tuple(problems)
+    return tuple(replace(one, level=Level.WARNING) for one in problems) if may_be_object(text) else ()
 
 
 def _make_too_many(path: str, line: int) -> Problem:
@@ -71,6 +85,7 @@ class _Sorter:
     config_maps: dict[tuple[str, str], Mapping[str, str]] = field(default_factory=dict)
     secrets: dict[tuple[str, str], Mapping[str, Secret]] = field(default_factory=dict)
     encrypted: dict[Address, Document] = field(default_factory=dict)
+    declared: dict[Address, DeclaredObject] = field(default_factory=dict)
     sealed: list[Document] = field(default_factory=list)
     namespaces: dict[str, Mapping[str, str]] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
@@ -90,10 +105,14 @@ class _Sorter:
 
     def sort(self, path: str, content: bytes) -> None:
         contents, before = read_documents(path, content), len(self.problems)
-        for problem in contents.problems[:MAX_PROBLEMS]:
+        problems = _weigh_problems(contents.problems, content)
+        if contents.problems and not problems:
+            line = contents.problems[0].line
+            self.unread.append(UnreadDocument(source=SourceLocation(path, line), form=UNPARSED))
+        for problem in problems[:MAX_PROBLEMS]:
             self.reject_text(problem)
-        if len(contents.problems) > MAX_PROBLEMS:
-            self.reject_text(_make_too_many(path, contents.problems[MAX_PROBLEMS].line))
+        if len(problems) > MAX_PROBLEMS:
+            self.reject_text(_make_too_many(path, problems[MAX_PROBLEMS].line))
             return
         for single in chain.from_iterable(map(split_list, contents.documents)):
             if len(self.problems) - before >= MAX_PROBLEMS:
@@ -127,7 +146,7 @@ class _Sorter:
         self.problems.append(problem)
         self.unread.append(UnreadDocument(source=SourceLocation(problem.path, problem.line), is_rejected=True))
 
-    def account_for(self, leftover: Leftover) -> None:
+    def account_for(self, leftover: Leftover | ChartTemplates) -> None:
         self.problems.extend(leftover.problems)
         self.unread.extend(leftover.unread)
 
@@ -195,18 +214,19 @@ class _Sorter:
         place = (header.gvk.kind, header.namespace, header.name)
         if self.is_repeat(place, objects.get(place[1:]), data):
             return
-        if self.is_first(document, header):
+        if self.declare(document, header):
             objects[place[1:]] = data
             self.keepers[place] = self.unit
 
     def keep_encrypted(self, document: Document, header: Header, holder: Holder) -> None:
-        if self.is_first(document, header):
+        if self.declare(document, header, owner=header.annotations.get(OWNER, "")):
             self.encrypted[Address(holder, header.namespace, header.name)] = document
 
-    def is_first(self, document: Document, header: Header) -> bool:
-        holder, place = Holder(header.gvk.kind), (header.namespace, header.name)
-        plain = self.secrets if holder is Holder.SECRET else self.config_maps
-        if place not in plain and Address(holder, *place) not in self.encrypted:
+    def declare(self, document: Document, header: Header, owner: str = "") -> bool:
+        """Note an object, unless another document declares it already: then report the document, and return False."""
+        address = Address(Holder(header.gvk.kind), header.namespace, header.name)
+        if address not in self.declared:
+            self.declared[address] = DeclaredObject(source=SourceLocation(document.path, document.line()), owner=owner)
             return True
         message = f"{header.gvk.kind} {header.namespace}/{header.name} is declared twice."
         self.account_for(
@@ -220,6 +240,7 @@ class _Sorter:
             config_maps=self.config_maps,
             secrets=self.secrets,
             encrypted=find_encrypted(self.encrypted, self.sealed),
+            declared=self.declared,
             namespaces=self.namespaces,
             problems=tuple(sorted(self.problems, key=lambda p: p.order)),
             unread=tuple(sorted(self.unread, key=lambda one: one.source)),

@@ -14,6 +14,7 @@ from typing import Any
 
 import yaml
 
+from gitsync.manifests.syntax_errors import explain_json_fault, explain_yaml_fault, is_template
 from gitsync.manifests.yaml_scalars import TAG, format_key, resolve, resolve_tagged
 from gitsync.model.lines import Lines, LineTable, Step
 from gitsync.model.problem import Problem
@@ -31,6 +32,7 @@ SEPARATOR = re.compile(rb"^---[ \t]*(?:#[^\n]*)?\r?$", re.MULTILINE)
 CONTENT = re.compile(rb"(?:\A|[\r\n])(?:[^\S\r\n]+%|[^\S\r\n]*[^\s#%])")
 """Begins a line that is neither blank nor a comment nor a directive; those cannot stand alone."""
 MERGE = "<<"
+RENDER = "Render it, and commit the result. If it is not a manifest, add it to .gitsyncignore."
 
 # JSON is YAML, with one exception: characters beyond the basic plane, written as two escapes.
 SURROGATES = re.compile(rb"(?<!\\)((?:\\\\)*)\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})")
@@ -87,12 +89,19 @@ def read_documents(path: str, content: bytes) -> FileDocuments:
             for document in _parse(path, chunk, line):
                 contents.documents.append(document)  # one by one: those before a bad one count
         except Unreadable as error:
-            contents.problems += [*error.problems, _make_problem(path, error)]
+            problems = _make_template_problem if is_template(chunk) else _list_problems
+            contents.problems += problems(path, error)
     return contents
 
 
-def _make_problem(path: str, error: Unreadable) -> Problem:
-    return Problem(code=error.code, message=error.message, hint=error.hint, path=path, line=error.line)
+def _list_problems(path: str, error: Unreadable) -> list[Problem]:
+    problem = Problem(code=error.code, message=error.message, hint=error.hint, path=path, line=error.line)
+    return [*error.problems, problem]
+
+
+def _make_template_problem(path: str, error: Unreadable) -> list[Problem]:
+    message = "This is not YAML: it has {{ }} of Helm or another template tool."
+    return [Problem(code="Template", message=message, hint=RENDER, path=path, line=error.line)]
 
 
 def _join_surrogates(pair: re.Match[bytes]) -> bytes:
@@ -118,19 +127,12 @@ def _parse(path: str, chunk: bytes, before: int) -> Iterator[Document]:
             if isinstance(parser.get_event(), yaml.DocumentStartEvent):
                 yield _Builder(path, parser, before + 1).document(chunk)
     except yaml.MarkedYAMLError as error:
-        raise _make_syntax_error(error, before) from error
+        fault = (explain_json_fault(chunk) if path.endswith(".json") else None) or explain_yaml_fault(error, chunk)
+        raise Unreadable(fault.code, fault.message, before + fault.line, fault.hint) from error
     except yaml.reader.ReaderError as error:
         line = before + 1 + chunk.count(b"\n", 0, error.position)
         message = f"The file is not text in UTF-8: {error.reason}."
         raise Unreadable("InvalidText", message, line, "Save it as UTF-8.") from error
-
-
-def _make_syntax_error(error: yaml.MarkedYAMLError, before: int) -> Unreadable:
-    mark = error.problem_mark or error.context_mark
-    line = before + 1 + (mark.line if mark else 0)
-    reason = ", ".join(part for part in (error.context, error.problem) if part)
-    hint = "If the file is not a manifest, add it to .gitsyncignore."
-    return Unreadable("InvalidYaml", f"This is not YAML: {reason}.", line, hint)
 
 
 def _make_too_deep(line: int) -> Unreadable:

@@ -59,6 +59,14 @@ class Owner:
         return str(self.key) if self.agent == NAMELESS else f"{self.key}{_OF}{self.agent}"
 
 
+def is_owned_by(owner: str, key: Key) -> bool:
+    """Tell whether the text of an owner names a resource, whatever its agent. People own an object with the text ""."""
+    try:
+        return Owner.parse(owner).key == key
+    except ValueError:
+        return False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Export:
     """One object as a resource wants it: it replaces what stood there, data, annotations and labels alike.

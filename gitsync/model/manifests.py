@@ -25,6 +25,16 @@ class Encrypted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DeclaredObject:
+    """A Secret or a ConfigMap that a manifest declares. `owner` is the text of the resource that exported it, which the
+    sink `sops` writes into its encrypted manifests; "" for an object of people.
+    """
+
+    source: SourceLocation
+    owner: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UnreadDocument:
     """A document that did not become a resource: of a kind that is not for gitsync, or rejected with a problem.
 
@@ -47,6 +57,7 @@ class UnreadDocument:
 class Manifests:
     """Everything that was read. ConfigMaps and Secrets by (namespace, name), each a mapping of its keys;
     `namespaces` has the annotations of Namespace manifests by name. Encrypted objects are in `encrypted` only.
+    `declared` has all of these objects, encrypted or not.
 
     `problems` are those that belong to no resource, in the order of the files; a resource that was read has its own.
     `unread` are the documents that are not for gitsync and the rejected ones, in the order of the files. `elsewhere`
@@ -57,6 +68,7 @@ class Manifests:
     config_maps: Mapping[tuple[str, str], Mapping[str, str]] = field(default_factory=dict)
     secrets: Mapping[tuple[str, str], Mapping[str, Secret]] = field(default_factory=dict)
     encrypted: Mapping[Address, Encrypted] = field(default_factory=dict)
+    declared: Mapping[Address, DeclaredObject] = field(default_factory=dict)
     namespaces: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
     unread: tuple[UnreadDocument, ...] = ()

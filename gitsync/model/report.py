@@ -38,7 +38,7 @@ class Report:
     requested. `coverage` counts what was read of the source. `target` is what the run reads and writes to.
     """
 
-    command: str  # "sync" or "plan"
+    command: str  # "sync", "plan" or "validate"
     revision: str | None
     started: str
     finished: str

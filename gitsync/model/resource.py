@@ -71,4 +71,4 @@ class Prepared:
 
     @property
     def is_valid(self) -> bool:
-        return self.template is not None and not any(p.is_error for p in self.problems)
+        return self.template is not None and not any(p.is_error and p.invalidates for p in self.problems)

@@ -51,6 +51,7 @@ def make_plan(
     applies = _make_applies(prepared, records)
     problems = tuple(problems)
     invalid = [apply for apply in applies.values() if not apply.prepared.is_valid]
+    all_problems = (*problems, *(problem for apply in applies.values() for problem in apply.prepared.problems))
     named_ids = _find_named_ids(declared, records)
     holds = find_holds(declared, records, problems, around)
     keys = {one.key for one in declared}
@@ -59,7 +60,7 @@ def make_plan(
         applies=applies,
         prunes=_order_prunes(_make_prunes(removed, named_ids, departures or {}, holds), undeletable),
         problems=problems,
-        complete=not invalid and not any(problem.is_error for problem in problems),
+        complete=not invalid and not any(problem.is_error for problem in all_problems),
     )
 
 

@@ -14,13 +14,14 @@ from gitsync.problems.field_path import FieldPath, format_field
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One thing wrong with one field; `message` and `hint` are full sentences."""
+    """One thing wrong with one field; `message` and `hint` are full sentences. `invalidates` as in `Problem`."""
 
     code: str
     path: FieldPath
     message: str
     hint: str = ""
     level: Level = Level.ERROR
+    invalidates: bool = True
 
 
 def locate_finding(finding: Finding, resource: Resource) -> Problem:
@@ -33,6 +34,7 @@ def locate_finding(finding: Finding, resource: Resource) -> Problem:
         path=resource.source.path,
         line=find_line(finding.path, resource),
         field=format_field(finding.path),
+        invalidates=finding.invalidates,
     )
 
 

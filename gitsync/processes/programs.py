@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -17,7 +18,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
-from fnmatch import fnmatchcase
+from fnmatch import translate
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -79,10 +81,14 @@ _TABLE: Mapping[Program, _Row] = {
 
 def select_environment(program: Program, environment: Mapping[str, str]) -> dict[str, str]:
     """The variables of `environment` that a program gets."""
-    allowed = _TABLE[program].variables
-    return {
-        name: value for name, value in environment.items() if any(fnmatchcase(name, pattern) for pattern in allowed)
-    }
+    is_allowed = _compile_allowed(program).match
+    return {name: value for name, value in environment.items() if is_allowed(name)}
+
+
+@cache
+def _compile_allowed(program: Program) -> re.Pattern[str]:
+    """A pattern for the names of all variables that a program gets: a run starts git many times."""
+    return re.compile("|".join(translate(pattern) for pattern in _TABLE[program].variables))
 
 
 class Ended(NamedTuple):

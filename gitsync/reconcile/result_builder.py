@@ -13,7 +13,7 @@ from typing import Any
 from gitsync.diff.three_way import remove_secrets
 from gitsync.manifests.units import find_unit_name
 from gitsync.model.clock import format_rfc3339
-from gitsync.model.condition import Condition, ConditionStatus, Hold
+from gitsync.model.condition import Condition, ConditionStatus, Hold, Severity
 from gitsync.model.export import Address
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply, Node
@@ -102,6 +102,8 @@ def _is_fine(attempt: ReconciledAttempt, condition: Condition, verdict: Verdict,
         return condition.is_ready
     if attempt.stop and isinstance(attempt, ApplyAttempt) and attempt.prepared.is_watched:
         return False  # it does not exist, and this run will not make it
+    if attempt.stop and condition.severity is Severity.ERROR:
+        return False  # a sync would end with it as well
     return verdict not in _HINDERED
 
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
+from gitsync.model.problem import Problem
 from gitsync.model.report import Report
 from gitsync.model.result import Outcome, Result
 from gitsync.model.verdict import Action
@@ -30,6 +31,14 @@ def format_baseline_note(report: Report) -> str:
     if report.base is None:
         return ""
     return f"Compared with revision {shorten_revision(report.base)}, not with Azure."
+
+
+def format_problem_counts(problems: Iterable[Problem]) -> str:
+    """`2 errors and 1 warning`, or `no problems`."""
+    problems = tuple(problems)
+    errors = sum(problem.is_error for problem in problems)
+    counts = ((errors, "error"), (len(problems) - errors, "warning"))
+    return " and ".join(format_plural(count, noun) for count, noun in counts if count) or "no problems"
 
 
 def format_found(report: Report) -> str:

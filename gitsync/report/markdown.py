@@ -21,6 +21,7 @@ from gitsync.report.headline import (
     format_done,
     format_found,
     format_plural,
+    format_problem_counts,
     shorten_revision,
 )
 from gitsync.report.names import shorten_names
@@ -76,21 +77,29 @@ def _format_left_out(count: int, noun: str) -> list[str]:
 
 
 def _format_head(report: Report) -> str:
+    is_run = report.command != "validate"
+    revision = f" of {_format_revision(report.revision)}" if is_run or report.revision else ""
+    paragraphs = [f"{MARKER}\n### gitsync {report.command}{revision}"]
+    paragraphs += _format_run(report) if is_run else _format_validation(report)
+    if report.coverage.files or report.coverage.ignored:
+        paragraphs.append(f"Read {format_coverage(report.coverage)}.")
+    return "\n\n".join(paragraphs)
+
+
+def _format_validation(report: Report) -> list[str]:
+    counts = format_problem_counts(report.problems)
+    return [f"{counts[:1].upper()}{counts[1:]}."]
+
+
+def _format_run(report: Report) -> list[str]:
     ready = f"{sum(r.condition.is_ready for r in report.results)} of {len(report.results)} Ready; "
     note = format_baseline_note(report)
     cost = f". {note}" if note else f"; {format_cost(report)}."
     actions = f"{ready if report.command == 'sync' else ''}{format_done(report)}{cost}"
-    paragraphs = [
-        f"{MARKER}\n### gitsync {report.command} of {_format_revision(report.revision)}",
-        *_format_target(report),
-        f"{format_found(report)}.",
-        actions[:1].upper() + actions[1:],
-    ]
-    if report.coverage.files or report.coverage.ignored:
-        paragraphs.append(f"Read {format_coverage(report.coverage)}.")
+    paragraphs = [*_format_target(report), f"{format_found(report)}.", actions[:1].upper() + actions[1:]]
     if report.interrupted:
         paragraphs.append("**Interrupted**: the next run continues with the resources that were not reached.")
-    return "\n\n".join(paragraphs)
+    return paragraphs
 
 
 def _format_target(report: Report) -> list[str]:

@@ -53,6 +53,8 @@ def _has_unseen_secrets(report: Report) -> bool:
 _TO_WRITE = (Verdict.CREATE, Verdict.PENDING, Verdict.DRIFTED, Verdict.MISSING, Verdict.CONFLICT)
 
 _CREDENTIALS = frozenset({"CredentialNotUsable"})
+_FOUND_ELSEWHERE = frozenset({"ExportNotOwned"})
+"""Codes of problems that may be in a secret source, where `validate` does not look."""
 
 
 def _list_error_codes(report: Report) -> frozenset[str]:
@@ -61,7 +63,7 @@ def _list_error_codes(report: Report) -> frozenset[str]:
 
 def _has_bad_manifests(report: Report) -> bool:
     errors = _list_error_codes(report) - REFUSALS
-    return bool(errors - _CREDENTIALS) or (not errors and _has_verdict(Verdict.INVALID)(report))
+    return bool(errors - _CREDENTIALS - _FOUND_ELSEWHERE) or (not errors and _has_verdict(Verdict.INVALID)(report))
 
 
 _STEPS = (
@@ -122,5 +124,5 @@ _STEPS = (
 
 
 def list_next_steps(report: Report) -> list[str]:
-    """Advice that applies, in the order of the table."""
-    return [step.advice for step in _STEPS if step.applies(report)]
+    """Advice that applies, in the order of the table. Problems alone, as of `validate`, have their own hints."""
+    return [] if report.command == "validate" else [step.advice for step in _STEPS if step.applies(report)]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import date
 from functools import partial
+from itertools import chain, islice
 from typing import Final, Literal
 
 from gitsync.catalog.catalog import Catalog
@@ -17,7 +18,7 @@ from gitsync.manifests.policy import find_policy
 from gitsync.model.manifests import Manifests
 from gitsync.model.policy import Policy
 from gitsync.model.problem import Problem
-from gitsync.model.resource import Prepared
+from gitsync.model.resource import Prepared, Resource
 from gitsync.problems.finding import Finding, locate_finding
 from gitsync.request.arm_id import ArmIds
 from gitsync.request.azure_names import is_named_at_random
@@ -32,8 +33,9 @@ from gitsync.request.draft import (
     begin_draft,
     find_draft_subscription,
 )
+from gitsync.request.export_owners import SharedExports, check_declared
 from gitsync.validation.ignore_annotation import check_ignore, read_ignored_paths
-from gitsync.validation.validate import validate_resource, validate_set
+from gitsync.validation.validate import MAX_PROBLEMS, validate_resource, validate_set
 
 
 def prepare(
@@ -53,6 +55,7 @@ def prepare(
     """
     credential_of = _use_everywhere(subscription) if isinstance(subscription, str) else subscription
     drafts = _make_drafts(manifests, catalog, credential_of)
+    shared = SharedExports(manifests.resources)
     set_problems = validate_set([draft.member for draft in drafts], catalog=catalog, namespaces=manifests.namespaces)
     prepared = []
     for draft, problems_in_set in zip(drafts, set_problems, strict=True):
@@ -60,7 +63,8 @@ def prepare(
         # Validation reports an unknown policy; an invalid resource is not reconciled.
         policy = find_policy(draft.resource, manifests.namespaces, default_policy) or default_policy
         ignore_problems = _check_ignored(draft, today)
-        problems = (*draft.resource.problems, *own_problems, *problems_in_set, *ignore_problems)
+        export_problems = _check_exports(draft.resource, manifests, shared)
+        problems = (*draft.resource.problems, *own_problems, *problems_in_set, *ignore_problems, *export_problems)
         prepared.append(_make_prepared(draft, policy, problems, read_ignored_paths(draft.resource, today)))
     return tuple(prepared)
 
@@ -68,6 +72,11 @@ def prepare(
 def _check_ignored(draft: Draft, today: date | None) -> Iterable[Problem]:
     findings = check_ignore(draft.resource, draft.kind, today) if draft.kind else ()
     return (locate_finding(finding, draft.resource) for finding in findings)
+
+
+def _check_exports(resource: Resource, manifests: Manifests, shared: SharedExports) -> Iterable[Problem]:
+    findings = chain(check_declared(resource, manifests.declared), shared.check(resource))
+    return (locate_finding(finding, resource) for finding in islice(findings, MAX_PROBLEMS))
 
 
 def _use_everywhere(subscription: str) -> CredentialOf:
@@ -84,7 +93,7 @@ def _make_drafts(manifests: Manifests, catalog: Catalog, credential_of: Credenti
     drafts = [add_credential(draft, credential_of, ids) for draft in drafts]
     drafts = [add_template(add_id(draft, ids), ids.of) for draft in drafts]
     known_ids = {draft.resource.key: draft.known_id for draft in drafts if draft.known_id}
-    dependencies = Dependencies(manifests.resources, known_ids)
+    dependencies = Dependencies(manifests.resources, known_ids, manifests.declared)
     return [add_dependencies(draft, dependencies) for draft in drafts]
 
 
@@ -94,7 +103,7 @@ def _make_prepared(draft: Draft, policy: Policy, problems: Iterable[Problem], ig
         *_check_random_name(draft),
         *(locate_finding(finding, draft.resource) for finding in draft.findings),
     }
-    if draft.template is None and not any(problem.is_error for problem in all_problems):
+    if draft.template is None and not any(problem.is_error and problem.invalidates for problem in all_problems):
         all_problems.add(locate_finding(_NO_REQUEST, draft.resource))
     return Prepared(
         resource=draft.resource,

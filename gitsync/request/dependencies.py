@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from gitsync.formats.arm_path import iterate_ancestors
 from gitsync.model.export import Address, Holder
 from gitsync.model.gvk import Key
+from gitsync.model.manifests import DeclaredObject
 from gitsync.model.resource import OwnerRef, Resource
 from gitsync.model.template import ConfigMapHole, Hole, ReferenceHole, SecretHole, SecretMapHole
-from gitsync.request.exports import find_addresses
+from gitsync.request.export_owners import iterate_own_addresses
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,9 +31,16 @@ class Needs:
 class Dependencies:
     """The dependencies in one set of manifests."""
 
-    def __init__(self, resources: Sequence[Resource], arm_ids: Mapping[Key, str]) -> None:
-        """`arm_ids` are those that are known offline."""
-        self._producers = _find_producers(resources)
+    def __init__(
+        self,
+        resources: Sequence[Resource],
+        arm_ids: Mapping[Key, str],
+        declared: Mapping[Address, DeclaredObject] | None = None,
+    ) -> None:
+        """`arm_ids` are those that are known offline. Nothing waits for an export to an object that is `declared` in
+        git, as it is refused.
+        """
+        self._producers = _find_producers(resources, declared or {})
         self._keys = frozenset(resource.key for resource in resources)
         self._keys_by_id = {arm_id.casefold(): key for key, arm_id in sorted(arm_ids.items(), reverse=True)}
 
@@ -73,10 +81,12 @@ class Dependencies:
                 yield key
 
 
-def _find_producers(resources: Iterable[Resource]) -> Mapping[Address, list[tuple[Key, str | None]]]:
+def _find_producers(
+    resources: Iterable[Resource], declared: Mapping[Address, DeclaredObject]
+) -> Mapping[Address, list[tuple[Key, str | None]]]:
     """Map each Secret or ConfigMap to the resources that export to it, with the key; None for all of its keys."""
     producers: dict[Address, list[tuple[Key, str | None]]] = defaultdict(list)
     for resource in resources:
-        for address, key in sorted(find_addresses(resource), key=str):
+        for address, key in sorted(set(iterate_own_addresses(resource, declared)), key=str):
             producers[address].append((resource.key, key))
     return producers

@@ -16,6 +16,7 @@ from gitsync.model.export import Address, Export, Holder, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.resource import Resource
 from gitsync.model.secret import Secret
+from gitsync.problems.field_path import FieldPath
 
 OPERATOR_SPEC: Final = "operatorSpec"
 """The field of a manifest with its exports."""
@@ -80,26 +81,36 @@ def has_expressions(resource: Resource) -> bool:
 
 def find_addresses(resource: Resource) -> frozenset[tuple[Address, str | None]]:
     """Every object that a resource exports to, with the key; None if an expression makes all of its keys."""
-    return frozenset(_iterate_addresses(resource))
+    return frozenset((address, key) for _, address, key in iterate_destinations(resource))
 
 
-def _iterate_addresses(resource: Resource) -> Iterator[tuple[Address, str | None]]:
+def group_keys(resource: Resource) -> dict[Address, frozenset[str]]:
+    """Every object that a resource exports to, with its keys as far as the manifest names them."""
+    keys: dict[Address, set[str]] = defaultdict(set)
+    for _, address, key in iterate_destinations(resource):
+        keys[address].update((key,) if key else ())
+    return {address: frozenset(names) for address, names in keys.items()}
+
+
+def iterate_destinations(resource: Resource) -> Iterator[tuple[FieldPath, Address, str | None]]:
+    """Every destination of a resource: its field, its object and its key, None if an expression makes all keys."""
     spec = _find_operator_spec(resource)
-    for holder in Holder:
-        for to in find_destinations(resource, holder).values():
-            yield to.address, to.key
+    for holder in Holder if spec else ():
+        for name, to in find_destinations(resource, holder).items():
+            yield ("spec", OPERATOR_SPEC, _FIXED[holder], name), to.address, to.key
         expressions = spec.get(_EXPRESSIONS[holder])
-        for entry in expressions if isinstance(expressions, list) else ():
+        for index, entry in enumerate(expressions) if isinstance(expressions, list) else ():
             if isinstance(entry, Mapping) and isinstance(entry.get("name"), str):
-                key = entry.get("key")
-                yield Address(holder, resource.key.namespace, entry["name"]), key if isinstance(key, str) else None
+                address, key = Address(holder, resource.key.namespace, entry["name"]), entry.get("key")
+                path = ("spec", OPERATOR_SPEC, _EXPRESSIONS[holder], index)
+                yield path, address, key if isinstance(key, str) else None
 
 
 def assign_exporters(resources: Iterable[Resource], recorded: Mapping[Address, Key]) -> dict[Address, Key]:
     """Map each object to the resource that may write it: of several, the recorded owner, or else the first."""
     exporters: dict[Address, list[Key]] = defaultdict(list)
     for resource in resources:
-        for address, _ in _iterate_addresses(resource):
+        for address, _ in find_addresses(resource):
             exporters[address].append(resource.key)
     return {
         address: recorded[address] if recorded.get(address) in keys else min(keys)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from gitsync.catalog.roles import find_built_in_role, make_role_id
 from gitsync.model.gvk import Key
 from gitsync.model.resource import Prepared
 from gitsync.model.secret import Placeholder, Secret
@@ -35,8 +36,19 @@ def _render(prepared: Prepared, values: Placeholders) -> Shown:
     if prepared.template is None:
         return Shown(prepared=prepared, arm_id=prepared.arm_id, request=None)
     filled = fill(prepared.template, prepared.key.namespace, values)
-    request = Request(arm_id=filled.arm_id, api_version=filled.api_version, body=_to_json(filled.body))
+    body = _with_role(_to_json(filled.body), prepared.resource.spec, filled.arm_id)
+    request = Request(arm_id=filled.arm_id, api_version=filled.api_version, body=body)
     return Shown(prepared=prepared, arm_id=filled.arm_id, request=request)
+
+
+def _with_role(body: Mapping[str, Any], spec: Mapping[str, Any], arm_id: str) -> Mapping[str, Any]:
+    """The body of a role assignment with the id of the role that the spec names; a run reads it from Azure."""
+    reference, properties = spec.get("roleDefinitionReference"), body.get("properties")
+    name = reference.get("wellKnownName") if isinstance(reference, Mapping) else None
+    role = find_built_in_role(name) if isinstance(name, str) else None
+    if role is None or not isinstance(properties, Mapping):
+        return body
+    return {**body, "properties": {**properties, "roleDefinitionId": make_role_id(arm_id, role)}}
 
 
 class Placeholders:

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from gitsync.config.config import Config
 from gitsync.model.export import Address
+from gitsync.model.manifests import DeclaredObject
 from gitsync.model.record import State
-from gitsync.model.resource import Prepared, Resource
+from gitsync.model.resource import Resource
 from gitsync.model.review import Review
 from gitsync.planning.secret_digest import Digests
 from gitsync.planning.unused_exports import find_needed_secrets
 from gitsync.reconcile.context import RunContext, RunRules
 from gitsync.reconcile.identities import Identities
 from gitsync.reconcile.stages.approval_check import Approval
-from gitsync.request.exports import assign_exporters, find_addresses
+from gitsync.request.export_owners import iterate_own_addresses
+from gitsync.request.exports import assign_exporters
 from gitsync.run.connections import Connections
 from gitsync.run.load import RunInput
 from gitsync.secrets.exporter import Outlets
+from gitsync.secrets.protocols import SecretSource
 from gitsync.secrets.sinks.status import KeptConfigMaps
+from gitsync.secrets.sources.manifests import ManifestSource
 from gitsync.secrets.values import RunValues
 
 
@@ -49,7 +53,7 @@ def make_context(
     values = RunValues(
         run_input.lookup,
         {one.key: one.arm_id for one in run_input.prepared if one.arm_id},
-        _list_promised_keys(resources),
+        _list_promised_keys(resources, run_input.manifests.declared),
         foresees=not rules.writes,
     )
     return RunContext(
@@ -59,7 +63,7 @@ def make_context(
         catalog=connections.catalog,
         clock=connections.clock,
         values=values,
-        outlets=_make_outlets(connections, run_input.prepared, state),
+        outlets=_make_outlets(connections, run_input, state),
         redactions=connections.redactions,
         rules=rules,
         digests=Digests(config.digest_key),
@@ -67,20 +71,33 @@ def make_context(
     )
 
 
-def _list_promised_keys(resources: Iterable[Resource]) -> Mapping[Address, frozenset[str | None]]:
+def _list_promised_keys(
+    resources: Iterable[Resource], declared: Mapping[Address, DeclaredObject]
+) -> Mapping[Address, frozenset[str | None]]:
     keys_by_address: dict[Address, set[str | None]] = defaultdict(set)
     for resource in resources:
-        for address, key in find_addresses(resource):
+        for address, key in iterate_own_addresses(resource, declared):
             keys_by_address[address].add(key)
     return {address: frozenset(keys) for address, keys in keys_by_address.items()}
 
 
-def _make_outlets(connections: Connections, prepared: Sequence[Prepared], state: State) -> Outlets:
+def _make_outlets(connections: Connections, run_input: RunInput, state: State) -> Outlets:
+    prepared = run_input.prepared
     owners = {address: key for key, record in state.records.items() for address in record.exports}
     config_maps = KeptConfigMaps(state.config_maps)
     sinks = (
         (config_maps, *connections.places.sinks) if connections.places.keeps_config_maps else connections.places.sinks
     )
     return Outlets(
-        sinks, assign_exporters((one.resource for one in prepared), owners), config_maps, find_needed_secrets(prepared)
+        sinks,
+        assign_exporters((one.resource for one in prepared), owners),
+        config_maps,
+        find_needed_secrets(prepared),
+        _list_asked_sources(run_input),
     )
+
+
+def _list_asked_sources(run_input: RunInput) -> tuple[SecretSource, ...]:
+    """The sources that may have an object already. Those of git count even if the settings do not name them."""
+    others = (one for one in run_input.lookup.list_asked() if one.name != ManifestSource.name)
+    return (ManifestSource(run_input.manifests), *others)

@@ -23,8 +23,11 @@ from gitsync.run.connections import Connections
 from gitsync.run.environments import drop_units, read_unambiguous
 from gitsync.run.prepare import prepare_resources, read_selected_manifests
 from gitsync.secrets.credentials import find_credentials
+from gitsync.secrets.foreign_objects import add_foreign_objects
 from gitsync.secrets.lookup import Lookup
+from gitsync.secrets.protocols import SecretSource
 from gitsync.secrets.sinks.status import KeptConfigMaps
+from gitsync.secrets.stores import MANIFESTS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +65,7 @@ async def load_run_input(config: Config, connections: Connections, state: State,
         )
     today = connections.clock.now().date()
     prepared = prepare_resources(config, connections.settings, manifests, connections.catalog, credentials.of, today)
+    prepared = await add_foreign_objects(prepared, _list_local_sources(lookup))
     unused = () if takes_secrets(config) else warn_unused_exports(prepared, Selection(only=config.only))
     manifests = replace(manifests, problems=(*manifests.problems, *credentials.warnings(records), *unused))
     return RunInput(manifests=manifests, prepared=prepared, lookup=lookup, credentials=credentials)
@@ -75,6 +79,11 @@ def _read_manifests(config: Config, connections: Connections) -> Manifests:
         return read_selected_manifests(config, settings, drop_units(source.files, source.units, without), source.units)
 
     return read_unambiguous(read, connections.catalog)
+
+
+def _list_local_sources(lookup: Lookup) -> tuple[SecretSource, ...]:
+    """The sources on this machine but for git, whose objects are problems of the manifests already."""
+    return tuple(one for one in lookup.list_asked() if not one.is_remote and one.name != MANIFESTS)
 
 
 def takes_secrets(config: Config) -> bool:

@@ -14,7 +14,8 @@ from gitsync.model.export import Address, Export, Holder, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.problem import Level, Problem
 from gitsync.request.exports import ExportError, format_not_owned
-from gitsync.secrets.protocols import Examines, Sink, VaultError
+from gitsync.secrets.foreign_objects import find_foreign
+from gitsync.secrets.protocols import Examines, SecretSource, Sink, VaultError
 from gitsync.secrets.sinks.status import KeptConfigMaps
 
 InTime = Callable[[], AbstractAsyncContextManager[None]]
@@ -31,7 +32,8 @@ _MANUAL_STEPS: Mapping[str, str] = {
 
 class Outlets:
     """The sinks of a run. `claims` names the resource that may write an object, `needed` the Secrets that other
-    resources of the run read; `kept` is the sink `status`, whose content is written back with the records.
+    resources of the run read; `kept` is the sink `status`, whose content is written back with the records. `sources`
+    are those that the run may ask.
     """
 
     def __init__(
@@ -40,10 +42,13 @@ class Outlets:
         claims: Mapping[Address, Key],
         kept: KeptConfigMaps,
         needed: Collection[Address] = (),
+        sources: Sequence[SecretSource] = (),
     ) -> None:
         self._sinks = sinks
         self._claims = claims
         self._needed = needed
+        sink_ids = {id(sink) for sink in sinks}  # `write` asks them
+        self._sources = tuple(one for one in sources if id(one) not in sink_ids)
         self.kept = kept
 
     def wants(self, address: Address, *, is_watched: bool) -> bool:
@@ -59,13 +64,24 @@ class Outlets:
         for sink in self._sinks:
             await sink.check()
 
+    async def check_owners(self, owner: Owner, keys: Mapping[Address, Collection[str]]) -> None:
+        """Make sure that objects are the resource's own, as far as claims and sources tell; `write` asks the sinks.
+        `keys` are the exported keys by object.
+
+        Raises ExportError if one is not, VaultError if a source cannot tell.
+        """
+        claimed = {address for address in keys if not self._owns(address, owner)}
+        foreign = {a for a in keys.keys() - claimed if await find_foreign(self._sources, a, keys[a], owner)}
+        if refused := sorted(claimed | foreign):
+            raise ExportError("; ".join(format_not_owned(one, owner.key) for one in refused), is_fatal=True)
+
     async def write(self, exports: Sequence[Export]) -> None:
         """Write objects of one resource to every sink.
 
         Raises ExportError, with nothing written, if an object is not the resource's own; VaultError if a sink
         could not be asked, or cannot hold an object (nothing is written then either), or not be written to.
         """
-        refusals = [format_not_owned(e.address, e.owner.key) for e in exports if not self._may_claim(e)]
+        refusals = [format_not_owned(e.address, e.owner.key) for e in exports if not self._owns(e.address, e.owner)]
         for sink in self._sinks if not refusals else ():
             owners = [(export, await sink.owner(export.address)) for export in exports]
             refusals += [
@@ -80,8 +96,9 @@ class Outlets:
             for export in exports:
                 await sink.write(export)
 
-    def _may_claim(self, export: Export) -> bool:
-        return self._claims.get(export.address, export.owner.key) == export.owner.key
+    def _owns(self, address: Address, owner: Owner) -> bool:
+        """Tell whether no other resource of the run is to write the object."""
+        return self._claims.get(address, owner.key) == owner.key
 
     async def collect(
         self, forgotten: Mapping[Key, Sequence[Address]], agent: str, in_time: InTime = nullcontext

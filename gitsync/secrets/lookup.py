@@ -55,6 +55,10 @@ class Lookup:
                 asked_keys |= new_keys
         return self.found(address)
 
+    def list_asked(self) -> tuple[SecretSource, ...]:
+        """The sources that this run may ask, in order."""
+        return tuple(source for source in self._sources if self._asks_remote or not source.is_remote)
+
     def found(self, address: Address) -> LookupState:
         """The state of an object, without a lookup."""
         return self._states.setdefault(address, LookupState())

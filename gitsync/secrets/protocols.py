@@ -35,6 +35,18 @@ class SecretSource(Protocol):
         ...
 
 
+@runtime_checkable
+class KnowsOwners(Protocol):
+    """An optional part of a source: it may hold exports. All objects of a source without it belong to people."""
+
+    async def owner(self, address: Address) -> str | None:
+        """The owner of the object at an address, as a sink tells it.
+
+        Raises VaultError if the object cannot be read.
+        """
+        ...
+
+
 class Sink(Protocol):
     """A target of exported objects. `name` is its word in the setting `export_to`."""
 

@@ -1,7 +1,8 @@
 """The values for the references in requests: exports of this run first, then the sources in their order.
 
 Each value is read once from the sources, before references are resolved: resolving is pure. A consumer of an export
-waits for its producer, so a value that is in no source then is missing. A plan only knows that an export will exist,
+waits for its producer, so a value that is in no source then is missing. A value keeps what its first use found: an
+export may add a missing one later, and changes none that was used. A plan only knows that an export will exist,
 and reads no remote source: such a value is a `Placeholder`, which is not compared.
 """
 
@@ -31,6 +32,8 @@ class RunValues:
         self._foresees = foresees
         self._roots: dict[Key, str] = {}
         self._exported: dict[Address, dict[str, Secret]] = {}
+        self._used: dict[Address, dict[str, Secret]] = {}
+        self._used_maps: dict[Address, Mapping[str, Secret]] = {}
 
     def export(self, exports: Iterable[Export]) -> None:
         """Make exported objects visible to the resources that come after."""
@@ -70,11 +73,13 @@ class RunValues:
 
     def secret_map(self, namespace: str, name: str) -> Mapping[str, Secret] | Secret:
         address = Address(Holder.SECRET, namespace, name)
+        if address in self._used_maps:
+            return self._used_maps[address]
         if address in self._exported:
-            return self._exported[address]
+            return self._use_map(address, self._exported[address])
         state = self._lookup.found(address)
         if state.exists and not self._is_to_come(address, None):
-            return state.values
+            return self._use_map(address, state.values)
         if state.unasked or self._is_to_come(address, None):
             return Placeholder(f"<secret {name}>")
         raise MissingValueError(
@@ -113,7 +118,21 @@ class RunValues:
             return format_alias_root(key)
         raise MissingValueError("WaitingForOwner", f"The subscription of {key} is not known yet.")
 
+    def _use_map(self, address: Address, values: Mapping[str, Secret]) -> Mapping[str, Secret]:
+        used = self._used.setdefault(address, {})
+        self._used_maps[address] = {key: used.setdefault(key, value) for key, value in values.items()}
+        return self._used_maps[address]
+
     def _find_value(self, address: Address, key: str, placeholder: str) -> Secret | None:
+        used = self._used.setdefault(address, {})
+        if key in used:
+            return used[key]
+        value = self._find_current(address, key, placeholder)
+        if value is not None and not isinstance(value, Placeholder):
+            used[key] = value
+        return value
+
+    def _find_current(self, address: Address, key: str, placeholder: str) -> Secret | None:
         if self._is_exported(address, key):
             return self._exported[address][key]
         if self._is_to_come(address, key):

@@ -261,7 +261,7 @@ _SECRETS: Final = {
     ),
     "FailedWritingAdditionalKubernetesObjects": (
         "Export under another name, fix the expression, or remove the existing object of another owner; "
-        "`--prune` removes exports of manifests that were removed from git. The resource itself is in Azure."
+        "`--prune` removes exports of manifests that were removed from git. The resource itself is applied."
     ),
 }
 _START: Final = "The server is stopped. Start it (az postgres flexible-server start)."

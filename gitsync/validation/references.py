@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from gitsync.catalog.catalog import NOT_ARM, Catalog
+from gitsync.catalog.roles import suggest_role
 from gitsync.catalog.spec_visitor import Visit, visit_spec
 from gitsync.catalog.type_words import join_with_and, join_with_or, quote_scalar
 from gitsync.catalog.unknown_kind import suggest_group
@@ -64,6 +65,7 @@ def check_reference(visit: Visit, kind: Kind, catalog: Catalog) -> Iterator[Find
     """Findings of one owner or reference that is a mapping of strings."""
     texts = {name: value for name, value in visit.present.items() if isinstance(value, str) and value}
     if "wellKnownName" in texts:
+        yield from _check_role_name(visit, texts["wellKnownName"])
         return
     yield from _check_form(visit, texts)
     if visit.name == "knownOwner":
@@ -72,6 +74,18 @@ def check_reference(visit: Visit, kind: Kind, catalog: Catalog) -> Iterator[Find
         yield from _check_arm_id(visit, texts["armId"], kind)
     elif "kind" in texts and "group" in texts:
         yield from _check_target(visit, texts["group"], texts["kind"], catalog)
+
+
+def _check_role_name(visit: Visit, name: str) -> Iterator[Finding]:
+    """A finding for a name that is nearly that of a built-in role. Azure may have newer roles, so it is a warning."""
+    if near := suggest_role(name):
+        yield Finding(
+            code="UnknownRole",
+            path=(*visit.path, "wellKnownName"),
+            message=f"{quote_scalar(name)} is not a known built-in role.",
+            hint=f"Did you mean {near}?",
+            level=Level.WARNING,
+        )
 
 
 def _read_key(visit: Visit, namespace: str) -> Key | None:

@@ -18,6 +18,7 @@ from gitsync.model.facts import Kind
 from gitsync.model.problem import Level, Problem
 from gitsync.model.resource import Resource
 from gitsync.problems.finding import Finding, locate_finding
+from gitsync.validation.address_prefixes import check_address_prefixes
 from gitsync.validation.annotations import check_annotations, check_inherited_policy
 from gitsync.validation.constraints import check_constraints
 from gitsync.validation.cycles import check_cycles
@@ -59,13 +60,19 @@ def validate_resource(
 def validate_set(
     members: Sequence[Member], *, catalog: Catalog, namespaces: Mapping[str, Mapping[str, str]]
 ) -> tuple[tuple[Problem, ...], ...]:
-    """Every problem between manifests: duplicates, missing owners and references, cycles, one ARM id twice.
+    """Every problem between manifests: duplicates, missing owners and references, cycles, one ARM id twice,
+    subnets outside of their network.
 
     Returns one tuple for each member, in the order of `members`: a key may occur twice. `namespaces` has the
     annotations of Namespace manifests: an unknown reconcile policy there is a problem of every resource that has it.
     """
     by_member: dict[int, list[Finding]] = {id(member): [] for member in members}
-    findings = (*check_duplicates(members), *check_presence(members, catalog), *check_cycles(members))
+    findings = (
+        *check_duplicates(members),
+        *check_presence(members, catalog),
+        *check_cycles(members),
+        *check_address_prefixes(members),
+    )
     for member, finding in findings:
         by_member[id(member)].append(finding)
     for member in members:

@@ -38,6 +38,11 @@ def secret_expression(value, more="key: k, "):
     return f"secretExpressions: [{{name: s, {more}value: '{value}'}}]"
 
 
+def with_own_objects(name, exports):
+    """Two resources may not export to one object."""
+    return exports.replace("{name: c,", f"{{name: c-{name},").replace("{name: s,", f"{{name: s-{name},")
+
+
 UNFIT = {
     "syntax": (config_map("self.status.id +"), "<input>:1:17: Syntax error", "it does not compile"),
     "overload": (
@@ -74,7 +79,8 @@ def unfit(tmp_path_factory):
     with azure(operations=AT_ONCE) as served:
         estate = Estate(tmp_path_factory.mktemp("unfit"), served)
         accounts = {
-            name: account(exports).replace("name: lake", f"name: {name}") for name, (exports, *_) in UNFIT.items()
+            name: account(with_own_objects(name, exports)).replace("name: lake", f"name: {name}")
+            for name, (exports, *_) in UNFIT.items()
         }
         estate.says(group=GROUP, fine=account(KEY_1), **accounts)
         yield (

@@ -25,7 +25,7 @@ def world(tmp_path_factory):
 
     world = World(tmp_path_factory.mktemp("inert"))
     world.extensions = (Extension(group="resources.azure.com", kind="ResourceGroup", pre_check=check), *BUILT_IN)
-    world.says(group=GROUP).sync()
+    world.synced(group=GROUP)
     return world
 
 

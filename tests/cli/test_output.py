@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from gitsync.cli.output import REPORT_OUTPUTS, find_terminal_width, print_report, show_progress, tell, write_report
+from gitsync.cli.output import REPORT_OUTPUTS, find_terminal_width, show_progress, tell
 from gitsync.config.config import Config
 from gitsync.errors import PublishError
 from gitsync.model.problem import Problem
@@ -35,16 +35,16 @@ REPORT = Report(
     ],
 )
 def test_a_report_is_printed_as_asked_for(output, start, capsys):
-    print_report(REPORT, Config(output=output))
+    tell(REPORT, Config(output=output), {})
     printed = capsys.readouterr().out
     assert printed.startswith(start)
     assert printed.endswith("\n")
 
 
 def test_colour_is_put_on_where_it_is_asked_for(capsys):
-    print_report(REPORT, Config(color="always"))
+    tell(REPORT, Config(color="always"), {})
     assert capsys.readouterr().out.startswith("\x1b[1m")
-    print_report(REPORT, Config(color="auto"))
+    tell(REPORT, Config(color="auto"), {})
     assert "\x1b" not in capsys.readouterr().out
 
 
@@ -54,8 +54,8 @@ def test_what_is_no_terminal_has_no_width():
 
 def test_the_folder_of_the_report_is_made_and_written_over(tmp_path):
     folder = tmp_path / "a" / "b"
-    write_report(replace(REPORT, command="sync"), str(folder))
-    write_report(REPORT, str(folder))
+    tell(replace(REPORT, command="sync"), Config(report_dir=str(folder)), {})
+    tell(REPORT, Config(report_dir=str(folder)), {})
     assert json.loads((folder / "report.json").read_text())["command"] == "plan"
     assert sorted(path.name for path in folder.iterdir()) == [
         "report.html",
@@ -81,7 +81,7 @@ def test_a_pipeline_is_told_in_its_own_way(variables, line, capsys):
 
 @pytest.mark.parametrize("output", [output for output in REPORT_OUTPUTS if output != "text"])
 def test_what_a_machine_reads_has_no_annotations_in_it(output, capsys):
-    print_report(WRONG, Config(output=output))
+    tell(WRONG, Config(output=output), {})
     alone = capsys.readouterr().out
     tell(WRONG, Config(output=output), {"GITHUB_ACTIONS": "true", "TF_BUILD": "True"})
     assert capsys.readouterr() == (alone, f"{GITHUB}\n{AZURE}\n")
@@ -90,7 +90,7 @@ def test_what_a_machine_reads_has_no_annotations_in_it(output, capsys):
 @pytest.mark.parametrize("output", [output for output in REPORT_OUTPUTS if output != "html"])
 def test_a_file_name_commands_no_pipeline(output, capsys):
     evil = Problem(code="NotYaml", message="##vso[task.setvariable variable=a]b", path="::stop-commands::x")
-    print_report(replace(REPORT, problems=(evil,)), Config(output=output))
+    tell(replace(REPORT, problems=(evil,)), Config(output=output), {})
     printed = capsys.readouterr().out
     assert "##vso[" not in printed
     assert [line for line in printed.splitlines() if line.lstrip().startswith("::")] == []
@@ -114,7 +114,7 @@ def test_a_summary_that_cannot_be_written_ends_nothing(tmp_path, capsys):
 def test_a_folder_that_cannot_be_written_is_told(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(PublishError, match=r"Cannot write the report to .*--report"):
-        write_report(REPORT, str(tmp_path / "file" / "folder"))
+        tell(REPORT, Config(report_dir=str(tmp_path / "file" / "folder")), {})
 
 
 def test_progress_off_a_terminal_prints_nothing_for_short_work(capsys):

@@ -6,14 +6,14 @@ The emulator serves https, issues the tokens and checks them. The reader's own a
 import json
 import re
 import shutil
+import signal
 import subprocess
-import sys
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from command_line import SUBSCRIPTION, gitsync, variables
+from command_line import SUBSCRIPTION, gitsync, start, variables
 
 from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import TENANT
@@ -39,14 +39,13 @@ def served(folder):
     """An emulator of its own: its URL, and the variables that lead the reader there."""
     (folder / "script.yaml").write_text(SCRIPT)
     options = ["--tls", "--script=script.yaml", "--certificate=ca.pem", "--state=azure.db"]
-    command = [sys.executable, "-m", "gitsync", "emulator", *options]
-    with subprocess.Popen(command, cwd=folder, env=variables(), stdout=subprocess.PIPE, text=True) as server:
+    with start("emulator", *options, folder=folder) as server:
         try:
             url = server.stdout.readline().strip()
             assert server.stdout.readline().startswith("certificate: ")
             yield url
         finally:
-            server.terminate()
+            server.send_signal(signal.SIGTERM)
             assert server.wait(timeout=30) == 0
 
 

@@ -71,7 +71,7 @@ def test_problems_are_told_file_by_file(source, capsys):
         ({"a": WARNED}, ["--strict"], 1, "1 resource in 1 file: 1 warning.", "but is one with --strict"),
         ({"a": BAD}, [], 1, "1 resource in 1 file: 2 errors.", "errors"),
         ({"a": BAD}, ["--unknown-fields", "warn"], 1, "1 resource in 1 file: 1 error and 1 warning.", "a field is dropped"),
-        ({"a": "a: [\n"}, [], 1, "0 resources in 1 file: 1 error; 1 document rejected.", "a file that does not parse"),
+        ({"a": "kind: Secret\na: [\n"}, [], 1, "0 resources in 1 file: 1 error; 1 document rejected.", "a file that does not parse"),
         ({}, [], 0, "0 resources in 0 files: nothing to validate. Check SOURCE and --path.", "an empty folder"),
         ({"a": GOOD, "b__c": BAD}, ["--path", "b"], 1, "1 resource in 1 file: 2 errors.", "only what lies at the path"),
         (
@@ -93,6 +93,35 @@ def test_problems_are_told_file_by_file(source, capsys):
 def test_how_it_ends(files, flags, code, last, why, source, capsys):
     assert run(["validate", source(**files), *flags]) == code, why
     assert capsys.readouterr().out.splitlines()[-1] == last, why
+
+
+IDENTITY = """\
+apiVersion: managedidentity.azure.com/v1api20230131
+kind: UserAssignedIdentity
+metadata: {name: app}
+spec:
+  owner: {name: core}
+  location: westeurope
+  operatorSpec:
+    EXPORTS
+"""
+DESTINATIONS = [
+    ("Secret", "secrets: {clientId: {name: taken, key: id}}", "secrets.clientId"),
+    ("ConfigMap", "configMaps: {clientId: {name: taken, key: id}}", "configMaps.clientId"),
+    ("Secret", "secretExpressions: [{name: taken, key: id, value: self.status.clientId}]", "secretExpressions[0]"),
+    ("ConfigMap", "configMapExpressions: [{name: taken, key: a, value: self.status.id}]", "configMapExpressions[0]"),
+]
+
+
+@pytest.mark.parametrize("holder, exports, field", DESTINATIONS)
+def test_an_export_over_an_object_of_git_names_both_places(holder, exports, field, source, capsys):
+    taken = f"# of people\napiVersion: v1\nkind: {holder}\nmetadata: {{name: taken}}\n"
+    assert run(["validate", source(a=GOOD, b=IDENTITY.replace("EXPORTS", exports), c=taken)]) == 1
+    told = capsys.readouterr().out
+    assert told.startswith(
+        f"b.yaml:8: error: ExportNotOwned spec.operatorSpec.{field}\n    cannot overwrite {holder} default/taken "
+        "which is not owned by UserAssignedIdentity.managedidentity.azure.com default/app: c.yaml:2 declares it.\n"
+    )
 
 
 def test_json_has_the_shape_that_every_command_shares(source, capsys):
@@ -219,3 +248,59 @@ def test_a_kustomization_is_built_and_what_it_makes_is_validated(name, source, t
     (tmp_path / "source" / name).write_text("resources: [group.yaml]\nnamePrefix: my-\n")
     assert run(["validate", folder]) == 0, "the patch is the kustomization's own, and not read"
     assert capsys.readouterr().out == "1 resource in 1 file: no problems.\n"
+
+
+FORMS = {"markdown": "### gitsync validate\n\n2 errors.", "junit": 'failures="2"', "sarif": '"ruleId": "MissingField"'}
+
+
+@pytest.mark.parametrize(("output", "part"), FORMS.items())
+def test_problems_in_the_forms_of_a_pipeline(output, part, source, capsys):
+    assert run(["validate", source(bad=BAD), "--output", output]) == 1
+    assert part in capsys.readouterr().out
+
+
+def test_a_pipeline_gets_annotations_a_summary_and_files(source, tmp_path, monkeypatch, capsys):
+    folder, summary = Path(source(apps__bad=BAD)), tmp_path / "summary.md"
+    (folder / ".git").mkdir()
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    assert run(["validate", str(folder / "apps"), "--report", str(tmp_path / "report")]) == 1
+    annotation = "::error file=apps/bad.yaml,line=4,title=gitsync%3A MissingField::"
+    assert annotation in capsys.readouterr().out, "paths count from the top of the working tree"
+    assert "2 errors." in summary.read_text()
+    assert sorted(path.name for path in (tmp_path / "report").iterdir()) == [
+        "report.json",
+        "report.junit.xml",
+        "report.md",
+        "report.sarif",
+    ]
+
+
+SERVER = """\
+apiVersion: dbforpostgresql.azure.com/v1api20210601
+kind: FlexibleServer
+metadata: {name: pg}
+spec:
+  location: westeurope
+  owner: {name: core}
+  administratorLoginPassword: {name: pw, key: password}
+"""
+DECLARED = "apiVersion: v1\nkind: Secret\nmetadata: {name: pw}\nstringData: {password: x}\n"
+OTHER_KEY = DECLARED.replace("password:", "other:")
+
+
+@pytest.mark.parametrize(
+    ("more", "flags", "variables", "is_missing", "why"),
+    [
+        ({}, [], {}, True, "no source has it"),
+        ({"secret": DECLARED}, [], {}, False, "a manifest declares it"),
+        ({"secret": OTHER_KEY}, [], {}, True, "the Secret lacks the key"),
+        ({}, [], {"GITSYNC_SECRET_DEFAULT_PW_PASSWORD": "x"}, False, "a variable has it"),
+        ({}, ["--secret-sources", "manifests,kubernetes"], {}, False, "the cluster may have it"),
+    ],
+)
+def test_a_secret_that_no_source_has_is_a_warning(more, flags, variables, is_missing, why, source, monkeypatch, capsys):
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert run(["validate", source(good=GOOD, server=SERVER, **more), *flags]) == 0
+    assert ("warning: ValueNotFound" in capsys.readouterr().out) is is_missing, why

@@ -4,28 +4,25 @@ import json
 import os
 import signal
 import ssl
-import subprocess
-import sys
 import urllib.error
 import urllib.request
 from contextlib import contextmanager
 
 import pytest
 from asked import GROUP, VERSION
+from command_line import gitsync, start
 
 BODY = json.dumps({"location": "westeurope"}).encode()
 
 
 @contextmanager
-def served(*arguments):
+def served(folder, *arguments):
     """The server's process, and the lines that it prints."""
-    command = [sys.executable, "-m", "gitsync", "emulator", *arguments]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
+    with start("emulator", *arguments, folder=folder) as server:
         try:
             yield server, server.stdout
         finally:
-            if server.poll() is None:
-                server.terminate()
+            server.send_signal(signal.SIGTERM)
             server.wait(timeout=30)
 
 
@@ -41,8 +38,8 @@ def ask(url, path, method="GET", body=None, context=None):
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_it_prints_its_url_serves_and_stops_cleanly(number):
-    with served() as (server, out):
+def test_it_prints_its_url_serves_and_stops_cleanly(tmp_path, number):
+    with served(tmp_path) as (server, out):
         url = out.readline().strip()
         assert url.startswith("http://127.0.0.1:")
         assert ask(url, GROUP, "PUT", BODY)[0] == 201
@@ -52,8 +49,8 @@ def test_it_prints_its_url_serves_and_stops_cleanly(number):
         assert server.stderr.read() == ""
 
 
-def test_other_processes_see_what_was_asked_and_what_is_there():
-    with served() as (_, out):
+def test_other_processes_see_what_was_asked_and_what_is_there(tmp_path):
+    with served(tmp_path) as (_, out):
         url = out.readline().strip()
         ask(url, GROUP, "PUT", BODY)
         ask(url, GROUP)
@@ -74,14 +71,14 @@ def test_other_processes_see_what_was_asked_and_what_is_there():
 
 def test_it_keeps_its_state_in_a_file(tmp_path):
     for method, status in (("PUT", 201), ("GET", 200)):
-        with served("--state", str(tmp_path / "azure.db")) as (_, out):
+        with served(tmp_path, "--state", str(tmp_path / "azure.db")) as (_, out):
             assert ask(out.readline().strip(), GROUP, method, BODY if method == "PUT" else None)[0] == status
 
 
 def test_it_plays_a_script_and_serves_tls(tmp_path):
     script, certificate = tmp_path / "azure.yaml", tmp_path / "trust.pem"
     script.write_text("rules: [{match: {method: GET}, answer: {code: ServiceUnavailable}}]", encoding="utf-8")
-    with served("--tls", "--script", str(script), "--certificate", str(certificate)) as (_, out):
+    with served(tmp_path, "--tls", "--script", str(script), "--certificate", str(certificate)) as (_, out):
         url = out.readline().strip()
         assert out.readline().strip() == f"certificate: {certificate}"
         trust = ssl.create_default_context(cafile=str(certificate))
@@ -100,24 +97,22 @@ REFUSED = [
 
 @pytest.mark.parametrize(("arguments", "says", "why"), REFUSED, ids=[row[-1] for row in REFUSED])
 def test_it_refuses_what_cannot_be(arguments, says, why, tmp_path):
-    command = [sys.executable, "-m", "gitsync", "emulator", *arguments]
-    ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60, cwd=tmp_path)
-    assert ended.returncode == 2, why
-    assert says in ended.stderr
-    assert ended.stdout == ""
+    ended = gitsync("emulator", *arguments, folder=tmp_path)
+    assert ended.code == 2, why
+    assert says in ended.err
+    assert ended.out == ""
 
 
-def test_a_port_that_is_taken_is_told():
-    with served() as (_, out):
+def test_a_port_that_is_taken_is_told(tmp_path):
+    with served(tmp_path) as (_, out):
         port = out.readline().strip().rpartition(":")[2]
-        command = [sys.executable, "-m", "gitsync", "emulator", "--port", port]
-        ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
-    assert (ended.returncode, f"cannot listen on 127.0.0.1:{port}" in ended.stderr) == (2, True)
+        ended = gitsync("emulator", "--port", port, folder=tmp_path)
+    assert (ended.code, f"cannot listen on 127.0.0.1:{port}" in ended.err) == (2, True)
 
 
 def test_strangers_may_reach_it_where_tokens_are_required(tmp_path):
     script = tmp_path / "azure.yaml"
     script.write_text("settings: {requireToken: true, principals: [{clientId: c, secret: s}]}", encoding="utf-8")
-    with served("--host", "0.0.0.0", "--script", str(script)) as (_, out):
+    with served(tmp_path, "--host", "0.0.0.0", "--script", str(script)) as (_, out):
         url = out.readline().strip().replace("0.0.0.0", "127.0.0.1")
         assert ask(url, GROUP)[1]["error"]["code"] == "AuthenticationFailed"

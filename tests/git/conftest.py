@@ -1,12 +1,15 @@
 """Real git in temporary folders, with no settings but the test's own."""
 
 import os
+import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from remembered import SetClock
+
+SETTINGS = "[user]\nname = Test\nemail = test@example.com\n[init]\ndefaultBranch = main\n"
 
 
 @dataclass(frozen=True)
@@ -44,34 +47,54 @@ def _no_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     for name in [name for name in os.environ if name.startswith(("GIT_", "XDG_"))]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
-    (home / ".gitconfig").write_text("[user]\nname = Test\nemail = test@example.com\n[init]\ndefaultBranch = main\n")
+    (home / ".gitconfig").write_text(SETTINGS)
+
+
+@pytest.fixture(scope="session")
+def templates(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Repositories to copy, since most tests begin with them: `empty`, `empty.git`, and `cloned`, whose origin is
+    `remote.git`.
+    """
+    top = tmp_path_factory.mktemp("templates")
+    environment = {"PATH": os.environ["PATH"], "GIT_CONFIG_GLOBAL": str(top / "config"), "GIT_CONFIG_NOSYSTEM": "1"}
+    (top / "config").write_text(SETTINGS)
+
+    def git(folder: str, *arguments: str) -> None:
+        subprocess.run(["git", *arguments], cwd=top / folder, env=environment, check=True, capture_output=True)
+
+    git(".", "init", "--quiet", "--template=", "empty")
+    git(".", "init", "--quiet", "--template=", "--bare", "empty.git")
+    for folder in ("empty/.git/hooks", "empty/.git/info", "empty.git/hooks", "empty.git/info"):
+        (top / folder).mkdir()
+    shutil.copytree(top / "empty", top / "cloned")
+    shutil.copytree(top / "empty.git", top / "remote.git")
+    GitFolder(top / "cloned").put("apps/rg.yaml", "kind: ResourceGroup\n")
+    git("cloned", "add", "--all")
+    git("cloned", "commit", "--quiet", "--message", "First")
+    git("cloned", "remote", "add", "origin", str(top / "remote.git"))
+    git("cloned", "push", "--quiet", "origin", "main")
+    return top
 
 
 @pytest.fixture
-def work(tmp_path: Path) -> GitFolder:
+def work(tmp_path: Path, templates: Path) -> GitFolder:
     """A work tree without commits and remotes."""
-    folder = GitFolder(tmp_path / "work")
-    folder.path.mkdir()
-    folder.git("init", "--quiet")
-    return folder
+    return GitFolder(Path(shutil.copytree(templates / "empty", tmp_path / "work")))
 
 
 @pytest.fixture
-def bare(tmp_path: Path) -> GitFolder:
+def bare(tmp_path: Path, templates: Path) -> GitFolder:
     """An empty bare repository, to push to."""
-    folder = GitFolder(tmp_path / "remote.git")
-    folder.path.mkdir()
-    folder.git("init", "--quiet", "--bare")
-    return folder
+    return GitFolder(Path(shutil.copytree(templates / "empty.git", tmp_path / "remote.git")))
 
 
 @pytest.fixture
-def cloned(work: GitFolder, bare: GitFolder) -> GitFolder:
+def cloned(work: GitFolder, bare: GitFolder, templates: Path) -> GitFolder:
     """The work tree, with one commit that is pushed to the bare repository as `origin`."""
-    work.put("apps/rg.yaml", "kind: ResourceGroup\n")
-    work.commit("First")
-    work.git("remote", "add", "origin", str(bare.path))
-    work.git("push", "--quiet", "origin", "main")
+    shutil.copytree(templates / "cloned", work.path, dirs_exist_ok=True)
+    shutil.copytree(templates / "remote.git", bare.path, dirs_exist_ok=True)
+    config = work.path / ".git" / "config"
+    config.write_text(config.read_text().replace(str(templates / "remote.git"), str(bare.path)))
     return work
 
 

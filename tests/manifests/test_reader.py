@@ -248,6 +248,19 @@ def test_one_name_plain_and_encrypted_stands_twice():
     assert (len(found.encrypted), found.secrets, told(found)) == (1, {}, [("DuplicateManifest", 8, "metadata.name")])
 
 
+def test_every_declared_object_has_its_place_and_the_owner_that_a_sink_noted():
+    annotated = "apiVersion: v1\nkind: Secret\nmetadata: {name: NAME, annotations: {gitsync/owner: me}}\n"
+    sealed_text = annotated.replace("NAME", "b") + "sops: {mac: x}\n"
+    found = read(
+        f"{annotated.replace('NAME', 'a')}---\n{sealed_text}---\nkind: ConfigMap\napiVersion: v1\nmetadata: {{name: c}}\n"
+    )
+    assert {str(address): (one.source.line, one.owner) for address, one in found.declared.items()} == {
+        "Secret default/a": (1, ""),
+        "Secret default/b": (5, "me"),
+        "ConfigMap default/c": (10, ""),
+    }
+
+
 def test_a_resource_is_not_encrypted():
     text = GROUP.replace("westeurope", "ENC[AES256_GCM,data:x,type:str]") + "sops: {mac: 1}\n"
     (resource,) = read(text).resources
@@ -284,7 +297,11 @@ def test_the_order_of_files_changes_nothing(shuffler: random.Random):
 @pytest.mark.parametrize(
     ("text", "line", "why"),
     [
-        ("---\n}\n" * (reader.MAX_PROBLEMS + 5), 2 * reader.MAX_PROBLEMS + 2, "documents that do not parse"),
+        (
+            "#azure.com\n" + "---\n}\n" * (reader.MAX_PROBLEMS + 5),
+            2 * reader.MAX_PROBLEMS + 3,
+            "documents that do not parse",
+        ),
         ("---\nkind: Vault\nspec:\n" * (reader.MAX_PROBLEMS + 5), 3 * reader.MAX_PROBLEMS + 2, "without apiVersion"),
     ],
 )
@@ -299,3 +316,105 @@ def test_problems_of_items_are_told_of_their_items():
     text = "apiVersion: v1\nkind: List\nitems:\n- x: {a: 1, a: 2}\n  apiVersion: resources.azure.com/v1\n  kind: ResourceGroup\n  metadata: {name: b}\n"
     (resource,) = read(text).resources
     assert [(one.code, one.field, one.line) for one in resource.problems] == [("DuplicateKey", "x.a", 4)]
+
+
+ASO = "apiVersion: resources.azure.com/v1api20200601\nkind: ResourceGroup\nmetadata: {name: x}\n"
+UNPARSED = [
+    (ASO + "spec:\n\tlocation: x\n", Level.ERROR, "InvalidYaml", 5, "column 1: it is indented with a tab"),
+    (
+        ASO + "spec:\n  a: 1\n b: 2\n",
+        Level.ERROR,
+        "InvalidYaml",
+        6,
+        "the line does not continue the mapping that begins on",
+    ),
+    (
+        ASO + "spec: {location: a\n",
+        Level.ERROR,
+        "InvalidYaml",
+        5,
+        "the mapping in braces that begins on line 4 is not closed",
+    ),
+    (ASO + "spec: {location: {{ .Values.region }}}\n", Level.ERROR, "Template", 4, "{{ }} of Helm"),
+    (
+        "{{- if .Values.x }}\n" + ASO + "{{- end }}\n",
+        Level.ERROR,
+        "Template",
+        1,
+        "{{ }} of Helm or another template tool",
+    ),
+    ("<<<<<<< HEAD\n" + ASO + "=======\n>>>>>>> x\n", Level.ERROR, "MergeConflict", 2, "markers of a merge conflict"),
+    (
+        ASO.replace("resources.azure.com", "apps") + "a: b: c\n",
+        Level.WARNING,
+        "InvalidYaml",
+        4,
+        "a key stands inside of a value",
+    ),
+    ("kind: Secret\na: b: c\n", Level.ERROR, "InvalidYaml", 2, "a key stands inside of a value"),
+]
+
+
+@pytest.mark.parametrize(("text", "level", "code", "line", "part"), UNPARSED)
+def test_what_is_wrong_with_a_text_that_does_not_parse(text, level, code, line, part):
+    (problem,) = read(text).problems
+    assert (problem.level, problem.code, problem.line) == (level, code, line)
+    assert part in problem.message
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("tsconfig.json", '{\n  // strict\n  "compilerOptions": {"strict": true},\n}\n'),
+        (
+            "arm.json",
+            '{"$schema": "https://x/deploymentTemplate.json#",\n  // x\n "resources": [{"apiVersion": "1"}]}\n',
+        ),
+        ("values.yaml", "a: {{ b }}\nc: d: e\n"),
+    ],
+)
+def test_a_file_that_is_no_manifest_is_passed_over(path, text):
+    found = read_manifests({path: text.encode()})
+    assert found.problems == ()
+    assert [(one.form, one.is_rejected) for one in found.unread] == [("text that is not YAML", False)]
+
+
+def test_json_is_told_as_json():
+    (problem,) = read_manifests({"a.json": b'{"kind": "Secret",\n "a": 1 "b": 2}'}).problems
+    assert (problem.code, problem.line) == ("InvalidJson", 2)
+    assert problem.message == "This is not JSON at column 9: expecting ',' delimiter."
+
+
+TEMPLATE = ASO.replace("name: x", "name: {{ .Release.Name }}")
+
+
+@pytest.mark.parametrize(
+    ("templates", "count", "why"),
+    [
+        ({"a.yaml": TEMPLATE, "sub/b.yaml": ASO, "_helpers.tpl": ""}, 2, "one problem a chart"),
+        ({"a.yaml": TEMPLATE.replace("resources.azure.com", "apps")}, 0, "a chart of others is no problem"),
+    ],
+)
+def test_the_templates_of_a_chart_are_named_once(templates, count, why):
+    files = {f"charts/team/templates/{name}": text.encode() for name, text in templates.items()}
+    found = read_manifests(
+        {"charts/team/Chart.yaml": b"apiVersion: v2\nname: team\n", "charts/team/values.yaml": b"a: 1\n", **files}
+    )
+    assert [(p.code, p.path, p.line) for p in found.problems] == (
+        [("HelmChart", "charts/team/Chart.yaml", 1)] if count else []
+    )
+    assert all(f"{count} templates" in p.message for p in found.problems), why
+    assert found.resources == ()
+    assert {one.form for one in found.unread if "templates" in one.source.path} == {"Helm template"}
+
+
+def test_a_chart_in_a_chart_has_its_own_templates():
+    files = {
+        "a/Chart.yaml": b"name: a\n",
+        "a/charts/b/Chart.yaml": b"name: b\n",
+        "a/charts/b/templates/x.yaml": TEMPLATE.encode(),
+        "a/other/y.yaml": ASO.encode(),
+    }
+    found = read_manifests(files)
+    assert [(p.code, p.path) for p in found.problems] == [("HelmChart", "a/charts/b/Chart.yaml")]
+    assert len(found.resources) == 1, "only templates belong to a chart"

@@ -116,7 +116,7 @@ def test_a_line_of_dashes_inside_a_text_parts_nothing():
         ("a: 1\n? [b]\n: c\n", "InvalidKey", 2, "a list as a key"),
         ("~: 1\n", "InvalidKey", 1, "null as a key"),
         ("a: 1\n\tb: 2\n", "InvalidYaml", 2, "a tab that indents"),
-        ("a: {{ .Values.x }}\n", "InvalidKey", 1, "a template of Helm"),
+        ("a: {{ .Values.x }}\n", "Template", 1, "a template of Helm"),
         (b"a: 1\nb: \xff\n", "InvalidText", 2, "bytes that are no UTF-8"),
         (b"a: 1\nb: \x00\n", "InvalidText", 2, "a control character"),
         ("[" * 5000, "TooDeep", 1, "unclosed brackets"),

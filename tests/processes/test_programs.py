@@ -83,7 +83,8 @@ def starters(node):
     if isinstance(node, ast.ImportFrom):
         return {node.module} if (node.module or "").split(".")[0] in STARTING else set()
     if isinstance(node, ast.Attribute):
-        of_os = ast.unparse(node).startswith(("os.exec", "os.spawn", "os.posix_spawn", "os.fork"))
+        is_of_os = isinstance(node.value, ast.Name) and node.value.id == "os"
+        of_os = is_of_os and node.attr.startswith(("exec", "spawn", "posix_spawn", "fork"))
         return {node.attr} if of_os or node.attr in STARTING_NAMES else set()
     return set()
 

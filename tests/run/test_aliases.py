@@ -71,7 +71,7 @@ def test_children_stand_in_the_subscription_that_the_alias_made(world):
 
 
 def test_a_second_run_finds_nothing_to_do(world):
-    world.says(alias=ALIAS, child=CHILD).sync()
+    world.synced(alias=ALIAS, child=CHILD)
     report = world.sync()
     assert [result.verdict for result in report.results] == [Verdict.IN_SYNC] * 2
     assert world.writes == []
@@ -81,7 +81,7 @@ def test_a_plan_takes_the_id_from_the_alias_as_read(world):
     planned = of(world.says(alias=ALIAS, child=CHILD).plan(), "RoleAssignment")
     assert (planned.verdict, planned.is_fine) == (Verdict.CREATE, True)
     assert planned.arm_id.startswith("/subscriptions/<subscription of playground>/providers/Microsoft.Authorization/")
-    world.says(alias=ALIAS).sync()
+    world.synced(alias=ALIAS)
     planned = of(world.says(alias=ALIAS, child=CHILD).plan(), "RoleAssignment")
     assert (planned.verdict, planned.arm_id) == (Verdict.CREATE, child_id(made_by(world)))
     world.sync()
@@ -98,7 +98,7 @@ def test_what_the_manifest_says_of_it_is_honoured(world):
 
 
 def test_an_alias_under_policy_skip_still_tells_where_its_children_stand(world):
-    world.says(alias=ALIAS).sync()
+    world.synced(alias=ALIAS)
     report = world.says(alias=annotated(ALIAS, reconcile_policy="skip"), child=CHILD).sync()
     assert of(report, "RoleAssignment").arm_id == child_id(made_by(world))
     assert world.writes == [f"PUT {child_id(made_by(world))}"]
@@ -143,7 +143,7 @@ def cancel_of(made):
 
 
 def test_an_alias_that_left_git_is_cancelled_and_deleted_after_its_children(world):
-    world.says(alias=ALIAS, child=CHILD).sync()
+    world.synced(alias=ALIAS, child=CHILD)
     made = made_by(world)
     report = world.says().sync(prune=True, max_deletes=5)
     assert {result.condition.reason for result in report.results} == {"Deleted"}
@@ -151,7 +151,7 @@ def test_an_alias_that_left_git_is_cancelled_and_deleted_after_its_children(worl
 
 
 def test_a_plan_cancels_nothing_and_says_what_a_sync_would_cancel(world):
-    world.says(alias=ALIAS).sync()
+    world.synced(alias=ALIAS)
     found = of(world.says().plan(prune=True, max_deletes=5), "Alias")
     assert (found.verdict, found.condition.message) == (
         Verdict.DELETE,
@@ -161,8 +161,8 @@ def test_a_plan_cancels_nothing_and_says_what_a_sync_would_cancel(world):
 
 
 def test_without_prune_nothing_is_cancelled(world):
-    world.says(alias=ALIAS).sync()
-    world.says().sync()
+    world.synced(alias=ALIAS)
+    world.synced()
     assert world.writes == []
 
 
@@ -172,7 +172,7 @@ def refused(code, **more):
 
 
 def test_a_cancel_that_is_refused_leaves_the_alias(world):
-    world.says(alias=ALIAS).sync()
+    world.synced(alias=ALIAS)
     world.settings = EmulatorSettings(
         limits=None, rules=rules(refused("ResourcesExistingOnSubscription", message="Not empty."))
     )
@@ -186,7 +186,7 @@ def test_a_cancel_that_is_refused_leaves_the_alias(world):
 
 
 def test_a_second_try_is_not_held_up_by_what_the_first_cancelled(world):
-    world.says(alias=ALIAS).sync()
+    world.synced(alias=ALIAS)
     made = made_by(world)
     undeleted = (
         "{match: {method: DELETE, type: Microsoft.Subscription/aliases, nth: 1}, answer: {status: 400, code: No}}"
@@ -200,20 +200,20 @@ def test_a_second_try_is_not_held_up_by_what_the_first_cancelled(world):
 
 
 def test_a_subscription_that_is_gone_is_cancelled_enough(world):
-    world.says(alias=ALIAS).sync()
+    world.synced(alias=ALIAS)
     world.settings = EmulatorSettings(limits=None, rules=rules(refused("SubscriptionNotFound").replace("400", "404")))
     assert of(world.says().sync(prune=True, max_deletes=5), "Alias").condition.reason == "Deleted"
 
 
 def test_a_run_about_the_children_alone_looks_where_they_stand(world):
-    world.says(alias=ALIAS).sync()
+    world.synced(alias=ALIAS)
     report = world.says(alias=ALIAS, child=CHILD).sync(only=("RoleAssignment/reads",))
     assert of(report, "RoleAssignment").condition.is_ready
     assert world.writes == [f"PUT {child_id(made_by(world))}"]
 
 
 def test_children_that_are_ours_go_on_where_the_alias_is_not_ready(world):
-    world.says(alias=ALIAS, child=CHILD).sync()
+    world.synced(alias=ALIAS, child=CHILD)
     world.extensions = (Extension(group="subscription.azure.com", kind="Alias", succeeded=breaks_off), *BUILT_IN)
     report = world.sync()
     assert not of(report, "Alias").condition.is_ready

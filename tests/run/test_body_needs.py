@@ -49,7 +49,7 @@ def test_a_role_is_assigned_by_its_name(tmp_path):
 
 def test_a_name_is_no_drift(tmp_path):
     world = World(tmp_path)
-    world.says(group=GROUP, a=assignment()).sync()
+    world.synced(group=GROUP, a=assignment())
     assert of(world.sync(), "RoleAssignment").verdict is Verdict.IN_SYNC
     assert world.writes == []
     found = of(world.plan(), "RoleAssignment")
@@ -59,7 +59,7 @@ def test_a_name_is_no_drift(tmp_path):
 def test_what_was_assigned_by_its_id_is_in_sync_by_its_name(tmp_path):
     world = World(tmp_path)
     by_id = assignment().replace("wellKnownName: Reader", f"armId: {role_id('Reader')}")
-    world.says(group=GROUP, a=by_id).sync()
+    world.synced(group=GROUP, a=by_id)
     assert of(world.says(group=GROUP, a=assignment()).sync(), "RoleAssignment").verdict is Verdict.IN_SYNC
     assert world.writes == []
 
@@ -148,7 +148,7 @@ BODY = {
 def with_deleted_vault(tmp_path, mode, owner="core", **settings):
     """A world in which a vault of the name was deleted from the group `core`."""
     world = World(tmp_path, **settings)
-    world.says(group=GROUP, other=OTHER).sync()
+    world.synced(group=GROUP, other=OTHER)
     world.outside("PUT", VAULT_ID, BODY, VAULT_API)
     world.outside("DELETE", VAULT_ID, api_version=VAULT_API)
     return world.says(group=GROUP, other=OTHER, vault=vault(mode, owner))
@@ -269,13 +269,13 @@ def test_nothing_is_looked_up_nor_purged_under_policy_skip(tmp_path):
     skipped = vault("purgeThenCreate").replace(
         "name: safe\n", "name: safe\n      annotations: {serviceoperator.azure.com/reconcile-policy: skip}\n", 1
     )
-    world.says(group=GROUP, other=OTHER, vault=skipped).sync()
+    world.synced(group=GROUP, other=OTHER, vault=skipped)
     assert [r.path for r in world.requests if "deletedVaults" in r.path] == []
 
 
 def test_a_sync_purges_nothing_that_the_reviewed_plan_did_not_say(tmp_path):
     world = World(tmp_path)
-    world.says(group=GROUP).sync()
+    world.synced(group=GROUP)
     world.says(group=GROUP, vault=vault("purgeThenCreate"))
     file = tmp_path / "plan.json"
     write_plan(file, world.plan(plan_out=str(file)).review)

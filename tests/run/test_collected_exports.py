@@ -55,7 +55,7 @@ DETACHED = annotated(LAKE, reconcile_policy="detach-on-delete")
     [(LAKE, Action.DELETE, "it is deleted"), (DETACHED, Action.DETACH, "it stays in Azure, and is not ours any more")],
 )
 def test_a_resource_that_is_forgotten_takes_its_exports_along(world, sinks, manifest, action, why):
-    world.says(group=GROUP, lake=manifest).sync()
+    world.synced(group=GROUP, lake=manifest)
     assert [set(sink.objects) for sink in sinks] == [{KEYS, WHERE}] * 2
     assert config_map(world).exists()
     report = world.says(group=GROUP).sync(**PRUNE)
@@ -66,7 +66,7 @@ def test_a_resource_that_is_forgotten_takes_its_exports_along(world, sinks, mani
 
 
 def test_what_was_deleted_in_azure_by_hand_is_forgotten_too(world, sinks):
-    world.says(group=GROUP, lake=LAKE).sync()
+    world.synced(group=GROUP, lake=LAKE)
     path = f"{of(world.plan(), 'StorageAccount').arm_id}"
     world.outside("DELETE", path, api_version="2023-01-01")
     world.says(group=GROUP).sync(**PRUNE)
@@ -82,7 +82,7 @@ def test_what_was_deleted_in_azure_by_hand_is_forgotten_too(world, sinks):
     ],
 )
 def test_a_resource_that_is_still_recorded_keeps_its_exports(world, sinks, settings, refuses, why):
-    world.says(group=GROUP, lake=LAKE).sync()
+    world.synced(group=GROUP, lake=LAKE)
     if refuses:
         refusal = "{match: {method: DELETE}, answer: {code: ScopeLocked, status: 409}}"
         world.settings = EmulatorSettings(limits=None, rules=rules(refusal))
@@ -92,13 +92,13 @@ def test_a_resource_that_is_still_recorded_keeps_its_exports(world, sinks, setti
 
 
 def test_a_plan_removes_nothing(world, sinks):
-    world.says(group=GROUP, lake=LAKE).sync()
+    world.synced(group=GROUP, lake=LAKE)
     world.says(group=GROUP).plan(**PRUNE)
     assert [set(sink.objects) for sink in sinks] == [{KEYS, WHERE}] * 2
 
 
 def test_what_is_no_longer_exported_goes_with_its_resource_and_not_before(world, sinks):
-    world.says(group=GROUP, lake=LAKE).sync()
+    world.synced(group=GROUP, lake=LAKE)
     world.says(group=GROUP, lake=PLAIN).sync(**PRUNE)
     assert [set(sink.objects) for sink in sinks] == [{KEYS, WHERE}] * 2
     world.says(group=GROUP).sync(**PRUNE)
@@ -106,7 +106,7 @@ def test_what_is_no_longer_exported_goes_with_its_resource_and_not_before(world,
 
 
 def test_a_sink_that_refuses_warns_and_the_run_goes_on(world, sinks):
-    world.says(group=GROUP, lake=LAKE).sync()
+    world.synced(group=GROUP, lake=LAKE)
     sinks[0].refuses = VaultError("The vault is closed.", hint="Open it.")
     report = world.says(group=GROUP).sync(**PRUNE)
     assert sinks[1].objects == {}
@@ -121,7 +121,7 @@ def test_a_sink_that_refuses_warns_and_the_run_goes_on(world, sinks):
 
 def test_a_new_owner_takes_the_name_as_soon_as_the_old_one_is_forgotten(world, sinks):
     """In the same run: whoever reads the Secret is not to be without it until the next one."""
-    world.says(group=GROUP, lake=LAKE).sync()
+    world.synced(group=GROUP, lake=LAKE)
     report = world.says(group=GROUP, pond=POND).sync()
     assert "not owned by" in of(report, "StorageAccount", "pond").condition.message
     report = world.sync(**PRUNE)
@@ -131,7 +131,7 @@ def test_a_new_owner_takes_the_name_as_soon_as_the_old_one_is_forgotten(world, s
 
 
 def test_what_another_resource_took_over_in_the_same_run_stays(world, sinks):
-    world.says(group=GROUP, lake=LAKE).sync()
+    world.synced(group=GROUP, lake=LAKE)
     for sink in sinks:
         sink.objects.clear()
     config_map(world).unlink()
@@ -156,7 +156,7 @@ def test_what_a_resource_wrote_before_another_sink_refused_goes_too(world, sinks
 
 
 def test_config_maps_that_the_status_is_no_sink_of_any_more_go_too(world, sinks):
-    world.says(group=GROUP, lake=LAKE).sync()
+    world.synced(group=GROUP, lake=LAKE)
     world.places = Places(sinks=sinks, keeps_config_maps=False)
     world.says(group=GROUP).sync(**PRUNE)
     assert not config_map(world).exists()
@@ -169,7 +169,7 @@ def test_an_interrupted_run_removes_only_what_is_forgotten(world, sinks):
         await next(subject, azure)
         world.stop.set()
 
-    world.says(group=GROUP, vnet=exporting(VNET, "network"), subnet=exporting(SUBNET, "subnet")).sync()
+    world.synced(group=GROUP, vnet=exporting(VNET, "network"), subnet=exporting(SUBNET, "subnet"))
     world.extensions = (Extension(group="network.azure.com", kind="VirtualNetworksSubnet", delete=delete), *BUILT_IN)
     report = world.says(group=GROUP).sync(**PRUNE)
     assert report.interrupted
@@ -186,7 +186,7 @@ def exporting(document: str, name: str) -> str:
 def test_the_folder_is_cleared(world, tmp_path):
     top = tmp_path / "exported"
     world.places = Places(sinks=(FolderSink(top),))
-    world.says(group=GROUP, lake=LAKE).sync()
+    world.synced(group=GROUP, lake=LAKE)
     assert (top / "secrets/default/keys/first").exists()
     world.says(group=GROUP).sync(**PRUNE)
     assert tree(top) == {}

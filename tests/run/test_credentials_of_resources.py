@@ -215,7 +215,7 @@ def test_nobody_with_any_credential_refuses_the_run(tmp_path):
 
 def test_another_subscription_in_the_same_credential_breaks_what_it_made(tmp_path):
     world = Tenants(tmp_path, "team")
-    world.says(group=GROUP, vnet=VNET, own=secret("team")).sync()
+    world.synced(group=GROUP, vnet=VNET, own=secret("team"))
     world.says(group=GROUP, vnet=VNET, own=secret("team", subscription=OTHER))
     found = of(world.sync(), "ResourceGroup")
     assert (found.condition.severity, found.condition.reason) == (Severity.ERROR, "SubscriptionMismatch")
@@ -228,7 +228,7 @@ def test_another_subscription_in_the_same_credential_breaks_what_it_made(tmp_pat
 def test_what_left_git_is_deleted_as_whoever_made_it(tmp_path):
     world = Tenants(tmp_path, "team")
     group = annotated(GROUP, credential_from="mine")
-    world.says(group=group, mine=secret("team", "mine"), far=inside(OTHER_GROUP, "far")).sync()
+    world.synced(group=group, mine=secret("team", "mine"), far=inside(OTHER_GROUP, "far"))
     report = world.says(mine=secret("team", "mine"), far=inside(OTHER_GROUP, "far")).sync(prune=True)
     assert of(report, "ResourceGroup", "core").action is Action.DELETE
     assert world.callers("DELETE") == {GROUP_ID: "team-client"}
@@ -236,7 +236,7 @@ def test_what_left_git_is_deleted_as_whoever_made_it(tmp_path):
 
 def test_what_left_git_stays_while_its_credential_is_gone(tmp_path):
     world = Tenants(tmp_path, "team")
-    world.says(group=annotated(GROUP, credential_from="mine"), mine=secret("team", "mine")).sync()
+    world.synced(group=annotated(GROUP, credential_from="mine"), mine=secret("team", "mine"))
     found = of(world.says().sync(prune=True), "ResourceGroup")
     assert (found.verdict, said(found)) == (Verdict.BLOCKED, NOT_YET)
     assert 'credential Secret "default/mine" does not exist' in found.condition.message
@@ -246,7 +246,7 @@ def test_what_left_git_stays_while_its_credential_is_gone(tmp_path):
 def test_what_left_git_with_its_namespaces_credential_is_not_deleted_elsewhere(tmp_path):
     """It falls back to the global one, as in ASO, whose subscription is another."""
     world = Tenants(tmp_path, "team")
-    world.says(group=GROUP, own=secret("team", subscription=OTHER)).sync()
+    world.synced(group=GROUP, own=secret("team", subscription=OTHER))
     found = of(world.says().sync(prune=True), "ResourceGroup")
     assert (found.verdict, found.condition.reason) == (Verdict.BLOCKED, "SubscriptionMismatch")
     assert world.writes == []
@@ -254,7 +254,7 @@ def test_what_left_git_with_its_namespaces_credential_is_not_deleted_elsewhere(t
 
 def test_nothing_is_pruned_while_it_is_unknown_where_something_stands(tmp_path):
     world = Tenants(tmp_path, "team")
-    world.says(group=GROUP, far=inside(OTHER_GROUP, "far"), own=secret("team")).sync()
+    world.synced(group=GROUP, far=inside(OTHER_GROUP, "far"), own=secret("team"))
     renamed = GROUP.replace("name: core", "name: new").replace("spec:", "spec:\n      azureName: core")
     world.says(group=renamed, far=inside(OTHER_GROUP, "far"), own=secret("team", AZURE_TENANT_ID=None))
     report = world.sync(prune=True)
@@ -272,7 +272,7 @@ def test_a_plan_signs_in_as_each_and_writes_nothing(tmp_path):
 
 def test_ids_show_and_secrets_do_not(tmp_path):
     world = Tenants(tmp_path, "team")
-    world.says(group=GROUP, own=secret("team")).sync()
+    world.synced(group=GROUP, own=secret("team"))
     assert world.redactions.mask(f"{principal('team').secret} in {GROUP_ID}") == f"<secret> in {GROUP_ID}"
 
 

@@ -21,8 +21,8 @@ ORIGINAL = "ResourceGroup.resources.azure.com/default/core"
 
 @pytest.fixture
 def world(tmp_path):
-    world = World(tmp_path).says(group=GROUP, vnet=VNET)
-    assert world.sync().exit_code == 0
+    world = World(tmp_path)
+    world.synced(group=GROUP, vnet=VNET)
     return world
 
 

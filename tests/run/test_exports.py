@@ -57,19 +57,19 @@ def test_a_key_goes_to_its_secret_and_feeds_another_resource_of_the_same_run(wor
 
 def test_what_an_expression_makes_of_a_key_is_a_secret_too(world, sink):
     made = "{key: first, value: secret.key1.reverse()}, {key: second, value: self.status.primaryEndpoints.blob}"
-    world.says(group=GROUP, account=account(f"secretExpressions: [{made.replace('key:', 'name: lake, key:')}]")).sync()
+    world.synced(group=GROUP, account=account(f"secretExpressions: [{made.replace('key:', 'name: lake, key:')}]"))
     values = revealed(sink, secret_at("lake"))
     assert world.redactions.mask(values["first"]) == MASKED
     assert world.redactions.mask(values["second"]) == values["second"], "an address is none, wherever it is kept"
 
 
 def test_nothing_is_asked_where_nothing_is_exported(world, sink):
-    world.says(group=GROUP, account=account("{}")).sync()
+    world.synced(group=GROUP, account=account("{}"))
     assert (world.sent("POST"), sink.objects) == ([], {})
 
 
 def test_a_second_run_exports_again_and_writes_nothing_to_azure(world, sink):
-    world.says(group=GROUP, account=account(KEY_1), server=server()).sync()
+    world.synced(group=GROUP, account=account(KEY_1), server=server())
     before = dict(sink.objects)
     report = world.sync()
     assert [result.verdict for result in report.results] == [Verdict.IN_SYNC] * 3
@@ -100,13 +100,13 @@ def test_config_maps_are_kept_beside_the_status(world):
 
 
 def test_a_config_map_goes_with_its_owner(world):
-    world.says(group=GROUP, account=account(ENDPOINT)).sync()
+    world.synced(group=GROUP, account=account(ENDPOINT))
     world.says(group=GROUP).sync(prune=True, max_deletes=5)
     assert not (world.state / "default/ConfigMap").exists()
 
 
 def test_secrets_are_never_kept_beside_the_status(world, sink):
-    world.says(group=GROUP, account=account(KEY_1)).sync()
+    world.synced(group=GROUP, account=account(KEY_1))
     key = revealed(sink, secret_at("lake"))["first"]
     files = [path for path in world.state.rglob("*") if path.is_file()]
     assert files
@@ -137,7 +137,7 @@ def test_an_expression_gets_the_secrets_that_it_names(world, sink, exports, name
 
 def test_an_expression_without_secrets_calls_no_action(world, sink):
     exports = "configMapExpressions: [{name: app, key: id, value: self.status.id}]"
-    world.says(group=GROUP, account=account(exports)).sync()
+    world.synced(group=GROUP, account=account(exports))
     assert revealed(sink, config_map_at("app")) == {"id": ACCOUNT_ID}
     assert world.sent("POST") == []
 
@@ -256,16 +256,16 @@ def test_30_two_maps_that_meet_in_a_key(world, sink):
 
 def test_33_annotations_and_labels_of_a_destination(world, sink):
     exports = "secrets: {key1: {name: lake, key: first, annotations: {note: ours}, labels: {app: web}}}"
-    world.says(group=GROUP, account=account(exports)).sync()
+    world.synced(group=GROUP, account=account(exports))
     found = sink.objects[secret_at("lake")]
     assert (found.annotations, found.labels, found.owner) == ({"note": "ours"}, {"app": "web"}, Owner(OWNER))
 
 
 def test_what_is_no_longer_exported_vanishes_from_the_secret(world, sink):
     both = "secrets: {key1: {name: lake, key: first}, key2: {name: lake, key: second}}"
-    world.says(group=GROUP, account=account(both)).sync()
+    world.synced(group=GROUP, account=account(both))
     assert revealed(sink, secret_at("lake")).keys() == {"first", "second"}
-    world.says(group=GROUP, account=account(KEY_1)).sync()
+    world.synced(group=GROUP, account=account(KEY_1))
     assert revealed(sink, secret_at("lake")).keys() == {"first"}
 
 

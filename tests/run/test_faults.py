@@ -84,7 +84,7 @@ def test_a_write_whose_answer_was_lost_is_not_sent_again_when_it_was_done(tmp_pa
 
 def test_a_lost_answer_to_an_update_is_read_before_it_is_sent_again(tmp_path):
     world = World(tmp_path)
-    world.says(group=GROUP, vnet=VNET).sync()
+    world.synced(group=GROUP, vnet=VNET)
     world.settings = EmulatorSettings(
         limits=None, rules=rules(f"{{match: {{method: PUT, type: {VNETS}, nth: 1}}, drop: after}}")
     )
@@ -106,7 +106,7 @@ def test_what_is_not_visible_at_once_is_waited_for(tmp_path, hidden):
 
 def test_what_cannot_be_read_is_unknown_and_never_absent(tmp_path):
     world = World(tmp_path)
-    world.says(group=GROUP, vnet=VNET).sync()
+    world.synced(group=GROUP, vnet=VNET)
     world.settings = EmulatorSettings(limits=None, denied=(Denial(action="*virtualNetworks/read"),))
     found = of(world.sync(), "VirtualNetwork")
     assert (found.verdict, found.action, world.writes) == (Verdict.UNKNOWN, Action.NONE, [])
@@ -128,7 +128,7 @@ def test_a_denied_write_names_the_action_and_is_tried_once(tmp_path):
 
 def test_a_locked_scope_refuses_writes(tmp_path):
     world = World(tmp_path)
-    world.says(group=GROUP).sync()
+    world.synced(group=GROUP)
     world.settings = EmulatorSettings(limits=None, locks=(ManagementLock(scope=GROUP_ID, read_only=True),))
     found = of(world.says(group=GROUP, vnet=VNET).sync(), "VirtualNetwork")
     assert (found.condition.reason, found.may_mend) == ("ScopeLocked", True)
@@ -159,7 +159,7 @@ def test_a_plan_registers_nothing_and_writes_nothing(tmp_path):
 
 def test_a_parents_write_keeps_its_children(tmp_path):
     world = World(tmp_path)
-    world.says(group=GROUP, vnet=VNET, subnet=SUBNET).sync()
+    world.synced(group=GROUP, vnet=VNET, subnet=SUBNET)
     world.outside("PUT", f"{VNET_ID}/subnets/by-hand", {"properties": {"addressPrefix": "10.0.9.0/24"}}, "2024-03-01")
     report = world.says(
         group=GROUP, vnet=VNET.replace("10.0.0.0/16]", "10.0.0.0/16, 10.9.0.0/16]"), subnet=SUBNET
@@ -171,7 +171,7 @@ def test_a_parents_write_keeps_its_children(tmp_path):
 
 def test_an_operation_that_outlasts_the_run_is_picked_up_without_a_second_write(tmp_path):
     world = World(tmp_path)
-    world.says(group=GROUP).sync()
+    world.synced(group=GROUP)
     world.settings = EmulatorSettings(limits=None, operations=Timing(seconds=900))
     report = world.says(group=GROUP, vnet=VNET, subnet=SUBNET).sync(run_timeout=60.0)
     assert (report.exit_code, of(report, "VirtualNetworksSubnet").verdict) == (1, Verdict.BLOCKED)
@@ -197,7 +197,7 @@ VNET_BODY = {"location": "westeurope", "properties": {"addressSpace": {"addressP
 
 def test_nothing_is_sent_to_what_somebody_else_is_changing(tmp_path):
     world = World(tmp_path)
-    world.says(group=GROUP, vnet=VNET).sync()
+    world.synced(group=GROUP, vnet=VNET)
     world.outside("PUT", VNET_ID, VNET_BODY, "2024-03-01", operations=Timing(style=Style.ASYNC, seconds=300))
     report = world.says(group=GROUP, vnet=VNET.replace("10.0.0.0/16", "10.0.0.0/15")).sync()
     order = [request.method for request in world.requests if request.path == VNET_ID]
@@ -211,7 +211,7 @@ def test_a_failed_resource_is_written_once_a_run(tmp_path):
         "{match: {method: PUT}, operation: {style: async, result: Failed, error: {code: Broken, message: It broke.}}}"
     )
     world = World(tmp_path)
-    world.says(group=GROUP, vnet=VNET).sync()
+    world.synced(group=GROUP, vnet=VNET)
     world.outside("PUT", VNET_ID, VNET_BODY, "2024-03-01", rules=failing)
     world.settings = EmulatorSettings(limits=None, rules=failing)
     report = world.sync()
@@ -224,7 +224,7 @@ def test_a_failed_resource_is_written_once_a_run(tmp_path):
 
 def test_a_change_behind_gits_back_is_named_and_mended(tmp_path):
     world = World(tmp_path)
-    world.says(group=GROUP, vnet=VNET).sync()
+    world.synced(group=GROUP, vnet=VNET)
     moved = {"location": "westeurope", "properties": {"addressSpace": {"addressPrefixes": ["10.0.0.0/8"]}}}
     world.outside("PUT", VNET_ID, moved, "2024-03-01")
     report = world.plan(detailed_exitcode=True)
@@ -239,7 +239,7 @@ def test_a_change_behind_gits_back_is_named_and_mended(tmp_path):
 
 def test_what_is_gone_is_missing_and_made_again(tmp_path):
     world = World(tmp_path)
-    world.says(group=GROUP, vnet=VNET).sync()
+    world.synced(group=GROUP, vnet=VNET)
     world.outside("DELETE", VNET_ID, api_version="2024-03-01")
     found = of(world.sync(), "VirtualNetwork")
     assert (found.verdict, found.action, found.condition.is_ready) == (Verdict.MISSING, Action.CREATE, True)
@@ -258,7 +258,7 @@ def test_an_adoption_may_be_reported_only(tmp_path):
 
 def test_as_azure_service_operator_does_every_resource_is_written(tmp_path):
     world = World(tmp_path)
-    world.says(group=GROUP, vnet=VNET).sync()
+    world.synced(group=GROUP, vnet=VNET)
     report = world.sync(always_put=True)
     assert world.sent("PUT") == [GROUP_ID, VNET_ID]
     assert ready(report)
@@ -267,8 +267,8 @@ def test_as_azure_service_operator_does_every_resource_is_written(tmp_path):
 def test_a_patch_sends_the_differences_alone(tmp_path):
     world = World(tmp_path)
     document = annotated(VNET, **{"gitsync/update-method": "patch"})
-    world.says(group=GROUP, vnet=document).sync()
-    world.says(group=GROUP, vnet=document.replace("10.0.0.0/16", "10.0.0.0/15")).sync()
+    world.synced(group=GROUP, vnet=document)
+    world.synced(group=GROUP, vnet=document.replace("10.0.0.0/16", "10.0.0.0/15"))
     (patch,) = [request for request in world.requests if request.method == "PATCH"]
     assert patch.body == {"properties": {"addressSpace": {"addressPrefixes": ["10.0.0.0/15"]}}}
 
@@ -302,7 +302,7 @@ CLUSTER_ID = f"{GROUP_ID}/providers/Microsoft.Kusto/clusters/warehouse"
 
 def test_a_database_waits_while_its_cluster_is_not_running(tmp_path):
     world = World(tmp_path)
-    world.says(group=GROUP, cluster=CLUSTER).sync()
+    world.synced(group=GROUP, cluster=CLUSTER)
     world.outside("PUT", CLUSTER_ID, CLUSTER_BODY, "2023-08-15", operations=Timing(seconds=9000))
     report = world.says(group=GROUP, cluster=CLUSTER, database=DATABASE).sync(run_timeout=600.0)
     found = of(report, "Database")
@@ -313,7 +313,7 @@ def test_a_database_waits_while_its_cluster_is_not_running(tmp_path):
 
 def test_a_database_that_is_ours_is_blocked_by_the_check_of_its_owner(tmp_path):
     world = World(tmp_path)
-    world.says(group=GROUP, cluster=CLUSTER, database=DATABASE).sync()
+    world.synced(group=GROUP, cluster=CLUSTER, database=DATABASE)
     world.outside("PUT", CLUSTER_ID, CLUSTER_BODY, "2023-08-15", operations=Timing(seconds=9000))
     report = world.sync(resource_timeout=60.0)
     found = of(report, "Database")
@@ -400,7 +400,7 @@ def test_a_manifest_that_breaks_loses_nothing_of_the_record(tmp_path):
 
 def test_somebody_elses_operation_is_not_taken_for_ours(tmp_path):
     world = World(tmp_path)
-    world.says(group=GROUP, vnet=VNET).sync()
+    world.synced(group=GROUP, vnet=VNET)
     moved = {"location": "westeurope", "properties": {"addressSpace": {"addressPrefixes": ["10.0.0.0/8"]}}}
     world.outside("PUT", VNET_ID, moved, "2024-03-01", operations=Timing(style=Style.ASYNC, seconds=900))
     found = of(world.sync(run_timeout=60.0), "VirtualNetwork")

@@ -26,9 +26,9 @@ def codes(report):
 
 
 def test_an_old_job_that_runs_again_is_refused(world):
-    world.says(group=GROUP).sync()
+    world.synced(group=GROUP)
     old = world.git("rev-parse", "HEAD")
-    world.says(group=TAGGED).sync()
+    world.synced(group=TAGGED)
     world.git("checkout", "-q", old)
     with pytest.raises(UnsafePlanError, match=f"RevisionSuperseded: Revision {old[:12]} is older than") as refusal:
         world.sync()
@@ -38,9 +38,9 @@ def test_an_old_job_that_runs_again_is_refused(world):
 
 
 def test_a_plan_of_it_is_shown_whole_and_ends_as_the_sync(world):
-    world.says(group=GROUP).sync()
+    world.synced(group=GROUP)
     old = world.git("rev-parse", "HEAD")
-    world.says(group=TAGGED).sync()
+    world.synced(group=TAGGED)
     world.git("checkout", "-q", old)
     report = world.plan()
     assert (codes(report), report.exit_code) == (["RevisionSuperseded"], 2)
@@ -48,9 +48,9 @@ def test_a_plan_of_it_is_shown_whole_and_ends_as_the_sync(world):
 
 
 def test_a_rollback_that_is_meant_is_done_and_counts_from_then_on(world):
-    world.says(group=GROUP).sync()
+    world.synced(group=GROUP)
     old = world.git("rev-parse", "HEAD")
-    world.says(group=TAGGED).sync()
+    world.synced(group=TAGGED)
     newest = world.git("rev-parse", "HEAD")
     world.git("checkout", "-q", old)
     assert world.sync(allow_rollback=True).exit_code == 0
@@ -61,16 +61,16 @@ def test_a_rollback_that_is_meant_is_done_and_counts_from_then_on(world):
 
 
 def test_a_branch_beside_the_recorded_revision_is_no_rollback(world):
-    world.says(group=GROUP).sync()
+    world.synced(group=GROUP)
     old = world.git("rev-parse", "HEAD")
-    world.says(group=TAGGED).sync()
+    world.synced(group=TAGGED)
     world.git("checkout", "-q", old)
     world.says(group=GROUP, other=OTHER)
     assert codes(world.plan()) == []
 
 
 def test_a_history_that_is_not_there_goes_on_with_a_note(world):
-    world.says(group=GROUP).sync()
+    world.synced(group=GROUP)
     first = world.git("rev-parse", "HEAD")
     inventory = world.state / "inventory.yaml"
     inventory.write_text(inventory.read_text().replace(first, "f" * 40))
@@ -133,7 +133,7 @@ def test_records_that_bear_the_namespace_keep_it(world, monkeypatch):
 
 def test_a_plan_says_that_a_sync_would_delete_too_much(world):
     groups = {f"g{number}": GROUP.replace("name: core", f"name: g{number}") for number in range(3)}
-    world.says(**groups).sync()
+    world.synced(**groups)
     world.says()
     report = world.plan(prune=True)
     assert (codes(report), report.exit_code) == (["TooManyDeletes"], 2)
@@ -149,7 +149,7 @@ def test_a_plan_says_that_a_sync_would_delete_too_much(world):
 
 
 def test_a_plan_foretells_that_a_region_cannot_change(world):
-    world.says(group=GROUP).sync()
+    world.synced(group=GROUP)
     report = world.says(group=GROUP.replace("westeurope", "northeurope")).plan()
     assert "Azure cannot move a resource to another region" in of(report, "ResourceGroup").condition.message
     spelt = world.says(group=GROUP.replace("westeurope", "West Europe")).plan()

@@ -34,7 +34,7 @@ def record(world):
 
 
 def test_a_create_sends_gits_value_and_later_changes_of_it_are_no_drift(world):
-    world.says(group=IGNORES_TEAM).sync()
+    world.synced(group=IGNORES_TEAM)
     assert tags(world) == {"team": "git", "env": "git"}
     tags_in_azure(world, team="azure", env="git")
     found = of(world.plan(), "ResourceGroup")
@@ -49,7 +49,7 @@ def test_a_create_sends_gits_value_and_later_changes_of_it_are_no_drift(world):
 @pytest.mark.parametrize("method", ["put", "patch"])
 def test_an_update_puts_back_what_azure_has(world, method):
     manifest = annotated(TAGGED, **{"gitsync/ignore": "[/tags/team]", "gitsync/update-method": method})
-    world.says(group=manifest).sync()
+    world.synced(group=manifest)
     tags_in_azure(world, team="azure", env="azure", more="azure")
     found = of(world.sync(), "ResourceGroup")
     assert (found.verdict, [d.path for d in found.differences]) == (Verdict.DRIFTED, ["/tags/env"])
@@ -62,21 +62,21 @@ def test_an_update_puts_back_what_azure_has(world, method):
 @pytest.mark.parametrize("method", ["put", "patch"])
 def test_what_azure_no_longer_has_is_not_sent_back(world, method):
     manifest = annotated(TAGGED, **{"gitsync/ignore": "[/tags/team]", "gitsync/update-method": method})
-    world.says(group=manifest).sync()
+    world.synced(group=manifest)
     tags_in_azure(world, env="azure")
     assert of(world.sync(), "ResourceGroup").action is Action.UPDATE
     assert tags(world) == {"env": "git"}
 
 
 def test_a_change_in_git_of_what_is_ignored_is_not_pending(world):
-    world.says(group=IGNORES_TEAM).sync()
+    world.synced(group=IGNORES_TEAM)
     tags_in_azure(world, team="azure", env="git")
     report = world.says(group=IGNORES_TEAM.replace("team: git", "team: other")).sync()
     assert (of(report, "ResourceGroup").verdict, world.writes) == (Verdict.IN_SYNC, [])
 
 
 def test_an_annotation_that_comes_later_takes_effect_at_once(world):
-    world.says(group=TAGGED).sync()
+    world.synced(group=TAGGED)
     tags_in_azure(world, team="azure", env="git")
     assert of(world.plan(), "ResourceGroup").verdict is Verdict.DRIFTED
     report = world.says(group=IGNORES_TEAM).sync()
@@ -85,7 +85,7 @@ def test_an_annotation_that_comes_later_takes_effect_at_once(world):
 
 
 def test_without_the_annotation_the_truth_shows_again(world):
-    world.says(group=IGNORES_TEAM).sync()
+    world.synced(group=IGNORES_TEAM)
     tags_in_azure(world, team="azure", env="git")
     world.sync()
     found = of(world.says(group=TAGGED).plan(), "ResourceGroup")
@@ -97,7 +97,7 @@ def test_without_the_annotation_the_truth_shows_again(world):
 
 def test_an_entry_holds_through_its_last_day_and_is_reported_afterwards(world):
     text = "[{path: /tags/team, until: 2026-03-02, reason: The move to the new team}]"
-    world.says(group=annotated(TAGGED, **{"gitsync/ignore": text})).sync()
+    world.synced(group=annotated(TAGGED, **{"gitsync/ignore": text}))
     tags_in_azure(world, team="azure", env="git")
     world.clock.elapsed += 24 * 3600.0  # 2026-03-02
     report = world.plan()
@@ -124,7 +124,7 @@ def test_adoption_leaves_alone_what_is_ignored(world):
 
 
 def test_a_resource_that_was_lost_is_created_as_git_says(world):
-    world.says(group=IGNORES_TEAM).sync()
+    world.synced(group=IGNORES_TEAM)
     tags_in_azure(world, team="azure", env="git")
     world.outside("DELETE", GROUP_ID)
     assert of(world.sync(), "ResourceGroup").verdict is Verdict.MISSING
@@ -132,7 +132,7 @@ def test_a_resource_that_was_lost_is_created_as_git_says(world):
 
 
 def test_children_that_azure_embeds_are_kept_beside_it(world):
-    world.says(group=GROUP, vnet=IGNORES_DNS, subnet=SUBNET).sync()
+    world.synced(group=GROUP, vnet=IGNORES_DNS, subnet=SUBNET)
     vnet = world.read(VNET_ID, NETWORK)
     vnet["properties"] |= {
         "dhcpOptions": {"dnsServers": ["10.9.9.9"]},
@@ -148,7 +148,7 @@ def test_children_that_azure_embeds_are_kept_beside_it(world):
 
 
 def test_always_put_does_not_reset_it_either(world):
-    world.says(group=IGNORES_TEAM).sync()
+    world.synced(group=IGNORES_TEAM)
     tags_in_azure(world, team="azure", env="git")
     assert of(world.sync(always_put=True), "ResourceGroup").action is Action.UPDATE
     assert tags(world) == {"team": "azure", "env": "git"}
@@ -160,7 +160,7 @@ def test_an_annotation_that_cannot_be_read_stops_the_resource(world):
 
 
 def test_a_plan_and_a_sync_see_the_same(world):
-    world.says(group=IGNORES_TEAM).sync()
+    world.synced(group=IGNORES_TEAM)
     tags_in_azure(world, team="azure", env="azure")
     planned = of(world.plan(), "ResourceGroup")
     assert world.writes == []

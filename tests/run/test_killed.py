@@ -6,7 +6,6 @@ each push to the status branch. Nothing that it does at its end can help it then
 
 from __future__ import annotations
 
-import copy
 import re
 import shutil
 import signal
@@ -19,7 +18,6 @@ from typing import Any
 
 import pytest
 from command_line import Azure, Moment, azure, ended, gitsync, start
-from fake_clock import FakeClock
 from world import GROUP, GROUP_ID, SUBNET, VNET, VNET_ID, World, annotated, of
 
 from gitsync.emulator.settings import Timing
@@ -69,7 +67,7 @@ def before(tmp_path_factory: pytest.TempPathFactory) -> World:
 @pytest.fixture(scope="module")
 def undisturbed(before: World, tmp_path_factory: pytest.TempPathFactory) -> World:
     """The same world after a run that nothing disturbed."""
-    world = like(before, tmp_path_factory.mktemp("undisturbed"))
+    world = before.copy(tmp_path_factory.mktemp("undisturbed"))
     report = world.sync(**PRUNING)
     done = {(result.key.name, result.action) for result in report.results if result.action is not Action.NONE}
     assert done == {("spoke", Action.CREATE), ("hub", Action.UPDATE), ("old", Action.DELETE)}
@@ -78,17 +76,7 @@ def undisturbed(before: World, tmp_path_factory: pytest.TempPathFactory) -> Worl
 
 @pytest.fixture
 def world(before: World, tmp_path: Path) -> World:
-    return like(before, tmp_path)
-
-
-def like(world: World, folder: Path) -> World:
-    """The same world once more: repository, status folder and Azure."""
-    other = copy.copy(world)
-    other.folder, other.state = folder / "repository", folder / "state"
-    shutil.copytree(world.folder, other.folder)
-    shutil.copytree(world.state, other.state)
-    other.store, other.clock = copy.deepcopy(world.store), FakeClock()
-    return other
+    return before.copy(tmp_path)
 
 
 def command(world: World, served: Azure, **variables: str) -> subprocess.Popen[str]:
@@ -294,7 +282,7 @@ def with_a_branch(world: World, bare: Path) -> Path:
 def test_what_was_to_stay_when_it_left_git_stays_after_a_kill(tmp_path):
     """The policy that was stated last counts, though the run that would have seen it was killed."""
     world = World(tmp_path, operations=AT_ONCE)
-    world.says(group=GROUP, vnet=VNET, old=OLD).sync()
+    world.synced(group=GROUP, vnet=VNET, old=OLD)
     world.says(group=GROUP, vnet=VNET, old=annotated(OLD, reconcile_policy="detach-on-delete"))
     world.says(group=GROUP, vnet=VNET, spoke=SPOKE)
     with azure(world.store, operations=AT_ONCE) as served:

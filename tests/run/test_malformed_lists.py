@@ -65,7 +65,7 @@ def is_there(world, path, api_version):
 @pytest.mark.parametrize(("body", "why"), MALFORMED)
 @pytest.mark.parametrize("when", [{}, {"nth": [1]}, {"nth": [2]}], ids=["each time", "first", "second"])
 def test_a_group_with_something_foreign_in_it_outlasts_an_odd_list(world, body, why, when):
-    world.says(group=GROUP, vnet=VNET, subnet=SUBNET).sync()
+    world.synced(group=GROUP, vnet=VNET, subnet=SUBNET)
     play(with_stranger(world), "GET", "*/resourcegroups/core/resources", body, **when)
     report = world.says().sync(prune=True, max_deletes=3)
     assert GROUP_ID not in world.sent("DELETE"), why
@@ -78,7 +78,7 @@ def test_a_group_with_something_foreign_in_it_outlasts_an_odd_list(world, body, 
 
 @pytest.mark.parametrize(("body", "why"), MALFORMED)
 def test_an_empty_group_outlasts_an_odd_list(world, body, why):
-    world.says(group=GROUP).sync()
+    world.synced(group=GROUP)
     play(with_stranger(world), "GET", "*/resourcegroups/core/resources", body)
     report = world.says().sync(prune=True)
     found = of(report, "ResourceGroup")
@@ -89,14 +89,14 @@ def test_an_empty_group_outlasts_an_odd_list(world, body, why):
 
 @pytest.mark.parametrize("status", [403, 404, 409, 500])
 def test_a_list_that_is_refused_is_not_empty(world, status):
-    world.says(group=GROUP, vnet=VNET).sync()
+    world.synced(group=GROUP, vnet=VNET)
     play(with_stranger(world), "GET", "*/resourcegroups/core/resources", {"value": []}, status=status)
     world.says().sync(prune=True, max_deletes=3, resource_timeout=60.0)
     assert world.sent("DELETE") == [VNET_ID]
 
 
 def test_an_empty_list_lets_no_group_go_before_what_is_on_record(world):
-    world.says(group=GROUP, vnet=VNET, subnet=SUBNET).sync()
+    world.synced(group=GROUP, vnet=VNET, subnet=SUBNET)
     play(world, "GET", "*/resourcegroups/core/resources", {"value": []})
     report = world.says().sync(prune=True, max_deletes=3)
     assert world.sent("DELETE") == [SUBNET_ID, VNET_ID, GROUP_ID]
@@ -104,7 +104,7 @@ def test_an_empty_list_lets_no_group_go_before_what_is_on_record(world):
 
 
 def test_an_empty_list_is_held_against_the_one_that_follows(world):
-    world.says(group=GROUP, vnet=VNET).sync()
+    world.synced(group=GROUP, vnet=VNET)
     play(with_stranger(world), "GET", "*/resourcegroups/core/resources", {"value": []}, nth=[1])
     report = world.says().sync(prune=True, max_deletes=3)
     assert world.sent("DELETE") == [VNET_ID]
@@ -113,7 +113,7 @@ def test_an_empty_list_is_held_against_the_one_that_follows(world):
 
 def test_a_list_that_leaves_out_what_is_there_is_not_relied_on(world):
     """The first one shows the network, the next one does not: who knows what else it leaves out."""
-    world.says(group=GROUP, vnet=VNET).sync()
+    world.synced(group=GROUP, vnet=VNET)
     play(world, "GET", "*/resourcegroups/core/resources", {"value": []}, after=1)
     report = world.says().sync(prune=True, max_deletes=3, resource_timeout=60.0)
     found = of(report, "ResourceGroup")
@@ -123,7 +123,7 @@ def test_a_list_that_leaves_out_what_is_there_is_not_relied_on(world):
 
 def test_what_was_deleted_may_still_show_in_a_list(world):
     """Azure's lists lag behind: what this run deleted does not hold its group."""
-    world.says(group=GROUP, vnet=VNET).sync()
+    world.synced(group=GROUP, vnet=VNET)
     network = {"value": [{"id": VNET_ID, "name": "hub", "type": "Microsoft.Network/virtualNetworks"}]}
     empty = {"match": {"path": "*/resources", "nth": [1]}, "answer": {"status": 200, "body": {"value": []}}}
     lagging = {"match": {"path": "*/resources"}, "answer": {"status": 200, "body": network}}
@@ -144,7 +144,7 @@ ODD_RESOURCES = [
 
 @pytest.mark.parametrize(("body", "why"), ODD_RESOURCES)
 def test_what_is_read_oddly_is_neither_deleted_nor_forgotten(world, body, why):
-    world.says(group=GROUP, vnet=VNET).sync()
+    world.synced(group=GROUP, vnet=VNET)
     play(world, "GET", "*/virtualnetworks/hub", body)
     report = world.says(group=GROUP).sync(prune=True)
     found = of(report, "VirtualNetwork")
@@ -154,7 +154,7 @@ def test_what_is_read_oddly_is_neither_deleted_nor_forgotten(world, body, why):
 
 @pytest.mark.parametrize(("body", "why"), ODD_RESOURCES)
 def test_what_is_read_oddly_is_neither_written_nor_created(world, body, why):
-    world.says(group=GROUP, vnet=VNET).sync()
+    world.synced(group=GROUP, vnet=VNET)
     play(world, "GET", "*/virtualnetworks/hub", body)
     report = world.says(group=GROUP, vnet=VNET.replace("10.0", "10.1")).sync()
     assert (world.writes, of(report, "VirtualNetwork").verdict) == ([], Verdict.UNKNOWN), why
@@ -164,7 +164,7 @@ def test_what_is_read_oddly_is_neither_written_nor_created(world, body, why):
 @pytest.mark.parametrize("body", [{}, {"value": []}, {"message": "no route"}])
 def test_a_404_that_is_not_azures_says_nothing(world, body):
     """It is neither created again nor forgotten."""
-    world.says(group=GROUP, vnet=VNET).sync()
+    world.synced(group=GROUP, vnet=VNET)
     play(world, "GET", "*/virtualnetworks/hub", body, status=404)
     assert of(world.sync(), "VirtualNetwork").verdict is Verdict.UNKNOWN
     assert of(world.says(group=GROUP).sync(prune=True), "VirtualNetwork").record is not None
@@ -261,7 +261,7 @@ def test_no_vault_is_purged_or_made_by_an_odd_answer(world, mode, body, why):
     ],
 )
 def test_no_network_is_written_by_an_odd_list_of_its_subnets(world, subnets, why):
-    world.says(group=GROUP, vnet=VNET, subnet=SUBNET).sync()
+    world.synced(group=GROUP, vnet=VNET, subnet=SUBNET)
     body = {
         "id": VNET_ID,
         "name": "hub",
@@ -276,7 +276,7 @@ def test_no_network_is_written_by_an_odd_list_of_its_subnets(world, subnets, why
 
 @pytest.mark.parametrize("polled", [{"error": {"code": "Busy"}}, {"status": 5}, {}, [], None])
 def test_a_delete_is_not_done_by_an_odd_poll(world, polled):
-    world.says(group=GROUP, vnet=VNET).sync()
+    world.synced(group=GROUP, vnet=VNET)
     rule = {"match": {"poll": True}, "answer": {"status": 200, "body": polled}}
     world.settings = replace(world.settings, rules=rules(json.dumps(rule)))
     found = of(world.says(group=GROUP).sync(prune=True, resource_timeout=60.0), "VirtualNetwork")

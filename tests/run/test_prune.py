@@ -40,14 +40,14 @@ def world(tmp_path):
 
 
 def test_nothing_is_deleted_without_being_asked_to(world):
-    world.says(group=GROUP, vnet=VNET).sync()
+    world.synced(group=GROUP, vnet=VNET)
     found = of(world.says(group=GROUP).sync(), "VirtualNetwork")
     assert (found.verdict, found.action, world.writes) == (Verdict.DELETE, Action.NONE, [])
     assert of(world.plan(), "VirtualNetwork").verdict is Verdict.DELETE
 
 
 def test_children_go_first(world):
-    world.says(group=GROUP, vnet=VNET, subnet=SUBNET).sync()
+    world.synced(group=GROUP, vnet=VNET, subnet=SUBNET)
     report = world.says(group=GROUP).sync(prune=True, max_deletes=2)
     assert world.sent("DELETE") == [SUBNET_ID, VNET_ID]
     assert report.exit_code == 0
@@ -55,7 +55,7 @@ def test_children_go_first(world):
 
 
 def test_a_group_that_holds_only_ours_goes_at_once_with_all_of_it(world):
-    world.says(group=GROUP, vnet=VNET, subnet=SUBNET).sync()
+    world.synced(group=GROUP, vnet=VNET, subnet=SUBNET)
     report = world.says().sync(prune=True, max_deletes=3)
     assert world.sent("DELETE") == [GROUP_ID]
     assert [result.action for result in report.results] == [Action.DELETE] * 3
@@ -63,7 +63,7 @@ def test_a_group_that_holds_only_ours_goes_at_once_with_all_of_it(world):
 
 
 def test_a_group_that_holds_a_stranger_stays(world):
-    world.says(group=GROUP, vnet=VNET).sync()
+    world.synced(group=GROUP, vnet=VNET)
     world.outside("PUT", ACCOUNT_ID, {"location": "westeurope", "sku": {"name": "Standard_LRS"}}, "2023-01-01")
     report = world.says().sync(prune=True, max_deletes=3)
     assert world.sent("DELETE") == [VNET_ID]
@@ -76,7 +76,7 @@ def test_a_group_that_holds_a_stranger_stays(world):
 
 
 def test_contained_resources_count_against_the_limit(world):
-    world.says(group=GROUP, vnet=VNET, subnet=SUBNET).sync()
+    world.synced(group=GROUP, vnet=VNET, subnet=SUBNET)
     with pytest.raises(UnsafePlanError, match="would delete 3 of 3 resources, and the limit is 1"):
         world.says().sync(prune=True)
     assert world.requests == []
@@ -84,20 +84,20 @@ def test_contained_resources_count_against_the_limit(world):
 
 def test_what_was_adopted_may_go_and_what_is_another_ones_may_not(world):
     world.outside("PUT", GROUP_ID, {"location": "westeurope"})
-    world.says(group=GROUP).sync()
+    world.synced(group=GROUP)
     assert of(world.says().sync(prune=True), "ResourceGroup").action is Action.DELETE
 
 
 def test_what_was_never_written_is_forgotten(tmp_path):
     world = World(tmp_path, denied=(Denial(action="*/write"),))
-    world.says(group=GROUP).sync()
+    world.synced(group=GROUP)
     report = world.says().sync(prune=True)
     assert (of(report, "ResourceGroup").action, world.sent("DELETE")) == (Action.DETACH, [])
 
 
 def test_a_renamed_resource_may_need_the_old_one_gone(world):
     """Azure refuses a subnet whose range overlaps another's, so the new one is tried again after the prune."""
-    world.says(group=GROUP, vnet=VNET, subnet=SUBNET).sync()
+    world.synced(group=GROUP, vnet=VNET, subnet=SUBNET)
     overlap = "{match: {method: PUT, path: '*/subnets/two', times: 1}, answer: {code: NetcfgSubnetRangesOverlap, status: 400}}"
     world.settings = EmulatorSettings(limits=None, rules=rules(overlap))
     report = world.says(group=GROUP, vnet=VNET, subnet=SUBNET.replace("name: one", "name: two")).sync(prune=True)
@@ -120,7 +120,7 @@ def test_what_a_failed_resource_used_to_need_is_held(world):
         """
     reference = "addressPrefix: 10.0.0.0/24\n      networkSecurityGroup:\n        reference: {group: network.azure.com, kind: NetworkSecurityGroup, name: rules}"
     guarded = SUBNET.replace("addressPrefix: 10.0.0.0/24", reference)
-    world.says(group=GROUP, vnet=VNET, subnet=guarded, nsg=nsg).sync()
+    world.synced(group=GROUP, vnet=VNET, subnet=guarded, nsg=nsg)
     world.settings = EmulatorSettings(limits=None, denied=(Denial(action="*subnets/write"),))
     report = world.says(group=GROUP, vnet=VNET, subnet=SUBNET).sync(prune=True)
     found = of(report, "NetworkSecurityGroup")
@@ -130,14 +130,14 @@ def test_what_a_failed_resource_used_to_need_is_held(world):
 
 
 def test_nothing_goes_while_a_manifest_cannot_be_read(world):
-    world.says(group=GROUP, vnet=VNET).sync()
+    world.synced(group=GROUP, vnet=VNET)
     report = world.says(group=GROUP, broken="kind: [").sync(prune=True)
     found = of(report, "VirtualNetwork")
     assert (found.condition.reason, world.sent("DELETE"), report.exit_code) == ("PruneHeld", [], 1)
 
 
 def test_a_kind_that_azure_cannot_delete_is_told_as_asos_words_it(world):
-    world.says(group=GROUP, account=ACCOUNT, blobs=BLOBS).sync()
+    world.synced(group=GROUP, account=ACCOUNT, blobs=BLOBS)
     found = of(world.says(group=GROUP, account=ACCOUNT).sync(prune=True), "StorageAccountsBlobService")
     assert (found.condition.reason, world.sent("DELETE")) == ("DeletionNotSupportedInAzure", [])
     assert "detach-on-delete" in found.condition.message
@@ -148,7 +148,7 @@ def test_a_kind_that_azure_cannot_delete_is_told_as_asos_words_it(world):
 
 
 def test_what_is_gone_already_is_done(world):
-    world.says(group=GROUP, vnet=VNET).sync()
+    world.synced(group=GROUP, vnet=VNET)
     world.outside("DELETE", VNET_ID, api_version="2024-03-01")
     assert of(world.says(group=GROUP).sync(prune=True), "VirtualNetwork").action is Action.DELETE
     assert world.sent("DELETE") == []
@@ -156,7 +156,7 @@ def test_what_is_gone_already_is_done(world):
 
 def test_a_refused_delete_is_a_warning_and_stays_on_record(tmp_path):
     world = World(tmp_path)
-    world.says(group=GROUP, vnet=VNET).sync()
+    world.synced(group=GROUP, vnet=VNET)
     world.settings = EmulatorSettings(
         limits=None,
         rules=rules("{match: {method: DELETE, nth: 1}, answer: {code: InUseSubnetCannotBeDeleted, status: 400}}"),
@@ -173,7 +173,7 @@ def test_a_refused_delete_is_a_warning_and_stays_on_record(tmp_path):
 
 
 def test_a_delete_that_outlasts_the_run_is_picked_up(world):
-    world.says(group=GROUP, vnet=VNET).sync()
+    world.synced(group=GROUP, vnet=VNET)
     world.settings = EmulatorSettings(limits=None, operations=Timing(seconds=900))
     found = of(world.says(group=GROUP).sync(prune=True, run_timeout=60.0), "VirtualNetwork")
     assert (found.condition.reason, found.record.operation.kind) == ("Deleting", "delete")
@@ -182,7 +182,7 @@ def test_a_delete_that_outlasts_the_run_is_picked_up(world):
 
 
 def test_a_parent_of_something_detached_stays(world):
-    world.says(group=GROUP, vnet=VNET, subnet=annotated(SUBNET, reconcile_policy="detach-on-delete")).sync()
+    world.synced(group=GROUP, vnet=VNET, subnet=annotated(SUBNET, reconcile_policy="detach-on-delete"))
     report = world.says(group=GROUP).sync(prune=True, max_deletes=5)
     assert of(report, "VirtualNetwork").condition.reason == "PruneHeld"
     assert world.sent("DELETE") == []
@@ -195,7 +195,7 @@ def test_a_parent_of_something_detached_stays(world):
 
 
 def test_a_new_name_for_the_same_resource_takes_it_over(world):
-    world.says(group=GROUP).sync()
+    world.synced(group=GROUP)
     renamed = GROUP.replace("name: core", "name: new").replace("spec:", "spec:\n      azureName: core")
     report = world.says(group=renamed).sync(prune=True)
     assert of(report, "ResourceGroup", "core").action is Action.DETACH

@@ -99,20 +99,20 @@ def _created(tmp_path, document):
 
 
 def test_a_patch_takes_it_away_with_a_null(world):
-    world.says(group=GROUP, vnet=patched(DNS)).sync()
-    world.says(group=GROUP, vnet=patched(VNET)).sync()
+    world.synced(group=GROUP, vnet=patched(DNS))
+    world.synced(group=GROUP, vnet=patched(VNET))
     assert last_body(world) == {"properties": {"dhcpOptions": None}}
 
 
 def test_a_put_leaves_it_out(world):
-    world.says(group=GROUP, vnet=DNS).sync()
-    world.says(group=GROUP, vnet=VNET).sync()
+    world.synced(group=GROUP, vnet=DNS)
+    world.synced(group=GROUP, vnet=VNET)
     assert "dhcpOptions" not in last_body(world)["properties"]
     assert "dhcpOptions" not in world.read(VNET_ID, NETWORK)["properties"]
 
 
 def test_what_azure_lost_already_is_not_pending(world):
-    world.says(group=TAGGED).sync()
+    world.synced(group=TAGGED)
     world.outside("PUT", GROUP_ID, {"location": "westeurope", "tags": {"team": "a"}})
     report = world.says(group=ONE_TAG).sync()
     assert (of(report, "ResourceGroup").verdict, world.writes) == (Verdict.IN_SYNC, [])
@@ -122,15 +122,15 @@ def test_what_azure_keeps_all_the_same_is_asked_for_once(tmp_path):
     """Many providers take a member that is left out for one that is to stay."""
     kept = rules(f"{{match: {{method: PUT, path: '{GROUP_ID}', nth: 2}}, move: [{{set: {{/tags/env: b}}}}]}}")
     world = World(tmp_path, rules=kept)
-    world.says(group=TAGGED).sync()
-    world.says(group=ONE_TAG).sync()
+    world.synced(group=TAGGED)
+    world.synced(group=ONE_TAG)
     assert world.writes == [f"PUT {GROUP_ID}"]
     assert world.read(GROUP_ID)["tags"] == {"team": "a", "env": "b"}
     assert (of(world.sync(), "ResourceGroup").verdict, world.writes) == (Verdict.IN_SYNC, [])
 
 
 def test_what_somebody_changed_before_is_shown_as_it_is(world):
-    world.says(group=TAGGED).sync()
+    world.synced(group=TAGGED)
     world.outside("PUT", GROUP_ID, {"location": "westeurope", "tags": {"team": "a", "env": "azure"}})
     (difference,) = of(world.says(group=ONE_TAG).plan(), "ResourceGroup").differences
     assert (difference.path, difference.live, difference.rule) == ("/tags/env", "azure", "removed from git")
@@ -139,16 +139,16 @@ def test_what_somebody_changed_before_is_shown_as_it_is(world):
 @pytest.mark.parametrize("method", ["put", "patch"])
 def test_what_is_ignored_may_leave_git_without_leaving_azure(world, method):
     notes = {"gitsync/ignore": "[/tags/env]", "gitsync/update-method": method}
-    world.says(group=annotated(TAGGED, **notes)).sync()
+    world.synced(group=annotated(TAGGED, **notes))
     report = world.says(group=annotated(ONE_TAG, **notes)).sync()
     assert (of(report, "ResourceGroup").verdict, world.writes) == (Verdict.IN_SYNC, [])
-    world.says(group=annotated(ONE_TAG.replace("team: a", "team: new"), **notes)).sync()
+    world.synced(group=annotated(ONE_TAG.replace("team: a", "team: new"), **notes))
     assert world.read(GROUP_ID)["tags"] == {"team": "new", "env": "b"}
 
 
 def test_what_surrounds_something_ignored_leaves_without_it(world):
     notes = {"gitsync/ignore": "[/properties/dhcpOptions/dnsServers]", "gitsync/update-method": "patch"}
-    world.says(group=GROUP, vnet=annotated(DNS, **notes)).sync()
+    world.synced(group=GROUP, vnet=annotated(DNS, **notes))
     widened = VNET.replace("10.0.0.0/16", "10.0.0.0/8")
     found = of(world.says(group=GROUP, vnet=annotated(widened, **notes)).sync(), "VirtualNetwork")
     assert [difference.path for difference in found.differences] == ["/properties/addressSpace/addressPrefixes"]
@@ -157,7 +157,7 @@ def test_what_surrounds_something_ignored_leaves_without_it(world):
 
 
 def test_whoever_ignores_it_only_now_keeps_it(world):
-    world.says(group=TAGGED).sync()
+    world.synced(group=TAGGED)
     report = world.says(group=annotated(ONE_TAG, **{"gitsync/ignore": "[/tags/env]"})).sync()
     assert (of(report, "ResourceGroup").verdict, world.writes) == (Verdict.IN_SYNC, [])
     assert world.read(GROUP_ID)["tags"] == {"team": "a", "env": "b"}

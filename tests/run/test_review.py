@@ -60,7 +60,7 @@ def test_what_was_reviewed_is_done(world):
 
 
 def test_the_same_plan_is_the_same_file_and_holds_no_value(world):
-    world.says(group=GROUP, vnet=VNET).sync()
+    world.synced(group=GROUP, vnet=VNET)
     world.says(group=GROUP, vnet=WIDER)
     first, second = planned(world).read_bytes(), planned(world).read_bytes()
     assert first == second
@@ -76,7 +76,7 @@ def test_the_same_plan_is_the_same_file_and_holds_no_value(world):
 
 def test_what_moved_in_azure_is_refused_with_what_differs_now_and_the_rest_goes_on(world):
     other = VNET.replace("name: hub", "name: spoke")
-    world.says(group=GROUP, hub=VNET, spoke=other).sync()
+    world.synced(group=GROUP, hub=VNET, spoke=other)
     wider = "[10.0.0.0/16, 10.1.0.0/16]"
     world.says(group=GROUP, hub=WIDER, spoke=other.replace("[10.0.0.0/16]", wider))
     file = planned(world)
@@ -92,7 +92,7 @@ def test_what_moved_in_azure_is_refused_with_what_differs_now_and_the_rest_goes_
 
 
 def test_an_etag_that_moved_is_a_move_though_nothing_that_git_asks_for_did(world):
-    world.says(group=GROUP, vnet=VNET).sync()
+    world.synced(group=GROUP, vnet=VNET)
     file = planned(world.says(group=GROUP, vnet=WIDER))
     world.outside("PATCH", VNET_ID, {"tags": {"by": "hand"}}, NETWORK)
     report = apply(world, file)
@@ -101,7 +101,7 @@ def test_an_etag_that_moved_is_a_move_though_nothing_that_git_asks_for_did(world
 
 
 def test_what_the_plan_left_as_it_was_is_not_written(world):
-    world.says(group=GROUP, vnet=VNET).sync()
+    world.synced(group=GROUP, vnet=VNET)
     file = planned(world)
     changed = {"location": "westeurope", "properties": {"addressSpace": {"addressPrefixes": ["10.9.0.0/16"]}}}
     world.outside("PUT", VNET_ID, changed, NETWORK)
@@ -141,7 +141,7 @@ def test_a_value_that_the_same_run_exports_is_left_out_of_what_was_reviewed(worl
 
 
 def test_reviewed_deletes_are_done_children_first_though_each_moves_its_parent(world):
-    world.says(group=GROUP, vnet=VNET, subnet=SUBNET, second=SECOND).sync()
+    world.synced(group=GROUP, vnet=VNET, subnet=SUBNET, second=SECOND)
     file = planned(world.says(group=GROUP), prune=True)
     report = apply(world, file, prune=True, max_deletes=3)
     assert report.exit_code == 0
@@ -149,14 +149,14 @@ def test_reviewed_deletes_are_done_children_first_though_each_moves_its_parent(w
 
 
 def test_a_group_does_not_take_along_what_is_not_looked_at(world):
-    world.says(group=GROUP, vnet=VNET).sync()
+    world.synced(group=GROUP, vnet=VNET)
     file = planned(world.says(), prune=True)
     assert apply(world, file, prune=True, max_deletes=2).exit_code == 0
     assert world.sent("DELETE") == [VNET_ID, GROUP_ID]
 
 
 def test_what_was_to_be_deleted_and_moved_since_stays(world):
-    world.says(group=GROUP, vnet=VNET).sync()
+    world.synced(group=GROUP, vnet=VNET)
     file = planned(world.says(group=GROUP), prune=True)
     world.outside("PATCH", VNET_ID, {"tags": {"now": "used"}}, NETWORK)
     report = apply(world, file, prune=True)
@@ -166,7 +166,7 @@ def test_what_was_to_be_deleted_and_moved_since_stays(world):
 
 
 def test_a_delete_that_nobody_reviewed_is_held(world):
-    world.says(group=GROUP, vnet=VNET, subnet=SUBNET).sync()
+    world.synced(group=GROUP, vnet=VNET, subnet=SUBNET)
     file = planned(world.says(group=GROUP), prune=True, only=("VirtualNetwork/hub",))
     report = apply(world, file, prune=True, max_deletes=3)
     assert said(of(report, "VirtualNetworksSubnet")) == (Verdict.BLOCKED, Action.NONE, "PruneHeld")
@@ -175,7 +175,7 @@ def test_a_delete_that_nobody_reviewed_is_held(world):
 
 
 def test_a_detach_that_nobody_reviewed_is_held(world):
-    world.says(group=GROUP, vnet=annotated(VNET, reconcile_policy="detach-on-delete")).sync()
+    world.synced(group=GROUP, vnet=annotated(VNET, reconcile_policy="detach-on-delete"))
     nothing = planned(world, prune=True)
     world.says(group=GROUP)
     document = json.loads(nothing.read_text())
@@ -257,7 +257,7 @@ def racing(world: World, *moves) -> None:
 
 
 def test_a_write_that_was_overtaken_looks_again_once(world):
-    world.says(group=GROUP, vnet=VNET).sync()
+    world.synced(group=GROUP, vnet=VNET)
     racing(world, "first")
     report = world.says(group=GROUP, vnet=WIDER).sync()
     assert said(of(report, "VirtualNetwork")) == (Verdict.PENDING, Action.UPDATE, "Succeeded")
@@ -266,7 +266,7 @@ def test_a_write_that_was_overtaken_looks_again_once(world):
 
 
 def test_a_write_that_is_overtaken_again_is_left_to_the_next_run(world):
-    world.says(group=GROUP, vnet=VNET).sync()
+    world.synced(group=GROUP, vnet=VNET)
     racing(world, "first", "second")
     report = world.says(group=GROUP, vnet=WIDER).sync()
     assert said(of(report, "VirtualNetwork")) == (Verdict.PENDING, Action.NONE, "PreconditionFailed")
@@ -275,7 +275,7 @@ def test_a_write_that_is_overtaken_again_is_left_to_the_next_run(world):
 
 
 def test_a_reviewed_write_that_was_overtaken_is_refused(world):
-    world.says(group=GROUP, vnet=VNET).sync()
+    world.synced(group=GROUP, vnet=VNET)
     file = planned(world.says(group=GROUP, vnet=WIDER))
     racing(world, "first")
     report = apply(world, file)
@@ -286,7 +286,7 @@ def test_a_reviewed_write_that_was_overtaken_is_refused(world):
 def test_a_provider_that_means_something_else_by_its_etag_is_written_without(tmp_path):
     refusing = rules("{match: {method: PUT, path: '*/hub', nth: 2}, answer: {code: PreconditionFailed}}")
     world = World(tmp_path, rules=refusing)
-    world.says(group=GROUP, vnet=VNET).sync()
+    world.synced(group=GROUP, vnet=VNET)
     racing(world, "", "moved right before the second try")
     report = world.says(group=GROUP, vnet=WIDER).sync()
     assert said(of(report, "VirtualNetwork")) == (Verdict.PENDING, Action.UPDATE, "Succeeded")
@@ -296,7 +296,7 @@ def test_a_provider_that_means_something_else_by_its_etag_is_written_without(tmp
 def test_a_delete_that_was_overtaken_looks_again_once(tmp_path):
     refusing = rules("{match: {method: DELETE, nth: 1}, answer: {code: PreconditionFailed}}")
     world = World(tmp_path, rules=refusing)
-    world.says(group=GROUP, vnet=VNET).sync()
+    world.synced(group=GROUP, vnet=VNET)
     report = world.says(group=GROUP).sync(prune=True)
     assert said(of(report, "VirtualNetwork")) == (Verdict.DELETE, Action.DELETE, "Deleted")
     assert world.sent("DELETE") == [VNET_ID, VNET_ID]
@@ -305,7 +305,7 @@ def test_a_delete_that_was_overtaken_looks_again_once(tmp_path):
 def test_siblings_do_not_overtake_each_other(world):
     """In Azure a write of one subnet moves the ETags of all subnets of the network."""
     ids = [SUBNET_ID, f"{VNET_ID}/subnets/two"]
-    world.says(group=GROUP, vnet=VNET, subnet=SUBNET, second=SECOND).sync()
+    world.synced(group=GROUP, vnet=VNET, subnet=SUBNET, second=SECOND)
     file = planned(world.says(group=GROUP, vnet=VNET, subnet=moved(SUBNET), second=moved(SECOND)))
 
     def modify(body, subject):

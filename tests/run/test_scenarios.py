@@ -62,7 +62,7 @@ def test_04_two_manifests_for_one_resource_are_a_problem_of_both(world):
 
 
 def test_05_a_name_cannot_change_once_azure_has_the_resource(world):
-    world.says(group=GROUP).sync()
+    world.synced(group=GROUP)
     renamed = GROUP.replace("spec:", "spec:\n      azureName: other")
     found = of(world.says(group=renamed).sync(), "ResourceGroup")
     assert said(found) == (ConditionStatus.FALSE, Severity.ERROR, "Failed")
@@ -94,7 +94,7 @@ OTHER_GROUP = GROUP.replace("name: core", "name: other")
     ],
 )
 def test_06_an_owner_cannot_change_once_azure_has_the_resource(world, owner, text):
-    world.says(group=GROUP, vnet=VNET).sync()
+    world.synced(group=GROUP, vnet=VNET)
     moved = VNET.replace("name: core", owner)
     found = of(world.says(group=GROUP, other=OTHER_GROUP, vnet=moved).sync(), "VirtualNetwork")
     assert said(found) == (ConditionStatus.FALSE, Severity.ERROR, "Failed")
@@ -102,7 +102,7 @@ def test_06_an_owner_cannot_change_once_azure_has_the_resource(world, owner, tex
 
 
 def test_07_an_owner_may_change_while_it_was_never_there(world):
-    world.says(vnet=VNET).sync()
+    world.synced(vnet=VNET)
     moved = VNET.replace("name: core", "name: other")
     assert said(of(world.says(other=OTHER_GROUP, vnet=moved).sync(), "VirtualNetwork")) == READY
 
@@ -232,7 +232,7 @@ CONFIG = """\
 
 def test_16_an_edited_config_map_is_written(world):
     one, two = (f"{n}{n}{n}{n}{n}{n}{n}{n}-0000-0000-0000-000000000000" for n in (1, 2))
-    world.says(group=GROUP, assignment=ASSIGNMENT, config=CONFIG.format(principal=one)).sync()
+    world.synced(group=GROUP, assignment=ASSIGNMENT, config=CONFIG.format(principal=one))
     found = of(
         world.says(group=GROUP, assignment=ASSIGNMENT, config=CONFIG.format(principal=two)).plan(), "RoleAssignment"
     )
@@ -273,7 +273,7 @@ def test_18_a_refused_parameter_is_a_warning_and_tried_once_a_run(tmp_path):
 
 def test_19_edits_during_an_operation_are_applied_after_it(tmp_path):
     world = World(tmp_path)
-    world.says(group=GROUP).sync()
+    world.synced(group=GROUP)
     world.settings = EmulatorSettings(limits=None, operations=Timing(seconds=600, polls=1))
     found = of(world.says(group=GROUP, vnet=VNET).sync(run_timeout=30.0), "VirtualNetwork")
     assert said(found) == (ConditionStatus.FALSE, Severity.INFO, "Reconciling")
@@ -297,12 +297,12 @@ def test_20_a_skipped_resource_that_is_not_there_is_a_warning(world):
 
 
 def test_21_a_change_beside_skip_is_not_sent_before_skip_goes(world):
-    world.says(group=GROUP).sync()
+    world.synced(group=GROUP)
     tags = "location: westeurope\n      tags: {a: b}"
     report = world.says(group=SKIPPED.replace("location: westeurope", tags)).sync()
     assert (of(report, "ResourceGroup").verdict, world.writes) == (Verdict.SKIP, [])
     assert said(of(report, "ResourceGroup")) == READY
-    world.says(group=GROUP.replace("location: westeurope", tags)).sync()
+    world.synced(group=GROUP.replace("location: westeurope", tags))
     assert world.read(GROUP_ID)["tags"] == {"a": "b"}
 
 
@@ -314,8 +314,8 @@ def test_22_an_unknown_policy_is_refused(world):
 
 @pytest.mark.parametrize("policy", ["skip", "detach-on-delete"])
 def test_23_what_is_not_to_be_deleted_stays(world, policy):
-    world.says(group=GROUP).sync()
-    world.says(group=annotated(GROUP, reconcile_policy=policy)).sync()
+    world.synced(group=GROUP)
+    world.synced(group=annotated(GROUP, reconcile_policy=policy))
     report = world.says().sync(prune=True)
     assert (of(report, "ResourceGroup").verdict, of(report, "ResourceGroup").action) == (Verdict.DETACH, Action.DETACH)
     assert world.requests == []
@@ -324,7 +324,7 @@ def test_23_what_is_not_to_be_deleted_stays(world, policy):
 
 
 def test_23_the_policy_of_the_last_manifest_counts_though_no_run_saw_it(world):
-    world.says(group=GROUP).sync()
+    world.synced(group=GROUP)
     world.says(group=annotated(GROUP, reconcile_policy="detach-on-delete"))
     assert of(world.says().sync(prune=True), "ResourceGroup").verdict is Verdict.DETACH
     assert world.read(GROUP_ID)["name"] == "core"
@@ -347,8 +347,8 @@ def test_24_a_policy_of_the_namespace_counts_unless_the_resource_has_its_own(wor
 
 
 def test_25_a_child_goes_though_its_skipped_parent_stays(world):
-    world.says(group=GROUP, vnet=VNET).sync()
-    world.says(group=SKIPPED, vnet=VNET).sync()
+    world.synced(group=GROUP, vnet=VNET)
+    world.synced(group=SKIPPED, vnet=VNET)
     report = world.says().sync(prune=True, max_deletes=5)
     assert of(report, "VirtualNetwork").action is Action.DELETE
     assert world.sent("DELETE") == [VNET_ID]
@@ -356,7 +356,7 @@ def test_25_a_child_goes_though_its_skipped_parent_stays(world):
 
 
 def test_26_a_skipped_resource_exports(world):
-    world.says(group=GROUP, identity=IDENTITY).sync()
+    world.synced(group=GROUP, identity=IDENTITY)
     skipped = annotated(IDENTITY, reconcile_policy="skip")
     report = world.says(group=GROUP, identity=skipped, assignment=ASSIGNMENT).sync()
     assert said(of(report, "RoleAssignment")) == READY
@@ -390,7 +390,7 @@ def test_37_other_namespaces_are_not_looked_at(world):
 
 
 def test_38_the_owner_is_a_label_of_what_is_claimed(world):
-    world.says(group=GROUP, vnet=VNET).sync()
+    world.synced(group=GROUP, vnet=VNET)
     status = (world.state / "default/network.azure.com/VirtualNetwork/hub.yaml").read_text()
     assert "serviceoperator.azure.com/owner-name: core\n" in status
     assert "serviceoperator.azure.com/owner-group-kind: ResourceGroup.resources.azure.com\n" in status

@@ -110,7 +110,7 @@ def test_15_changes_in_another_namespace_trigger_nothing(world):
 
 def test_16_a_config_map_that_was_edited_is_written_anew(world):
     estate = {"group": GROUP, "identity": IDENTITY, "federation": FEDERATION}
-    world.says(**estate, cluster=config_map("https://one.example")).sync()
+    world.synced(**estate, cluster=config_map("https://one.example"))
     report = world.says(**estate, cluster=config_map("https://two.example")).sync()
     assert of(report, "FederatedIdentityCredential").action is Action.UPDATE
     assert world.writes == [f"PUT {FEDERATION_ID}"]

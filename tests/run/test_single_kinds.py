@@ -100,7 +100,7 @@ def shown(world, arm_id, api_version, **properties):
 
 def test_a_database_waits_until_somebody_has_started_its_server(tmp_path):
     world = World(tmp_path)
-    world.says(group=GROUP, server=SERVER, database=DATABASE.replace("CHARSET", "utf8")).sync()
+    world.synced(group=GROUP, server=SERVER, database=DATABASE.replace("CHARSET", "utf8"))
     assert all(result.condition.is_ready for result in world.sync().results)
     world.says(group=GROUP, server=SERVER, database=DATABASE.replace("CHARSET", "latin1"))
     world.settings = EmulatorSettings(limits=None, rules=rules(shown(world, SERVER_ID, "2022-12-01", state="Stopped")))
@@ -177,7 +177,7 @@ CENTRE = """\
 
 def test_a_data_centre_waits_until_its_cluster_has_succeeded(tmp_path):
     world = World(tmp_path)
-    world.says(group=GROUP, cluster=CLUSTER, centre=CENTRE).sync()
+    world.synced(group=GROUP, cluster=CLUSTER, centre=CENTRE)
     canceled = shown(world, CLUSTER_ID, "2025-10-15", provisioningState="Canceled")
     world.settings = EmulatorSettings(limits=None, rules=rules(canceled))
     world.says(group=GROUP, cluster=CLUSTER, centre=CENTRE.replace("nodeCount: 3", "nodeCount: 4"))
@@ -215,7 +215,7 @@ TAGGED_TABLE = TABLE.replace("      location", "      tags:\n        a: b\n     
 
 def test_a_route_table_without_routes_is_updated(tmp_path):
     world = World(tmp_path)
-    world.says(group=GROUP, table=TABLE).sync()
+    world.synced(group=GROUP, table=TABLE)
     found = of(world.says(group=GROUP, table=TAGGED_TABLE).sync(), "RouteTable")
     assert (found.verdict, found.action, found.condition.is_ready) == (Verdict.PENDING, Action.UPDATE, True)
     assert world.read(TABLE_ID, "2024-03-01")["tags"] == {"a": "b"}
@@ -224,7 +224,7 @@ def test_a_route_table_without_routes_is_updated(tmp_path):
 @pytest.mark.parametrize(("routes", "sent"), [(0, 1), (1, 0)], ids=["none", "one"])
 def test_a_route_table_that_shows_no_list_of_routes_is_updated_if_it_has_none(tmp_path, routes, sent):
     world = World(tmp_path)
-    world.says(group=GROUP, table=TABLE).sync()
+    world.synced(group=GROUP, table=TABLE)
     route = {"properties": {"addressPrefix": "10.0.0.0/8", "nextHopType": "None"}}
     for number in range(routes):
         world.outside("PUT", f"{TABLE_ID}/routes/r{number}", route, "2024-03-01")

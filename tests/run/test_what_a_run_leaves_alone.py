@@ -24,7 +24,7 @@ def world(tmp_path):
 @pytest.mark.parametrize("only", [("ResourceGroup/core",), ("VirtualNetwork/hub",)])
 def test_only_some_of_what_left_git_takes_nothing_else_along(world, only):
     """An empty list of the group would say that there is nothing in it."""
-    world.says(group=GROUP, vnet=VNET, subnet=SUBNET).sync()
+    world.synced(group=GROUP, vnet=VNET, subnet=SUBNET)
     world.settings = replace(world.settings, rules=rules(json.dumps(EMPTY)))
     report = world.says().sync(prune=True, max_deletes=3, only=only)
     assert world.sent("DELETE") == []
@@ -56,7 +56,7 @@ def test_a_group_does_not_take_along_what_a_failed_resource_needs(world):
     other = GROUP.replace("name: core", "name: other")
     needed = "addressPrefix: 10.0.0.0/24\n      networkSecurityGroup:\n        reference: {group: network.azure.com, kind: NetworkSecurityGroup, name: rules}"
     guarded = SUBNET.replace("addressPrefix: 10.0.0.0/24", needed)
-    world.says(group=GROUP, vnet=VNET, subnet=guarded, other=other, nsg=nsg).sync()
+    world.synced(group=GROUP, vnet=VNET, subnet=guarded, other=other, nsg=nsg)
     world.settings = EmulatorSettings(limits=None, denied=(Denial(action="*subnets/write"),))
     report = world.says(group=GROUP, vnet=VNET, subnet=SUBNET).sync(prune=True, max_deletes=3)
     assert world.sent("DELETE") == []
@@ -79,7 +79,7 @@ def test_what_stands_in_no_list_goes_before_its_group(world):
           principalId: 5a9ad4b2-3f0c-4d6b-9c3e-2f6f6f6f6f6f
           roleDefinitionReference: {wellKnownName: Reader}
         """
-    world.says(group=GROUP, vnet=VNET, role=role).sync()
+    world.synced(group=GROUP, vnet=VNET, role=role)
     world.says().sync(prune=True, max_deletes=3)
     deleted = world.sent("DELETE")
     assert [path.rpartition("/")[0].rpartition("/")[2] for path in deleted] == ["roleAssignments", "resourceGroups"]

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
+import copy
 import os
+import shutil
 import subprocess
+import tempfile
 import textwrap
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -65,14 +70,47 @@ class World:
         self.places = Places()
         self.confirm: Confirm | None = None
         self.is_local = True
+        self._is_new = True
+        self._usual_places = self.places
         init_repository(self.folder)
 
     def git(self, *arguments: str) -> str:
         done = subprocess.run(["git", *arguments], cwd=self.folder, check=True, capture_output=True, text=True)
         return done.stdout.strip()
 
+    def copy(self, folder: Path) -> World:
+        """A world of its own that is just like this one: repository, status folder and Azure."""
+        other = copy.copy(self)
+        other.folder, other.state = folder / "repository", folder / "state"
+        other.take(self)
+        return other
+
+    def take(self, other: World) -> None:
+        """Become like another world, in the own folders."""
+        shutil.copytree(other.folder, self.folder, dirs_exist_ok=True)
+        if other.state.exists():
+            shutil.copytree(other.state, self.state)
+        self.store, self.clock = copy.deepcopy(other.store), copy.deepcopy(other.clock)
+        self.requests = list(other.requests)
+        self._is_new = False
+
+    def synced(self, **documents: str) -> None:
+        """Make git say exactly this, and sync it. Many tests begin so: a new world gets a copy of one that did."""
+        if self._is_ordinary():
+            self.take(_sync_once(tuple(documents.items())))
+        else:
+            self.says(**documents).sync()
+
+    def _is_ordinary(self) -> bool:
+        """Tell whether nothing was done in this world yet, and nothing in it is special."""
+        usual = (EmulatorSettings(limits=None), BUILT_IN, self._usual_places, None, True)
+        own = (self.settings, self.extensions, self.places, self.confirm, self.is_local)
+        is_configured = any(name.startswith("GITSYNC_") for name in os.environ)
+        return self._is_new and own == usual and not is_configured and not self.store.below("/")
+
     def says(self, **documents: str) -> World:
         """Make git say exactly this: a document a name, in a new commit."""
+        self._is_new = False
         for old in self.folder.glob("*.yaml"):
             old.unlink()
         for name, text in documents.items():
@@ -107,6 +145,7 @@ class World:
         )
 
     async def _run(self, *, writes: bool, **settings: Any) -> Report:
+        self._is_new = False
         self.stop = asyncio.Event()
         config = replace(Config(source=str(self.folder), subscription=SUBSCRIPTION), **settings)
         seals = make_seals(config, os.environ)
@@ -166,6 +205,16 @@ class World:
 
     def read(self, path: str, api_version: str = "2020-06-01") -> Any:
         return self.outside("GET", path, api_version=api_version)
+
+
+@cache
+def _sync_once(documents: tuple[tuple[str, str], ...]) -> World:
+    """A world after a first run of these documents, to copy."""
+    folder = Path(tempfile.mkdtemp(prefix="gitsync-tests-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    world = World(folder)
+    world.says(**dict(documents)).sync()
+    return world
 
 
 def of(report: Report, kind: str, name: str | None = None) -> Result:

@@ -5,6 +5,7 @@ import os
 import shutil
 import stat
 import subprocess
+from dataclasses import replace
 
 import pytest
 from exported import ONE, TWO, address, check, export, owner, remove, times, write
@@ -12,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitsync.errors import ConfigError
-from gitsync.model.export import Holder
+from gitsync.model.export import Holder, Owner
 from gitsync.secrets.protocols import VaultError
 from gitsync.secrets.sinks.dotenv import DotenvSink, quote_value
 
@@ -246,3 +247,11 @@ def test_a_file_that_others_may_read_by_now_is_told_and_left(tmp_path):
     with pytest.raises(VaultError, match="has the mode 0644"):
         remove(sink)
     assert "DEFAULT_DB_A=1" in (tmp_path / ".env").read_text()
+
+
+def test_the_owner_of_a_named_agent_is_read_back(tmp_path):
+    sink, owner_of_north = DotenvSink(tmp_path / ".env"), Owner(ONE, "north")
+    for value in ("1", "2"):
+        write(sink, replace(export({"a": value}), owner=owner_of_north))
+    assert owner(sink) == str(owner_of_north)
+    assert (tmp_path / ".env").read_text().splitlines()[1:] == ["DEFAULT_DB_A=2"]

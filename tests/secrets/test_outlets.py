@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from memory_places import MemorySink
+from memory_places import MemorySink, MemorySource
 
 from gitsync.model.export import NAMELESS, Address, Export, Holder, Owner
 from gitsync.model.gvk import Key
@@ -52,6 +52,63 @@ def test_what_another_resource_of_the_run_may_write_is_not_asked_about():
     sink.refuses = VaultError("nobody asks")
     with pytest.raises(ExportError, match="cannot overwrite Secret ns/keys"):
         asyncio.run(outlets(sink, claims={KEYS: POND}).write([an_export(k="v")]))
+
+
+class OwnedSource(MemorySource):
+    """A source that knows owners, as the vault and the cluster do."""
+
+    async def owner(self, address):
+        if self.refuses:
+            raise self.refuses
+        return "".join(value.reveal() for value in self.values[address].values()) if address in self.values else None
+
+
+def a_source(*owners):
+    return OwnedSource("kubernetes", {address: {"owner": Secret(text)} for address, text in owners})
+
+
+CHECKED = [
+    (a_source(), {}, None, "neither object exists"),
+    (a_source((KEYS, str(Owner(LAKE)))), {}, None, "the resource exported it in an earlier run"),
+    (a_source((KEYS, "")), {}, "Secret ns/keys", "a Secret of people"),
+    (a_source((URLS, "")), {}, "ConfigMap ns/urls", "a ConfigMap of people"),
+    (a_source((KEYS, str(Owner(POND)))), {}, "Secret ns/keys", "another resource's"),
+    (a_source((KEYS, str(Owner(LAKE, "north")))), {}, "Secret ns/keys", "another agent's"),
+    (a_source(), {URLS: POND}, "ConfigMap ns/urls", "another resource of the run may write it"),
+]
+
+
+@pytest.mark.parametrize("source, claims, refused, why", CHECKED)
+def test_the_sources_tell_whose_an_object_is(source, claims, refused, why):
+    checking = Outlets([], claims, KeptConfigMaps({}), (), [source]).check_owners(
+        Owner(LAKE), {KEYS: {"k"}, URLS: {"u"}}
+    )
+    if refused is None:
+        asyncio.run(checking)
+        return
+    with pytest.raises(ExportError) as failure:
+        asyncio.run(checking)
+    text = f"cannot overwrite {refused} which is not owned by StorageAccount.storage.azure.com ns/lake"
+    assert (str(failure.value), failure.value.is_fatal) == (text, True), why
+
+
+def test_every_object_of_others_is_told():
+    source = a_source((URLS, ""), (KEYS, ""))
+    with pytest.raises(ExportError, match=r"ConfigMap ns/urls .*; cannot overwrite Secret ns/keys"):
+        asyncio.run(Outlets([], {}, KeptConfigMaps({}), (), [source]).check_owners(Owner(LAKE), {KEYS: (), URLS: ()}))
+
+
+def test_a_source_that_cannot_tell_is_no_source_without_the_object():
+    source = a_source()
+    source.refuses = VaultError("It is closed.")
+    with pytest.raises(VaultError, match="closed"):
+        asyncio.run(Outlets([], {}, KeptConfigMaps({}), (), [source]).check_owners(Owner(LAKE), {KEYS: ()}))
+
+
+def test_a_source_that_is_a_sink_too_is_asked_by_the_write():
+    place = MemorySink()
+    place.refuses = VaultError("nobody asks")
+    asyncio.run(Outlets([place], {}, KeptConfigMaps({}), (), [place]).check_owners(Owner(LAKE), {KEYS: ()}))
 
 
 def test_what_is_our_own_is_replaced_whole():

@@ -66,6 +66,38 @@ def test_what_this_run_exported_comes_first_and_asks_nobody():
     assert only.asked == []
 
 
+def an_export(**data):
+    return Export(address=DB, owner=Owner(OWNER), data={key: Secret(value) for key, value in data.items()})
+
+
+def test_a_value_that_was_used_stays_as_it_was():
+    made = gathered(values(source(db={"password": "old"})), *HOLES[:1], SecretMapHole("db"))
+    assert made.secret("ns", "db", "password").reveal() == "old"
+    made.export([an_export(password="new", user="me")])
+    assert made.secret("ns", "db", "password").reveal() == "old"
+    shown = {key: value.reveal() for key, value in made.secret_map("ns", "db").items()}
+    assert shown == {"password": "old", "user": "me"}, "one request never has two values of one key"
+
+
+def test_a_whole_secret_that_was_used_stays_as_it_was():
+    made = gathered(values(source(db={"password": "old"})), SecretMapHole("db"))
+    before = made.secret_map("ns", "db")
+    made.export([an_export(password="new", user="me")])
+    assert made.secret_map("ns", "db") == before
+    assert made.secret("ns", "db", "password").reveal() == "old"
+    assert made.secret("ns", "db", "user").reveal() == "me", "nobody has used it yet"
+
+
+def test_an_export_fills_a_value_that_was_missing():
+    made = gathered(values(source()), SecretHole("db", "password"))
+    with pytest.raises(MissingValueError):
+        made.secret("ns", "db", "password")
+    made.export([an_export(password="first")])
+    assert made.secret("ns", "db", "password").reveal() == "first"
+    made.export([an_export(password="second")])
+    assert made.secret("ns", "db", "password").reveal() == "first"
+
+
 MISSING = [
     (source(), "ns/db does not exist", "no such Secret"),
     (source(db={"user": "x"}), '(Secret "ns/db" does not contain key "password")', "no such key"),

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from gitsync.catalog.roles import make_role_id
 from gitsync.errors import GitsyncError
 from gitsync.extensions.api import (
     Extension,
@@ -19,7 +20,7 @@ from gitsync.extensions.api import (
     Subject,
     skipped,
 )
-from gitsync.formats.arm_path import find_subscription, is_same_id
+from gitsync.formats.arm_path import is_same_id
 
 GROUP = "authorization.azure.com"
 BUILT_IN_ROLE = "BuiltInRole"
@@ -54,14 +55,7 @@ def with_role(body: Mapping[str, Any], subject: Subject) -> Mapping[str, Any]:
         )
     properties = body.get("properties")
     properties = properties if isinstance(properties, Mapping) else {}
-    return {**body, "properties": {**properties, "roleDefinitionId": _role_id(subject.arm_id, role_name)}}
-
-
-def _role_id(arm_id: str, name: str) -> str:
-    """The id of a role in the subscription of an assignment; above subscriptions, in the tenant."""
-    subscription = find_subscription(arm_id)
-    scope = f"/subscriptions/{subscription}" if subscription else ""
-    return f"{scope}/providers/Microsoft.Authorization/roleDefinitions/{name}"
+    return {**body, "properties": {**properties, "roleDefinitionId": make_role_id(subject.arm_id, role_name)}}
 
 
 def roles_of(answer: LookupResult) -> dict[str, str]:

@@ -22,7 +22,7 @@ from gitsync.git.command import GitFailedError
 from gitsync.git.source.blob import is_content_of
 from gitsync.git.source.clone import fetch_ref, open_clone
 from gitsync.git.source.contents import SourceContents, Wanted, list_inputs, read_contents
-from gitsync.git.source.git_directory import refuse_look_alike
+from gitsync.git.source.git_directory import find_prefix, refuse_look_alike
 from gitsync.git.source.history import History
 from gitsync.git.source.listing import EntryKind, SourceListing
 from gitsync.git.source.local_config import find_headers
@@ -53,10 +53,12 @@ class Checkout:
     a folder that is not a git working tree (or has no commit). `ref` is the branch or tag, if it is one. `dirty` means
     that the files differ from the revision. `folder` is set if SOURCE is a local folder, `tree` if that is in a working
     tree. `remote` is the remote repository of SOURCE, and `remote_refused` is the reason why a remote cannot be used.
+    `root` is the folder that paths of files are relative to, inside the repository ("" for its top).
     It is a context manager: leaving it deletes what was fetched.
     """
 
     name: str
+    root: str = ""
     revision: str | None = None
     ref: str | None = None
     files: Mapping[str, bytes] = field(repr=False)  # a Secret may be among them
@@ -71,11 +73,6 @@ class Checkout:
     remote_refused: str = ""
     wanted: Wanted = field(default_factory=Wanted)
     history: History | None = field(default=None, repr=False)
-
-    @property
-    def root(self) -> str:
-        """The folder that paths of files are relative to, inside the repository; "" for its top."""
-        return self.tree.prefix if self.tree else ""
 
     def contents_at(self, revision: str) -> SourceContents | None:
         """The manifests of another revision of the same source; None if it cannot be read."""
@@ -197,6 +194,7 @@ def _read_plain_folder(source: Folder, ref: str | None, wanted: Wanted) -> Check
         ignored=contents.ignored,
         settings=contents.settings,
         folder=source.path,
+        root=find_prefix(source.path),
         wanted=wanted,
     )
 
@@ -227,6 +225,7 @@ def _read_work_tree(
         settings=contents.settings,
         dirty=dirty,
         folder=source.path,
+        root=tree.prefix,
         tree=tree,
         remote=remote,
         remote_refused=refusal,

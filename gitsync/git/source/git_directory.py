@@ -45,12 +45,24 @@ def find_git_directory(folder: Path, access: GitAccess) -> GitDirectory | None:
 
     Raises SourceError if the nearest `.git` is not a git directory, or belongs to another user that git does not trust.
     """
-    top = next((ancestor for ancestor in _list_ancestors(folder) if os.path.lexists(ancestor / ".git")), None)
+    top = _find_top(folder)
     if top is None:
         return None
     git_directory = _read_pointed_to(top) if (top / ".git").is_file() else _read_own(top)
     _check_owner(git_directory, access)
     return git_directory
+
+
+def find_prefix(folder: Path) -> str:
+    """The path of a folder from the top of its working tree; "" for the top, and outside of one. git is not asked."""
+    top = _find_top(folder)
+    prefix = Path(os.path.realpath(folder)).relative_to(top).as_posix() if top else "."
+    return "" if prefix == "." else prefix
+
+
+def _find_top(folder: Path) -> Path | None:
+    """The nearest folder with a `.git`."""
+    return next((ancestor for ancestor in _list_ancestors(folder) if os.path.lexists(ancestor / ".git")), None)
 
 
 def _list_ancestors(folder: Path) -> Iterator[Path]:

@@ -42,6 +42,7 @@ class History:
         self._remote = remote
         self._clone = clone
         self._trusted = trusted
+        self._present = {(repository.folder, commit)}
 
     def contents_at(self, revision: str, wanted: Wanted) -> SourceContents | None:
         """The manifests of another revision, by the same rules and its own settings; None if it cannot be read."""
@@ -89,7 +90,7 @@ class History:
                 return None
             if _is_ancestor(repository, self._commit, later):
                 return True
-            if has_commit(repository, self._commit) and not _is_shallow(repository):
+            if self._has_commit(repository, self._commit) and not _is_shallow(repository):
                 return False
             return self._precedes_at_remote(repository, later)
         except GitFailedError:
@@ -111,10 +112,17 @@ class History:
             self._clone.close()
 
     def _find_repository_with(self, revision: str) -> Repository | None:
-        if has_commit(self._repository, revision):
+        if self._has_commit(self._repository, revision):
             return self._repository
         clone = self._open_clone()
         return clone.repository if clone and fetch_commit(clone, revision) else None
+
+    def _has_commit(self, repository: Repository, commit: str) -> bool:
+        """Tell whether a commit is in a repository. One that is there stays there, so git is asked once."""
+        place = (repository.folder, commit)
+        if place not in self._present and has_commit(repository, commit):
+            self._present.add(place)
+        return place in self._present
 
     def _is_vouched_for(self, repository: Repository, revision: str) -> bool:
         """Whether a revision may be read: who signs a commit signs its history."""
@@ -133,7 +141,7 @@ class History:
 
     def _has_history(self, repository: Repository, since: str) -> bool:
         """Tell whether the history from the checked-out commit back to `since` is in the repository."""
-        return has_commit(repository, self._commit) and _is_ancestor(repository, since, self._commit)
+        return self._has_commit(repository, self._commit) and _is_ancestor(repository, since, self._commit)
 
     def _deepen(self, since: str) -> Repository:
         """A clone with the history back to the time of `since`."""

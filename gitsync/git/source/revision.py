@@ -7,7 +7,7 @@ Two commands whatever the number of files: one lists the tree, one prints the co
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from gitsync.errors import SourceError
 from gitsync.git.command import GitFailedError, Repository
@@ -21,13 +21,14 @@ _REPOSITORY_MODE = b"160000"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Revision:
     """The tree of `commit` below `root` (a folder of the repository, "" for its top). Paths are relative to `root`;
-    `label` is its name in messages, if not its commit.
+    `label` is its name in messages, if not its commit. `_listed` has the listing of all of it, once that was read.
     """
 
     repository: Repository
     commit: str
     root: str = ""
     label: str = ""
+    _listed: list[SourceEntry] = field(default_factory=list, init=False, repr=False, compare=False)
 
     @property
     def name(self) -> str:
@@ -38,9 +39,15 @@ class Revision:
         output = self._run(*_LIST, "-r", self.commit, *(["--", folder_path + "/"] if folder_path else []))
         if folder_path and not output:
             raise SourceError(f"There is no folder {folder_path} in {self.name}.", hint="Check --path.")
-        return tuple(sorted(self._parse(output), key=lambda entry: entry.path))
+        entries = tuple(sorted(self._parse(output), key=lambda entry: entry.path))
+        if not folder:
+            self._listed[:] = entries
+        return entries
 
     def find(self, paths: Iterable[str]) -> tuple[SourceEntry, ...]:
+        if self._listed:
+            wanted = frozenset(paths)
+            return tuple(entry for entry in self._listed if entry.path in wanted)
         prefix = self.root + "/" if self.root else ""
         names = [prefix + path for path in paths]
         return tuple(self._parse(self._run(*_LIST, self.commit, "--", *names))) if names else ()

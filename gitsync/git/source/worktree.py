@@ -14,7 +14,7 @@ from gitsync.errors import SourceError
 from gitsync.git.access import GitAccess, GitSettings, make_local_environment
 from gitsync.git.command import GitFailedError, Repository
 from gitsync.git.gitpython import read_branch
-from gitsync.git.source.git_directory import find_git_directory
+from gitsync.git.source.git_directory import find_git_directory, find_prefix
 from gitsync.git.source.listing import EntryKind, SourceEntry, is_printable
 from gitsync.git.source.local_config import read_local_config
 from gitsync.git.source.location import Url, parse_remote
@@ -141,10 +141,7 @@ def find_work_tree(folder: Path, access: GitAccess) -> WorkTree | None:
     repository = Repository(
         folder=mirror, environment=make_local_environment(), timeout=access.timeout, grace=access.grace
     )
-    prefix = Path(os.path.realpath(folder)).relative_to(git_directory.top).as_posix()
-    return WorkTree(
-        repository=repository, top=git_directory.top, prefix="" if prefix == "." else prefix, settings=settings
-    )
+    return WorkTree(repository=repository, top=git_directory.top, prefix=find_prefix(folder), settings=settings)
 
 
 def find_head(tree: WorkTree) -> str | None:

@@ -7,7 +7,7 @@ collects config maps alone: it calls no action that shows a secret, and writes n
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gitsync.arm.actor import Actor
@@ -19,7 +19,7 @@ from gitsync.errors import ArmError, GitsyncError
 from gitsync.extensions.registry import Registry
 from gitsync.model.clock import Clock
 from gitsync.model.condition import Condition
-from gitsync.model.export import Address, Holder, Owner
+from gitsync.model.export import Address, Export, Holder, Owner
 from gitsync.model.secret import Secret
 from gitsync.reconcile.attempt import ApplyAttempt
 from gitsync.reconcile.generation import find_generation
@@ -31,6 +31,7 @@ from gitsync.request.exports import (
     ExportError,
     collect_fields,
     find_destinations,
+    group_keys,
     merge_entries,
 )
 from gitsync.secrets.exporter import Outlets
@@ -43,6 +44,7 @@ UNWRITABLE = "FailedWritingAdditionalKubernetesObjects"
 """ASO's reason. gitsync uses it for every sink."""
 
 
+_SOURCES_UNANSWERED = "Timed out waiting for secret sources. Check that they are reachable, and run again."
 _UNANSWERED = "Timed out waiting for the sinks of exports. Check that they are reachable, and run again."
 
 
@@ -62,15 +64,22 @@ async def export(attempt: ApplyAttempt, *, tools: ExportTools, clock: Clock, wri
 
     The exports of watched resources are not written.
     """
-    if not attempt.exists or not attempt.prepared.resource.spec.get(OPERATOR_SPEC):
+    if not attempt.prepared.resource.spec.get(OPERATOR_SPEC):
         return attempt
+    if not attempt.exists:
+        return attempt if writes else await _check_owners(attempt, (), tools, clock, writes=False)
     try:
         entries = await _collect_entries(attempt, tools, writes=writes)
         exports = merge_entries(Owner(attempt.key, tools.agent), entries)
     except GitsyncError as failure:
         return attempt.stopped(_make_condition(failure))
-    if not exports:
-        return attempt
+    attempt = await _check_owners(attempt, exports, tools, clock, writes=writes)
+    return attempt if attempt.stop or not exports else await _write(attempt, exports, tools, clock, writes=writes)
+
+
+async def _write(
+    attempt: ApplyAttempt, exports: Sequence[Export], tools: ExportTools, clock: Clock, *, writes: bool
+) -> ApplyAttempt:
     written = replace(attempt, exported=tuple(export.address for export in exports))
     try:
         if writes and not attempt.prepared.is_watched:
@@ -84,6 +93,27 @@ async def export(attempt: ApplyAttempt, *, tools: ExportTools, clock: Clock, wri
         return written.stopped(make_warning(FAILED, _UNANSWERED))
     tools.values.export(exports)
     return written
+
+
+async def _check_owners(
+    attempt: ApplyAttempt, exports: Sequence[Export], tools: ExportTools, clock: Clock, *, writes: bool
+) -> ApplyAttempt:
+    """Stop a resource that exports to an object of somebody else, or of an unknown owner."""
+    keys = {**_list_uncollected(attempt, tools, writes=writes), **{one.address: frozenset(one.data) for one in exports}}
+    try:
+        async with attempt.conversation.in_time(clock):
+            await tools.outlets.check_owners(Owner(attempt.key, tools.agent), keys)
+    except (ExportError, VaultError) as failure:
+        return attempt.stopped(_make_condition(failure))
+    except TimeoutError:
+        return attempt.stopped(make_warning(FAILED, _SOURCES_UNANSWERED))
+    return attempt
+
+
+def _list_uncollected(attempt: ApplyAttempt, tools: ExportTools, *, writes: bool) -> dict[Address, frozenset[str]]:
+    """The keys of the objects whose values are not collected: all in a plan, those without a reader in a sync."""
+    all_keys = group_keys(attempt.prepared.resource)
+    return {one: keys for one, keys in all_keys.items() if not (writes and _is_wanted(attempt, tools, one))}
 
 
 def _make_condition(failure: GitsyncError) -> Condition:

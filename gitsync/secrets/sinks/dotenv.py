@@ -20,7 +20,7 @@ from gitsync.secrets.naming import check_names, make_variable
 from gitsync.secrets.private_files import UnfitError, judge_file, lock_folder, replace
 from gitsync.secrets.protocols import VaultError
 
-_HEADER = re.compile(r"# gitsync: (Secret|ConfigMap) ([^/ ]+)/([^/ ]+), exported by (\S+)")
+_HEADER = re.compile(r"# gitsync: (Secret|ConfigMap) ([^/ ]+)/([^/ ]+), exported by (\S+(?: of .+)?)")
 _ASSIGNMENT = re.compile(r"(?:export )?([A-Za-z_][A-Za-z0-9_]*)=")
 _BARE = re.compile(r"[A-Za-z0-9_@%+=:,./-]*")
 _LINE_END = re.compile(r"[\n\r\0\v\f\x1c-\x1e\x85\u2028\u2029]")

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
+from gitsync.formats.strict_json import read_json
 from gitsync.model.export import Address, Holder
 from gitsync.model.secret import Secret
 from gitsync.secrets.content import MOST_BYTES, decode_secret
@@ -42,16 +44,19 @@ class FolderSource:
         if top is None:
             return None
         check_names(address, keys)
-        try:
+        with _explain_unreadable(address, top):
             folder = self._find_folder(top, address)
-            if folder is None:
-                return None
-            return self._read_values(top, folder, keys or _list_keys(folder))
-        except OSError as error:
-            raise VaultError(
-                f"{error.filename or top} cannot be read, so the values of {address} are unknown: {error.strerror}.",
-                hint="Grant this user read access.",
-            ) from error
+            return None if folder is None else _read_values(top, folder, keys or _list_keys(folder))
+
+    async def owner(self, address: Address) -> str | None:
+        """The owner in the note of the sink of such folders; "" without a note."""
+        top = self._tops[address.holder]
+        if top is None:
+            return None
+        check_names(address)
+        with _explain_unreadable(address, top):
+            folder = self._find_folder(top, address)
+            return None if folder is None else _read_owner(_read_content(top, folder / NOTE), folder)
 
     def _find_folder(self, top: Path, address: Address) -> Path | None:
         if not _is_folder(top):
@@ -63,11 +68,36 @@ class FolderSource:
         flat = top / address.name
         return flat if address.namespace == self._namespace and _is_object(flat) else None
 
-    def _read_values(self, top: Path, folder: Path, keys: Iterable[str]) -> Mapping[str, Secret]:
-        contents = {key: _read_content(top, folder / key) for key in keys if key != NOTE}
-        return {
-            key: decode_secret(content, str(folder / key)) for key, content in contents.items() if content is not None
-        }
+
+@contextmanager
+def _explain_unreadable(address: Address, top: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise VaultError(
+            f"{error.filename or top} cannot be read, so the values of {address} are unknown: {error.strerror}.",
+            hint="Grant this user read access.",
+        ) from error
+
+
+def _read_values(top: Path, folder: Path, keys: Iterable[str]) -> Mapping[str, Secret]:
+    contents = {key: _read_content(top, folder / key) for key in keys if key != NOTE}
+    return {key: decode_secret(content, str(folder / key)) for key, content in contents.items() if content is not None}
+
+
+def _read_owner(note: bytes | None, folder: Path) -> str:
+    if note is None:
+        return ""
+    try:
+        content = read_json(note)
+    except ValueError:
+        content = None
+    if not isinstance(content, dict):
+        raise VaultError(
+            f"{folder / NOTE} is damaged, so the owner of its files is unknown.",
+            hint=f"Remove {folder} if a resource can export it again.",
+        )
+    return str(content.get("owner", ""))
 
 
 def _is_folder(path: Path) -> bool:

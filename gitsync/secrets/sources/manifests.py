@@ -18,6 +18,10 @@ class ManifestSource:
     def __init__(self, manifests: Manifests) -> None:
         self._manifests = manifests
 
+    async def owner(self, address: Address) -> str | None:
+        declared = self._manifests.declared.get(address)
+        return None if declared is None else declared.owner
+
     async def read(self, address: Address, _keys: Sequence[str]) -> Mapping[str, Secret] | None:
         identity = (address.namespace, address.name)
         if address.holder is Holder.SECRET:

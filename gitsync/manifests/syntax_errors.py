@@ -1,0 +1,112 @@
+"""What is wrong with a text that is neither YAML nor JSON, in words that say how to fix it.
+
+Separate from the parser, whose messages name its own state: "did not find expected key" means wrong indentation.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any, Final
+
+_TEMPLATE: Final = re.compile(rb"\{\{")
+_CONFLICT: Final = re.compile(rb"^(?:<{7}|={7}|>{7})(?: |\r?$)", re.MULTILINE)
+_KIND: Final = rb"(?:^|[{,])\s*[\"']?kind[\"']?\s*:"
+_OURS: Final = re.compile(
+    rb"azure\.com|" + _KIND + rb"\s*[\"']?(?:Secret|ConfigMap|Namespace|List)\b", re.MULTILINE | re.IGNORECASE
+)
+_OBJECT: Final = re.compile(rb"apiVersion|azure\.com|" + _KIND, re.MULTILINE | re.IGNORECASE)
+_ARM_TEMPLATE: Final = re.compile(rb"deploymentTemplate\.json")
+
+EQUALLY: Final = "Indent the keys of one mapping equally, with spaces."
+IGNORE: Final = "If the file is not a manifest, add it to .gitsyncignore."
+
+# What the parser says, and what that means. {line} is where the part began that the parser was reading.
+_MEANINGS: Final = {
+    "mapping values are not allowed in this context": (
+        "a key stands inside of a value",
+        f"{EQUALLY} Quote a text that has a colon and a space in it.",
+    ),
+    "did not find expected key": ("the line does not continue the mapping that begins on line {line}", EQUALLY),
+    "did not find expected '-' indicator": (
+        "the line does not continue the list that begins on line {line}",
+        "Indent the items of one list equally, with spaces.",
+    ),
+    "could not find expected ':'": ("the line has no colon and space after its key", "Write `key: value`."),
+    "found unexpected end of stream": ("the quote on line {line} is not closed", "Close it."),
+    "did not find expected ',' or ']'": (
+        "the list in brackets that begins on line {line} is not closed",
+        "Close it with ], and separate its items with commas.",
+    ),
+    "did not find expected ',' or '}'": (
+        "the mapping in braces that begins on line {line} is not closed",
+        "Close it with }, and separate its keys with commas.",
+    ),
+    "found character that cannot start any token": (
+        "a value begins with a character that YAML reserves",
+        "Quote the value.",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SyntaxFault:
+    """What is wrong at a line and a column, both from 1."""
+
+    code: str
+    message: str
+    hint: str
+    line: int
+    column: int
+
+
+def explain_json_fault(text: bytes) -> SyntaxFault | None:
+    """Return what is wrong with a text as JSON; None if nothing is."""
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        message = f"This is not JSON at column {error.colno}: {error.msg[:1].lower()}{error.msg[1:]}."
+        return SyntaxFault(code="InvalidJson", message=message, hint=IGNORE, line=error.lineno, column=error.colno)
+    except (ValueError, RecursionError):  # not UTF-8, or deeper than the reader of Python goes
+        return None
+    return None
+
+
+def explain_yaml_fault(error: Any, text: bytes) -> SyntaxFault:
+    """Return what a `yaml.MarkedYAMLError` means. Lines are those of `text`."""
+    mark = error.problem_mark or error.context_mark
+    line, column = (mark.line, mark.column) if mark else (0, 0)
+    code, what, hint = _explain(error, text, line, column)
+    message = f"This is not YAML at column {column + 1}: {what}."
+    return SyntaxFault(code=code, message=message, hint=hint, line=line + 1, column=column + 1)
+
+
+def _explain(error: Any, text: bytes, line: int, column: int) -> tuple[str, str, str]:
+    if _CONFLICT.search(text):
+        return "MergeConflict", "it has the markers of a merge conflict", "Resolve the conflict, and commit the result."
+    if _read_character(text, line, column) == "\t":
+        return "InvalidYaml", "it is indented with a tab", "Replace tabs with spaces."
+    problem = (error.problem or "").partition(", but ")[0]
+    reason, hint = _MEANINGS.get(problem, (", ".join(filter(None, (error.context, error.problem))), IGNORE))
+    return "InvalidYaml", reason.replace("{line}", str((error.context_mark or error.problem_mark).line + 1)), hint
+
+
+def _read_character(text: bytes, line: int, column: int) -> str:
+    lines = text.decode("utf-8", "replace").split("\n")
+    return lines[line][column : column + 1] if line < len(lines) else ""
+
+
+def is_template(text: bytes) -> bool:
+    """Tell whether a text that cannot be parsed has the braces of a template."""
+    return _TEMPLATE.search(text) is not None
+
+
+def may_be_ours(text: bytes) -> bool:
+    """Tell whether a text that cannot be parsed mentions a group like those of ASO, or a kind that resources use."""
+    return _OURS.search(text) is not None
+
+
+def may_be_object(text: bytes) -> bool:
+    """Tell whether a text that cannot be parsed may be an object of Kubernetes; templates of ARM are none."""
+    return _OBJECT.search(text) is not None and _ARM_TEMPLATE.search(text) is None

@@ -1,0 +1,124 @@
+"""Objects of the sources that an export would overwrite."""
+
+import asyncio
+import json
+from dataclasses import replace
+
+import pytest
+from builders import prepared
+from memory_places import MemorySource
+
+from gitsync.model.export import Address, Holder, Owner
+from gitsync.model.gvk import Key
+from gitsync.secrets.foreign_objects import add_foreign_objects, find_foreign
+from gitsync.secrets.protocols import VaultError
+from gitsync.secrets.sources.environment import EnvironmentSource
+from gitsync.secrets.sources.folder import NOTE, FolderSource
+
+LAKE = Owner(Key("storage.azure.com", "StorageAccount", "default", "lake"))
+KEYS = Address(Holder.SECRET, "default", "keys")
+URLS = Address(Holder.CONFIG_MAP, "default", "urls")
+
+
+def is_foreign(source, address=KEYS, keys=("first",), owner=LAKE):
+    return asyncio.run(find_foreign((source,), address, keys, owner))
+
+
+def folder(tmp_path, files):
+    for path, text in files.items():
+        file = tmp_path / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    (tmp_path / "secrets").mkdir(exist_ok=True)
+    (tmp_path / "maps").mkdir(exist_ok=True)
+    return FolderSource(secrets=tmp_path / "secrets", config_maps=tmp_path / "maps", namespace="default")
+
+
+def note(owner):
+    return json.dumps({"name": "keys", "owner": str(owner)})
+
+
+FILES = [
+    ({}, KEYS, False, "no object"),
+    ({"secrets/default/keys/other": "x"}, KEYS, True, "an object of people, whatever its keys"),
+    ({"secrets/keys/other": "x"}, KEYS, True, "one of the run's own namespace"),
+    ({"secrets/far/keys/first": "x"}, KEYS, False, "one of another namespace"),
+    ({"maps/default/urls/blob": "x"}, URLS, True, "a config map"),
+    ({"secrets/default/urls/blob": "x"}, URLS, False, "a Secret is no config map"),
+    ({f"secrets/default/keys/{NOTE}": note(LAKE)}, KEYS, False, "an earlier run exported it"),
+    ({f"secrets/default/keys/{NOTE}": note(Owner(LAKE.key, "north"))}, KEYS, True, "another agent exported it"),
+    ({f"secrets/default/keys/{NOTE}": "{}"}, KEYS, True, "a note without an owner"),
+]
+
+
+@pytest.mark.parametrize("files, address, expected, why", FILES)
+def test_an_object_of_the_folder(tmp_path, files, address, expected, why):
+    assert is_foreign(folder(tmp_path, files), address) is expected, why
+
+
+@pytest.mark.parametrize("text", ["{", "[]"])
+def test_a_damaged_note_is_not_taken_for_none(tmp_path, text):
+    with pytest.raises(VaultError, match="is damaged, so the owner of its files is unknown"):
+        is_foreign(folder(tmp_path, {f"secrets/default/keys/{NOTE}": text}))
+
+
+def test_a_folder_without_config_maps_has_none(tmp_path):
+    assert not is_foreign(FolderSource(secrets=tmp_path, config_maps=None, namespace="default"), URLS)
+
+
+VARIABLES = [
+    ("GITSYNC_SECRET_DEFAULT_KEYS_FIRST", True, "an exported key"),
+    ("GITSYNC_SECRET_DEFAULT_KEYS_SECOND", False, "another key, which nobody exports"),
+    ("GITSYNC_SECRET_DEFAULT_KEYS_FIRST_ONE", False, "a key that begins alike"),
+]
+
+
+@pytest.mark.parametrize("name, expected, why", VARIABLES)
+def test_a_variable_is_one_key(name, expected, why):
+    assert is_foreign(EnvironmentSource({name: "x"})) is expected, why
+
+
+def test_what_only_an_expression_knows_is_no_variable():
+    assert not is_foreign(EnvironmentSource({"GITSYNC_SECRET_DEFAULT_KEYS_FIRST": "x"}), keys=())
+
+
+def exporter(secrets=None, expressions=()):
+    made = prepared(LAKE.key, "/subscriptions/0/resourceGroups/core")
+    spec = {"operatorSpec": {"secrets": secrets or {}, "secretExpressions": list(expressions)}}
+    return replace(made, resource=replace(made.resource, spec=spec))
+
+
+EXPORTERS = [
+    (exporter({"key1": {"name": "keys", "key": "first"}}), "spec.operatorSpec.secrets.key1", "a field"),
+    (exporter(expressions=[{"name": "keys", "value": "x"}]), "spec.operatorSpec.secretExpressions[0]", "an expression"),
+]
+
+
+@pytest.mark.parametrize("resource, field, why", EXPORTERS)
+def test_an_object_of_a_source_is_a_problem_of_its_exporter(resource, field, why):
+    source = MemorySource("folder", {})
+    source.has(KEYS, other="x")
+    (found,) = asyncio.run(add_foreign_objects([resource], [source]))
+    (problem,) = found.problems
+    assert (problem.code, problem.field, problem.path) == ("ExportNotOwned", field, "a.yaml"), why
+    assert problem.message == (
+        "cannot overwrite Secret default/keys which is not owned by StorageAccount.storage.azure.com default/lake: "
+        "the secret source folder has it."
+    )
+    assert found.is_valid
+
+
+NOTHING = [
+    (exporter(), MemorySource("folder", {KEYS: {}}), "a resource without exports"),
+    (EXPORTERS[0][0], MemorySource("folder", {}), "a source without the object"),
+    (
+        EXPORTERS[0][0],
+        MemorySource("folder", {}, refuses=VaultError("?")),
+        "a source that cannot tell: a run asks again",
+    ),
+]
+
+
+@pytest.mark.parametrize("resource, source, why", NOTHING)
+def test_no_problem(resource, source, why):
+    assert asyncio.run(add_foreign_objects([resource], [source])) == (resource,), why
