@@ -13,7 +13,7 @@ from gitsync.config.config import Config
 from gitsync.config.source_settings import find_source_settings
 from gitsync.errors import SourceError
 from gitsync.git.access import GitAccess
-from gitsync.git.source.checkout import open_checkout
+from gitsync.git.source.checkout import Checkout, open_checkout
 from gitsync.manifests.credential_secret import iterate_secrets
 from gitsync.manifests.selection import Selection, find_unmatched
 from gitsync.model.coverage import Coverage
@@ -74,18 +74,7 @@ def read_offline(config: Config, redactions: Redactions, *, looks_for_values: bo
     """Read and prepare SOURCE; secrets are masked in problems. `looks_for_values` warns of Secrets and config maps that
     no source has. SourceError if SOURCE cannot be read, or if --only matches no resource.
     """
-    status_dir = Path(config.status_dir) if config.status_dir else None
-    access = GitAccess(token=config.git_token, username=config.git_username, timeout=config.git_timeout)
-    with open_checkout(
-        config.source,
-        ref=config.ref,
-        path=config.path,
-        access=access,
-        status_dir=status_dir,
-        config_file=config.config_file,
-        units=config.units,
-        offline=True,
-    ) as source:
+    with _open_source(config) as source:
         settings = find_source_settings(config, source.settings)
     catalog, today = open_catalog(), SystemClock().now().date()
 
@@ -119,6 +108,19 @@ def read_offline(config: Config, redactions: Redactions, *, looks_for_values: bo
         coverage=coverage_of(source.files, source.ignored, manifests),
         revision=source.revision,
         root=source.root,
+    )
+
+
+def _open_source(config: Config) -> Checkout:
+    return open_checkout(
+        config.source,
+        ref=config.ref,
+        path=config.path,
+        access=GitAccess(token=config.git_token, username=config.git_username, timeout=config.git_timeout),
+        status_dir=Path(config.status_dir) if config.status_dir else None,
+        config_file=config.config_file,
+        units=config.units,
+        offline=True,
     )
 
 
