@@ -94,7 +94,7 @@ def test_a_problem_of_a_document_is_that_of_the_unit():
 
 
 def test_a_text_that_does_not_parse_is_in_the_kustomization():
-    (problem,) = read(b"a: [").problems
+    (problem,) = read(b"apiVersion: resources.azure.com/v1api20200601\nkind: [").problems
     assert (problem.path, problem.unit) == (FILE, "apps/prod")
 
 
