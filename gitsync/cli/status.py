@@ -7,8 +7,9 @@ resources: only `plan` and `sync` fail because of it. With --sign it signs the r
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from gitsync.cli.recorded import RECORDED, build_objects, load_state, open_recorded, print_object, select_records
 from gitsync.config.config import Config
@@ -37,9 +38,18 @@ def run(options: argparse.Namespace, config: Config) -> int:
     records = select_records(state, config)
     if config.output == "text":
         _print_text(state, records, config)
+        _print_leftovers(state)
     else:
-        print_object({"apiVersion": "v1", "items": build_objects(records), "kind": "List"}, config.output)
+        print_object(_build_list(state, records), config.output)
     return 0
+
+
+def _build_list(state: State, records: Sequence[Record]) -> Mapping[str, Any]:
+    """The records as Kubernetes lists objects; under `gitsync` what Kubernetes has no place for."""
+    from gitsync.git.state.leftovers import build_leftovers
+
+    objects = {"apiVersion": "v1", "items": build_objects(records), "kind": "List"}
+    return objects | ({"gitsync": {"leftovers": build_leftovers(state.leftovers)}} if state.leftovers else {})
 
 
 def _print_text(state: State, records: Sequence[Record], config: Config) -> None:
@@ -58,6 +68,18 @@ def _print_text(state: State, records: Sequence[Record], config: Config) -> None
     if refused := [record for record in records if record.trust.is_refused]:
         print(f"\n{format_plural(len(refused), 'record')} not trusted:")
         _print_claims(refused)
+
+
+def _print_leftovers(state: State) -> None:
+    """Exports of deleted resources that no run could remove."""
+    from gitsync.logging import neutralize
+    from gitsync.report.headline import format_plural
+
+    if not state.leftovers:
+        return
+    print(f"\n{format_plural(len(state.leftovers), 'export')} left over:")
+    lines = (f"{one.address} of {one.owner}, in the sink {one.sink}" for one in sorted(state.leftovers))
+    print(neutralize("\n".join(f"  {line}" for line in lines)))
 
 
 def _print_claims(records: Sequence[Record]) -> None:

@@ -14,6 +14,9 @@ OWNER = "gitsync/owner"
 cluster, it takes the place of the owner reference that ASO would set.
 """
 
+REPOSITORY = "gitsync/repository"
+"""Annotation of an object in a cluster: the repository of the agent that exports it, if that agent has no name."""
+
 NAMELESS = "gitsync"
 """The agent without a name."""
 
@@ -43,11 +46,14 @@ class Address:
 class Owner:
     """Who exports an object: a resource, and the agent that keeps it, since two repositories may have one key each.
 
-    Recorded with the object, and printed without the agent if that has the default name.
+    Recorded with the object, and printed without the agent if that has the default name. `repository` is host and path
+    of the repository if the agent has no name, "" if it has one or the repository is not known; it is no part of the
+    identity, as a repository may move.
     """
 
     key: Key
     agent: str = NAMELESS
+    repository: str = field(default="", compare=False)
 
     @classmethod
     def parse(cls, text: str) -> Owner:
@@ -65,6 +71,15 @@ def is_owned_by(owner: str, key: Key) -> bool:
         return Owner.parse(owner).key == key
     except ValueError:
         return False
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Leftover:
+    """An export that could not be removed with its resource. `sink` is its word in the settings."""
+
+    owner: Owner
+    address: Address
+    sink: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

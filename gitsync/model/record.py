@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any
 
 from gitsync.model.condition import Condition
-from gitsync.model.export import Address, Export
+from gitsync.model.export import Address, Export, Leftover
 from gitsync.model.gvk import Key
 from gitsync.model.policy import Policy
 
@@ -105,14 +105,15 @@ class Record:
 @dataclass(frozen=True, slots=True)
 class State:
     """The recorded state: records by key, the revision that they belong to (None if nothing is recorded), and the
-    config maps that resources exported. `revisions` are those of the agents, if several have records; `revision` is
-    then that of the last run.
+    config maps that resources exported. `leftovers` are exports that could not be removed. `revisions` are those of the
+    agents, if several have records; `revision` is then that of the last run.
     """
 
     records: Mapping[Key, Record]
     revision: str | None = None
     config_maps: Mapping[Address, Export] = field(default_factory=dict)
     revisions: Mapping[str, str] = field(default_factory=dict)
+    leftovers: frozenset[Leftover] = frozenset()
 
     @property
     def agents(self) -> frozenset[str]:

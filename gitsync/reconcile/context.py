@@ -34,6 +34,7 @@ class RunRules:
     node_timeout: float = 1800.0
     deadline: float
     agent: str = "gitsync"
+    repository: str = ""  # host and path, if the agent has no name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

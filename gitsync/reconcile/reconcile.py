@@ -103,7 +103,12 @@ def make_apply_steps(run: RunContext) -> tuple[Step[ApplyAttempt], ...]:
     writes, adopts, registers = rules.writes, rules.adopts, rules.registers
     wishes = Wishes(adopts=adopts, always_put=rules.always_put)
     exports = ExportTools(
-        registry=registry, outlets=run.outlets, values=values, redactions=run.redactions, agent=rules.agent
+        registry=registry,
+        outlets=run.outlets,
+        values=values,
+        redactions=run.redactions,
+        agent=rules.agent,
+        repository=rules.repository,
     )
     return (
         Step(Stage.POLICY, partial(check_policy, agent=rules.agent)),

@@ -55,6 +55,7 @@ _TO_WRITE = (Verdict.CREATE, Verdict.PENDING, Verdict.DRIFTED, Verdict.MISSING, 
 _CREDENTIALS = frozenset({"CredentialNotUsable"})
 _FOUND_ELSEWHERE = frozenset({"ExportNotOwned"})
 """Codes of problems that may be in a secret source, where `validate` does not look."""
+_EXPORTS = frozenset({"ExportNotRemoved"})
 
 
 def _list_error_codes(report: Report) -> frozenset[str]:
@@ -63,7 +64,9 @@ def _list_error_codes(report: Report) -> frozenset[str]:
 
 def _has_bad_manifests(report: Report) -> bool:
     errors = _list_error_codes(report) - REFUSALS
-    return bool(errors - _CREDENTIALS - _FOUND_ELSEWHERE) or (not errors and _has_verdict(Verdict.INVALID)(report))
+    return bool(errors - _CREDENTIALS - _FOUND_ELSEWHERE - _EXPORTS) or (
+        not errors and _has_verdict(Verdict.INVALID)(report)
+    )
 
 
 _STEPS = (
@@ -79,6 +82,10 @@ _STEPS = (
     _Step(
         _has_bad_manifests,
         "Fix the manifests. `gitsync validate` shows every problem without a login.",
+    ),
+    _Step(
+        lambda report: bool(_list_error_codes(report) & _EXPORTS),
+        "Some exports of deleted resources are left over. `gitsync status` lists them, and the next run tries again.",
     ),
     _Step(
         lambda report: any(r.fault for r in report.results),

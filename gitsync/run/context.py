@@ -6,7 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from gitsync.config.config import Config
-from gitsync.model.export import Address
+from gitsync.git.source.identity import find_repository
+from gitsync.model.export import NAMELESS, Address
 from gitsync.model.manifests import DeclaredObject
 from gitsync.model.record import State
 from gitsync.model.resource import Resource
@@ -42,6 +43,7 @@ def make_rules(
         node_timeout=config.resource_timeout,
         deadline=connections.clock.monotonic() + config.run_timeout,
         agent=agent,
+        repository=find_repository(connections.source) if agent == NAMELESS else "",
     )
 
 

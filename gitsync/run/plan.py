@@ -18,6 +18,7 @@ from gitsync.model.refusal import REFUSALS
 from gitsync.planning.bystanders import spare_bystanders
 from gitsync.planning.plan import UNTRUSTED, hold_untrusted, make_plan
 from gitsync.planning.record_checks import find_untrusted
+from gitsync.planning.shared_problems import merge_shared
 from gitsync.run.connections import Connections
 from gitsync.run.departures import find_departures
 from gitsync.run.load import RunInput
@@ -130,6 +131,6 @@ def refuse_invalid(config: Config, plan: Plan) -> None:
 
 
 def list_problems(plan: Plan) -> tuple[Problem, ...]:
-    """Every problem of the run's files and resources, in the order of the files."""
+    """Every problem of the run's files and resources, in the order of the files; one of a credential only once."""
     resource_problems = (p for apply in plan.applies.values() for p in apply.prepared.problems)
-    return tuple(sorted((*plan.problems, *resource_problems), key=lambda problem: problem.order))
+    return merge_shared(sorted((*plan.problems, *resource_problems), key=lambda problem: problem.order))

@@ -17,12 +17,12 @@ from gitsync.arm.http.conversation import Conversation
 from gitsync.arm.http.pages import list_ids
 from gitsync.config.config import Config
 from gitsync.errors import ArmError, ConfigError
+from gitsync.manifests.selection import Selection
 from gitsync.model.clock import format_rfc3339
-from gitsync.model.export import Address
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply, Node, Plan, Prune
 from gitsync.model.problem import Problem
-from gitsync.model.record import Record, State
+from gitsync.model.record import State
 from gitsync.model.report import Report
 from gitsync.model.result import Result
 from gitsync.model.target import RunTarget
@@ -35,7 +35,7 @@ from gitsync.processes.grace_period import Grace
 from gitsync.reconcile.context import RunContext
 from gitsync.reconcile.identities import open_identities
 from gitsync.reconcile.reconcile import find_node_deadline, reconcile
-from gitsync.reconcile.result_builder import build_unattempted, find_forgotten_exports
+from gitsync.reconcile.result_builder import build_unattempted
 from gitsync.reconcile.scheduler import run_in_order
 from gitsync.reconcile.stages.prune import RESOURCES_API_VERSION
 from gitsync.redaction import Redactions, tell_settings
@@ -46,13 +46,16 @@ from gitsync.run.approved_plan import load_approved_plan, make_review, narrow_pl
 from gitsync.run.connections import Connections, open_connections
 from gitsync.run.consent import Confirm, count_changes, demand_consent, is_first_sync
 from gitsync.run.context import make_context, make_rules
+from gitsync.run.export_needs import find_export_needs
+from gitsync.run.export_removal import remove_exports, select_leftovers
 from gitsync.run.guards import guard_plan
 from gitsync.run.load import load_run_input
 from gitsync.run.plan import list_problems, make_selection, plan_run
 from gitsync.run.prepare import coverage_of
 from gitsync.run.run_log import log_end, log_start
 from gitsync.run.target import make_contact
-from gitsync.run.write_status import write_expected, write_status
+from gitsync.run.write_status import ExportOutcome, write_expected, write_status
+from gitsync.secrets.collection import Collected
 from gitsync.status.exit_code import decide_exit_code
 
 T = TypeVar("T")
@@ -114,27 +117,31 @@ async def sync_revision(config: Config, connections: Connections, *, writes: boo
         rules = make_rules(config, connections, review, agent, writes=writes)  # the deadline starts at the answer
     run = make_run(rules=rules)
     if writes:
-        await _in_time(run.outlets.check(), rules.deadline, connections, "check the sinks of exports")
+        needs = find_export_needs(plan, prunes=config.prune)
+        await _in_time(run.outlets.check(needs), rules.deadline, connections, "check the sinks of exports")
         taken = write_expected(connections, state, expect_records(plan.applies.values(), agent), agent)
         plan = hold_taken(plan, taken)
-    results, export_problems = await _walk(connections, run, plan, state.records)
+    results, collected = await _walk(connections, run, plan, state, make_selection(config))
 
     report = replace(
-        _make_report(config, connections, plan, results, export_problems, writes=writes),
+        _make_report(config, connections, plan, results, collected.problems, writes=writes),
         target=target,
         started=started_at,
         finished=format_rfc3339(connections.clock.now()),
         coverage=coverage_of(connections.source.files, connections.source.ignored, run_input.manifests),
     )
     report = mask_report(report, connections.redactions.mask)
-    report = _write_status(config, connections, state, run, report) if writes else report
+    report = _write_status(config, connections, state, run, collected, report) if writes else report
     log_end(report)
     return report
 
 
-def _write_status(config: Config, connections: Connections, state: State, run: RunContext, report: Report) -> Report:
+def _write_status(
+    config: Config, connections: Connections, state: State, run: RunContext, collected: Collected, report: Report
+) -> Report:
     is_whole = all(map(make_selection(config).has, state.records))
-    return write_status(connections, state, report, run.outlets.kept.written, run.rules.agent, is_whole=is_whole)
+    exports = ExportOutcome(config_maps=run.outlets.kept.written, leftovers=collected.still_there)
+    return write_status(connections, state, report, exports, run.rules.agent, is_whole=is_whole)
 
 
 async def _in_time(awaitable: Awaitable[T], deadline: float, connections: Connections, step: str) -> T:
@@ -151,17 +158,15 @@ async def _ask_first(
     connections: Connections, rehearsal: RunContext, plan: Plan, target: RunTarget, confirm: Confirm
 ) -> None:
     """Read from Azure what the run would change, and ask. Raises DeclinedError if the answer is no."""
-    results, _ = await _walk(replace(connections, progress=Silent()), rehearsal, plan, {})
+    results, _ = await _walk(replace(connections, progress=Silent()), rehearsal, plan, State({}), Selection())
     demand_consent(confirm, mask_target(target, connections.redactions.mask), count_changes(results.values()))
 
 
 async def _walk(
-    connections: Connections, run: RunContext, plan: Plan, records: Mapping[Key, Record]
-) -> tuple[dict[Key, Result], tuple[Problem, ...]]:
-    """Applies first, then prunes and the exports of what they forget, then a retry of what the deletes may unblock.
-
-    The problems are those of exports that could not be removed.
-    """
+    connections: Connections, run: RunContext, plan: Plan, state: State, selection: Selection
+) -> tuple[dict[Key, Result], Collected]:
+    """Applies first, then prunes and the exports of what they forget, then a retry of what the deletes may unblock."""
+    leftovers = select_leftovers(state, run, selection)
     run_node, build_late = partial(reconcile, run=run), partial(build_unattempted, agent=run.rules.agent)
     stop_watcher = asyncio.create_task(_end_waits(connections, run))
     try:
@@ -169,20 +174,13 @@ async def _walk(
         applied = await run_in_order(plan.applies, run_node, build_late, connections.stop)
         prunes = await _absorb_groups(hold_back(plan.prunes, plan.applies, applied.values()), run)
         pruned = await run_in_order(prunes, run_node, build_late, connections.stop)
-        export_problems = await _remove_exports(run, find_forgotten_exports(records, {**applied, **pruned}))
-        second_tries = _find_second_tries(plan, applied, pruned) if run.rules.writes else {}
+        collected = await remove_exports(run, state, {**applied, **pruned}, leftovers)
+        frees = any(result.record is None for result in pruned.values()) or collected.has_freed(leftovers)
+        second_tries = _find_second_tries(plan, applied) if run.rules.writes and frees else {}
         retried = await run_in_order(second_tries, run_node, build_late, connections.stop, known=applied)
     finally:
         stop_watcher.cancel()
-    return {**applied, **pruned, **retried}, export_problems
-
-
-async def _remove_exports(run: RunContext, exported: Mapping[Key, Sequence[Address]]) -> tuple[Problem, ...]:
-    """Remove what forgotten resources exported. A plan removes nothing."""
-    if not run.rules.writes:
-        return ()
-    conversation = run.conversations.begin_last(run.rules.deadline, run.clock.monotonic())
-    return await run.outlets.collect(exported, run.rules.agent, lambda: conversation.in_time(run.clock))
+    return {**applied, **pruned, **retried}, collected
 
 
 async def _end_waits(connections: Connections, run: RunContext) -> None:
@@ -209,12 +207,10 @@ async def _absorb_groups(prunes: Mapping[Key, Prune], run: RunContext) -> Mappin
     return absorb_content(prunes, listings)
 
 
-def _find_second_tries(plan: Plan, applied: Mapping[Key, Result], pruned: Mapping[Key, Result]) -> dict[Key, Apply]:
-    """Applies that failed with a retryable error, if something was deleted since
+def _find_second_tries(plan: Plan, applied: Mapping[Key, Result]) -> dict[Key, Apply]:
+    """Applies that failed with a retryable error, for a run that has deleted something since
     (docs/reference/design.md#prune).
     """
-    if not any(result.record is None for result in pruned.values()):
-        return {}
     failed = {key for key, result in applied.items() if not result.is_fine and result.may_mend}
     return {key: replace(plan.applies[key], record=applied[key].record) for key in plan.applies if key in failed}
 

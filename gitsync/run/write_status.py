@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from gitsync.errors import PublishError, StateError
 from gitsync.git.state.store import Update
-from gitsync.model.export import Address, Export
+from gitsync.model.export import Address, Export, Leftover
 from gitsync.model.gvk import Key
 from gitsync.model.problem import Problem
 from gitsync.model.record import Record, State
@@ -17,6 +17,16 @@ from gitsync.report import headline, json, summary
 from gitsync.report.masked import mask_problem
 from gitsync.run.connections import Connections
 from gitsync.status.exit_code import NOT_READY
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportOutcome:
+    """What the run changed of exports. `config_maps` are those that it wrote to the status, None for one that it
+    removed. `leftovers` has each export that was to be removed from a sink, and whether it is still there.
+    """
+
+    config_maps: Mapping[Address, Export | None]
+    leftovers: Mapping[Leftover, bool]
 
 
 def write_expected(
@@ -49,15 +59,14 @@ def write_status(
     connections: Connections,
     before: State,
     report: Report,
-    config_maps: Mapping[Address, Export | None],
+    exports: ExportOutcome,
     agent: str,
     *,
     is_whole: bool,
 ) -> Report:
     """Record the results of the run. If that fails, the report says so: the changes in Azure remain.
 
-    `config_maps` are those that were exported, None for one that was removed. `is_whole` says that the run covered
-    every earlier record.
+    `is_whole` says that the run covered every earlier record.
     """
     records = {result.key: result.record for result in report.results}
     remaining = [record for record in {**before.records, **records}.values() if record]
@@ -70,7 +79,8 @@ def write_status(
         ),
         report=partial(json.render, report),
         headline=headline.format_subject(report),
-        config_maps=config_maps,
+        config_maps=exports.config_maps,
+        leftovers=exports.leftovers,
     )
     try:
         connections.store.save(update)

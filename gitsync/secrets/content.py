@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from gitsync.model.export import Address, Export
+from gitsync.model.export import NAMELESS, Address, Export, Owner
 from gitsync.model.secret import Secret
 from gitsync.secrets.naming import check_names
-from gitsync.secrets.protocols import VaultError
+from gitsync.secrets.protocols import NotOwnedError, VaultError
 
 MOST_BYTES = 1024 * 1024
 """The limit of Kubernetes for an object, and the most that is read of one value."""
@@ -40,11 +40,32 @@ def check_export(export: Export) -> None:
 
 
 def check_owner(export: Export, owner: str | None, what: str) -> None:
-    """Raise VaultError if `what` belongs to another owner (None: it does not exist): a concurrent run may have been
+    """Raise NotOwnedError if `what` belongs to another owner (None: it does not exist): a concurrent run may have been
     first. So a sink checks again right before it writes.
     """
     if owner not in {None, str(export.owner)}:
-        raise VaultError(
-            f"{what} does not belong to {export.owner}, so it is not written.",
-            hint="Delete it, or export to another name.",
+        raise NotOwnedError(
+            f"{what} does not belong to {export.owner}, so it is not written.{describe_owner(owner)}",
+            hint=_find_way_out(owner),
         )
+
+
+def describe_owner(owner: str | None) -> str:
+    """A sentence that names the resource and the agent that own an object, with a blank before it; "" if none does."""
+    known = _parse_owner(owner)
+    if known is None:
+        return ""
+    agent = f" of the agent {known.agent}" if known.agent != NAMELESS else ""
+    return f" {known.key}{agent} exports it."
+
+
+def _find_way_out(owner: str | None) -> str:
+    """What to do. Only an object that no resource exports is one to delete."""
+    return "Export to another name." if _parse_owner(owner) else "Export to another name, or delete it."
+
+
+def _parse_owner(owner: str | None) -> Owner | None:
+    try:
+        return Owner.parse(owner) if owner else None
+    except ValueError:
+        return None

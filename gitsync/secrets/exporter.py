@@ -7,27 +7,27 @@ the resource is forgotten, as a cluster would collect it with its owner.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, nullcontext
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 
-from gitsync.model.export import Address, Export, Holder, Owner
+from gitsync.model.export import Address, Export, Holder, Leftover, Owner
 from gitsync.model.gvk import Key
-from gitsync.model.problem import Level, Problem
 from gitsync.request.exports import ExportError, format_not_owned
+from gitsync.secrets.collection import Collected, InTime, collect
+from gitsync.secrets.content import describe_owner
 from gitsync.secrets.foreign_objects import find_foreign
-from gitsync.secrets.protocols import Examines, SecretSource, Sink, VaultError
+from gitsync.secrets.protocols import (
+    ChecksAccess,
+    Examines,
+    Needs,
+    NotOwnedError,
+    Rehearses,
+    SecretSource,
+    Sink,
+)
 from gitsync.secrets.sinks.status import KeptConfigMaps
 
-InTime = Callable[[], AbstractAsyncContextManager[None]]
-
-_MANUAL_STEPS: Mapping[str, str] = {
-    "folder": "Delete its folder there, {namespace}/{name}.",
-    "sops": "Delete the file {namespace}/{name}.yaml there.",
-    "dotenv": "Delete its lines there, and the comment above them.",
-    "key-vault": "Delete every secret there that is tagged gitsync-namespace={namespace} and gitsync-name={name}.",
-    "kubernetes": "`kubectl delete {kind} {name} --namespace {namespace}` deletes it.",
-}
-"""How a person removes an object from a sink; the sink `status` needs nothing by hand."""
+NOTHING = Needs()
 
 
 class Outlets:
@@ -59,10 +59,12 @@ class Outlets:
         takes_secrets = not is_watched and any(sink is not self.kept for sink in self._sinks)
         return takes_secrets or address.holder is Holder.CONFIG_MAP or address in self._needed
 
-    async def check(self) -> None:
-        """Make sure that every sink can be written to. ConfigError if one cannot."""
+    async def check(self, needs: Needs = NOTHING) -> None:
+        """Make sure that every sink can be written to, and allows what the run needs. ConfigError if one does not."""
         for sink in self._sinks:
             await sink.check()
+            if isinstance(sink, ChecksAccess):
+                await sink.check_access(needs)
 
     async def check_owners(self, owner: Owner, keys: Mapping[Address, Collection[str]]) -> None:
         """Make sure that objects are the resource's own, as far as claims and sources tell; `write` asks the sinks.
@@ -79,59 +81,52 @@ class Outlets:
         """Write objects of one resource to every sink.
 
         Raises ExportError, with nothing written, if an object is not the resource's own; VaultError if a sink
-        could not be asked, or cannot hold an object (nothing is written then either), or not be written to.
+        could not be asked, or cannot hold an object or would refuse it (nothing is written then either), or not be
+        written to.
         """
         refusals = [format_not_owned(e.address, e.owner.key) for e in exports if not self._owns(e.address, e.owner)]
         for sink in self._sinks if not refusals else ():
             owners = [(export, await sink.owner(export.address)) for export in exports]
-            refusals += [
-                format_not_owned(e.address, e.owner.key) for e, owner in owners if owner not in {None, str(e.owner)}
-            ]
+            refusals += [_format_not_owned_by(e, owner) for e, owner in owners if owner not in {None, str(e.owner)}]
         if refusals:
             raise ExportError("; ".join(sorted(set(refusals))), is_fatal=True)
         for sink in self._sinks:
             if isinstance(sink, Examines):
                 sink.examine(exports)
+        await self._rehearse(exports)
         for sink in self._sinks:
             for export in exports:
                 await sink.write(export)
+
+    async def _rehearse(self, exports: Sequence[Export]) -> None:
+        """Ask the sinks that can tell whether each write will be accepted."""
+        for sink in self._sinks:
+            if isinstance(sink, Rehearses):
+                try:
+                    await sink.rehearse(exports)
+                except NotOwnedError as error:
+                    raise ExportError(str(error), is_fatal=True) from error
 
     def _owns(self, address: Address, owner: Owner) -> bool:
         """Tell whether no other resource of the run is to write the object."""
         return self._claims.get(address, owner.key) == owner.key
 
     async def collect(
-        self, forgotten: Mapping[Key, Sequence[Address]], agent: str, in_time: InTime = nullcontext
-    ) -> tuple[Problem, ...]:
-        """Remove from every sink the exports of forgotten resources that they still own.
+        self,
+        forgotten: Iterable[tuple[Owner, Address]],
+        earlier: Collection[Leftover] = (),
+        in_time: InTime = nullcontext,
+    ) -> Collected:
+        """Remove the exports of forgotten resources, and what was left over `earlier`. See `collection.collect`.
 
-        A failure of one sink does not stop the others. Failures are returned in order: no later run tries again.
-        `in_time` bounds each removal, and raises TimeoutError if the time is up.
+        What a manifest exports again is left alone: an export takes it over.
         """
         sinks = self._sinks if self.kept in self._sinks else (self.kept, *self._sinks)
-        problems = []
-        for owner, address in [
-            (Owner(key, agent), exported) for key in sorted(forgotten) for exported in forgotten[key]
-        ]:
-            for sink in sinks:
-                try:
-                    async with in_time():
-                        await sink.remove(address, owner)
-                except VaultError as error:
-                    problems.append(_make_not_removed_problem(sink.name, address, owner, error))
-                except TimeoutError:
-                    timeout = VaultError("Deadline of the run exceeded.")
-                    problems.append(_make_not_removed_problem(sink.name, address, owner, timeout))
-        return tuple(problems)
+        wanted = [one for one in earlier if self._claims.get(one.address) != one.owner.key]
+        return await collect(sinks, forgotten, wanted, in_time)
 
 
-def _make_not_removed_problem(sink: str, address: Address, owner: Owner, error: VaultError) -> Problem:
-    manual_step = _MANUAL_STEPS.get(sink, "").format(
-        kind=address.holder.lower(), namespace=address.namespace, name=address.name
-    )
-    return Problem(
-        code="ExportNotRemoved",
-        level=Level.WARNING,
-        message=f"{address}, which {owner} exported, was not removed from the sink {sink}: {error.message}",
-        hint=" ".join(filter(None, (error.hint, manual_step))),
-    )
+def _format_not_owned_by(export: Export, owner: str | None) -> str:
+    """ASO's message, and who the owner is: a person of another team has to be asked, not overruled."""
+    known = describe_owner(owner).rstrip(".")
+    return f"{format_not_owned(export.address, export.owner.key)}{f'.{known}' if known else ''}"

@@ -6,6 +6,7 @@ Separate from the sources and sinks, since the run depends only on these protoco
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from gitsync.errors import GitsyncError
@@ -15,6 +16,18 @@ from gitsync.model.secret import Secret
 
 class VaultError(GitsyncError):
     """A source or sink could not be read or written: its content is unknown, not absent."""
+
+
+class NotOwnedError(VaultError):
+    """An object belongs to another owner, so it is not written."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Needs:
+    """What a run may do to a sink: the objects that it may write, and those that it may remove; sorted."""
+
+    written: tuple[Address, ...] = ()
+    removed: tuple[Address, ...] = ()
 
 
 class SecretSource(Protocol):
@@ -86,5 +99,25 @@ class Examines(Protocol):
     def examine(self, exports: Sequence[Export]) -> None:
         """Raise VaultError if one of the objects cannot be written here, whatever its owner, or not together with the
         others, in this order.
+        """
+        ...
+
+
+@runtime_checkable
+class ChecksAccess(Protocol):
+    """An optional part of a sink: it can tell before the run whether it allows what the run needs."""
+
+    async def check_access(self, needs: Needs) -> None:
+        """Raise ConfigError, with what to grant, if something is not allowed or that could not be found out."""
+        ...
+
+
+@runtime_checkable
+class Rehearses(Protocol):
+    """An optional part of a sink: it can tell whether a write will be accepted."""
+
+    async def rehearse(self, exports: Sequence[Export]) -> None:
+        """Raise VaultError if one of the objects would not be written now: NotOwnedError for another's. Nothing
+        changes.
         """
         ...

@@ -22,6 +22,11 @@ LONGEST_WAIT = 60.0
 LONGEST_REQUEST = 60.0
 """Seconds for one request, from its token to the last byte of its answer."""
 
+PATIENT_ATTEMPTS = 7
+"""Attempts in all for what may pass, with 1, 2, 4, 8 and twice 16 seconds between them: a service that restarts, or a
+Key Vault that recovers a secret, needs up to a minute.
+"""
+
 _SLOW_ATTEMPTS = 2
 
 _Answer = TypeVar("_Answer")

@@ -65,7 +65,7 @@ class Sops:
             code, output, complaint = await self._run((program, "--decrypt", *format_options), text, environment)
         if code:
             raise VaultError(
-                f"{path} cannot be decrypted: sops reported {_format_complaint_line(complaint)}",
+                f"{path} cannot be decrypted: sops reported {_format_complaint_line(complaint)}.",
                 hint="Set the key, for example in SOPS_AGE_KEY, and try `sops decrypt` on the file.",
             )
         return output
@@ -80,7 +80,7 @@ class Sops:
         code, output, complaint = await self._run(command, manifest, self.environment, folder)
         if code:
             raise VaultError(
-                f"{file} cannot be encrypted: sops reported {_format_complaint_line(complaint)}",
+                f"{file} cannot be encrypted: sops reported {_format_complaint_line(complaint)}.",
                 hint="Add a creation rule for it to .sops.yaml there or above, or set SOPS_AGE_RECIPIENTS; "
                 "sops must be 3.9 or later.",
             )
@@ -135,7 +135,7 @@ class Sops:
 def _format_complaint_line(complaint: str) -> str:
     lines = [line.strip() for line in complaint.splitlines() if line.strip()]
     if not lines:
-        return "nothing."
+        return "nothing"
     line = _SENSITIVE.sub(MASKED, lines[0])
     plain = "".join(character if character.isprintable() else " " for character in line)
     return f"“{truncate(plain.strip(), _LONGEST_COMPLAINT)}”"

@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from gitsync.git.state.folder import StatusFolder
 from gitsync.git.state.store import Update
 from gitsync.git.state.stores import open_store
 from gitsync.model.condition import Condition, ConditionStatus, Severity
+from gitsync.model.export import Address, Holder, Leftover, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.record import Claim, Record, State
 
@@ -239,3 +241,16 @@ def test_signing_needs_a_key(folder):
     ended = gitsync("status", "--sign", folder=folder)
     assert ended.code == 2
     assert "GITSYNC_DIGEST_KEY" in ended.err
+
+
+def test_status_shows_exports_that_no_run_could_remove(folder):
+    left = Leftover(Owner(HUB), Address(Holder.SECRET, "default", "keys"), "kubernetes")
+    with StatusFolder(folder / ".gitsync") as store:
+        store.load()
+        store.save(replace(UPDATE, leftovers={left: True}))
+    shown = gitsync("status", ".", folder=folder).out
+    assert f"1 export left over:\n  Secret default/keys of {HUB}, in the sink kubernetes\n" in shown
+    listed = json.loads(gitsync("status", ".", "--output", "json", folder=folder).out)
+    assert listed["gitsync"] == {
+        "leftovers": [{"object": "Secret/default/keys", "owner": str(HUB), "sink": "kubernetes"}]
+    }

@@ -47,6 +47,7 @@ def test_what_a_plan_did_not_ask_for_is_not_passed_over(value, count, why):
         (["CredentialNotUsable", "MissingField"], 1, 1, "both"),
         (["MissingField"], 0, 1, "the manifest alone"),
         (["ExportNotOwned"], 0, 0, "its hint is enough, and validate does not look into secret sources"),
+        (["ExportNotRemoved"], 0, 0, "a sink refused"),
         ([], 0, 1, "it is invalid, for whatever reason"),
     ],
 )

@@ -7,9 +7,10 @@ from contextlib import asynccontextmanager
 import private_ca
 import pytest
 from exporters import BOTH, ENDPOINT, KEY_1, READY, account, said, server
-from fake_kubernetes import FakeKubernetes
+from fake_kubernetes import NO_DRY_RUN, POLICY, REVIEWS, Admission, FakeKubernetes
 from world import GROUP, GROUP_ID, World, of
 
+from gitsync.errors import ConfigError
 from gitsync.model.condition import ConditionStatus, Severity
 from gitsync.model.verdict import Verdict
 from gitsync.secrets.kubernetes.kubernetes import open_kubernetes
@@ -56,7 +57,7 @@ def test_a_secret_of_the_cluster_is_used_and_exports_become_objects_of_it(pod):
     assert pod.cluster.data("configmaps", "default", "where")["blob"].startswith("https://lake.blob.")
     pod.cluster.requests.clear()
     assert [result.verdict for result in pod.sync().results] == [Verdict.IN_SYNC] * 3
-    assert pod.cluster.lines("POST", "PUT") == ["POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews"]
+    assert set(pod.cluster.lines("POST", "PUT")) == {REVIEWS}
 
 
 def test_a_plan_asks_the_cluster_nothing(pod):
@@ -65,24 +66,80 @@ def test_a_plan_asks_the_cluster_nothing(pod):
 
 
 @pytest.mark.parametrize(
-    ("verb", "resource", "made", "why"),
-    [
-        ("create", "secrets", {"configmaps/where"}, "what came before it is written, as nobody can know"),
-        ("create", "configmaps", set(), "the first one is refused"),
-        ("get", "configmaps", set(), "whose it is cannot be told, which comes before any write"),
-    ],
+    ("verb", "resource"),
+    [("get", "configmaps"), ("create", "secrets"), ("create", "configmaps"), ("update", "secrets")],
 )
-def test_a_missing_right_is_named_and_the_rest_goes_on(pod, verb, resource, made, why):
+def test_a_missing_right_refuses_the_run_before_anything_is_touched(pod, verb, resource):
     pod.cluster.make("secrets", "default", "db", {"password": VALUE})
     pod.cluster.forbid(verb, resource)
-    report = pod.says(group=GROUP, account=account(BOTH), server=server("db", "password")).sync()
+    with pytest.raises(ConfigError) as refused:
+        pod.says(group=GROUP, account=account(BOTH), server=server("db", "password")).sync()
+    assert refused.value.message == (
+        "The service account of the job may not do in the cluster what this run needs: "
+        f"{verb} {resource} in namespace default."
+    )
+    assert f"resources: [{resource}], verbs: [{verb}]" in refused.value.hint
+    assert pod.sent("PUT") == []
+    assert pod.cluster.names("configmaps", "default") == []
+    assert not pod.state.exists(), "not even a record of what is expected"
+
+
+def test_a_role_may_name_the_objects(pod):
+    for verb in ("get", "update"):
+        pod.cluster.forbid(verb, "secrets", except_names=("lake", "aso-credential"))
+    report = pod.says(group=GROUP, account=account(BOTH)).sync()
+    assert {said(result) for result in report.results} == {READY}
+
+
+def test_the_right_to_delete_is_needed_by_a_run_that_deletes(pod):
+    pod.says(group=GROUP, account=account(BOTH)).sync()
+    pod.cluster.forbid("delete", "configmaps")
+    assert pod.sync().exit_code == 0
+    pod.says(group=GROUP)
+    assert pod.sync().exit_code == 0, "without --prune nothing is deleted"
+    with pytest.raises(ConfigError, match="delete configmaps in namespace default"):
+        pod.sync(prune=True, max_deletes=5)
+    assert pod.sent("DELETE") == []
+
+
+def test_a_namespace_that_exports_nothing_is_not_asked_for(pod):
+    pod.cluster.forbid("create", "secrets")
+    pod.cluster.forbid("create", "configmaps")
+    assert pod.says(group=GROUP).sync().exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("prepare", "words"),
+    [
+        (lambda cluster: cluster.limit("secrets", 0), "because of a quota"),
+        (lambda cluster: cluster.terminate("default"), "because the namespace is being deleted"),
+        (lambda cluster: setattr(cluster, "admission", Admission(422, "Invalid", POLICY)), "an admission policy"),
+    ],
+)
+def test_an_object_that_would_be_refused_keeps_the_others_from_being_written(pod, prepare, words):
+    """The config map comes first, and would be written if the Secret were not rehearsed."""
+    prepare(pod.cluster)
+    report = pod.says(group=GROUP, account=account(BOTH)).sync()
     found = of(report, "StorageAccount")
     assert said(found) == NOT_YET
-    assert "Grant the service account of the job a Role in namespace default" in found.condition.message
-    assert f"allows it to {verb} {resource}." in found.condition.message
-    assert said(of(report, "FlexibleServer")) == READY
-    there = {("configmaps", "where"), ("secrets", "lake")}
-    assert {f"{what}/{name}" for what, name in there if pod.cluster.has(what, "default", name)} == made, why
+    assert words in found.condition.message
+    assert "kind: Role" not in found.condition.message
+    assert pod.cluster.names("configmaps", "default") == []
+
+
+def test_a_webhook_with_side_effects_is_not_rehearsed(pod):
+    pod.cluster.admission = Admission(400, "BadRequest", NO_DRY_RUN, only_rehearsals=True)
+    report = pod.says(group=GROUP, account=account(BOTH)).sync()
+    assert {said(result) for result in report.results} == {READY}
+    assert pod.cluster.has("secrets", "default", "lake")
+
+
+def test_an_object_is_read_once_before_its_first_write_and_a_credential_once_a_run(pod):
+    pod.says(group=GROUP, account=account(BOTH)).sync()
+    secrets = "/api/v1/namespaces/default/secrets"
+    reads = [line for line in pod.cluster.lines("GET") if line.startswith(f"GET {secrets}")]
+    assert reads == [f"GET {secrets}/aso-credential", f"GET {secrets}/lake"]
+    assert pod.cluster.lines("POST")[-2:] == ["POST /api/v1/namespaces/default/configmaps", f"POST {secrets}"]
 
 
 def test_without_the_right_to_read_nothing_is_taken_for_missing(pod):
@@ -92,9 +149,47 @@ def test_without_the_right_to_read_nothing_is_taken_for_missing(pod):
     report = pod.says(group=GROUP, server=server("db", "password")).sync()
     assert {result.verdict for result in report.results} == {Verdict.INVALID}
     found = of(report, "FlexibleServer")
-    assert "allows it to get secrets" in found.condition.message
+    assert 'cannot get resource "secrets"' in found.condition.message
     assert "SecretNotFound" not in found.condition.reason
     assert pod.sent("PUT") == []
+
+
+def test_a_namespace_without_a_role_is_one_problem_and_not_one_a_resource(pod):
+    pod.cluster.forbid("get", "secrets", namespace="red")
+    red = {name: GROUP.replace("name: core", f"name: {name}\n      namespace: red") for name in ("one", "two", "three")}
+    report = pod.says(group=GROUP, **red).sync()
+    (problem,) = report.problems
+    assert problem.code == "CredentialNotUsable"
+    assert problem.message.startswith(
+        '3 resources: Could not determine whether the credential Secret "red/aso-credential" exists: The API server '
+        "refused to get Secret red/aso-credential (403)"
+    )
+    assert [result.key.name for result in report.results if result.condition.is_ready] == ["core"]
+    reads = [line for line in pod.cluster.lines("GET") if "/red/" in line]
+    assert reads == ["GET /api/v1/namespaces/red/secrets/aso-credential"], "nothing there is referred to"
+
+
+def test_a_missing_key_is_said_as_aso_says_it(pod):
+    pod.cluster.make("secrets", "default", "db", {"other": VALUE})
+    found = of(pod.says(group=GROUP, server=server("db", "password")).sync(), "FlexibleServer")
+    assert found.condition.reason == "SecretNotFound"
+    assert found.condition.message.startswith(
+        "failed resolving secret references: couldn't resolve secret reference default/db.password: default/db does not "
+        'exist (Secret "default/db" does not contain key "password")'
+    )
+
+
+def test_an_object_of_another_agent_is_refused_with_its_name(pod):
+    owner = f"{OWNER} of blue"
+    pod.cluster.make(
+        "secrets", "default", "lake", {"first": "theirs"}, metadata={"annotations": {"gitsync/owner": owner}}
+    )
+    found = of(pod.says(group=GROUP, account=account(BOTH)).sync(), "StorageAccount")
+    assert found.condition.reason == "FailedWritingAdditionalKubernetesObjects"
+    assert found.condition.message == (
+        "cannot overwrite Secret default/lake which is not owned by StorageAccount.storage.azure.com default/lake. "
+        f"{OWNER} of the agent blue exports it"
+    )
 
 
 def test_an_object_of_somebody_else_is_left_alone(pod):
@@ -106,3 +201,22 @@ def test_an_object_of_somebody_else_is_left_alone(pod):
     assert pod.cluster.data("secrets", "default", "lake") == {"first": "theirs"}
     assert not pod.cluster.has("configmaps", "default", "where"), "nothing is half exported"
     assert pod.read(GROUP_ID)["name"] == "core"
+
+
+@pytest.mark.parametrize(
+    ("agent", "is_refused", "why"),
+    [
+        (None, True, "both are agents without a name, and would write over each other for ever"),
+        ("blue", False, "the name says who it is, wherever its repository is"),
+    ],
+)
+def test_two_repositories_without_names_do_not_share_an_object(pod, agent, is_refused, why):
+    pod.git("remote", "add", "origin", "https://git.example/acme/one.git")
+    pod.says(group=GROUP, account=account(BOTH)).sync(agent=agent)
+    pod.git("remote", "set-url", "origin", "git@git.example:acme/two.git")
+    report = pod.says(group=GROUP, account=account(BOTH)).sync(agent=agent)
+    found = of(report, "StorageAccount")
+    assert (found.condition.reason == "FailedWritingAdditionalKubernetesObjects") is is_refused, why
+    assert ("exported from the repository git.example/acme/one" in found.condition.message) is is_refused, why
+    annotations = pod.cluster.there("secrets", "default", "lake")["metadata"]["annotations"]
+    assert annotations.get("gitsync/repository", "") == ("git.example/acme/one" if is_refused else "")

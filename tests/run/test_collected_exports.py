@@ -105,18 +105,87 @@ def test_what_is_no_longer_exported_goes_with_its_resource_and_not_before(world,
     assert [sink.objects for sink in sinks] == [{}, {}]
 
 
-def test_a_sink_that_refuses_warns_and_the_run_goes_on(world, sinks):
+def closed_sink(world, sink, **settings):
+    """Delete the resource in a run whose sink refuses."""
     world.synced(group=GROUP, lake=LAKE)
-    sinks[0].refuses = VaultError("The vault is closed.", hint="Open it.")
-    report = world.says(group=GROUP).sync(**PRUNE)
+    sink.refuses = VaultError("The vault is closed.", hint="Open it.")
+    return world.says(group=GROUP).sync(**PRUNE, **settings)
+
+
+def test_a_sink_that_refuses_fails_the_run_and_the_rest_goes_on(world, sinks):
+    report = closed_sink(world, sinks[0])
     assert sinks[1].objects == {}
     assert [problem.code for problem in report.problems] == ["RecordsNotSigned", *["ExportNotRemoved"] * 2]
-    assert report.exit_code == 0, "the resource is gone, as git says"
+    assert report.exit_code == 1
     summary = (world.state / "SUMMARY.md").read_text()
     assert (
         "Secret default/keys, which StorageAccount.storage.azure.com/default/lake exported, was not removed" in summary
     )
-    assert [result.key.kind for result in world.sync(**PRUNE).results] == ["ResourceGroup"]
+    inventory = (world.state / "inventory.yaml").read_text()
+    entry = "- object: Secret/default/keys\n  owner: StorageAccount.storage.azure.com/default/lake\n  sink: memory\n"
+    assert f"{entry}resources:" in inventory
+
+
+def test_what_could_not_be_removed_is_tried_by_each_run_until_it_is_gone(world, sinks):
+    closed_sink(world, sinks[0])
+    assert [result.key.kind for result in world.sync().results] == ["ResourceGroup"]
+    plan = world.plan()
+    assert [problem.code for problem in plan.problems] == ["ExportLeftOver"] * 2
+    assert plan.exit_code == 0, "it is a warning: a plan changes nothing"
+    assert world.sync().exit_code == 1, "the sink still refuses, with --prune or without"
+    sinks[0].refuses = None
+    report = world.sync()
+    assert (report.exit_code, report.problems) == (0, ())
+    assert sinks[0].objects == {}
+    assert "leftovers" not in (world.state / "inventory.yaml").read_text()
+    assert world.plan().problems == ()
+
+
+@pytest.mark.parametrize(
+    ("settings", "why"),
+    [
+        ({"only": ("ResourceGroup/core",)}, "the run is about something else"),
+        ({"target_namespaces": ("other",)}, "another namespace"),
+        ({"agent": "blue"}, "another agent, which has nothing in this status"),
+    ],
+)
+def test_what_is_left_over_of_others_is_not_touched(world, sinks, settings, why):
+    closed_sink(world, sinks[0])
+    sinks[0].refuses = None
+    world.says(group=GROUP, more=GROUP.replace("core", "more"))
+    plan = world.plan(**settings)
+    assert "ExportLeftOver" not in [problem.code for problem in plan.problems], why
+    if "agent" not in settings:
+        world.sync(**settings)
+    assert set(sinks[0].objects) == {KEYS, WHERE}, why
+    assert "leftovers:" in (world.state / "inventory.yaml").read_text(), why
+
+
+def test_a_resource_that_comes_back_takes_its_exports_over(world, sinks):
+    closed_sink(world, sinks[0])
+    sinks[0].refuses = None
+    report = world.says(group=GROUP, lake=LAKE).sync()
+    assert (report.exit_code, [problem.code for problem in report.problems]) == (0, ["ExportedNowhere"])
+    assert set(sinks[0].objects) == {KEYS, WHERE}
+    assert "leftovers" not in (world.state / "inventory.yaml").read_text()
+
+
+def test_the_name_of_what_was_left_over_is_free_in_the_run_that_removes_it(world, sinks):
+    closed_sink(world, sinks[0])
+    sinks[0].refuses = None
+    report = world.says(group=GROUP, pond=POND).sync()
+    assert of(report, "StorageAccount", "pond").condition.is_ready
+    assert [export.owner.key for export in sinks[0].objects.values()] == [owner("pond")] * 2
+
+
+def test_a_made_up_leftover_removes_nothing_that_a_resource_exports(world, sinks):
+    """Others may be able to push to the status branch."""
+    world.says(group=GROUP, lake=LAKE).sync()
+    inventory = world.state / "inventory.yaml"
+    entry = "leftovers:\n- object: Secret/default/keys\n  owner: StorageAccount.storage.azure.com/default/lake\n"
+    inventory.write_text(inventory.read_text().replace("resources:", f"{entry}  sink: memory\nresources:"))
+    world.says(group=GROUP, lake=PLAIN).sync()
+    assert KEYS in sinks[0].objects
 
 
 def test_a_new_owner_takes_the_name_as_soon_as_the_old_one_is_forgotten(world, sinks):

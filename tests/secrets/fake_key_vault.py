@@ -67,7 +67,7 @@ class FakeKeyVault:
     """`page` is how many secrets a list shows at once; `recovery` how many GETs a recovered secret stays away for.
 
     Its challenge asks for a token of `tenant` for `audience`; `link` is the host that a list goes on at, its own where
-    none is given.
+    none is given. Without `inner_codes` a conflict does not say what it is about, as other servers of this protocol.
     """
 
     def __init__(
@@ -79,11 +79,13 @@ class FakeKeyVault:
         page: int = 2,
         recovery: int = 0,
         link: str = "",
+        inner_codes: bool = True,
     ) -> None:
         self.url = ""
         self.requests: list[Asked] = []
         self._tls, self._audience, self._tenant = tls, audience, tenant
         self._page, self._recovery, self._link = page, recovery, link
+        self._inner_codes = inner_codes
         self._secrets: dict[str, Kept] = {}
         self._deleted: dict[str, Kept] = {}
         self._away: dict[str, int] = {}
@@ -186,7 +188,8 @@ class FakeKeyVault:
 
     def _put(self, request: web.Request, name: str, body: Any) -> web.Response:
         if name in self._deleted:
-            return refusal(409, "ObjectIsDeletedButRecoverable", f"Secret {name} is currently in a deleted state.")
+            message = f"Secret {name} is currently in a deleted but recoverable state, and its name cannot be reused."
+            return refusal(409, "ObjectIsDeletedButRecoverable" if self._inner_codes else "", message)
         if self._away.get(name, 0):
             return refusal(409, "ObjectIsBeingRecovered", f"Secret {name} is currently being recovered.")
         spelled = request.path.rstrip("/").split("/")[2]
@@ -235,7 +238,7 @@ def refusal(
 ) -> web.Response:
     outer = {403: "Forbidden", 409: "Conflict"}.get(status)
     error = (
-        {"code": outer, "message": message, "innererror": {"code": code}}
+        {"code": outer, "message": message, **({"innererror": {"code": code}} if code else {})}
         if outer
         else {"code": code, "message": message}
     )

@@ -5,9 +5,10 @@
         cluster.forbid("update", "secrets")
         ... open_kubernetes(cluster.environment, clock, cluster.folder) ... cluster.requests ... cluster.data("secrets", ...)
 
-`folder` gets the files that Kubernetes mounts into a pod; `environment` are its variables. It behaves as Kubernetes
-documents: a write that carries an old version is a conflict, what may not be done answers with a Status that names the
-right, and a token that was rotated out is refused.
+`folder` gets the files that Kubernetes mounts into a pod; `environment` are its variables. It behaves as a
+kube-apiserver 1.36 did (docs/tested-servers.md): a write that carries an old version is a conflict, a token that was
+rotated out is refused, a dry run stores nothing, and all that may not be done answers with 403, whether a right is
+missing, a quota is used up, the namespace is being deleted or admission refuses. Only the text tells them apart.
 """
 
 import asyncio
@@ -25,11 +26,44 @@ from private_ca import PrivateCa
 
 VERBS = {"GET": "get", "POST": "create", "PUT": "update", "DELETE": "delete"}
 ACCOUNT = "system:serviceaccount:jobs:gitsync"
+REVIEWS = "POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+POLICY = "ValidatingAdmissionPolicy 'labels' with binding 'labels' denied request: every Secret needs a team"
+WEBHOOK = 'admission webhook "vault.example.com" denied the request: no plain secrets'
+MISSING = (
+    f'secrets "db" is forbidden: User "{ACCOUNT}" cannot get resource "secrets" in API group "" in the namespace '
+    '"default"'
+)
+STARTING = (
+    f'{MISSING}: RBAC: [clusterrole.rbac.authorization.k8s.io "system:discovery" not found, '
+    'clusterrole.rbac.authorization.k8s.io "system:basic-user" not found]'
+)
+NO_DRY_RUN = 'admission webhook "vault.example.com" does not support dry run'
+
+
+@dataclass(frozen=True)
+class Forbidden:
+    """Where a right is missing: in one namespace ("": in all), but not for objects of these names."""
+
+    namespace: str
+    except_names: tuple[str, ...]
+
+    def covers(self, namespace: str, name: str) -> bool:
+        return self.namespace in {"", namespace} and name not in self.except_names
+
+
+@dataclass(frozen=True)
+class Admission:
+    """What admission refuses each write with, or each dry run only."""
+
+    code: int
+    reason: str
+    message: str
+    only_rehearsals: bool = False
 
 
 @dataclass(frozen=True)
 class Called:
-    """One request: `line` is method and path."""
+    """One request: `line` is method and path, with `?dryRun=All` for one."""
 
     line: str
     token: str
@@ -46,7 +80,11 @@ class FakeKubernetes:
         self.meanwhile: dict[str, Callable[[], None]] = {}
         self._ca, self._namespaces = ca, namespaces
         self._objects: dict[tuple[str, str, str], dict[str, Any]] = {}
-        self._forbidden: set[tuple[str, str]] = set()
+        self._forbidden: dict[tuple[str, str], Forbidden] = {}
+        self._terminating: set[str] = set()
+        self._quota: dict[str, int] = {}
+        self.admission: Admission | None = None
+        self.has_basic_user = True
         self._faults: defaultdict[str, deque[Fault]] = defaultdict(deque)
         self._version = 0
         self._token = ""
@@ -73,8 +111,17 @@ class FakeKubernetes:
         (self.folder / "token").write_text(token)
         self._token = token
 
-    def forbid(self, verb: str, resource: str) -> None:
-        self._forbidden.add((verb, resource))
+    def forbid(self, verb: str, resource: str, *, namespace: str = "", except_names: tuple[str, ...] = ()) -> None:
+        """Take a right away, in one namespace or in all of them; a Role may leave it for objects of some names."""
+        self._forbidden[verb, resource] = Forbidden(namespace, except_names)
+
+    def limit(self, resource: str, most: int) -> None:
+        """Give each namespace a ResourceQuota `few`, of so many objects."""
+        self._quota[resource] = most
+
+    def terminate(self, namespace: str) -> None:
+        """Begin to delete a namespace: nothing new can be made in it."""
+        self._terminating.add(namespace)
 
     def fail(self, line: str, *faults: Fault) -> None:
         """Answer the next requests of a line so, one after the other."""
@@ -120,7 +167,8 @@ class FakeKubernetes:
     async def _answer(self, request: web.Request) -> web.StreamResponse:
         raw = await request.read()
         token = request.headers.get("Authorization", "").removeprefix("Bearer ")
-        line = f"{request.method} {request.path}"
+        is_rehearsal = request.query.get("dryRun") == "All"
+        line = f"{request.method} {request.path}{'?dryRun=All' if is_rehearsal else ''}"
         body = json.loads(raw) if raw else None
         self.requests.append(Called(line, token, body))
         if token != self._token:
@@ -130,11 +178,59 @@ class FakeKubernetes:
         if self._faults[line]:
             return self._fault(request, self._faults[line].popleft())
         if request.path.endswith("/selfsubjectaccessreviews"):
-            return web.json_response({**body, "status": {"allowed": True}}, status=201)
+            return self._review(body)
         _, _, _, _, namespace, resource, *rest = request.path.split("/")
-        return self._serve(
-            VERBS[request.method], namespace, resource, rest[0] if rest else body["metadata"]["name"], body
-        )
+        verb, name = VERBS[request.method], rest[0] if rest else body["metadata"]["name"]
+        refused = self._refuse(verb, namespace, resource, name, is_rehearsal=is_rehearsal)
+        return refused or self._serve(verb, namespace, resource, name, body, is_rehearsal=is_rehearsal)
+
+    def _review(self, body: Any) -> web.Response:
+        if not self.has_basic_user:
+            kind = "selfsubjectaccessreviews"
+            group = "authorization.k8s.io"
+            message = (
+                f'{kind}.{group} is forbidden: User "{ACCOUNT}" cannot create resource "{kind}" in API group "{group}" '
+                "at the cluster scope"
+            )
+            return status(403, "Forbidden", message, details={"group": group, "kind": kind})
+        asked = body["spec"]["resourceAttributes"]
+        is_forbidden = self._lacks(asked["verb"], asked["namespace"], asked["resource"], asked.get("name") or "")
+        return web.json_response({**body, "status": {"allowed": not is_forbidden}}, status=201)
+
+    def _lacks(self, verb: str, namespace: str, resource: str, name: str) -> bool:
+        forbidden = self._forbidden.get((verb, resource))
+        return forbidden is not None and forbidden.covers(namespace, name)
+
+    def _refuse(
+        self, verb: str, namespace: str, resource: str, name: str, *, is_rehearsal: bool
+    ) -> web.Response | None:
+        """What authorization and admission say, in the order of the server; None if they let it pass."""
+        details = {"name": name, "kind": resource}
+        if self._lacks(verb, namespace, resource, name):
+            what = resource if verb == "create" else f'{resource} "{name}"'
+            message = (
+                f'{what} is forbidden: User "{ACCOUNT}" cannot {verb} resource "{resource}" in API group "" in the '
+                f'namespace "{namespace}"'
+            )
+            return status(403, "Forbidden", message, details={"kind": resource} if verb == "create" else details)
+        if verb not in {"create", "update"}:
+            return None
+        if verb == "create" and namespace in self._terminating:
+            message = f"unable to create new content in namespace {namespace} because it is being terminated"
+            cause = {
+                "reason": "NamespaceTerminating",
+                "message": f"namespace {namespace} is being terminated",
+                "field": "metadata.namespace",
+            }
+            message = f'{resource} "{name}" is forbidden: {message}'
+            return status(403, "Forbidden", message, details={**details, "causes": [cause]})
+        if verb == "create" and (used := len(self.names(resource, namespace))) >= self._quota.get(resource, used + 1):
+            numbers = f"requested: {resource}=1, used: {resource}={used}, limited: {resource}={self._quota[resource]}"
+            message = f'{resource} "{name}" is forbidden: exceeded quota: few, {numbers}'
+            return status(403, "Forbidden", message, details=details)
+        if self.admission and (is_rehearsal or not self.admission.only_rehearsals):
+            return status(self.admission.code, self.admission.reason, self.admission.message, details=details)
+        return None
 
     def _fault(self, request: web.Request, fault: Fault) -> web.Response:
         if fault.drop and request.transport:
@@ -143,12 +239,11 @@ class FakeKubernetes:
             return web.Response(status=fault.status, text=fault.raw, headers=fault.headers)
         return status(fault.status, fault.code, fault.message, fault.headers)
 
-    def _serve(self, verb: str, namespace: str, resource: str, name: str, body: Any) -> web.Response:
+    def _serve(
+        self, verb: str, namespace: str, resource: str, name: str, body: Any, *, is_rehearsal: bool
+    ) -> web.Response:
         at = (resource, namespace, name)
         there = self._objects.get(at)
-        if (verb, resource) in self._forbidden:
-            said = f'{resource} "{name}" is forbidden: User "{ACCOUNT}" cannot {verb} resource "{resource}"'
-            return status(403, "Forbidden", said)
         if verb == "create" and namespace not in self._namespaces:
             return status(404, "NotFound", f'namespaces "{namespace}" not found')
         if verb == "create" and there is not None:
@@ -164,7 +259,7 @@ class FakeKubernetes:
             return web.json_response({"kind": "Status", "apiVersion": "v1", "status": "Success"})
         if verb == "update" and there.get("immutable"):
             return status(422, "Invalid", "data: Forbidden: field is immutable when `immutable` is set")
-        found = there if verb == "get" else self._keep(at, body)
+        found = there if verb == "get" else body if is_rehearsal else self._keep(at, body)
         return web.json_response(found, status=201 if verb == "create" else 200)
 
 
@@ -176,13 +271,20 @@ def is_as_seen(verb: str, body: Any, there: Mapping[str, Any]) -> bool:
     return body["metadata"].get("resourceVersion") == version
 
 
-def status(code: int, reason: str, message: str, headers: Mapping[str, str] | None = None) -> web.Response:
+def status(
+    code: int,
+    reason: str,
+    message: str,
+    headers: Mapping[str, str] | None = None,
+    details: Mapping[str, Any] | None = None,
+) -> web.Response:
     body = {
         "kind": "Status",
         "apiVersion": "v1",
         "status": "Failure",
         "message": message,
         "reason": reason,
+        **({"details": details} if details else {}),
         "code": code,
     }
     return web.json_response(body, status=code, headers=headers)

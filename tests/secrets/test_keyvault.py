@@ -25,7 +25,7 @@ from gitsync.model.secret import Secret
 from gitsync.model.signin import Method, SignIn
 from gitsync.secrets.keyvault.keyvault import open_key_vault
 from gitsync.secrets.keyvault.names import OWNER, make_tags, make_vault_key
-from gitsync.secrets.protocols import VaultError
+from gitsync.secrets.protocols import Needs, VaultError
 
 REDIS = Key("cache.azure.com", "Redis", "default", "cache")
 OTHER = Key("cache.azure.com", "Redis", "default", "other")
@@ -226,7 +226,7 @@ def test_what_may_pass_is_asked_again(ca, faults, slept, why):
     [
         (Fault(429, "TooManyRequests"), 7, "a bounded number of times"),
         (Fault(429, "TooManyRequests", headers={"Retry-After": "600"}), 1, "longer than anybody waits"),
-        (Fault(drop=True), 3, "nobody is there"),
+        (Fault(drop=True), 7, "nobody is there, which is what a service that restarts looks like"),
     ],
 )
 def test_what_does_not_pass_ends(ca, fault, asked, why):
@@ -445,6 +445,81 @@ def test_a_key_that_went_is_deleted_and_recovered_when_it_comes_back(ca):
         assert rig.clock.slept, "Key Vault takes a while to recover a secret"
 
     run(ca, test, recovery=2)
+
+
+def test_a_deleted_secret_is_found_after_a_conflict_without_a_code_of_its_own(ca):
+    async def test(rig):
+        await rig.vault.write(export(password="p", user="u"))
+        await rig.vault.write(export(user="u"))
+        await rig.vault.write(export(password="new", user="u"))
+        assert (rig.fake.kept(PLAIN).value, rig.fake.deleted) == ("new", [])
+        assert f"GET /deletedsecrets/{PLAIN}" in rig.fake.lines("GET")
+
+    run(ca, test, inner_codes=False)
+
+
+@pytest.mark.parametrize(
+    ("code", "puts"),
+    [("", 1), ("SomethingElse", 1), ("ObjectIsBeingDeleted", 7)],
+)
+def test_a_conflict_without_a_deleted_secret_is_told_as_it_is(ca, code, puts):
+    async def test(rig):
+        rig.fake.fail("PUT", f"/secrets/{PLAIN}", *[Fault(409, code, "The name is busy.")] * 8)
+        with pytest.raises(VaultError, match=r"refused to write secret .* The name is busy\."):
+            await rig.vault.write(export(password="p"))
+        assert len(rig.fake.lines("PUT")) == puts
+        assert rig.fake.lines("GET")[-1] == f"GET /deletedsecrets/{PLAIN}"
+
+    run(ca, test)
+
+
+@pytest.mark.parametrize(
+    ("prepare", "refused", "why"),
+    [
+        (lambda fake: None, None, "a secret that is not there yet"),
+        (lambda fake: fake.make(PLAIN, "p", tagged(DB, "password", REDIS), enabled=False), None, "a disabled one"),
+        (
+            lambda fake: fake.fail("GET", "/secrets/default--db--check", Fault(403, "ForbiddenByRbac")),
+            "Key Vault Secrets User",
+            "the list is allowed, reading is not",
+        ),
+        (lambda fake: fake.fail("GET", "/secrets", Fault(403, "ForbiddenByRbac")), "Key Vault Secrets User", "no list"),
+    ],
+)
+def test_the_access_that_an_export_needs_is_checked_without_a_write(ca, prepare, refused, why):
+    async def test(rig):
+        prepare(rig.fake)
+        check = rig.vault.check_access(Needs(written=(DB,)))
+        if refused is None:
+            await check
+        else:
+            with pytest.raises(ConfigError) as failed:
+                await check
+            assert refused in failed.value.hint, why
+        assert rig.fake.lines("PUT", "POST", "DELETE", "PATCH") == []
+
+    run(ca, test)
+
+
+def test_a_run_without_exports_of_secrets_reads_no_vault(ca):
+    async def test(rig):
+        await rig.vault.check_access(Needs(written=(Address(Holder.CONFIG_MAP, "default", "settings"),)))
+        assert rig.fake.requests == []
+
+    run(ca, test)
+
+
+def test_a_certificate_of_another_authority_is_told_at_once(ca, tmp_path):
+    async def test():
+        other = private_ca.make(tmp_path)
+        async with FakeKeyVault(other.tls) as fake, open_transport(Network(ca_bundle=ca.bundle)) as way:
+            clock = FakeClock()
+            async with open_key_vault(fake.url, StaticCredential(), way, clock) as vault:
+                with pytest.raises(VaultError, match=r"^The certificate of https://.* is not accepted: "):
+                    await vault.read(DB, ["password"])
+            assert clock.slept == []
+
+    asyncio.run(test())
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,8 @@
 """The cluster that the job runs in as a source and as a sink, over TLS, as its service account."""
 
 import asyncio
+import base64
+import json
 import sys
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -8,17 +10,18 @@ from types import SimpleNamespace
 
 import private_ca
 import pytest
+import yaml
 from fake_clock import FakeClock
 from fake_key_vault import Fault
-from fake_kubernetes import FakeKubernetes
+from fake_kubernetes import MISSING, POLICY, REVIEWS, STARTING, WEBHOOK, Admission, FakeKubernetes
 
 from gitsync.errors import ConfigError
-from gitsync.model.export import OWNER, Address, Export, Holder, Owner
+from gitsync.model.export import OWNER, REPOSITORY, Address, Export, Holder, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Secret
 from gitsync.secrets.kubernetes.account import find_service_account
 from gitsync.secrets.kubernetes.kubernetes import open_kubernetes
-from gitsync.secrets.protocols import VaultError
+from gitsync.secrets.protocols import Needs, VaultError
 
 REDIS = Key("cache.azure.com", "Redis", "default", "cache")
 DB = Address(Holder.SECRET, "default", "db")
@@ -133,7 +136,7 @@ def test_a_proxy_of_the_environment_gets_nothing(run, monkeypatch):
 def test_a_token_that_was_rotated_is_read_anew(run):
     async def test(rig):
         rig.fake.make("secrets", "default", "db", {"user": "sa"})
-        await rig.cluster.read(DB, ["user"])
+        await rig.cluster.read(replace(DB, name="other"), ["user"])
         rig.fake.rotate("token-2")
         assert plain(await rig.cluster.read(DB, ["user"])) == {"user": "sa"}
         assert [call.token for call in rig.fake.requests] == ["token-1", "token-1", "token-2"]
@@ -144,20 +147,73 @@ def test_a_token_that_was_rotated_is_read_anew(run):
 # refusals
 
 
-def test_a_missing_right_is_named_as_a_role_names_it(run):
+REFUSALS = [
+    (
+        lambda fake: fake.forbid("create", "secrets"),
+        (
+            'refused to create Secret default/db (403): secrets is forbidden: User "system:serviceaccount:jobs:gitsync" '
+            'cannot create resource "secrets" in API group "" in the namespace "default". Apply this Role'
+        ),
+        "RBAC",
+    ),
+    (
+        lambda fake: fake.limit("secrets", 0),
+        (
+            'refused to create Secret default/db because of a quota (403): secrets "db" is forbidden: exceeded quota: few, '
+            "requested: secrets=1, used: secrets=0, limited: secrets=0. Raise the quota of namespace default"
+        ),
+        "a quota",
+    ),
+    (
+        lambda fake: fake.terminate("default"),
+        (
+            'refused to create Secret default/db because the namespace is being deleted (403): secrets "db" is forbidden: '
+            "unable to create new content in namespace default because it is being terminated. Wait until namespace default"
+        ),
+        "the end of the namespace",
+    ),
+    (
+        lambda fake: setattr(fake, "admission", Admission(422, "Invalid", f'secrets "db" is forbidden: {POLICY}')),
+        f'because of an admission policy (422): secrets "db" is forbidden: {POLICY}. Fix what it asks for',
+        "a policy, with the status that it has by default",
+    ),
+    (
+        lambda fake: setattr(fake, "admission", Admission(403, "Forbidden", WEBHOOK)),
+        f"because of an admission webhook (403): {WEBHOOK}. Fix what it asks for",
+        "a webhook",
+    ),
+    (
+        lambda fake: setattr(fake, "admission", Admission(403, "", "")),
+        "refused to create Secret default/db (403). Ask who runs the cluster",
+        "something that does not say what it is",
+    ),
+]
+
+
+@pytest.mark.parametrize(("prepare", "words", "why"), REFUSALS)
+def test_a_refusal_names_its_cause_and_only_rbac_a_role(run, prepare, words, why):
+    async def test(rig):
+        prepare(rig.fake)
+        with pytest.raises(VaultError) as failed:
+            await rig.cluster.write(export(user="sa"))
+        assert words in str(failed.value), why
+        assert ("kind: Role" in str(failed.value)) == (why == "RBAC"), why
+        assert rig.fake.lines("POST") == [POST], "nothing of it passes"
+
+    run(test)
+
+
+def test_a_missing_right_comes_with_the_role_that_grants_it(run):
     async def test(rig):
         rig.fake.forbid("get", "secrets")
         with pytest.raises(VaultError) as failed:
             await rig.cluster.read(DB, ["user"])
-        assert str(failed.value) == (
-            'The API server refused to get Secret default/db (403): secrets "db" is forbidden: User '
-            '"system:serviceaccount:jobs:gitsync" cannot get resource "secrets". Grant the service account of the job '
-            "a Role in namespace default that allows it to get secrets."
-        )
-        rig.fake.forbid("update", "configmaps")
-        rig.fake.make("configmaps", "default", "settings", {}, metadata=OURS)
-        with pytest.raises(VaultError, match="allows it to update configmaps"):
-            await rig.cluster.write(export(SETTINGS, region="westus"))
+        _, _, text = failed.value.hint.partition(": ")
+        role, binding = yaml.safe_load(text)["items"]
+        assert role["metadata"] == {"name": "gitsync-get-secrets", "namespace": "default"}
+        assert role["rules"] == [{"apiGroups": [""], "resources": ["secrets"], "verbs": ["get"]}]
+        assert binding["roleRef"]["name"] == "gitsync-get-secrets"
+        assert binding["subjects"] == [{"kind": "ServiceAccount", "name": "gitsync", "namespace": "jobs"}]
 
     run(test)
 
@@ -168,6 +224,8 @@ def test_a_missing_right_is_named_as_a_role_names_it(run):
         ([Fault(429, headers={"Retry-After": "7"})], [7], "it said for how long"),
         ([Fault(503), Fault(500)], [1, 2], "it may pass"),
         ([Fault(drop=True)], [1], "a connection breaks"),
+        ([Fault(403, "Forbidden", STARTING)], [1], "it has just started, and has not read its own roles yet"),
+        ([Fault(drop=True), *[Fault(403, "Forbidden", MISSING)] * 2], [1, 2, 4], "nor those of the namespaces"),
     ],
 )
 def test_what_may_pass_is_asked_again(run, faults, slept, why):
@@ -183,11 +241,13 @@ def test_what_may_pass_is_asked_again(run, faults, slept, why):
 @pytest.mark.parametrize(
     ("fault", "asked", "words"),
     [
-        (Fault(503), 6, "Run again later"),
-        (Fault(drop=True), 3, "could not be reached to get Secret default/db"),
+        (Fault(503), 7, "Run again later"),
+        (Fault(drop=True), 7, "could not be reached to get Secret default/db"),
         (Fault(200, raw="<html>"), 1, "is not that of an API server"),
         (Fault(302, raw="-", headers={"Location": "https://elsewhere.example/"}), 1, r"\(302\)"),
         (Fault(401, "Unauthorized"), 2, "its token is not accepted"),
+        (Fault(403, "Forbidden", MISSING), 1, "kind: Role"),
+        (Fault(403, "Forbidden", STARTING), 7, "kind: Role"),
     ],
 )
 def test_what_does_not_pass_ends(run, fault, asked, words):
@@ -313,6 +373,90 @@ def test_what_is_somebody_elses_is_not_written(run, metadata, owner, why):
     run(test)
 
 
+@pytest.mark.parametrize(
+    ("owner", "words", "hint", "why"),
+    [
+        ("", "so it is not written.", "Export to another name, or delete it.", "a person made it"),
+        (
+            "Redis.cache.azure.com/default/other",
+            "Redis.cache.azure.com/default/other exports it.",
+            "Export to another name.",
+            "another resource's",
+        ),
+        (
+            f"{REDIS} of blue",
+            f"{REDIS} of the agent blue exports it.",
+            "Export to another name.",
+            "another agent's",
+        ),
+    ],
+)
+def test_who_owns_an_object_is_named_and_only_nobodys_is_one_to_delete(run, owner, words, hint, why):
+    async def test(rig):
+        metadata = {"annotations": {OWNER: owner}} if owner else {}
+        rig.fake.make("secrets", "default", "db", {"user": "sa"}, metadata=metadata)
+        with pytest.raises(VaultError) as failed:
+            await rig.cluster.write(export(password="p"))
+        assert failed.value.message.endswith(words), why
+        assert failed.value.hint == hint, why
+
+    run(test)
+
+
+OURS_OF_A = {**OURS, "annotations": {**OURS["annotations"], REPOSITORY: "git.example/a"}}
+
+
+@pytest.mark.parametrize(
+    ("metadata", "repository", "kept", "why"),
+    [
+        (OURS, "git.example/a", "git.example/a", "an older version wrote none"),
+        (OURS_OF_A, "git.example/a", "git.example/a", "the same"),
+        (OURS_OF_A, "", "git.example/a", "this run does not know its own"),
+        (OURS_OF_A, "git.example/b", None, "two repositories without names of their own"),
+    ],
+)
+def test_an_object_of_another_repository_is_neither_written_nor_deleted(run, metadata, repository, kept, why):
+    async def test(rig):
+        rig.fake.make("secrets", "default", "db", {"user": "sa"}, metadata=metadata)
+        owner = Owner(REDIS, repository=repository)
+        write = rig.cluster.write(replace(export(user="me"), owner=owner))
+        if kept is None:
+            with pytest.raises(
+                VaultError, match=r"is exported from the repository git.example/a, not from git.example/b"
+            ):
+                await write
+            assert rig.fake.data("secrets", "default", "db") == {"user": "sa"}, why
+        else:
+            await write
+            assert rig.fake.there("secrets", "default", "db")["metadata"]["annotations"][REPOSITORY] == kept, why
+        await rig.cluster.remove(DB, owner)
+        assert rig.fake.has("secrets", "default", "db") == (kept is None), why
+
+    run(test)
+
+
+def test_a_manifest_cannot_say_which_repository_it_is_from(run):
+    async def test(rig):
+        await rig.cluster.write(export(annotations={REPOSITORY: "git.example/b"}, user="sa"))
+        assert REPOSITORY not in rig.fake.there("secrets", "default", "db")["metadata"]["annotations"]
+
+    run(test)
+
+
+def test_a_rehearsal_stores_nothing_and_its_read_serves_the_write(run):
+    async def test(rig):
+        await rig.cluster.owner(DB)
+        await rig.cluster.rehearse([export(user="sa")])
+        assert not rig.fake.has("secrets", "default", "db")
+        await rig.cluster.write(export(user="sa"))
+        assert rig.fake.lines() == [GET, f"{POST}?dryRun=All", POST]
+        rig.fake.requests.clear()
+        await rig.cluster.rehearse([export(user="sa")])
+        assert rig.fake.lines() == [GET], "nothing would be written"
+
+    run(test)
+
+
 def test_nobody_owns_what_is_not_there(run):
     async def test(rig):
         assert await rig.cluster.owner(DB) is None
@@ -350,7 +494,7 @@ def test_a_conflict_without_an_end_ends(run):
         rig.fake.fail(PUT, *[Fault(409, "Conflict")] * 20)
         with pytest.raises(VaultError, match="Find what else writes this object"):
             await rig.cluster.write(export(password="p"))
-        assert len(rig.fake.lines("PUT")) == 6
+        assert len(rig.fake.lines("PUT")) == 7
 
     run(test)
 
@@ -407,11 +551,162 @@ def test_what_the_libraries_log_shows_neither_values_nor_tokens(run, caplog):
 def test_the_check_before_a_run(run):
     async def test(rig):
         await rig.cluster.check()
-        rig.fake.fail("POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews", *[Fault(401)] * 2)
+        rig.fake.fail(REVIEWS, *[Fault(401)] * 2)
         with pytest.raises(ConfigError, match="not accepted"):
             await rig.cluster.check()
 
     run(test)
+
+
+def test_an_account_that_may_not_ask_what_it_may_do_is_told_so(run):
+    async def test(rig):
+        rig.fake.has_basic_user = False
+        with pytest.raises(ConfigError) as failed:
+            await rig.cluster.check()
+        assert "because system:basic-user is not bound (403)" in failed.value.message
+        assert failed.value.hint == (
+            "Run `kubectl create clusterrolebinding gitsync-basic-user --clusterrole system:basic-user "
+            "--serviceaccount jobs:gitsync`."
+        )
+
+    run(test)
+
+
+def asked(fake):
+    """What reviews were about: verb, kind and name of the object."""
+    attributes = [call.body["spec"]["resourceAttributes"] for call in fake.requests if call.line == REVIEWS]
+    return [(one["verb"], one["resource"], one["namespace"], one.get("name") or "") for one in attributes]
+
+
+def test_each_verb_kind_and_namespace_that_a_run_needs_is_reviewed(run):
+    async def test(rig):
+        await rig.cluster.check_access(Needs(written=(DB, replace(DB, name="other")), removed=(SETTINGS,)))
+        assert asked(rig.fake) == [
+            ("delete", "configmaps", "default", ""),
+            ("get", "configmaps", "default", ""),
+            ("create", "secrets", "default", ""),
+            ("get", "secrets", "default", ""),
+            ("update", "secrets", "default", ""),
+        ]
+
+    run(test)
+
+
+@pytest.mark.parametrize(
+    ("verb", "allowed", "refused", "why"),
+    [
+        ("update", ("db", "other"), None, "a Role that names the objects"),
+        ("update", ("db",), "update secrets in namespace default", "it names one of them"),
+        ("create", ("db", "other"), "create secrets in namespace default", "no Role can name what is created"),
+    ],
+)
+def test_rights_on_single_objects(run, verb, allowed, refused, why):
+    async def test(rig):
+        rig.fake.forbid(verb, "secrets", except_names=allowed)
+        check = rig.cluster.check_access(Needs(written=(DB, replace(DB, name="other"))))
+        if refused is None:
+            await check
+            return
+        with pytest.raises(ConfigError, match=refused):
+            await check
+
+    run(test)
+
+
+def test_the_refusal_has_one_role_for_each_namespace(run):
+    async def test(rig):
+        (rig.fake.folder / "token").write_text("x")
+        for verb in ("create", "update"):
+            rig.fake.forbid(verb, "secrets")
+        rig.fake.forbid("create", "configmaps", namespace="jobs")
+        rig.fake.rotate("x")
+        elsewhere = replace(SETTINGS, namespace="jobs")
+        with pytest.raises(ConfigError) as failed:
+            await rig.cluster.check_access(Needs(written=(DB, elsewhere)))
+        assert failed.value.message == (
+            "The service account of the job may not do in the cluster what this run needs: create secrets in namespace "
+            "default, update secrets in namespace default, create configmaps in namespace jobs."
+        )
+        roles = yaml.safe_load(failed.value.hint.partition(": ")[2])["items"]
+        assert [(role["metadata"]["namespace"], role["rules"]) for role in roles] == [
+            ("default", [{"apiGroups": [""], "resources": ["secrets"], "verbs": ["create", "update"]}]),
+            ("jobs", [{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["create"]}]),
+        ]
+
+    run(test)
+
+
+def test_a_server_that_starts_again_is_waited_for_as_long_as_a_key_vault(run):
+    async def test(rig):
+        rig.fake.make("secrets", "default", "db", {"user": "sa"})
+        rig.fake.fail(GET, *[Fault(drop=True)] * 6)
+        assert plain(await rig.cluster.read(DB, ["user"])) == {"user": "sa"}
+        assert rig.clock.slept == [1, 2, 4, 8, 16, 16]
+
+    run(test)
+
+
+def test_a_review_by_a_server_that_has_just_started_is_asked_again(run):
+    async def test(rig):
+        attributes = {"verb": "create", "resource": "secrets", "namespace": "default"}
+        denied = {"spec": {"resourceAttributes": attributes}, "status": {"allowed": False}}
+        answer = Fault(201, raw=json.dumps(denied), headers={"Content-Type": "application/json"})
+        rig.fake.fail(REVIEWS, Fault(drop=True), answer)
+        await rig.cluster.check_access(Needs(written=(DB,)))
+        assert rig.clock.slept == [1, 2]
+        rig.fake.fail(REVIEWS, *[answer] * 2)
+        with pytest.raises(ConfigError, match="create secrets in namespace default"):
+            await rig.cluster.check_access(Needs(written=(DB,)))
+        assert rig.clock.slept == [1, 2], "a server that was there means it"
+
+    run(test)
+
+
+def test_a_certificate_of_another_authority_is_told_at_once(tmp_path):
+    async def test():
+        (tmp_path / "ours").mkdir()
+        (tmp_path / "theirs").mkdir()
+        clock = FakeClock()
+        async with FakeKubernetes(private_ca.make(tmp_path / "ours"), tmp_path / "account") as fake:
+            theirs = private_ca.make(tmp_path / "theirs").bundle
+            (fake.folder / "ca.crt").write_bytes(theirs.read_bytes())
+            async with open_kubernetes(fake.environment, clock, fake.folder) as cluster:
+                with pytest.raises(ConfigError) as failed:
+                    await cluster.check()
+        assert failed.value.message.startswith("The certificate of the API server is not accepted: ")
+        assert failed.value.hint.startswith("Check ca.crt of the service account")
+        assert clock.slept == []
+
+    asyncio.run(test())
+
+
+def test_a_token_that_is_empty_is_told_at_once(run, tmp_path):
+    async def test(rig):
+        (rig.fake.folder / "token").write_text("\n")
+        with pytest.raises(VaultError, match=r"The token of the service account is empty: .*/token"):
+            await rig.cluster.read(DB, ["user"])
+        with pytest.raises(ConfigError, match=r"The token of the service account is empty: .*/token"):
+            find_service_account(rig.fake.environment, rig.fake.folder)
+        assert rig.clock.slept == []
+
+    run(test)
+
+
+@pytest.mark.parametrize(
+    ("claims", "name", "why"),
+    [
+        ('{"sub": "system:serviceaccount:jobs:gitsync"}', "jobs:gitsync", "a token of a service account"),
+        ('{"sub": "someone"}', "", "a token of something else"),
+        ("[]", "", "no object"),
+        ("{", "", "no JSON"),
+    ],
+)
+def test_the_name_of_the_account_is_that_of_its_token(tmp_path, claims, name, why):
+    payload = base64.urlsafe_b64encode(claims.encode()).decode().rstrip("=")
+    for file, text in (("token", f"header.{payload}.signature"), ("ca.crt", ""), ("namespace", "jobs")):
+        (tmp_path / file).write_text(text)
+    environment = {"KUBERNETES_SERVICE_HOST": "127.0.0.1", "KUBERNETES_SERVICE_PORT": "443"}
+    assert find_service_account(environment, tmp_path).name == name, why
 
 
 @pytest.mark.parametrize(
@@ -473,7 +768,7 @@ def test_what_a_forgotten_resource_exported_is_deleted_as_it_was_seen(run, addre
     async def test(rig):
         made = rig.fake.make(resource, "default", address.name, {"a": "1"}, metadata=OURS, immutable=True)
         for _ in range(2):
-            await rig.cluster.remove(address, REDIS)
+            await rig.cluster.remove(address, Owner(REDIS))
         assert rig.fake.names(resource, "default") == []
         (deletion,) = [call for call in rig.fake.requests if call.line.startswith("DELETE")]
         assert deletion.body["preconditions"] == {"resourceVersion": made["metadata"]["resourceVersion"]}
@@ -495,7 +790,7 @@ def test_what_a_forgotten_resource_exported_is_deleted_as_it_was_seen(run, addre
 def test_what_is_somebody_elses_is_not_deleted(run, metadata, why):
     async def test(rig):
         rig.fake.make("secrets", "default", "db", {"user": "sa"}, metadata=metadata)
-        await rig.cluster.remove(DB, REDIS)
+        await rig.cluster.remove(DB, Owner(REDIS))
         assert rig.fake.lines("DELETE") == [], why
 
     run(test)
@@ -509,7 +804,7 @@ def test_what_was_written_meanwhile_is_looked_at_again(run, metadata, left, why)
     async def test(rig):
         rig.fake.make("secrets", "default", "db", {"a": "1"}, metadata=OURS)
         rig.fake.meanwhile[DELETE] = lambda: rig.fake.make("secrets", "default", "db", {"b": "2"}, metadata=metadata)
-        await rig.cluster.remove(DB, REDIS)
+        await rig.cluster.remove(DB, Owner(REDIS))
         assert rig.fake.names("secrets", "default") == left, why
         assert rig.fake.lines()[:3] == [GET, DELETE, GET], why
 
@@ -520,7 +815,7 @@ def test_what_goes_between_the_look_and_the_delete_is_gone(run):
     async def test(rig):
         rig.fake.make("secrets", "default", "db", {"a": "1"}, metadata=OURS)
         rig.fake.fail(DELETE, Fault(404, "NotFound"))
-        await rig.cluster.remove(DB, REDIS)
+        await rig.cluster.remove(DB, Owner(REDIS))
         assert rig.fake.lines() == [GET, DELETE]
 
     run(test)
@@ -530,7 +825,7 @@ def test_the_right_to_delete_is_named_as_a_role_names_it(run):
     async def test(rig):
         rig.fake.make("secrets", "default", "db", {"a": "1"}, metadata=OURS)
         rig.fake.forbid("delete", "secrets")
-        with pytest.raises(VaultError, match="a Role in namespace default that allows it to delete secrets"):
-            await rig.cluster.remove(DB, REDIS)
+        with pytest.raises(VaultError, match="gitsync-delete-secrets"):
+            await rig.cluster.remove(DB, Owner(REDIS))
 
     run(test)

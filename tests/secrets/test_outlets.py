@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from memory_places import MemorySink, MemorySource
 
-from gitsync.model.export import NAMELESS, Address, Export, Holder, Owner
+from gitsync.model.export import Address, Export, Holder, Leftover, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Secret
 from gitsync.request.exports import ExportError
@@ -128,7 +128,7 @@ def test_the_status_keeps_config_maps_and_no_secrets():
     assert kept.written == {URLS: an_export(URLS, LAKE, blob="u")}
 
 
-GONE = {LAKE: [KEYS, URLS]}
+GONE = [(Owner(LAKE), KEYS), (Owner(LAKE), URLS)]
 
 
 def test_what_a_forgotten_resource_exported_leaves_every_sink_and_the_status():
@@ -137,7 +137,7 @@ def test_what_a_forgotten_resource_exported_leaves_every_sink_and_the_status():
     for sink in (one, two):
         sink.has(KEYS, owner=str(LAKE), k="v")
         sink.has(URLS, owner=str(LAKE), blob="u")
-    assert asyncio.run(Outlets([one, two], {}, kept).collect(GONE, NAMELESS)) == ()
+    assert asyncio.run(Outlets([one, two], {}, kept).collect(GONE)).problems == ()
     assert (one.objects, two.objects, kept.written) == ({}, {}, {URLS: None})
     assert asyncio.run(kept.owner(URLS)) is None, "another resource may have it"
 
@@ -147,7 +147,7 @@ def test_what_is_somebody_elses_by_now_stays(owner, why):
     sink = MemorySink()
     sink.has(KEYS, owner=owner, k="theirs")
     kept = KeptConfigMaps({URLS: an_export(URLS, POND, blob="theirs")})
-    assert asyncio.run(Outlets([sink, kept], {}, kept).collect(GONE, NAMELESS)) == (), why
+    assert asyncio.run(Outlets([sink, kept], {}, kept).collect(GONE)).problems == (), why
     assert (list(sink.objects), kept.written) == ([KEYS], {}), why
 
 
@@ -155,7 +155,7 @@ def test_what_another_resource_has_just_taken_over_stays():
     kept = KeptConfigMaps({URLS: an_export(URLS, blob="old")})
     theirs = an_export(URLS, POND, blob="new")
     asyncio.run(kept.write(theirs))
-    asyncio.run(Outlets([kept], {}, kept).collect(GONE, NAMELESS))
+    asyncio.run(Outlets([kept], {}, kept).collect(GONE))
     assert kept.written == {URLS: theirs}
 
 
@@ -163,14 +163,16 @@ def test_a_sink_that_cannot_remove_stops_no_other_and_is_told():
     first, second = MemorySink(), MemorySink()
     second.has(KEYS, owner=str(LAKE), k="v")
     first.name, first.refuses = "kubernetes", VaultError("The API server is gone.", hint="Bring it back.")
-    problems = asyncio.run(outlets(first, second).collect({LAKE: [KEYS], POND: [URLS]}, NAMELESS))
+    problems = asyncio.run(outlets(first, second).collect([(Owner(LAKE), KEYS), (Owner(POND), URLS)])).problems
     assert second.objects == {}
-    assert [(problem.code, problem.is_error) for problem in problems] == [("ExportNotRemoved", False)] * 2
+    assert [(problem.code, problem.is_error) for problem in problems] == [("ExportNotRemoved", True)] * 2
     assert problems[0].message == (
         "Secret ns/keys, which StorageAccount.storage.azure.com/ns/lake exported, was not removed from the sink "
         "kubernetes: The API server is gone."
     )
-    assert problems[0].hint == "Bring it back. `kubectl delete secret keys --namespace ns` deletes it."
+    assert problems[0].hint == (
+        "Bring it back. The next run tries again; or run `kubectl delete secret keys --namespace ns`."
+    )
     assert "ConfigMap ns/urls" in problems[1].message
 
 
@@ -178,5 +180,43 @@ def test_a_sink_that_cannot_remove_stops_no_other_and_is_told():
 def test_every_sink_that_may_refuse_says_how_a_person_removes_it(name):
     sink = MemorySink()
     sink.name, sink.refuses = name, VaultError("It is closed.")
-    (problem,) = asyncio.run(outlets(sink).collect({LAKE: [KEYS]}, NAMELESS))
+    (problem,) = asyncio.run(outlets(sink).collect([(Owner(LAKE), KEYS)])).problems
     assert problem.hint
+
+
+LEFT = Leftover(Owner(LAKE), KEYS, "memory")
+
+
+@pytest.mark.parametrize(
+    ("owner", "refuses", "claims", "still_there", "why"),
+    [
+        (str(LAKE), False, {}, False, "it is removed now"),
+        (None, False, {}, False, "somebody has removed it"),
+        (str(POND), False, {}, False, "somebody else has it by now"),
+        (str(LAKE), True, {}, True, "it still cannot be removed"),
+        (str(LAKE), False, {KEYS: LAKE}, None, "a manifest wants it again, and will write it"),
+        (str(LAKE), False, {KEYS: POND}, False, "another resource waits for its name"),
+    ],
+)
+def test_what_was_left_over_is_tried_again(owner, refuses, claims, still_there, why):
+    sink = MemorySink()
+    if owner is not None:
+        sink.has(KEYS, owner=owner, k="v")
+    sink.refuses = VaultError("It is closed.") if refuses else None
+    collected = asyncio.run(outlets(sink, claims=claims).collect([], [LEFT]))
+    assert collected.still_there == ({} if still_there is None else {LEFT: still_there}), why
+    assert [problem.is_error for problem in collected.problems] == [True] * refuses, why
+    assert (KEYS in sink.objects) == (owner is not None and (still_there is not False or owner != str(LAKE))), why
+    assert collected.has_freed([LEFT]) == (still_there is False), why
+
+
+def test_what_is_left_over_in_a_sink_that_the_run_lacks_stays_with_a_warning():
+    elsewhere = Leftover(Owner(LAKE), KEYS, "key-vault")
+    collected = asyncio.run(outlets(MemorySink()).collect([], [elsewhere]))
+    assert collected.still_there == {}
+    (problem,) = collected.problems
+    assert (problem.code, problem.is_error) == ("ExportLeftOver", False)
+    assert problem.message == (
+        "Secret ns/keys, which StorageAccount.storage.azure.com/ns/lake exported, is left over in the sink key-vault: "
+        "no run could remove it."
+    )

@@ -76,7 +76,7 @@ class StatusFolder:
             current = self._read()
             after = merge(current, changes, update.revision, update.agent)
             if not (self._folder / INVENTORY).exists():  # an unfinished tree is still known as ours
-                self._replace({INVENTORY: build_inventory({}, None)})
+                self._replace({INVENTORY: build_inventory(State({}))})
             _write(self._folder / _UNFINISHED, b"")
             self._replace(build_files(changes, after, update, self._seals))
             (self._folder / _UNFINISHED).unlink()

@@ -6,11 +6,11 @@ Separate from the stores, because this decides whether there is a commit: a run 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from gitsync.git.state.store import Update
-from gitsync.model.export import Address, Export
+from gitsync.model.export import Address, Export, Leftover
 from gitsync.model.gvk import Key
 from gitsync.model.record import Record, State, Trust
 
@@ -22,13 +22,14 @@ _Value = TypeVar("_Value")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changes:
-    """The entries that an update changes; None for those to remove. Sorted."""
+    """The entries that an update changes; None (of `leftovers`: False) for those to remove. Sorted."""
 
     records: Mapping[Key, Record | None]
     config_maps: Mapping[Address, Export | None]
+    leftovers: Mapping[Leftover, bool] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
-        return bool(self.records or self.config_maps)
+        return bool(self.records or self.config_maps or self.leftovers)
 
 
 def find_changes(base: State, update: Update) -> Changes:
@@ -38,12 +39,21 @@ def find_changes(base: State, update: Update) -> Changes:
         for address, export in sorted(update.config_maps.items())
         if base.config_maps.get(address) != export
     }
-    return Changes(records=find_changed_records(base.records, update.records), config_maps=config_maps)
+    leftovers = {one: is_there for one, is_there in update.leftovers.items() if is_there != (one in base.leftovers)}
+    return Changes(
+        records=find_changed_records(base.records, update.records), config_maps=config_maps, leftovers=leftovers
+    )
 
 
 def merge(theirs: State, ours: Changes, revision: str | None, agent: str = "") -> State:
     """Their state, with our changes. `revision` is that of `agent`."""
-    after = State(overlay(theirs.records, ours.records), revision, overlay(theirs.config_maps, ours.config_maps))
+    after = State(
+        overlay(theirs.records, ours.records),
+        revision,
+        overlay(theirs.config_maps, ours.config_maps),
+        leftovers=(theirs.leftovers - ours.leftovers.keys())
+        | {one for one, is_there in ours.leftovers.items() if is_there},
+    )
     return replace(after, revisions=_merge_revisions(theirs, after, agent) if agent else theirs.revisions)
 
 

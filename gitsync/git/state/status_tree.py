@@ -17,6 +17,7 @@ from gitsync.git.source.selection import ReadLimits, check_budget, select_visibl
 from gitsync.git.state import config_maps
 from gitsync.git.state.codec import SCHEMA, UNSEALED, decode, encode
 from gitsync.git.state.fields import DocumentFields
+from gitsync.git.state.leftovers import build_leftovers, read_leftovers
 from gitsync.git.state.merging import Changes, Records
 from gitsync.git.state.paths import (
     INVENTORY,
@@ -60,7 +61,8 @@ def read_state(listing: SourceListing, seals: RecordSeals = UNSEALED, *, cut_sho
         contents = listing.read(wanted_entries)
     except SourceError as error:
         raise StateError(f"The status in {listing.name} cannot be read: {error.message}", hint=error.hint) from error
-    revision, revisions = _read_revisions(contents[INVENTORY])
+    head = _read_head(contents[INVENTORY])
+    revision, revisions = _read_revisions(head)
     record_list = (decode(path, content, seals) for path, content in contents.items() if is_record_path(path))
     config_map_list = (
         config_maps.decode(path, content) for path, content in contents.items() if is_config_map_path(path)
@@ -68,7 +70,8 @@ def read_state(listing: SourceListing, seals: RecordSeals = UNSEALED, *, cut_sho
     records = dict(sorted((record.key, record) for record in record_list))
     if not cut_short and not contents[INVENTORY].endswith(_build_index(records)):
         _check_index(contents[INVENTORY], records)
-    return State(records, revision, {export.address: export for export in config_map_list}, revisions)
+    exported = {export.address: export for export in config_map_list}
+    return State(records, revision, exported, revisions, read_leftovers(head))
 
 
 def _check_index(content: bytes, records: Records) -> None:
@@ -110,19 +113,29 @@ def _is_ours(path: str) -> bool:
     return is_record_path(path) or is_config_map_path(path)
 
 
-def _read_revisions(inventory: bytes) -> tuple[str | None, Mapping[str, str]]:
-    """The revision of the last run that changed something, and that of each agent, if there are several."""
+def _read_head(inventory: bytes) -> DocumentFields:
+    """All but the index of the records."""
     head = DocumentFields.read(INVENTORY, inventory.partition(_RESOURCES)[0].rstrip(b"\n") + b"\n")
     head.check_schema(SCHEMA)
+    return head
+
+
+def _read_revisions(head: DocumentFields) -> tuple[str | None, Mapping[str, str]]:
+    """The revision of the last run that changed something, and that of each agent, if there are several."""
     by_agent = head.within("revisions") if head.mapping("revisions") is not None else None
     revisions = {name: by_agent.text(name) for name in by_agent.values} if by_agent else {}
     return head.text("revision", "") or None, revisions
 
 
-def build_inventory(records: Records, revision: str | None, revisions: Mapping[str, str] | None = None) -> bytes:
-    """The index of all records: one entry a resource, sorted. `revisions` are those of the agents, if several."""
-    head = {"schema": SCHEMA, "revision": revision, "revisions": revisions}
-    return dump({name: value for name, value in head.items() if value}) + _build_index(records)
+def build_inventory(state: State) -> bytes:
+    """The index of a state: what belongs to no single record, then one entry a resource, sorted."""
+    head = {
+        "schema": SCHEMA,
+        "revision": state.revision,
+        "revisions": state.revisions,
+        "leftovers": build_leftovers(state.leftovers),
+    }
+    return dump({name: value for name, value in head.items() if value}) + _build_index(state.records)
 
 
 def _build_index(records: Records) -> bytes:
@@ -148,5 +161,5 @@ def build_files(changes: Changes, after: State, update: Update, seals: RecordSea
         **{make_config_map_path(at): config_maps.encode(e) if e else None for at, e in changes.config_maps.items()},
         **{make_record_path(key): encode(record, seals) if record else None for key, record in changes.records.items()},
         **{name: text().encode() for name, text in texts.items() if text is not None},
-        INVENTORY: build_inventory(after.records, after.revision, after.revisions),
+        INVENTORY: build_inventory(after),
     }

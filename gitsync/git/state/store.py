@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Protocol, Self
 
-from gitsync.model.export import Address, Export
+from gitsync.model.export import Address, Export, Leftover
 from gitsync.model.gvk import Key
 from gitsync.model.record import Record, State
 
@@ -18,6 +18,7 @@ class Update:
 
     `revision` is the commit of the records of `agent`. `summary` and `report` are the texts of SUMMARY.md and
     report.json, made only if something is written; None to leave them as they are. `headline` is one line.
+    `leftovers` has each export that the run should remove, and whether it is still there.
     """
 
     records: Mapping[Key, Record | None]
@@ -27,6 +28,7 @@ class Update:
     headline: str
     config_maps: Mapping[Address, Export | None] = field(default_factory=dict)
     agent: str = ""
+    leftovers: Mapping[Leftover, bool] = field(default_factory=dict)
 
 
 class StateStore(Protocol):

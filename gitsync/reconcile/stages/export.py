@@ -50,13 +50,16 @@ _UNANSWERED = "Timed out waiting for the sinks of exports. Check that they are r
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportTools:
-    """What the exports of a run share: the sinks, and the users of the values. `agent` is the run's."""
+    """What the exports of a run share: the sinks, and the users of the values. `agent` is the run's, and `repository`
+    that of an agent without a name.
+    """
 
     registry: Registry
     outlets: Outlets
     values: RunValues
     redactions: Redactions
     agent: str
+    repository: str = ""
 
 
 async def export(attempt: ApplyAttempt, *, tools: ExportTools, clock: Clock, writes: bool) -> ApplyAttempt:
@@ -70,7 +73,7 @@ async def export(attempt: ApplyAttempt, *, tools: ExportTools, clock: Clock, wri
         return attempt if writes else await _check_owners(attempt, (), tools, clock, writes=False)
     try:
         entries = await _collect_entries(attempt, tools, writes=writes)
-        exports = merge_entries(Owner(attempt.key, tools.agent), entries)
+        exports = merge_entries(Owner(attempt.key, tools.agent, tools.repository), entries)
     except GitsyncError as failure:
         return attempt.stopped(_make_condition(failure))
     attempt = await _check_owners(attempt, exports, tools, clock, writes=writes)

@@ -13,13 +13,10 @@ from typing import Any
 from gitsync.model.secret import Secret
 from gitsync.secrets.complaint import format_complaint
 from gitsync.secrets.protocols import VaultError
-from gitsync.secrets.retry import PassingError, read_retry_after
-
-DELETED = "ObjectIsDeletedButRecoverable"
+from gitsync.secrets.retry import PATIENT_ATTEMPTS, PassingError, read_retry_after
 
 _PASSING = frozenset({408, 429, 500, 502, 503, 504})
 _IN_BETWEEN = frozenset({"ObjectIsBeingRecovered", "ObjectIsBeingDeleted"})
-_ATTEMPTS = 7  # 1, 2, 4, 8 and twice 16 seconds between them: Key Vault needs as long to recover a secret
 
 
 class VaultPermission(StrEnum):
@@ -44,12 +41,12 @@ class Ask:
     secret: Secret | None = None
 
 
-class RefusalError(VaultError):
-    """Key Vault refused the request. `code` is the innermost code."""
+class ConflictError(VaultError):
+    """The name is taken (409), by a deleted secret perhaps: not every server says so in a code."""
 
-    def __init__(self, message: str, *, code: str, hint: str = "") -> None:
-        super().__init__(message, hint=hint)
-        self.code = code
+
+class InBetweenError(PassingError):
+    """A secret of this name is just being deleted or recovered."""
 
 
 _CAUSES_BY_CODE: dict[str, tuple[str, str]] = {
@@ -62,7 +59,7 @@ _CAUSES_BY_CODE: dict[str, tuple[str, str]] = {
         "The vault is reachable only through its private endpoints.",
         "Run in a network with a private endpoint of the vault.",
     ),
-    DELETED: (
+    "ObjectIsDeletedButRecoverable": (
         "A secret of this name is deleted, and Key Vault keeps its name until it is purged.",
         "Recover or purge it: `az keyvault secret recover` or `purge`.",
     ),
@@ -85,8 +82,9 @@ def make_failure(ask: Ask, vault: str, status: int, headers: Mapping[str, str], 
     )
     message = " ".join(filter(None, (f"{vault} refused to {ask.doing} ({status} {code}).", cause, reason)))
     if status in _PASSING or code in _IN_BETWEEN:
-        return PassingError(message, attempts=_ATTEMPTS, retry_after=read_retry_after(headers), hint=hint)
-    return RefusalError(message, code=code, hint=hint)
+        kind = InBetweenError if code in _IN_BETWEEN else PassingError
+        return kind(message, attempts=PATIENT_ATTEMPTS, retry_after=read_retry_after(headers), hint=hint)
+    return (ConflictError if status == 409 else VaultError)(message, hint=hint)
 
 
 def _read_reason(body: Any, secret: Secret | None) -> tuple[str, str]:

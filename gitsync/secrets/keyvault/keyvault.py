@@ -30,10 +30,12 @@ from gitsync.secrets.keyvault.names import (
     make_vault_key,
 )
 from gitsync.secrets.naming import check_names
-from gitsync.secrets.protocols import VaultError
+from gitsync.secrets.protocols import Needs, VaultError
 
 if TYPE_CHECKING:
     from gitsync.secrets.keyvault.requests import KeyVaultRequests
+
+_CHECK = "check"  # a key that nothing has to have
 
 _INSTALL = "pip install 'gitsync[keyvault]'"
 
@@ -79,6 +81,21 @@ class KeyVault:
         """
         try:
             await self._requests.look()
+        except VaultError as error:
+            raise ConfigError(error.message, hint=error.hint) from error
+
+    async def check_access(self, needs: Needs) -> None:
+        """Read the name of a secret that the run may write, whether it is there or not: each export is read before.
+
+        Whether the vault allows set, delete and recover is not known before the first write: it has neither a review of
+        access nor a dry run.
+        """
+        addresses = [one for one in (*needs.written, *needs.removed) if one.holder is Holder.SECRET]
+        if not addresses:
+            return
+        try:
+            stored = (await self._load_index()).at(addresses[0])
+            await self._get_newest(stored[0].name if stored else make_secret_name(make_vault_key(addresses[0], _CHECK)))
         except VaultError as error:
             raise ConfigError(error.message, hint=error.hint) from error
 
@@ -209,17 +226,21 @@ class KeyVault:
 
         It may have been exported by any resource: a new owner may take over from a former one.
         """
-        if await self._requests.put(name, value, tags):
+        conflict = await self._requests.put(name, value, tags)
+        if conflict is None:
             return
         deleted = await self._requests.get_deleted(name)
-        if deleted is None or not deleted.owner or deleted.vault_key != find_vault_key(name, tags):
+        if deleted is None:
+            raise conflict
+        if not deleted.owner or deleted.vault_key != find_vault_key(name, tags):
             raise VaultError(
                 f"{self._requests.vault} keeps the name {name} for a deleted secret that gitsync did not export.",
                 hint="Recover or purge it: `az keyvault secret recover` or `az keyvault secret purge`.",
             )
         await self._requests.recover(name)
-        if not await self._requests.put(name, value, tags):
-            raise VaultError(f"{self._requests.vault} has not recovered secret {name} yet.", hint="Run again later.")
+        if conflict := await self._requests.put(name, value, tags):
+            message = f"{self._requests.vault} has not recovered secret {name} yet."
+            raise VaultError(message, hint="Run again later.") from conflict
 
 
 def _make_checked_tags(vault_key: VaultKey, export: Export) -> dict[str, str]:

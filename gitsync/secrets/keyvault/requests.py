@@ -25,16 +25,15 @@ from gitsync.errors import ArmError
 from gitsync.formats.strict_json import read_json
 from gitsync.model.clock import Clock
 from gitsync.model.secret import Secret
+from gitsync.secrets.certificates import find_certificate_error
 from gitsync.secrets.connection import VaultConnection
-from gitsync.secrets.keyvault.failures import DELETED, Ask, RefusalError, VaultPermission, make_failure
+from gitsync.secrets.keyvault.failures import Ask, ConflictError, InBetweenError, VaultPermission, make_failure
 from gitsync.secrets.keyvault.index import VaultSecret
 from gitsync.secrets.protocols import VaultError
-from gitsync.secrets.retry import PassingError, answered, retry_passing
+from gitsync.secrets.retry import PATIENT_ATTEMPTS, PassingError, answered, retry_passing
 
 _NAME = re.compile(r"/secrets/([0-9A-Za-z-]+)")  # in an id: https://vault/secrets/NAME, or with a version
 _HINT = "Check the URL of the vault, and any proxy in between."
-_CONNECTIONS = 3  # attempts to reach the vault
-_RECOVERY = 7  # checks for a recovered secret, a minute in all
 _NEVER = 253402300799  # the last second that a date can name
 _MOST_PAGES = 4000  # of 25 secrets each; a longer list goes in circles
 
@@ -84,16 +83,14 @@ class KeyVaultRequests:
             Ask(method="GET", path=f"/deletedsecrets/{name}", doing=doing, needs=VaultPermission.WRITE)
         )
 
-    async def put(self, name: str, value: Secret, tags: Mapping[str, str]) -> bool:
-        """Make a new version of a secret, or a new secret. False if a deleted one keeps the name."""
+    async def put(self, name: str, value: Secret, tags: Mapping[str, str]) -> VaultError | None:
+        """Make a new version of a secret, or a new secret. Returns the conflict if the name is taken."""
         body = {"value": value.reveal(), "tags": dict(tags), "attributes": {"enabled": True}}
         try:
             await self._write("PUT", f"/secrets/{name}", f"write secret {name}", body=body, secret=value)
-        except RefusalError as error:
-            if error.code != DELETED:
-                raise
-            return False
-        return True
+        except (ConflictError, InBetweenError) as error:
+            return error
+        return None
 
     async def delete(self, name: str) -> None:
         """Delete a secret, if it is still there; its name stays taken."""
@@ -108,7 +105,7 @@ class KeyVaultRequests:
     async def _check_recovered(self, name: str) -> None:
         if await self.get(name) is None:
             raise PassingError(
-                f"{self.vault} has not recovered secret {name} yet.", attempts=_RECOVERY, hint="Run again later."
+                f"{self.vault} has not recovered secret {name} yet.", attempts=PATIENT_ATTEMPTS, hint="Run again later."
             )
 
     async def look(self) -> None:
@@ -186,9 +183,12 @@ class KeyVaultRequests:
         except ArmError as error:  # the credential's, with its own hint
             raise VaultError(f"{self.vault} could not {ask.doing}: {error.message}", hint=error.hint) from error
         except AzureError as error:
+            if reason := find_certificate_error(error):
+                message = f"The certificate of {self.vault} is not accepted: {reason}."
+                raise VaultError(message, hint="Check the URL of the vault, and --ca-bundle.") from error
             raise PassingError(
-                f"{self.vault} could not be reached to {ask.doing}: {error.message}",
-                attempts=_CONNECTIONS,
+                f"{self.vault} could not be reached to {ask.doing}: {error.message.rstrip('.')}.",
+                attempts=PATIENT_ATTEMPTS,
                 hint="Check the URL of the vault, the network, the proxy, and --ca-bundle.",
             ) from error
         except ValueError as error:  # raised by the SDK if the vault asks for a token of another audience

@@ -6,11 +6,13 @@ a laptop does not change the cluster of that laptop.
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from gitsync.errors import ConfigError
+from gitsync.formats.strict_json import read_json
 
 FOLDER = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 _OUTSIDE = (
@@ -18,15 +20,21 @@ _OUTSIDE = (
     "sink `kubernetes`."
 )
 
+EMPTY_TOKEN = "Start the pod again. If it stays empty, check who writes the file."  # noqa: S105 - a hint
+_SUBJECT = "system:serviceaccount:"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceAccount:
-    """The token is a file, since the kubelet renews it before it expires."""
+    """The token is a file, since the kubelet renews it before it expires. `name` is namespace:name of the account, ""
+    if its token does not tell.
+    """
 
     server: str
     namespace: str
     token: Path
     certificates: Path
+    name: str = ""
 
 
 def find_service_account(environment: Mapping[str, str], folder: Path = FOLDER) -> ServiceAccount:
@@ -39,12 +47,29 @@ def find_service_account(environment: Mapping[str, str], folder: Path = FOLDER) 
         )
     token, certificates = folder / "token", folder / "ca.crt"
     try:
-        token.open("rb").close()
+        token_text = token.read_text(encoding="utf-8")
         certificates.open("rb").close()
         namespace = (folder / "namespace").read_text(encoding="utf-8").strip()
-    except OSError as error:
+    except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"The service account of this pod cannot be read: {error}.", hint=_OUTSIDE) from error
+    if not token_text.strip():
+        raise ConfigError(f"The token of the service account is empty: {token}.", hint=EMPTY_TOKEN)
     address = f"[{host}]" if ":" in host else host
     return ServiceAccount(
-        server=f"https://{address}:{port}", namespace=namespace, token=token, certificates=certificates
+        server=f"https://{address}:{port}",
+        namespace=namespace,
+        token=token,
+        certificates=certificates,
+        name=_find_name(token_text),
     )
+
+
+def _find_name(token: str) -> str:
+    """The account that a token names (`sub` of a JWT), as namespace:name; "" if it names none."""
+    try:
+        payload = token.split(".")[1]
+        claims = read_json(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
+    except (IndexError, ValueError):
+        return ""
+    subject = claims.get("sub") if isinstance(claims, Mapping) else None
+    return subject.removeprefix(_SUBJECT) if isinstance(subject, str) and subject.startswith(_SUBJECT) else ""

@@ -1,4 +1,4 @@
-"""Readable messages for errors of the API server: the missing permission, or the cause.
+"""Readable messages for errors of the API server: the cause, and what to do about it.
 
 Values are not shown: error texts of the API server are masked and bounded before they are reported.
 """
@@ -9,63 +9,83 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gitsync.model.export import Address, Holder
+from gitsync.model.export import Address
 from gitsync.model.secret import Secret
+from gitsync.secrets.certificates import find_certificate_error
 from gitsync.secrets.complaint import format_complaint
+from gitsync.secrets.kubernetes.refusals import NO_DRY_RUN, REFUSING, Cause, find_cause
 from gitsync.secrets.protocols import VaultError
-from gitsync.secrets.retry import PassingError, read_retry_after
+from gitsync.secrets.retry import PATIENT_ATTEMPTS, PassingError, read_retry_after
 
-RESOURCES = {Holder.SECRET: "secrets", Holder.CONFIG_MAP: "configmaps"}
-"""As a Role names them."""
-
-_ATTEMPTS = 6
-_CONNECTIONS = 3
 _PASSING = frozenset({408, 409, 429, 500, 502, 503, 504})
 """Includes 409: the object was changed concurrently, so it is read again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Doing:
-    """One request, by the verb that a Role must allow; `secrets` must not show in an error."""
+    """One request, by the verb that a Role must allow; `secrets` must not show in an error. `words` replace verb and
+    address in messages.
+    """
 
     verb: str
     address: Address
     secrets: tuple[Secret, ...] = ()
+    words: str = ""
 
     def __str__(self) -> str:
-        return f"{self.verb} {self.address}"
+        return self.words or f"{self.verb} {self.address}"
 
 
 class AbsentError(VaultError):
     """There is no such object; or, when creating one, no such namespace."""
 
 
-def make_failure(doing: Doing, status: int, headers: Mapping[str, str], body: Any) -> VaultError:
-    """The error for an answer."""
+class NoDryRunError(VaultError):
+    """The server cannot rehearse this write: a webhook has side effects."""
+
+
+def make_failure(
+    doing: Doing, status: int, headers: Mapping[str, str], body: Any, *, may_pass: bool = False
+) -> VaultError:
+    """The error for an answer. `may_pass`: a server that has just started refuses what it will allow."""
     reason = _read_reason(body, doing.secrets)
-    message = f"The API server refused to {doing} ({status}){f': {reason}' if reason else ''}."
-    if status in _PASSING:
-        hint = "Find what else writes this object." if status == 409 else "Run again later."
-        return PassingError(message, attempts=_ATTEMPTS, retry_after=read_retry_after(headers), hint=hint)
-    kind = AbsentError if status == 404 else VaultError
-    return kind(message, hint=_find_hint(doing, status))
+    cause = find_cause(doing.verb, doing.address, body) if status in REFUSING else None
+    words = f" {cause.words}" if cause and cause.words else ""
+    message = f"The API server refused to {doing}{words} ({status}){f': {reason}' if reason else ''}."
+    if status in _PASSING or may_pass:
+        hint = "Find what else writes this object." if status == 409 else (cause.hint if cause else "Run again later.")
+        return PassingError(message, attempts=PATIENT_ATTEMPTS, retry_after=read_retry_after(headers), hint=hint)
+    return _find_kind(status, reason)(message, hint=_find_hint(doing, status, cause))
 
 
 def make_unreachable(doing: object, error: Exception) -> VaultError:
+    """The error for a request without an answer. A certificate that is not trusted does not pass."""
+    if reason := find_certificate_error(error):
+        return VaultError(
+            f"The certificate of the API server is not accepted: {reason}.",
+            hint="Check ca.crt of the service account, and that KUBERNETES_SERVICE_HOST is the API server.",
+        )
+    reason = (str(error) or type(error).__name__).rstrip(".")
     return PassingError(
-        f"The API server could not be reached to {doing}: {str(error) or type(error).__name__}",
-        attempts=_CONNECTIONS,
+        f"The API server could not be reached to {doing}: {reason}.",
+        attempts=PATIENT_ATTEMPTS,
         hint="Check the network policies of the namespace of the job.",
     )
 
 
-def _find_hint(doing: Doing, status: int) -> str:
-    address = doing.address
+def _find_kind(status: int, reason: str) -> type[VaultError]:
+    if status == 404:
+        return AbsentError
+    return NoDryRunError if status == 400 and NO_DRY_RUN in reason else VaultError
+
+
+def _find_hint(doing: Doing, status: int, cause: Cause | None) -> str:
+    if cause:
+        return cause.hint
     return {
         401: "Check that the service account still exists: its token is not accepted.",
-        403: f"Grant the service account of the job a Role in namespace {address.namespace} that allows it to "
-        f"{doing.verb} {RESOURCES[address.holder]}.",
-        404: f"Create namespace {address.namespace}.",
+        403: "Ask who runs the cluster which of its authorizers or admission plugins refuses this.",
+        404: f"Create namespace {doing.address.namespace}.",
         413: "Reduce its size: the limit of Kubernetes is 1 MiB.",
         422: "Fix the keys, annotations and labels that the resource exports.",
     }.get(status, "")

@@ -7,19 +7,23 @@ somebody else, and is not written.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gitsync.errors import ConfigError
 from gitsync.model.clock import Clock
-from gitsync.model.export import Address, Export, Owner
+from gitsync.model.export import REPOSITORY, Address, Export, Owner
 from gitsync.model.secret import Secret
 from gitsync.secrets.content import check_export, check_owner
-from gitsync.secrets.kubernetes.account import FOLDER, find_service_account
+from gitsync.secrets.kubernetes.access import find_missing_rights, find_rights, make_refusal
+from gitsync.secrets.kubernetes.account import FOLDER, ServiceAccount, find_service_account
+from gitsync.secrets.kubernetes.failures import NoDryRunError
 from gitsync.secrets.kubernetes.object import Held, make_object
+from gitsync.secrets.kubernetes.roles import Right
 from gitsync.secrets.naming import check_names
-from gitsync.secrets.protocols import VaultError
+from gitsync.secrets.protocols import Needs, NotOwnedError, VaultError
 from gitsync.secrets.retry import retry_passing
 
 if TYPE_CHECKING:
@@ -42,30 +46,42 @@ async def open_kubernetes(
         raise ConfigError(f"Kubernetes needs a package that is not installed ({error.name}).", hint=_INSTALL) from error
     account = find_service_account(environment, folder)
     async with open_requests(account) as requests:
-        yield Kubernetes(requests, account.namespace, clock)
+        yield Kubernetes(requests, account, clock)
 
 
 class Kubernetes:
-    """One cluster, for one run."""
+    """One cluster, for one run. An object is read once as a source, and once before its first write."""
 
     name = "kubernetes"
     is_remote = True
 
-    def __init__(self, requests: KubernetesRequests, namespace: str, clock: Clock) -> None:
+    def __init__(self, requests: KubernetesRequests, account: ServiceAccount, clock: Clock) -> None:
         self._requests = requests
-        self._namespace = namespace
+        self._account = account
         self._clock = clock
+        self._sources: dict[Address, Held | None] = {}
+        self._fresh: dict[Address, Held | None] = {}
 
     async def check(self) -> None:
-        """Check that the API server answers and accepts our token. Only a write shows whether writing is allowed."""
+        """Check that the API server answers, accepts our token, and answers reviews of access."""
+        await self._review(Right(verb="get", resource="secrets", namespace=self._account.namespace))
+
+    async def check_access(self, needs: Needs) -> None:
+        """Check every right that the run needs, by a review of the server. ConfigError names those that are missing."""
+        if missing := await find_missing_rights(find_rights(needs), self._review):
+            raise make_refusal(missing, self._account.name)
+
+    async def _review(self, right: Right, name: str = "") -> bool:
         try:
-            await retry_passing(lambda: self._requests.look(self._namespace), self._clock)
+            return await retry_passing(lambda: self._requests.may(right, name), self._clock)
         except VaultError as error:
             raise ConfigError(error.message, hint=error.hint) from error
 
     async def read(self, address: Address, keys: Sequence[str]) -> Mapping[str, Secret] | None:
         """Values as text; a ConfigMap's binary data are ignored. VaultError for bytes that are not text."""
-        stored = await self._get(address)
+        if address not in self._sources:
+            self._sources[address] = await self._get(address)
+        stored = self._sources[address]
         if stored is None:
             return None
         return {
@@ -75,33 +91,40 @@ class Kubernetes:
         }
 
     async def owner(self, address: Address) -> str | None:
-        stored = await self._get(address)
+        stored = self._fresh[address] = await self._get(address)
         return None if stored is None else stored.owner
 
     def examine(self, exports: Sequence[Export]) -> None:
         for export in exports:
             check_export(export)
 
+    async def rehearse(self, exports: Sequence[Export]) -> None:
+        """Have the server check each write without storing it (dryRun), if its webhooks support that."""
+        for export in exports:
+            with suppress(NoDryRunError):
+                await retry_passing(partial(self._write_once, export, is_rehearsal=True), self._clock)
+
     async def write(self, export: Export) -> None:
         """Create or replace an object. Starts again if the object is changed concurrently."""
         self.examine((export,))
-        await retry_passing(lambda: self._write_once(export), self._clock)
+        await retry_passing(partial(self._write_once, export, is_rehearsal=False), self._clock)
 
-    async def _write_once(self, export: Export) -> None:
-        existing = await self._requests.get(export.address)
+    async def _write_once(self, export: Export, *, is_rehearsal: bool) -> None:
+        existing = await self._take_fresh(export.address)
         desired = make_object(export, existing)
+        _check_writable(export, existing, desired)
         if existing is None:
-            await self._requests.create(desired)
-            return
-        check_owner(export, existing.owner, f"{export.address} of the cluster")
-        if existing.is_same_as(desired):
-            return
-        if existing.is_immutable:
-            raise VaultError(
-                f"{export.address} of the cluster is immutable.",
-                hint="Delete it; the next run creates it again.",
-            )
-        await self._requests.replace(desired)
+            await self._requests.create(desired, is_rehearsal=is_rehearsal)
+        elif not existing.is_same_as(desired):
+            await self._requests.replace(desired, is_rehearsal=is_rehearsal)
+        if is_rehearsal:
+            self._fresh[export.address] = existing
+
+    async def _take_fresh(self, address: Address) -> Held | None:
+        """The object as it was just read, for one attempt: the next one reads it again."""
+        if address in self._fresh:
+            return self._fresh.pop(address)
+        return await self._requests.get(address)
 
     async def remove(self, address: Address, owner: Owner) -> None:
         """Delete an object at its read version. Reads it again if it is changed concurrently."""
@@ -110,12 +133,29 @@ class Kubernetes:
 
     async def _remove_once(self, address: Address, owner: Owner) -> None:
         existing = await self._requests.get(address)
-        if existing is not None and existing.owner == str(owner):
+        if existing is not None and existing.is_owned_by(owner):
             await self._requests.delete(existing)
 
     async def _get(self, address: Address) -> Held | None:
         check_names(address)
         return await retry_passing(lambda: self._requests.get(address), self._clock)
+
+
+def _check_writable(export: Export, existing: Held | None, desired: Held) -> None:
+    """Raise VaultError if an object of somebody else, or an immutable one, would be changed."""
+    if existing is None:
+        return
+    what = f"{export.address} of the cluster"
+    check_owner(export, existing.owner, what)
+    if not existing.is_owned_by(export.owner):
+        raise NotOwnedError(
+            f"{what} is exported from the repository {existing.repository}, not from {export.owner.repository}, so it "
+            "is not written.",
+            hint="Give each repository a name with --agent, or export to another name. If the repository has moved, "
+            f"remove the annotation {REPOSITORY} from the object.",
+        )
+    if existing.is_immutable and not existing.is_same_as(desired):
+        raise VaultError(f"{what} is immutable.", hint="Delete it; the next run creates it again.")
 
 
 def _decode_text(address: Address, key: str, value: bytes) -> Secret:

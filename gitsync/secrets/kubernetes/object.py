@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from gitsync.model.export import OWNER, Address, Export
+from gitsync.model.export import OWNER, REPOSITORY, Address, Export, Owner
 
 MANAGED_BY = {"app.kubernetes.io/managed-by": "gitsync"}
 _OPERATOR = ".azure.com"  # the groups of Azure Service Operator's kinds end so
@@ -36,6 +36,16 @@ class Held:
             return ""
         return self.annotations.get(OWNER, "")
 
+    @property
+    def repository(self) -> str:
+        """The repository of the agent that exported it; "" if that is not known, or the agent has a name."""
+        return self.annotations.get(REPOSITORY, "")
+
+    def is_owned_by(self, owner: Owner) -> bool:
+        """Tell whether this resource exported it, from the same repository as far as both are known."""
+        repositories = {self.repository, owner.repository} - {""}
+        return self.owner == str(owner) and len(repositories) <= 1
+
     def is_same_as(self, other: Held) -> bool:
         """Tell whether the content of two objects is the same."""
         return (
@@ -56,9 +66,19 @@ def make_object(export: Export, existing: Held | None) -> Held:
     return Held(
         address=export.address,
         data={key: value.reveal().encode() for key, value in export.data.items()},
-        annotations={**export.annotations, OWNER: str(export.owner)},
+        annotations={
+            **{name: text for name, text in export.annotations.items() if name != REPOSITORY},
+            OWNER: str(export.owner),
+            **_make_repository(export.owner, existing),
+        },
         labels={**export.labels, **MANAGED_BY},
         version=existing.version if existing else "",
         kind=existing.kind if existing else "",
         finalizers=existing.finalizers if existing else (),
     )
+
+
+def _make_repository(owner: Owner, existing: Held | None) -> dict[str, str]:
+    """The annotation with the repository. One that is not known now stays as an earlier run wrote it."""
+    repository = owner.repository or (existing.repository if existing else "")
+    return {REPOSITORY: repository} if repository else {}

@@ -25,11 +25,13 @@ from gitsync.errors import ConfigError
 from gitsync.formats.strict_json import read_json
 from gitsync.model.export import Address, Holder
 from gitsync.model.secret import Secret as Value
-from gitsync.secrets.kubernetes.account import ServiceAccount
+from gitsync.secrets.kubernetes.account import EMPTY_TOKEN, ServiceAccount
 from gitsync.secrets.kubernetes.failures import AbsentError, Doing, make_failure, make_unreachable
 from gitsync.secrets.kubernetes.object import Held
+from gitsync.secrets.kubernetes.refusals import is_starting
+from gitsync.secrets.kubernetes.roles import Right
 from gitsync.secrets.protocols import VaultError
-from gitsync.secrets.retry import answered
+from gitsync.secrets.retry import PATIENT_ATTEMPTS, PassingError, answered
 
 _SECONDS = 30.0
 _UNREADABLE = (KeyError, msgspec.MsgspecError, ValueError, RecursionError)
@@ -51,7 +53,7 @@ async def open_requests(account: ServiceAccount) -> AsyncIterator[KubernetesRequ
             f"The certificates of the cluster cannot be read: {error}.", hint=f"See {account.certificates}."
         ) from error
     async with client:
-        yield KubernetesRequests(client)
+        yield KubernetesRequests(client, account)
 
 
 class Client(AsyncClient):
@@ -68,22 +70,36 @@ class Client(AsyncClient):
 class KubernetesRequests:
     """The requests, sent once each; VaultError for anything but an answer, PassingError if it may pass."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client, account: ServiceAccount) -> None:
         self._client = client
+        self._account = account
+        self._was_away = False  # and has not served a request since
 
-    async def look(self, namespace: str) -> None:
-        """Review our access to a namespace, which any valid token allows."""
-        spec = SelfSubjectAccessReviewSpec(
-            resourceAttributes=ResourceAttributes(verb="update", resource="secrets", namespace=namespace)
+    async def may(self, right: Right, name: str = "") -> bool:
+        """Ask the server whether the service account has a right; on one object if there is a name."""
+        attributes = ResourceAttributes(
+            verb=right.verb, group="", version="v1", resource=right.resource, namespace=right.namespace, name=name
         )
-        doing = Doing(verb="review the access to", address=Address(Holder.SECRET, namespace, "*"))
-        await _answer(self._client.create(SelfSubjectAccessReview(spec=spec)), doing)
+        review = SelfSubjectAccessReview(spec=SelfSubjectAccessReviewSpec(resourceAttributes=attributes))
+        doing = Doing(
+            verb="create",
+            address=Address(Holder.SECRET, right.namespace, name),
+            words=f"review whether the service account may {right}",
+        )
+        was_away = self._was_away
+        answer = await self._answer(self._client.create(review), doing)
+        is_allowed = bool(answer.status and answer.status.allowed)
+        if was_away and not is_allowed:  # it may not have read all roles yet
+            self._was_away = True
+            message = f"The API server was away, and does not allow to {right} yet."
+            raise PassingError(message, attempts=PATIENT_ATTEMPTS, hint="Run again later.")
+        return is_allowed
 
     async def get(self, address: Address) -> Held | None:
         """The object; None if it does not exist."""
         doing = Doing(verb="get", address=address)
         try:
-            answer = await _answer(
+            answer = await self._answer(
                 self._client.get(_KINDS[address.holder], address.name, namespace=address.namespace), doing
             )
         except AbsentError:
@@ -93,44 +109,62 @@ class KubernetesRequests:
         except ValueError as error:
             raise VaultError(f"The data of {address} is not base64.", hint="Check what wrote it.") from error
 
-    async def create(self, stored: Held) -> None:
-        await self._write("create", stored)
+    async def create(self, stored: Held, *, is_rehearsal: bool = False) -> None:
+        """Create an object. A rehearsal is what Kubernetes calls a dry run on the server: nothing is stored."""
+        await self._write("create", stored, is_rehearsal=is_rehearsal)
 
-    async def replace(self, stored: Held) -> None:
+    async def replace(self, stored: Held, *, is_rehearsal: bool = False) -> None:
         """Replace the object whose version it carries."""
-        await self._write("update", stored)
+        await self._write("update", stored, is_rehearsal=is_rehearsal)
 
     async def delete(self, stored: Held) -> None:
         """Delete an object if it still has the version that it carries. One that is gone already is no error."""
         kind, address = _KINDS[stored.address.holder], stored.address
         call = self._client.delete_at_version(kind, address.name, address.namespace, stored.version)
         with suppress(AbsentError):
-            await _answer(call, Doing(verb="delete", address=address))
+            await self._answer(call, Doing(verb="delete", address=address))
 
-    async def _write(self, verb: str, stored: Held) -> None:
+    async def _write(self, verb: str, stored: Held, *, is_rehearsal: bool) -> None:
         body: Any = _make_body(stored)
         doing = Doing(verb=verb, address=stored.address, secrets=_list_values(stored))
-        await _answer(self._client.create(body) if verb == "create" else self._client.replace(body), doing)
+        send = self._client.create if verb == "create" else self._client.replace
+        await self._answer(send(body, dry_run=is_rehearsal), doing)
 
+    async def _answer(self, call: Any, doing: Doing) -> Any:
+        """Return the answer of lightkube, and raise its errors as ours."""
+        try:
+            async with answered(f"The API server did not respond to the request to {doing}"):
+                answer = await call
+        except httpx2.HTTPStatusError as error:
+            raise self._make_failure(error.response, doing) from None  # lightkube's error holds the answer
+        except httpx2.TransportError as error:
+            self._check_token()  # without one, nothing is sent
+            self._was_away = True
+            raise make_unreachable(doing, error) from error
+        except AccountError as error:
+            raise VaultError(f"The token of the service account is missing: {error}.", hint="Run again.") from error
+        except _UNREADABLE as error:
+            raise VaultError(
+                f"The response to the request to {doing} is not that of an API server ({type(error).__name__}).",
+                hint="Check KUBERNETES_SERVICE_HOST and _PORT.",
+            ) from None
+        self._was_away = False
+        return answer
 
-async def _answer(call: Any, doing: Doing) -> Any:
-    """Return the answer of lightkube, and raise its errors as ours."""
-    try:
-        async with answered(f"The API server did not respond to the request to {doing}"):
-            return await call
-    except httpx2.HTTPStatusError as error:
-        response = error.response
-        failure = make_failure(doing, response.status_code, response.headers, _parse_json(response.content))
-        raise failure from None  # lightkube's error holds the answer
-    except httpx2.TransportError as error:
-        raise make_unreachable(doing, error) from error
-    except AccountError as error:
-        raise VaultError(f"The token of the service account is missing: {error}.", hint="Run again.") from error
-    except _UNREADABLE as error:
-        raise VaultError(
-            f"The response to the request to {doing} is not that of an API server ({type(error).__name__}).",
-            hint="Check KUBERNETES_SERVICE_HOST and _PORT.",
-        ) from None
+    def _make_failure(self, response: httpx2.Response, doing: Doing) -> VaultError:
+        """The error for a refusal. One of a server that has just started may pass: it has not read all roles yet."""
+        status, body = response.status_code, _parse_json(response.content)
+        if status == 401:
+            self._check_token()
+        may_pass = status == 403 and (self._was_away or is_starting(body))
+        self._was_away = self._was_away and (may_pass or status >= 500)
+        return make_failure(doing, status, response.headers, body, may_pass=may_pass)
+
+    def _check_token(self) -> None:
+        """Raise VaultError if the file of the token is empty by now."""
+        token = self._account.token
+        if token.is_file() and not token.read_bytes().strip():
+            raise VaultError(f"The token of the service account is empty: {token}.", hint=EMPTY_TOKEN)
 
 
 _KINDS: Mapping[Holder, Any] = {Holder.SECRET: Secret, Holder.CONFIG_MAP: ConfigMap}

@@ -1,0 +1,27 @@
+"""The cases on a real API server, where its programs are installed; what the tool says where they are not."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TOOL = Path(__file__).parents[2] / "tools" / "try_api_server.py"
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, str(TOOL), *arguments], capture_output=True, text=True, check=False, timeout=300
+    )
+
+
+def test_without_the_programs_it_says_what_it_needs():
+    ended = run("--kube-apiserver", "/nowhere/kube-apiserver")
+    assert (ended.returncode, ended.stderr) == (2, "kube-apiserver and etcd are needed: give their paths.\n")
+
+
+@pytest.mark.skipif(not (shutil.which("kube-apiserver") and shutil.which("etcd")), reason="no API server here")
+def test_every_case_ends_as_expected():
+    ended = run()
+    assert ended.returncode == 0, ended.stdout
