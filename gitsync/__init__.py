@@ -13,6 +13,7 @@ The map of the package, from the command down to what everything may use; import
     report/         a report as text, JSON, Markdown, HTML, JUnit and SARIF, and progress
     emulator/       an Azure Resource Manager of its own, with faults
     cel/            the expressions of exports: parsed, checked, evaluated
+    units/          the parts of a source that are built on their own: kustomizations
     planning/       the graph of applies and prunes; what may be deleted
     request/        from a manifest to the ARM request that it stands for
     validation/     every problem that can be found offline

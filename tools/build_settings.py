@@ -36,7 +36,8 @@ names. A **source** setting describes the manifests; the repository may give it 
 - The file that `--config` names may be the `gitsync.yaml` of a SOURCE folder. It is then read once, as the operator's.
   With `--ref`, the file of that revision is read as the source's.
 
-What the operator gives goes first, then SOURCE's file, then the default. The file is flat:
+What the operator gives goes first, then SOURCE's file, then the default. The file is flat, except for
+[units](manifests.md#options-of-units):
 
 ```yaml
 subscription: 00000000-0000-0000-0000-000000000000

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,16 +13,17 @@ from gitsync.config.config import Config
 from gitsync.config.source_settings import find_source_settings
 from gitsync.errors import SourceError
 from gitsync.git.access import GitAccess
-from gitsync.git.source.checkout import open_checkout
+from gitsync.git.source.checkout import Checkout, open_checkout
 from gitsync.manifests.credential_secret import iterate_secrets
 from gitsync.manifests.selection import Selection, find_unmatched
 from gitsync.model.coverage import Coverage
+from gitsync.model.manifests import Manifests
 from gitsync.model.problem import Problem
 from gitsync.model.resource import Prepared
 from gitsync.redaction import Redactions
 from gitsync.report.masked import mask_problem
-from gitsync.request.azure_names import ConfigMaps
 from gitsync.request.credential_choice import choose_offline
+from gitsync.run.environments import EnvironmentSet, drop_units, join_sets, prepare_separately
 from gitsync.run.missing_values import warn_missing_values
 from gitsync.run.prepare import coverage_of, prepare_resources, read_selected_manifests
 
@@ -49,17 +50,17 @@ ANY_SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offline:
-    """The desired state of a source. `everything` has all resources, `prepared` those that the settings select,
-    `problems` those of the selected resources and of the files, in the order of the files; `config_maps` those that
-    manifests declare; `coverage` what was read. `revision` is that of a named ref, None for a folder; paths of files
-    are relative to `root`, inside the repository.
+    """The desired state of a source. `everything` has all resources, `environments` the same in sets, each without
+    units that stand for the same resources as others in it, `prepared` those that the settings select, `problems` those
+    of the selected resources and of the files, in the order of the files; `coverage` what was read. `revision` is that
+    of a named ref, None for a folder; paths of files are relative to `root`, inside the repository.
     """
 
     catalog: Catalog
     everything: tuple[Prepared, ...]
+    environments: tuple[EnvironmentSet, ...]
     prepared: tuple[Prepared, ...]
     problems: tuple[Problem, ...]
-    config_maps: ConfigMaps
     coverage: Coverage
     revision: str | None
     root: str
@@ -73,25 +74,25 @@ def read_offline(config: Config, redactions: Redactions, *, looks_for_values: bo
     """Read and prepare SOURCE; secrets are masked in problems. `looks_for_values` warns of Secrets and config maps that
     no source has. SourceError if SOURCE cannot be read, or if --only matches no resource.
     """
-    status_dir = Path(config.status_dir) if config.status_dir else None
-    access = GitAccess(token=config.git_token, username=config.git_username, timeout=config.git_timeout)
-    with open_checkout(
-        config.source,
-        ref=config.ref,
-        path=config.path,
-        access=access,
-        status_dir=status_dir,
-        config_file=config.config_file,
-        offline=True,
-    ) as source:
+    with _open_source(config) as source:
         settings = find_source_settings(config, source.settings)
-        manifests = read_selected_manifests(config, settings, source.files)
-    for secret in (value for values in manifests.secrets.values() for value in iterate_secrets(values)):
-        redactions.add(secret)
-    catalog = open_catalog()
-    subscription = choose_offline(manifests.secrets, config.subscription or ANY_SUBSCRIPTION)
-    everything = prepare_resources(config, settings, manifests, catalog, subscription, SystemClock().now().date())
-    everything = tuple(replace(one, problems=_mask_problems(one.problems, redactions)) for one in everything)
+    catalog, today = open_catalog(), SystemClock().now().date()
+
+    def read(without: Collection[str]) -> Manifests:
+        files = drop_units(source.files, source.units, without)
+        manifests = read_selected_manifests(config, settings, files, source.units)
+        for secret in (value for values in manifests.secrets.values() for value in iterate_secrets(values)):
+            redactions.add(secret)
+        return manifests
+
+    def prepare(manifests: Manifests) -> tuple[Prepared, ...]:
+        subscription = choose_offline(manifests.secrets, config.subscription or ANY_SUBSCRIPTION)
+        prepared = prepare_resources(config, settings, manifests, catalog, subscription, today)
+        return tuple(replace(one, problems=_mask_problems(one.problems, redactions)) for one in prepared)
+
+    environments = prepare_separately(read, prepare)
+    joined = join_sets(environments)
+    everything, manifests = joined.prepared, joined.manifests
     selected = _select(everything, config)
     file_problems = _mask_problems((*source.problems, *manifests.problems), redactions)
     missing: tuple[Problem, ...] = ()
@@ -101,12 +102,25 @@ def read_offline(config: Config, redactions: Redactions, *, looks_for_values: bo
     return Offline(
         catalog=catalog,
         everything=everything,
+        environments=environments,
         prepared=selected,
         problems=tuple(sorted(problems, key=lambda problem: problem.order)),
-        config_maps=manifests.config_maps,
         coverage=coverage_of(source.files, source.ignored, manifests),
         revision=source.revision,
         root=source.root,
+    )
+
+
+def _open_source(config: Config) -> Checkout:
+    return open_checkout(
+        config.source,
+        ref=config.ref,
+        path=config.path,
+        access=GitAccess(token=config.git_token, username=config.git_username, timeout=config.git_timeout),
+        status_dir=Path(config.status_dir) if config.status_dir else None,
+        config_file=config.config_file,
+        units=config.units,
+        offline=True,
     )
 
 

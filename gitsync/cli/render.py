@@ -36,7 +36,12 @@ def run(options: argparse.Namespace, config: Config) -> int:
 
     offline = _excuse_names(read_offline(config, options.redactions))
     selected_ids = {id(one) for one in offline.prepared}
-    shown = [one for one in show(offline.everything, offline.config_maps) if id(one.prepared) in selected_ids]
+    shown = [
+        one
+        for environment in offline.environments
+        for one in show(environment.prepared, environment.manifests.config_maps)
+        if id(one.prepared) in selected_ids
+    ]
     if config.output == "json":
         resource_problems = {problem for one in shown for problem in one.prepared.problems}
         file_problems = [problem for problem in offline.problems if problem not in resource_problems]

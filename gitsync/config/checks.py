@@ -13,6 +13,7 @@ from gitsync.config.setting import Setting, SettingForm
 from gitsync.config.values import is_loopback, parse_value
 from gitsync.errors import ConfigError
 from gitsync.model.secret import Secret
+from gitsync.model.unit import UnitEntry
 
 
 def make_config(settings: Mapping[str, Any]) -> Config:
@@ -29,7 +30,7 @@ def make_config(settings: Mapping[str, Any]) -> Config:
             faults.append(_explain_unknown(name))
         elif value is not None:
             try:
-                values[name] = parse_value(SETTINGS[name], _format_texts(SETTINGS[name], value))
+                values[name] = _parse(SETTINGS[name], value)
             except ValueError as error:
                 faults.append(f"{name}: {error}.")
     if values.get("status_branch") and values.get("status_dir"):
@@ -61,6 +62,14 @@ def find_contradictions(config: Config, *, asks_azure: bool = True) -> Iterator[
 def _explain_unknown(name: str) -> str:
     near = next(iter(get_close_matches(name, SETTINGS, n=1)), None)
     return f"There is no setting {name!r}." + (f" Did you mean {near}?" if near else "")
+
+
+def _parse(setting: Setting, value: Any) -> Any:
+    if setting.form is not SettingForm.UNITS:
+        return parse_value(setting, _format_texts(setting, value))
+    if isinstance(value, list | tuple) and all(isinstance(member, UnitEntry) for member in value):
+        return tuple(value)
+    raise ValueError("expected a tuple of UnitEntry")
 
 
 def _format_texts(setting: Setting, value: Any) -> tuple[str, ...]:

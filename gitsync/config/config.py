@@ -14,6 +14,7 @@ from pathlib import Path
 
 from gitsync.config.setting import Authority, Setting, SettingForm, declare_setting, describe_setting
 from gitsync.model.secret import Secret
+from gitsync.model.unit import UnitEntry
 from gitsync.model.verdict import DRIFT_WORD, Verdict
 
 _ID = r"[A-Za-z0-9][A-Za-z0-9.-]*"
@@ -89,6 +90,13 @@ class Config:
     )
 
     # how it is read
+    units: tuple[UnitEntry, ...] | None = declare_setting(
+        (),
+        "Units of the source: mappings of path, kind, substitute, loadRestrictor, missingOwner, migrateVersions.",
+        form=SettingForm.UNITS,
+        authority=Authority.SOURCE,
+        flag="",
+    )
     unknown_fields: str | None = declare_setting(
         "error",
         "Unknown fields: an error, or a warning (the field is dropped, as by an API server).",

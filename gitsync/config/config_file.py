@@ -4,8 +4,8 @@ A file that the operator chose (named by --config, or in a working folder outsid
 that git tracks comes from anyone who can write to the repository: it may give source settings only, or it could decide
 where tokens are sent and what is deleted.
 
-The file is flat, so it needs no more than YAML's composer: every key is a setting, every value one text or a list of
-them, and every error names its line.
+The file is flat but for `units`, so it needs no more than YAML's composer: every key is a setting, every value one text
+or a list of them, and every error names its line.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any
 
 from gitsync.config.config import SETTINGS
 from gitsync.config.setting import Authority, Setting, SettingForm
+from gitsync.config.unit_entries import read_unit_entries
 from gitsync.errors import ConfigError
 
 FILE_NAME = "gitsync.yaml"
@@ -28,8 +29,8 @@ _MOST_LINKS = 40  # as the kernel follows
 _BY_KEY: Mapping[str, Setting] = {s.key: s for s in SETTINGS.values() if s.key}
 _SECRETS = {s.name.replace("_", "-"): s for s in SETTINGS.values() if s.form is SettingForm.SECRET}
 
-FileValue = tuple[tuple[str, ...], str]
-"""The texts of a setting, and their place in the file."""
+FileValue = tuple[tuple[Any, ...], str]
+"""The texts of a setting (the entries of `units`), and their place in the file."""
 
 
 def read_config_file(path: Path) -> dict[str, FileValue]:
@@ -140,12 +141,12 @@ def _read_entries(path: str, content: bytes, authorities: Collection[Authority])
     for key, value in root.value:
         place = f"{path}:{key.start_mark.line + 1}"
         name, complaint = _find_name(key, values, authorities)
-        texts = None if complaint else _read_texts(value)
-        if texts is None:
-            faults.append(f"{place}: {complaint or f'{key.value} takes one value, or a list of them.'}")
-        elif texts:
+        texts, found = ((), [f"{place}: {complaint}"]) if complaint else _read_value(SETTINGS[name], value, path)
+        faults += found
+        if texts:
             values[name] = (texts, place)
-        if len(faults) == _MOST_ERRORS:
+        if len(faults) >= _MOST_ERRORS:
+            del faults[_MOST_ERRORS:]
             faults.append(f"{place}: the lines after this one are not checked.")
             break
     if faults:
@@ -178,8 +179,18 @@ def _dash(letter: str) -> str:
     return f"-{letter.lower()}" if letter.isupper() else letter.replace("_", "-")
 
 
+def _read_value(setting: Setting, node: Any, path: str) -> tuple[tuple[Any, ...], list[str]]:
+    """The texts of a setting, () for `key:` without one, and its faults."""
+    if setting.form is SettingForm.UNITS:
+        return read_unit_entries(node, lambda line: f"{path}:{line}")
+    texts = _read_texts(node)
+    if texts is None:
+        return (), [f"{path}:{node.start_mark.line + 1}: {setting.key} takes one value, or a list of them."]
+    return texts, []
+
+
 def _read_texts(node: Any) -> tuple[str, ...] | None:
-    """The texts of a value; () for `key:` without one, and None for what is neither a text nor a list of them."""
+    """The texts of a value; () without one, and None for what is neither a text nor a list of them."""
     members = list(_iterate_members(node))
     return None if None in members else tuple(text for text in members if text)
 

@@ -90,7 +90,7 @@ def show_default(setting: Setting) -> str:
         return f"{seconds}s" if seconds else f"{minutes}m"
     if setting.form is SettingForm.SWITCH:
         return "true" if setting.default else "false"
-    if setting.form is SettingForm.LIST:
+    if setting.form in {SettingForm.LIST, SettingForm.UNITS}:
         return ",".join(setting.default)
     return "" if setting.default is None else str(setting.default)
 

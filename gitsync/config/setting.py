@@ -21,6 +21,7 @@ class SettingForm(StrEnum):
     URL = "url"
     UUID = "uuid"
     FILE_OR_ON = "file-or-on"  # true (the value is ""), false (None), or a file
+    UNITS = "units"  # a list of mappings; in a file only, and the value is a tuple of model.unit.UnitEntry
     SECRET = "secret"  # noqa: S105 - the name of a form; a variable only, and the value is a model.secret.Secret
 
 
@@ -97,4 +98,6 @@ def describe_setting(name: str, row: Mapping[str, Any]) -> Setting:
     members = dict(row)
     flag = f"--{name.replace('_', '-')}" if members["flag"] is None else members["flag"]
     variables = members["variables"] or ("GITSYNC_" + (flag.removeprefix("--").replace("-", "_") or name).upper(),)
+    if members["form"] is SettingForm.UNITS:
+        variables = ()
     return Setting(**members | {"name": name, "flag": flag, "variables": variables})

@@ -13,6 +13,7 @@ from gitsync.config.config_file import read_source_settings
 from gitsync.config.setting import Authority
 from gitsync.config.values import parse_value
 from gitsync.errors import ConfigError
+from gitsync.model.unit import UnitEntry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +22,7 @@ class SourceSettings:
 
     namespace: str
     unknown_fields: str
+    units: tuple[UnitEntry, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,3 +55,9 @@ def find_source_settings(config: Config, file: SourceFile | None) -> SourceSetti
     if faults:
         raise ConfigError("\n".join(faults))
     return SourceSettings(**values)
+
+
+def find_unit_entries(file: SourceFile) -> tuple[UnitEntry, ...]:
+    """The units that a source's file names. ConfigError, which lists every fault, if the file is invalid."""
+    texts, _ = read_source_settings(file.content, file.path).get("units", ((), ""))
+    return tuple(texts)

@@ -23,8 +23,10 @@ _UUID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
 _SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0}
 
 
-def parse_value(setting: Setting, texts: tuple[str, ...]) -> Any:
+def parse_value(setting: Setting, texts: tuple[Any, ...]) -> Any:
     """The value of a setting; `texts` has one member, or several for a list. ValueError says what was expected."""
+    if setting.form is SettingForm.UNITS:
+        return texts  # the reader of the file knows their lines, and has parsed them
     if setting.form is SettingForm.LIST:
         return _parse_list(texts, setting.choices)
     text = texts[-1] if setting.form is SettingForm.SECRET else _clean_text(texts[-1])

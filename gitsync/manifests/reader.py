@@ -17,9 +17,12 @@ from gitsync.manifests.credential_secret import CERTIFICATE
 from gitsync.manifests.helm_charts import ChartTemplates, find_templates, report_templates
 from gitsync.manifests.list_items import split_list
 from gitsync.manifests.metadata import Header, is_object, read_header
+from gitsync.manifests.origins import Origins
 from gitsync.manifests.recognition import is_ours
+from gitsync.manifests.repeats import is_built_unit
 from gitsync.manifests.sops_documents import CIPHERTEXT, ENCRYPTED, find_encrypted
 from gitsync.manifests.syntax_errors import may_be_object, may_be_ours
+from gitsync.manifests.units import SUFFIXES
 from gitsync.manifests.unread_documents import Leftover, find_hidden, find_misspelt_fields, pass_over, reject
 from gitsync.manifests.yaml_documents import Document, read_documents
 from gitsync.model.export import OWNER, Address, Holder
@@ -28,9 +31,9 @@ from gitsync.model.manifests import DeclaredObject, Manifests, UnreadDocument
 from gitsync.model.problem import Level, Problem, SourceLocation
 from gitsync.model.resource import Resource
 from gitsync.model.secret import Secret
+from gitsync.model.unit import Unit
 from gitsync.problems.field_path import FieldPath, format_field
 
-SUFFIXES = (".yaml", ".yml", ".json")
 MAX_PROBLEMS = 1000
 """Of one file, but for those of resources: a file may have a million documents."""
 
@@ -40,32 +43,22 @@ REFER = "Move them to a Secret, encrypt it, and reference it."
 KEEP_ONE = "Remove one of them; until then the first is used."
 
 
-def read_manifests(files: Mapping[str, bytes], *, namespace: str = "default") -> Manifests:
+def read_manifests(
+    files: Mapping[str, bytes], *, namespace: str = "default", units: Mapping[str, Unit] | None = None
+) -> Manifests:
     """Read all manifests in files. `files` maps a path inside the source to its content; only *.yaml, *.yml and *.json
-    are read. `namespace` is that of documents which name none.
+    are read. `namespace` is that of documents which name none. `units` has the units of files by their paths, except
+    those that are plain folders without options.
 
     Documents that SOPS encrypted stay encrypted.
     """
     sorter = _Sorter(namespace)
-    readable = {path for path in files if path.endswith(SUFFIXES)}
+    units = units or {}
+    readable = {path for path in files if path in units or path.endswith(SUFFIXES)}
     templates = find_templates(readable)
     sorter.account_for(report_templates(templates, files))
     for path in sorted(readable - templates.keys()):
-        contents, before = read_documents(path, files[path]), len(sorter.problems)
-        problems = _weigh_problems(contents.problems, files[path])
-        if contents.problems and not problems:
-            line = contents.problems[0].line
-            sorter.unread.append(UnreadDocument(source=SourceLocation(path, line), form=UNPARSED))
-        for problem in problems[:MAX_PROBLEMS]:
-            sorter.reject_text(problem)
-        if len(problems) > MAX_PROBLEMS:
-            sorter.reject_text(_make_too_many(path, problems[MAX_PROBLEMS].line))
-            continue
-        for single in chain.from_iterable(map(split_list, contents.documents)):
-            if len(sorter.problems) - before >= MAX_PROBLEMS:
-                sorter.reject_text(_make_too_many(path, single.line()))
-                break
-            sorter.add(single)
+        sorter.read(path, files[path], units.get(path))
     return sorter.done()
 
 
@@ -97,6 +90,35 @@ class _Sorter:
     namespaces: dict[str, Mapping[str, str]] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     unread: list[UnreadDocument] = field(default_factory=list)
+    unit: Unit | None = None
+    origins: Origins = field(default_factory=Origins)
+    keepers: dict[tuple[str, ...], Unit | None] = field(default_factory=dict)
+
+    def read(self, path: str, content: bytes, unit: Unit | None) -> None:
+        """Sort the documents of one file, which are of a unit."""
+        self.unit = unit
+        problems, unread = len(self.problems), len(self.unread)
+        self.sort(path, content)
+        if unit is not None:
+            self.problems[problems:] = [replace(one, unit=unit.name) for one in self.problems[problems:]]
+            self.unread[unread:] = [replace(one, unit=unit.name) for one in self.unread[unread:]]
+
+    def sort(self, path: str, content: bytes) -> None:
+        contents, before = read_documents(path, content), len(self.problems)
+        problems = _weigh_problems(contents.problems, content)
+        if contents.problems and not problems:
+            line = contents.problems[0].line
+            self.unread.append(UnreadDocument(source=SourceLocation(path, line), form=UNPARSED))
+        for problem in problems[:MAX_PROBLEMS]:
+            self.reject_text(problem)
+        if len(problems) > MAX_PROBLEMS:
+            self.reject_text(_make_too_many(path, problems[MAX_PROBLEMS].line))
+            return
+        for single in chain.from_iterable(map(split_list, contents.documents)):
+            if len(self.problems) - before >= MAX_PROBLEMS:
+                self.reject_text(_make_too_many(path, single.line()))
+                return
+            self.add(self.origins.locate(single, self.unit) if self.unit and is_built_unit(self.unit) else single)
 
     def add(self, document: Document) -> None:
         value = document.value
@@ -147,6 +169,7 @@ class _Sorter:
                 labels=header.labels,
                 lines=document.lines,
                 problems=tuple(sorted(problems, key=lambda p: p.order)),
+                unit=self.unit,
             )
         )
 
@@ -165,12 +188,20 @@ class _Sorter:
 
     def namespace_(self, document: Document, header: Header) -> None:
         name = header.name
-        if name in self.namespaces:
+        if name in self.namespaces and not self.is_repeat(
+            ("Namespace", name), self.namespaces[name], header.annotations
+        ):
             message = f"Namespace {name} is declared twice."
             self.account_for(
                 reject(document, _make_problem(document, "DuplicateManifest", ("metadata", "name"), message, KEEP_ONE))
             )
         self.namespaces.setdefault(name, header.annotations)
+        self.keepers.setdefault(("Namespace", name), self.unit)
+
+    def is_repeat(self, place: tuple[str, ...], kept: Any, value: Any) -> bool:
+        """Tell whether a unit says again what another has said: kustomizations may have one base."""
+        keeper = self.keepers.get(place)
+        return is_built_unit(keeper) and is_built_unit(self.unit) and keeper != self.unit and kept == value
 
     def keep(
         self,
@@ -180,8 +211,12 @@ class _Sorter:
         data: Mapping[str, Any],
     ) -> None:
         """Keep the first of two objects with one name, and report the second."""
+        place = (header.gvk.kind, header.namespace, header.name)
+        if self.is_repeat(place, objects.get(place[1:]), data):
+            return
         if self.declare(document, header):
-            objects[header.namespace, header.name] = data
+            objects[place[1:]] = data
+            self.keepers[place] = self.unit
 
     def keep_encrypted(self, document: Document, header: Header, holder: Holder) -> None:
         if self.declare(document, header, owner=header.annotations.get(OWNER, "")):

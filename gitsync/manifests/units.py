@@ -6,10 +6,13 @@ Separate from the plan: records keep the unit of each resource, so it must mean 
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Collection, Iterable
 
-from gitsync.manifests.reader import SUFFIXES
 from gitsync.model.problem import Problem
 from gitsync.model.resource import Resource
+
+SUFFIXES = (".yaml", ".yml", ".json")
+"""Of files that may have manifests."""
 
 ROOT = "."
 """The unit of files at the root of SOURCE."""
@@ -18,9 +21,18 @@ KUSTOMIZATIONS = frozenset({"kustomization.yaml", "kustomization.yml", "Kustomiz
 """Names of kustomization files, which are also the paths of their results."""
 
 
+UNBUILT = frozenset({"KustomizationFailed", "UnitsConflict", "UnitLeftOut"})
+"""Codes of problems of units that have no manifests in this run."""
+
+
 def find_unit(path: str) -> str:
     """Return the unit of a file, by its path from the root of SOURCE."""
     return posixpath.dirname(path) or ROOT
+
+
+def find_parts(paths: Iterable[str]) -> tuple[str, ...]:
+    """Return the folders of files, sorted: former units, if the files are those of a unit."""
+    return tuple(sorted(set(map(find_unit, paths))))
 
 
 def find_unit_name(resource: Resource) -> str:
@@ -33,12 +45,17 @@ def is_inside(unit: str, folder: str) -> bool:
     return folder in {"", ROOT} or unit == folder or unit.startswith(folder + "/")
 
 
-def may_hide(problem: Problem, unit: str) -> bool:
-    """Tell whether a problem of a source may hide a manifest of a unit.
+def may_hide(problem: Problem, unit: str, read: Collection[str] = ()) -> bool:
+    """Tell whether a problem of a source may hide a manifest of a unit. `read` are the names of units that were built.
 
     An error without a path may hide any. An error of a kustomization or a folder concerns everything below it. An entry
-    that is not read hides what was in its place: a file or a folder.
+    that is not read hides what was in its place: a file or a folder. A unit that is not built hides its own manifests,
+    and those of former units that it may be built on now; its problem may be a warning.
     """
+    if problem.unit:
+        hides_all = problem.is_error or problem.code in UNBUILT
+        is_part = unit in problem.parts or is_inside(unit, problem.unit)
+        return hides_all and (unit == problem.unit or (is_part and unit not in read))
     if not (problem.is_error or problem.code == "PassedOver"):
         return False
     folder = find_unit(problem.path)

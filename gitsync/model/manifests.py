@@ -40,7 +40,7 @@ class UnreadDocument:
 
     Texts are as written, "" if the document has none. `is_rejected` says that it has a problem, so it may have been
     meant as an ASO resource; a file or document that does not parse has no texts. `form` names its form if it has no
-    kind, but was recognised.
+    kind, but was recognised. `unit` is the name of the unit that it is part of, "" for the folder of its file.
     """
 
     source: SourceLocation
@@ -50,6 +50,7 @@ class UnreadDocument:
     azure_name: str = ""
     is_rejected: bool = False
     form: str = ""
+    unit: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -58,12 +58,13 @@ Node = Apply | Prune
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Departure:
-    """How a resource was removed from git: the policy and file of its last manifest, as far as history
+    """How a resource was removed from git: the policy, the file and the units of its last manifest, as far as history
     can be read (None, ""), and a sentence for people.
     """
 
     policy: Policy | None = None
     path: str = ""
+    units: tuple[str, ...] = ()
     reason: str = "Removed from git."
 
 

@@ -26,7 +26,9 @@ class Level(StrEnum):
 class Problem:
     """One thing wrong with the input.
 
-    `code` is stable and meant for machines (PascalCase); `field` is a path such as `spec.a.b[0]`, or "".
+    `code` is stable and meant for machines (PascalCase); `field` is a path such as `spec.a.b[0]`, or "". `unit` is the
+    name of the unit that it is about, "" for the folder of its file; `parts` are the folders that a unit which is not
+    built has files in.
     `invalidates`: an error makes its manifest invalid, so nothing is sent. Without it, a run fails the resource only
     at the stage that the problem is about.
     """
@@ -39,6 +41,8 @@ class Problem:
     line: int = 0
     field: str = ""
     invalidates: bool = True
+    unit: str = ""
+    parts: tuple[str, ...] = ()
 
     @property
     def is_error(self) -> bool:

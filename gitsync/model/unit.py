@@ -52,7 +52,8 @@ class UnitOptions:
 class Unit:
     """`name` is what records and messages call it: for a folder or a kustomization its folder ("." at the root), for
     a Flux object the folder of its file and its name. `path` is the folder that is built, and `file` the file that
-    declares the unit, "" for a plain folder. `prunes` and `is_suspended` are the settings of Flux.
+    declares the unit, "" for a plain folder. `contents` are the files that it was built of, by path. `prunes` and
+    `is_suspended` are the settings of Flux. `is_named` tells that gitsync.yaml names the unit itself.
     """
 
     name: str
@@ -62,3 +63,17 @@ class Unit:
     options: UnitOptions = field(default_factory=UnitOptions)
     prunes: bool = True
     is_suspended: bool = False
+    is_named: bool = False
+    contents: Mapping[str, bytes] = field(default_factory=dict, compare=False, repr=False)  # a Secret may be among them
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnitEntry:
+    """A unit that the source names in its gitsync.yaml, in this line. The options are also those of every unit below
+    its path that has no nearer entry. `kind` is None if gitsync finds it by itself.
+    """
+
+    path: str
+    kind: UnitKind | None = None
+    options: UnitOptions = field(default_factory=UnitOptions)
+    line: int = 0

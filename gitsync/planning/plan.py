@@ -111,7 +111,7 @@ def _make_prunes(
         policy = departure.policy or record.policy
         named_id = named_ids.get(next(iterate_ancestors(record.arm_id), ""), "")
         detaches = _must_detach(record, policy, named_id)
-        held = "" if detaches else _explain_named(named_id) or holds.on(Gap(record, departure.path))
+        held = "" if detaches else _explain_named(named_id) or holds.on(Gap(record, departure.path, departure.units))
         last_record = replace(record, policy=policy)
         prunes[key] = Prune(record=last_record, detaches=detaches, held=held, reason=departure.reason)
     return hold_parents(prunes)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
 from gitsync.formats.arm_path import is_below
@@ -42,10 +42,17 @@ class _Trace(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """A resource that was removed from git. `path` is the file that declared it last, "" if unknown."""
+    """A resource that was removed from git. `path` and `units` are the file and the units that declared it last, "" and
+    none if unknown.
+    """
 
     record: Record
     path: str = ""
+    units: tuple[str, ...] = ()
+
+    @property
+    def last_units(self) -> tuple[str, ...]:
+        return self.units or ((find_unit(self.path),) if self.path else ())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +63,7 @@ class Holds:
     their names. `new` are manifests without a record or with a duplicate key, by the variants of their names
     (`near_keys`). `owned` and `owners` have a manifest for each owner, by the owner's key and by its ARM id. `moves`
     has the units that now contain the resources of a recorded unit. `strays` are alone in a namespace outside of the
-    run.
+    run. `built` are the names of units that are built.
     """
 
     faults: tuple[Problem, ...] = ()
@@ -69,6 +76,7 @@ class Holds:
     moves: Mapping[str, frozenset[str]] = field(default_factory=dict)
     strays: tuple[Resource, ...] = ()
     owners: Mapping[str, Prepared] = field(default_factory=dict)
+    built: frozenset[str] = frozenset()
 
     def on(self, gap: Gap) -> str:
         """Return why a resource is held, with file and line, and how to fix it; "" if it may be deleted."""
@@ -100,6 +108,7 @@ def find_holds(
         moves=_find_moves(declared, records),
         strays=_find_strays(around.elsewhere),
         owners={one.owner.arm_id: one for one in declared if one.owner and one.owner.arm_id},
+        built=frozenset(one.resource.unit.name for one in declared if one.resource.unit),
     )
 
 
@@ -109,18 +118,20 @@ def _sort_problems(problems: Iterable[Problem]) -> tuple[Problem, ...]:
 
 def _find_rejections(unread: Iterable[UnreadDocument], problems: Iterable[Problem]) -> Iterator[Problem]:
     """A problem for each rejected document of a file without another problem."""
-    files_with_errors = {problem.path for problem in problems if problem.is_error}
+    files_with_errors = {(problem.path, problem.unit) for problem in problems if problem.is_error}
     for document in unread:
-        if document.is_rejected and document.source.path not in files_with_errors:
+        if document.is_rejected and (document.source.path, document.unit) not in files_with_errors:
             message = "The document is not understood."
-            yield Problem(code="Rejected", message=message, path=document.source.path, line=document.source.line)
+            source = document.source
+            yield Problem(code="Rejected", message=message, path=source.path, line=source.line, unit=document.unit)
 
 
 def _find_unknown_kinds(declared: Iterable[Prepared]) -> Iterator[Problem]:
     """A resource of an unknown kind may be one of a known kind, misspelt."""
     for prepared in declared:
         if prepared.api_version is None:
-            yield from (problem for problem in prepared.problems if problem.is_error)
+            unit = prepared.resource.unit.name if prepared.resource.unit else ""
+            yield from (replace(problem, unit=unit) for problem in prepared.problems if problem.is_error)
 
 
 def _has_known_id(prepared: Prepared, records: Mapping[Key, Record]) -> bool:
@@ -193,8 +204,8 @@ def _check_any_fault(holds: Holds, gap: Gap) -> str:
 
 def _check_unit(holds: Holds, gap: Gap) -> str:
     unit = gap.record.unit
-    places = {unit, *holds.moves.get(unit, ()), *([find_unit(gap.path)] if gap.path else [])} - {""}
-    fault = next((p for p in holds.faults if any(may_hide(p, place) for place in places)), None)
+    places = {unit, *holds.moves.get(unit, ()), *gap.last_units} - {""}
+    fault = next((p for p in holds.faults if any(may_hide(p, place, holds.built) for place in places)), None)
     if fault is None:
         return ""
     return (

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import resource
 import signal
 import subprocess
 import time
@@ -102,6 +103,7 @@ class Ended(NamedTuple):
 class ProgramCall:
     """A program to run. `command` begins with its name or path. `environment` is all of its environment, made with
     `select_environment`. `timeout` is in seconds; once `grace` has begun, the program's row may end it earlier.
+    `memory` is the most that `run` lets it allocate, in bytes; only Linux can limit it.
     """
 
     program: Program
@@ -110,6 +112,7 @@ class ProgramCall:
     timeout: float
     grace: Grace = field(default_factory=Grace)
     folder: Path | None = None
+    memory: int | None = None
     stdin: bytes = field(default=b"", repr=False)
 
     @property
@@ -178,6 +181,7 @@ def _start_process(call: ProgramCall) -> Iterator[subprocess.Popen[bytes]]:
         start_new_session=True,
     )
     try:
+        _limit_memory(process.pid, call.memory)
         yield process
     finally:
         if process.returncode is None:  # not waited for yet, so its group still exists
@@ -187,6 +191,13 @@ def _start_process(call: ProgramCall) -> Iterator[subprocess.Popen[bytes]]:
             if stream is not None:
                 with suppress(OSError):  # the program did not read all of its input
                     stream.close()
+
+
+def _limit_memory(process: int, most: int | None) -> None:
+    """Limit a process that has just started. Not in the process itself: that would need a fork without `vfork`."""
+    if most is not None and hasattr(resource, "prlimit"):
+        with suppress(ProcessLookupError):
+            resource.prlimit(process, resource.RLIMIT_DATA, (most, most))
 
 
 def _kill_group(leader: int) -> None:

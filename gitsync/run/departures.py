@@ -13,9 +13,10 @@ from gitsync.config.config import Config
 from gitsync.config.source_settings import find_source_settings
 from gitsync.errors import ConfigError
 from gitsync.git.source.checkout import Checkout
+from gitsync.git.source.contents import SourceContents
 from gitsync.manifests.policy import find_policy
 from gitsync.manifests.reader import read_manifests
-from gitsync.manifests.units import find_unit, is_inside
+from gitsync.manifests.units import find_unit, find_unit_name, is_inside
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Departure
 from gitsync.model.policy import Policy
@@ -26,10 +27,11 @@ MOST_REVISIONS = 50
 
 
 class _LastManifest(NamedTuple):
-    """The last manifest of a resource: its policy (None for an unknown one), and its file."""
+    """The last manifest of a resource: its policy (None for an unknown one), its file and its units."""
 
-    policy: Policy | None
-    path: str
+    policy: Policy | None = None
+    path: str = ""
+    units: tuple[str, ...] = ()
 
 
 def find_departures(
@@ -40,14 +42,12 @@ def find_departures(
     `since` is the revision of the records, None if it is not known. `namespace` is that of manifests that name none.
     """
     last = _find_last_manifests(source, removed, since, config, namespace)
-    return {
-        key: Departure(
-            policy=last[key].policy if key in last else None,
-            path=last[key].path if key in last else "",
-            reason=_explain_removal(source, record, last[key].path if key in last else ""),
-        )
-        for key, record in removed.items()
-    }
+    return {key: _make_departure(source, record, last.get(key, _LastManifest())) for key, record in removed.items()}
+
+
+def _make_departure(source: Checkout, record: Record, last: _LastManifest) -> Departure:
+    reason = _explain_removal(source, record, last)
+    return Departure(policy=last.policy, path=last.path, units=last.units, reason=reason)
 
 
 def _find_last_manifests(
@@ -59,10 +59,10 @@ def _find_last_manifests(
     for revision in (*source.revisions_since(since)[:MOST_REVISIONS], since):
         if len(manifests) == len(removed):
             break
-        files = source.files_at(revision)
-        if files is not None:
+        contents = source.contents_at(revision)
+        if contents is not None:
             former_namespace = _find_namespace(source, revision, config, namespace)
-            manifests = {**_read_last_manifests(files, removed, config, former_namespace), **manifests}
+            manifests = {**_read_last_manifests(contents, removed, config, former_namespace), **manifests}
     return manifests
 
 
@@ -77,24 +77,26 @@ def _find_namespace(source: Checkout, revision: str, config: Config, namespace: 
 
 
 def _read_last_manifests(
-    files: Mapping[str, bytes], removed: Mapping[Key, Record], config: Config, namespace: str
+    contents: SourceContents, removed: Mapping[Key, Record], config: Config, namespace: str
 ) -> dict[Key, _LastManifest]:
-    manifests = read_manifests(files, namespace=namespace)
+    manifests = read_manifests(contents.files, namespace=namespace, units=contents.units)
     default = Policy(config.default_policy)
-    return {
-        one.key: _LastManifest(find_policy(one, manifests.namespaces, default), one.source.path)
-        for one in manifests.resources
-        if one.key in removed
-    }
+    found: dict[Key, _LastManifest] = {}
+    for one in (one for one in manifests.resources if one.key in removed):
+        units = (*(found[one.key].units if one.key in found else ()), find_unit_name(one))
+        found[one.key] = _LastManifest(find_policy(one, manifests.namespaces, default), one.source.path, units)
+    return found
 
 
-def _explain_removal(source: Checkout, record: Record, path: str) -> str:
+def _explain_removal(source: Checkout, record: Record, last: _LastManifest) -> str:
     """A sentence for people; the plain one if nothing more is known."""
-    unit = find_unit(path) if path else record.unit
+    path, unit = last.path, last.units[0] if last.units else record.unit
     if unit and not is_inside(unit, source.wanted.path):
         return f"Removed from git: its folder {unit} is not in --path {source.wanted.path}."
     if path in source.ignored:
         return f"Removed from git: its file {path} is now ignored by .gitsyncignore."
+    if path not in source.files and any(unit == one.name for one in source.units.values()):
+        return f"Removed from git: the unit {unit} no longer contains it."
     if path and path not in source.files:
         return f"Removed from git: its file {path} is gone."
     if path:

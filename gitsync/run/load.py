@@ -6,7 +6,7 @@ subscription of its credential.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from gitsync.config.config import Config
@@ -20,6 +20,7 @@ from gitsync.model.resource import Prepared
 from gitsync.planning.unused_exports import warn_unused_exports
 from gitsync.request.credential_choice import Credentials, find_credential_names
 from gitsync.run.connections import Connections
+from gitsync.run.environments import drop_units, read_unambiguous
 from gitsync.run.prepare import prepare_resources, read_selected_manifests
 from gitsync.secrets.credentials import find_credentials
 from gitsync.secrets.foreign_objects import add_foreign_objects
@@ -44,7 +45,7 @@ async def load_run_input(config: Config, connections: Connections, state: State,
 
     Raises ConfigError if there is neither a global credential nor any other.
     """
-    manifests = read_selected_manifests(config, connections.settings, connections.source.files)
+    manifests = _read_manifests(config, connections)
     for secret in (value for values in manifests.secrets.values() for value in iterate_secrets(values)):
         connections.redact(secret)
     connections.redactions.spare(name for one in manifests.resources for name in (one.key.name, one.key.namespace))
@@ -68,6 +69,16 @@ async def load_run_input(config: Config, connections: Connections, state: State,
     unused = () if takes_secrets(config) else warn_unused_exports(prepared, Selection(only=config.only))
     manifests = replace(manifests, problems=(*manifests.problems, *credentials.warnings(records), *unused))
     return RunInput(manifests=manifests, prepared=prepared, lookup=lookup, credentials=credentials)
+
+
+def _read_manifests(config: Config, connections: Connections) -> Manifests:
+    """The manifests of the source, without units that stand for the same resources as others."""
+    source, settings = connections.source, connections.settings
+
+    def read(without: Collection[str]) -> Manifests:
+        return read_selected_manifests(config, settings, drop_units(source.files, source.units, without), source.units)
+
+    return read_unambiguous(read, connections.catalog)
 
 
 def _list_local_sources(lookup: Lookup) -> tuple[SecretSource, ...]:

@@ -10,19 +10,24 @@ from gitsync.catalog.catalog import Catalog
 from gitsync.config.config import Config
 from gitsync.config.source_settings import SourceSettings
 from gitsync.manifests.reader import read_manifests
+from gitsync.manifests.repeats import remove_repeats
 from gitsync.manifests.selection import select_namespaces
 from gitsync.model.coverage import Coverage
 from gitsync.model.manifests import Manifests
 from gitsync.model.policy import Policy
 from gitsync.model.resource import Prepared
+from gitsync.model.unit import Unit
 from gitsync.request.build import prepare
 from gitsync.request.credential_choice import CredentialOf
 from gitsync.request.exports import has_expressions
 
 
-def read_selected_manifests(config: Config, settings: SourceSettings, files: Mapping[str, bytes]) -> Manifests:
-    """Read the manifests of the namespaces that the settings select."""
-    return select_namespaces(read_manifests(files, namespace=settings.namespace), config.target_namespaces)
+def read_selected_manifests(
+    config: Config, settings: SourceSettings, files: Mapping[str, bytes], units: Mapping[str, Unit]
+) -> Manifests:
+    """Read the manifests of the namespaces that the settings select. `units` are those of the files, by path."""
+    manifests = read_manifests(files, namespace=settings.namespace, units=units)
+    return select_namespaces(manifests, config.target_namespaces)
 
 
 def coverage_of(files: Sized, ignored: tuple[str, ...], manifests: Manifests) -> Coverage:
@@ -38,9 +43,11 @@ def prepare_resources(
     subscription: str | CredentialOf,
     today: date,
 ) -> tuple[Prepared, ...]:
-    """Prepare every resource for ARM, with all its problems, those of its expressions included."""
+    """Prepare every resource for ARM, with all its problems, those of its expressions included. A manifest that several
+    units have is prepared once.
+    """
     prepared = prepare(
-        manifests,
+        replace(manifests, resources=remove_repeats(manifests.resources)),
         catalog=catalog,
         subscription=subscription,
         default_policy=Policy(config.default_policy),

@@ -6,7 +6,9 @@ Azure. It needs no login, no subscription and no recorded state, so it can run i
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from gitsync.catalog.catalog import open_catalog
@@ -14,7 +16,7 @@ from gitsync.config.config import Config
 from gitsync.config.source_settings import find_source_settings
 from gitsync.errors import ConfigError, SourceError
 from gitsync.git.access import GitAccess
-from gitsync.git.source.checkout import open_checkout
+from gitsync.git.source.checkout import Checkout, open_checkout
 from gitsync.git.source.revisions import RevisionManifests, read_revision
 from gitsync.git.source.trusted_keys import read_trusted_keys
 from gitsync.manifests.credential_secret import iterate_secrets
@@ -36,11 +38,13 @@ from gitsync.report.masked import mask_report
 from gitsync.request.credential_choice import choose_offline
 from gitsync.request.placeholders import Secrets
 from gitsync.run.connections import PLACEHOLDER_SUBSCRIPTION
+from gitsync.run.environments import drop_units, read_unambiguous
 from gitsync.run.plan import list_problems, make_selection, refuse_invalid
 from gitsync.run.prepare import coverage_of, prepare_resources, read_selected_manifests
 from gitsync.run.run_log import log_end, log_start
 from gitsync.run.target import name_source
 from gitsync.status.exit_code import decide_exit_code
+from gitsync.units.builds import Builds
 
 
 def plan_revisions(config: Config, clock: Clock, redactions: Redactions) -> Report:
@@ -113,12 +117,16 @@ def _read_both(config: Config) -> tuple[RevisionManifests, RevisionManifests]:
     access = GitAccess(token=config.git_token, username=config.git_username, timeout=config.git_timeout)
     status_dir = Path(config.status_dir) if config.status_dir else None
     trusted = read_trusted_keys(config.trusted_keys) if config.trusted_keys else None
-
-    def read(name: str) -> RevisionManifests:
-        return read_revision(
-            config.source, name, path=config.path, access=access, status_dir=status_dir, trusted=trusted
-        )
-
+    read = partial(
+        read_revision,
+        config.source,
+        path=config.path,
+        access=access,
+        status_dir=status_dir,
+        trusted=trusted,
+        units=config.units,
+        builds=(builds := Builds(grace=access.grace)),
+    )
     if config.from_revision is None:
         raise AssertionError("asked for a revision that has no name")
     before = read(config.from_revision)
@@ -132,29 +140,41 @@ def _read_both(config: Config) -> tuple[RevisionManifests, RevisionManifests]:
         status_dir=status_dir,
         config_file=config.config_file,
         trusted=trusted,
+        units=config.units,
+        builds=builds,
     ) as checkout:
-        after = RevisionManifests(
-            commit=checkout.revision,
-            files=checkout.files,
-            problems=checkout.problems,
-            ignored=checkout.ignored,
-            settings=checkout.settings,
-            root=checkout.root,
-            repository=name_source(checkout),
-            ref=checkout.ref or "",
-        )
-    return before, replace(after, commit=None) if checkout.dirty else after
+        return before, _take_manifests(checkout)
+
+
+def _take_manifests(checkout: Checkout) -> RevisionManifests:
+    return RevisionManifests(
+        commit=None if checkout.dirty else checkout.revision,
+        files=checkout.files,
+        units=checkout.units,
+        problems=checkout.problems,
+        ignored=checkout.ignored,
+        settings=checkout.settings,
+        root=checkout.root,
+        repository=name_source(checkout),
+        ref=checkout.ref or "",
+    )
 
 
 def _read_revised(
     config: Config, clock: Clock, revision: RevisionManifests, name: str, redactions: Redactions
 ) -> tuple[Revised, Manifests]:
     settings = find_source_settings(config, revision.settings)
-    manifests = read_selected_manifests(config, settings, revision.files)
+    catalog = open_catalog()
+
+    def read(without: Collection[str]) -> Manifests:
+        files = drop_units(revision.files, revision.units, without)
+        return read_selected_manifests(config, settings, files, revision.units)
+
+    manifests = read_unambiguous(read, catalog)
     for secret in (value for values in manifests.secrets.values() for value in iterate_secrets(values)):
         redactions.add(secret)
     subscription = choose_offline(manifests.secrets, config.subscription or PLACEHOLDER_SUBSCRIPTION)
-    prepared = prepare_resources(config, settings, manifests, open_catalog(), subscription, clock.now().date())
+    prepared = prepare_resources(config, settings, manifests, catalog, subscription, clock.now().date())
     secrets = {**_list_encrypted(manifests), **manifests.secrets}
     return Revised(name=name, prepared=prepared, config_maps=manifests.config_maps, secrets=secrets), manifests
 

@@ -30,7 +30,7 @@ def test_a_plain_folder_has_files_and_no_revision(tmp_path: Path):
         assert found.files == {"a.yaml": b"kind: A\r\n"}
         assert (found.revision, found.ref, found.dirty, found.remote) == (None, None, False, None)
         assert found.folder == tmp_path
-        assert found.files_at("0" * 40) is None
+        assert found.contents_at("0" * 40) is None
         assert found.revisions_since("0" * 40) == ()
 
 
@@ -236,15 +236,21 @@ def test_a_pipe_with_the_name_of_a_manifest_is_not_opened(work):
     assert names(work.path) == []
 
 
-def test_too_much_is_refused(work):
+@pytest.mark.parametrize("ref", [None, "main"])
+def test_a_file_that_is_too_large_is_a_problem_and_the_rest_is_read(work, ref):
+    """It may be no manifest, for example the CRDs of another tool."""
     work.put("big.yaml", b" " * 5_000_001)
-    with pytest.raises(SourceError, match=r"big.yaml has 5000001 bytes"):
-        names(work.path)
+    work.put("small.yaml", "x")
     work.commit()
-    with pytest.raises(SourceError, match=r"big.yaml has 5000001 bytes"):
-        names(work.path, ref="main")
+    with open_checkout(str(work.path), ref=ref) as found:
+        (problem,) = found.problems
+        assert (problem.code, problem.path, problem.is_error) == ("FileTooLarge", "big.yaml", True)
+        assert "big.yaml has 5000001 bytes" in problem.message
+        assert list(found.files) == ["small.yaml"]
     work.put(".gitsyncignore", "big.yaml")
-    assert names(work.path) == []
+    work.commit()
+    with open_checkout(str(work.path), ref=ref) as found:
+        assert found.problems == ()
 
 
 def test_a_clean_work_tree_speaks_of_its_commit(cloned):

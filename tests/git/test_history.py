@@ -45,11 +45,11 @@ def test_the_states_before_each_change_are_found_newest_first(story, cloned, bar
     with open_checkout(location, path="apps") as found:
         before = found.revisions_since(story["start"])
         assert before == (story["merge"], story["readme"], story["start"])
-        assert found.files_at(before[0]) == {
+        assert found.contents_at(before[0]).files == {
             "apps/other.yaml": b"x",
             "apps/rg.yaml": b"kind: ResourceGroup\npolicy: detach\n",
         }
-        assert found.files_at(story["start"]) == {"apps/rg.yaml": b"kind: ResourceGroup\n"}
+        assert found.contents_at(story["start"]).files == {"apps/rg.yaml": b"kind: ResourceGroup\n"}
 
 
 def test_only_changes_below_the_path_count(story, bare, cloned):
@@ -68,7 +68,7 @@ def test_nothing_changed_since_the_revision_itself(story, bare):
 def test_a_revision_that_cannot_be_read_is_none(story, cloned, bare, revision):
     for location in (bare.url, str(cloned.path)):
         with open_checkout(location) as found:
-            assert found.files_at(revision) is None
+            assert found.contents_at(revision) is None
             assert found.revisions_since(revision) == (revision,)
 
 
@@ -76,7 +76,7 @@ def test_a_shallow_work_tree_without_its_remote_has_no_history(story, bare, shal
     bare.path.rename(tmp_path / "moved.git")
     with open_checkout(str(shallow)) as found:
         assert found.revision == story["gone"]
-        assert found.files_at(story["start"]) is None
+        assert found.contents_at(story["start"]) is None
         assert found.revisions_since(story["start"]) == (story["start"],)
 
 
@@ -84,7 +84,7 @@ def test_a_path_that_the_revision_did_not_have_is_none(story, cloned):
     cloned.put("new/a.yaml", "x")
     cloned.commit()
     with open_checkout(str(cloned.path), path="new") as found:
-        assert found.files_at(story["start"]) is None
+        assert found.contents_at(story["start"]) is None
 
 
 def test_a_shallow_work_tree_is_left_as_it_was(story, shallow):
@@ -93,7 +93,7 @@ def test_a_shallow_work_tree_is_left_as_it_was(story, shallow):
 
     before = everything()
     with open_checkout(str(shallow), path="apps") as found:
-        assert found.files_at(story["start"]) is not None
+        assert found.contents_at(story["start"]) is not None
         assert len(found.revisions_since(story["start"])) == 3
     assert everything() == before
 
@@ -106,7 +106,7 @@ def test_a_rewritten_history_still_gives_the_recorded_revision(story, cloned, ba
     cloned.git("push", "--quiet", "origin", f"{story['gone']}:refs/heads/kept")
     with open_checkout(bare.url) as found:
         assert found.revisions_since(story["start"])[-1] == story["start"]
-        assert found.files_at(story["start"]) == {"apps/rg.yaml": b"kind: ResourceGroup\n"}
+        assert found.contents_at(story["start"]).files == {"apps/rg.yaml": b"kind: ResourceGroup\n"}
 
 
 @pytest.mark.parametrize("source", ["url", "full work tree", "shallow work tree"])

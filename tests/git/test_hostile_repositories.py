@@ -55,7 +55,7 @@ def everything(source, clock, token=TOKEN, branch=None, **options):
             store.load()
             if found.revision:
                 found.revisions_since("0" * 40)
-                found.files_at(found.revision)
+                found.contents_at(found.revision)
             store.check_writable()
             store.save(an_update(a_record("one")))
         read_revision(str(source), "HEAD", path=".", access=access)

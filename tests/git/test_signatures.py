@@ -223,8 +223,8 @@ def test_who_signs_a_commit_signs_its_history_and_nothing_beside_it(work, keys, 
     work.git("checkout", "--quiet", "main")
     trusted_person.commit(work.path)
     with open_checkout(str(work.path), trusted=keys) as found:
-        assert found.files_at(before) == {"a.yaml": b"n: 1"}
-        assert found.files_at(beside) is None
+        assert found.contents_at(before).files == {"a.yaml": b"n: 1"}
+        assert found.contents_at(beside) is None
         assert found.settings_at(beside) is None
 
 

@@ -65,10 +65,27 @@ UNITS = [
     (at("infra/net/Kustomization"), True, "or for its folder"),
     (at("apps/kustomization.yaml"), False, "a kustomization of another folder"),
     (at("infra/net/b.yaml", level=Level.WARNING), False, "a warning hides nothing"),
+    (at("apps/b.yaml", unit="infra/net"), True, "its own unit, whose file is elsewhere"),
+    (at("infra/net/b.yaml", unit="apps"), False, "a file of its folder that another unit is built of"),
+    (at("infra/kustomization.yaml", unit="infra"), True, "a unit above, of which its folder may be a part now"),
+    (at("apps/k.yaml", unit="apps", parts=("infra/net",)), True, "a unit that is built on its folder now"),
+    (
+        at("apps/k.yaml", unit="infra/net", code="KustomizationFailed", level=Level.WARNING),
+        True,
+        "a unit that is not built, though that is a warning",
+    ),
+    (at("apps/k.yaml", unit="infra/net", level=Level.WARNING), False, "another warning hides nothing"),
     (link("infra/net"), True, "a link stands in the place of its folder"),
     (link("infra/net/b.yaml"), True, "or of a manifest"),
     (link("infra/net/README.md"), False, "but not of a text"),
 ]
+
+
+def test_a_unit_that_is_built_is_hidden_by_no_unit_above():
+    problem = at("infra/kustomization.yaml", unit="infra", parts=("infra/net",))
+    assert may_hide(problem, "infra/net")
+    assert not may_hide(problem, "infra/net", {"infra/net"})
+    assert may_hide(replace(problem, unit="infra/net"), "infra/net", {"infra/net"}), "but by a problem of its own"
 
 
 @pytest.mark.parametrize(("problem", "expected", "why"), UNITS, ids=[row[-1] for row in UNITS])

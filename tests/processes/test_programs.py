@@ -3,6 +3,8 @@
 import ast
 import asyncio
 import os
+import resource
+import sys
 import threading
 import time
 from pathlib import Path
@@ -193,3 +195,13 @@ def test_what_waits_for_a_program_can_be_broken_off(tmp_path):
 
     asyncio.run(broken_off())
     assert not remain((tmp_path / "leader").read_text().strip())
+
+
+@pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="only Linux limits the memory of another process")
+@pytest.mark.parametrize(("memory", "ends_well"), [(None, True), (64 * 1024**2, False)])
+def test_a_program_may_allocate_so_much_and_no_more(memory, ends_well):
+    script = "import sys; sys.stdin.read(); bytearray(256 * 1024**2)"
+    call = ProgramCall(
+        program=Program.KUSTOMIZE, command=[sys.executable, "-c", script], environment={}, timeout=60.0, memory=memory
+    )
+    assert (run(call).code == 0) is ends_well

@@ -21,7 +21,7 @@ from gitsync.git.access import GitAccess, Remote, open_remote
 from gitsync.git.command import GitFailedError
 from gitsync.git.source.blob import is_content_of
 from gitsync.git.source.clone import fetch_ref, open_clone
-from gitsync.git.source.contents import Wanted, list_inputs, read_contents
+from gitsync.git.source.contents import SourceContents, Wanted, list_inputs, read_contents
 from gitsync.git.source.git_directory import find_prefix, refuse_look_alike
 from gitsync.git.source.history import History
 from gitsync.git.source.listing import EntryKind, SourceListing
@@ -39,13 +39,16 @@ from gitsync.git.source.worktree import (
     find_work_tree,
 )
 from gitsync.model.problem import Problem
+from gitsync.model.unit import Unit, UnitEntry
+from gitsync.units.builds import Builds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkout:
     """The manifests of one revision.
 
-    `files` maps a path from the root of SOURCE to its bytes, sorted; `ignored` are the paths of files that could
+    `files` maps a path from the root of SOURCE to its bytes, sorted; `units` has the units of those that are not plain
+    files; `ignored` are the paths of files that could
     contain manifests and are ignored; `settings` is the gitsync.yaml of the source. `revision` is a commit id, None for
     a folder that is not a git working tree (or has no commit). `ref` is the branch or tag, if it is one. `dirty` means
     that the files differ from the revision. `folder` is set if SOURCE is a local folder, `tree` if that is in a working
@@ -59,6 +62,7 @@ class Checkout:
     revision: str | None = None
     ref: str | None = None
     files: Mapping[str, bytes] = field(repr=False)  # a Secret may be among them
+    units: Mapping[str, Unit] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
     ignored: tuple[str, ...] = ()
     settings: SourceFile | None = None
@@ -70,9 +74,9 @@ class Checkout:
     wanted: Wanted = field(default_factory=Wanted)
     history: History | None = field(default=None, repr=False)
 
-    def files_at(self, revision: str) -> Mapping[str, bytes] | None:
+    def contents_at(self, revision: str) -> SourceContents | None:
         """The manifests of another revision of the same source; None if it cannot be read."""
-        return self.history.files_at(revision, self.wanted) if self.history else None
+        return self.history.contents_at(revision, self.wanted) if self.history else None
 
     def settings_at(self, revision: str) -> SourceFile | None:
         """The settings of the same source at another revision; None if there are none or they cannot be read."""
@@ -105,17 +109,20 @@ def open_checkout(  # noqa: PLR0913 - each says what is read
     config_file: Path | None = None,
     offline: bool = False,
     trusted: TrustedKeys | None = None,
+    units: tuple[UnitEntry, ...] | None = None,
+    builds: Builds | None = None,
 ) -> Checkout:
     """Read SOURCE, without manifests below `status_dir` if it is in the source, and without its gitsync.yaml if that is
     the operator's own `config_file`, which has been read already.
 
+    `units` are those that the operator names, None to take those of the source; `builds` are those of the run.
     `offline` is for commands that only need the files: the revision, state and remote of a folder are not read.
     With `trusted`, only a commit that one of these keys signed is read, and exactly as it was committed.
-    Raises SourceError if SOURCE cannot be read, or is not signed so.
+    Raises SourceError if SOURCE cannot be read, or is not signed so; ConfigError if its gitsync.yaml is invalid.
     """
     access = access or GitAccess()
     source = parse_location(location)
-    wanted = Wanted(path=check_path(path))
+    wanted = Wanted(path=check_path(path), entries=units, builds=builds or Builds(grace=access.grace))
     if isinstance(source, Url):
         return _read_url(source, ref, wanted, access, trusted)
     refuse_look_alike(source.path / wanted.path)
@@ -165,6 +172,7 @@ def _read_url(url: Url, ref: str | None, wanted: Wanted, access: GitAccess, trus
         revision=tip.commit,
         ref=tip.ref,
         files=contents.files,
+        units=contents.units,
         problems=contents.problems,
         ignored=contents.ignored,
         settings=contents.settings,
@@ -181,6 +189,7 @@ def _read_plain_folder(source: Folder, ref: str | None, wanted: Wanted) -> Check
     return Checkout(
         name=str(source.path),
         files=contents.files,
+        units=contents.units,
         problems=contents.problems,
         ignored=contents.ignored,
         settings=contents.settings,
@@ -210,6 +219,7 @@ def _read_work_tree(
         revision=commit,
         ref=ref or branch,
         files=contents.files,
+        units=contents.units,
         problems=contents.problems,
         ignored=contents.ignored,
         settings=contents.settings,

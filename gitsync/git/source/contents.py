@@ -5,16 +5,15 @@ The rules are the same for a folder and for every revision, so that they can be 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import accumulate
 
 from gitsync.config.config_file import FILE_NAME
-from gitsync.config.source_settings import SourceFile
+from gitsync.config.source_settings import SourceFile, find_unit_entries
 from gitsync.errors import SourceError
 from gitsync.git.source.ignore import IGNORE_FILE, IgnoreRules, read_rules
-from gitsync.git.source.kustomization import find_folder, find_inputs, find_kustomizations, is_below
-from gitsync.git.source.kustomize import build_kustomizations, has_tool
 from gitsync.git.source.listing import EntryKind, SourceEntry, SourceListing
 from gitsync.git.source.selection import (
     ReadLimits,
@@ -24,73 +23,88 @@ from gitsync.git.source.selection import (
     select_manifests,
     select_visible,
     warn_skipped,
+    warn_too_large,
 )
-from gitsync.model.problem import Problem
+from gitsync.manifests.units import SUFFIXES
+from gitsync.model.problem import Level, Problem
+from gitsync.model.unit import Unit, UnitEntry, UnitKind
+from gitsync.units.build import build_units
+from gitsync.units.build import list_inputs as list_unit_inputs
+from gitsync.units.builds import Builds
+from gitsync.units.closure import KustomizationReader
+from gitsync.units.discovery import FoundUnits, find_units
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
     """The wanted part of a source: the manifests below `path` ("" for all), except those below folders in `without`,
-    and its own settings, if it `has_settings`.
+    and its own settings, if it `has_settings`. `entries` are units that the operator names; None to take those of the
+    source. `builds` are those of the run.
     """
 
     path: str = ""
     without: tuple[str, ...] = ()
     has_settings: bool = True
     budget: ReadLimits = field(default_factory=ReadLimits)
+    entries: tuple[UnitEntry, ...] | None = None
+    builds: Builds = field(default_factory=Builds, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceContents:
-    """Manifest files by path from the root of the source, sorted; warnings about skipped files; the paths of
-    files that are ignored; and the source's settings, None if it has none.
+    """Manifest files by path from the root of the source, sorted; the units of those that are not plain files; warnings
+    about skipped files; the paths of files that are ignored; and the source's settings, None if it has none.
 
     A kustomization replaces its whole folder: its own path leads to the result of its build.
     """
 
     files: Mapping[str, bytes] = field(repr=False)  # a Secret may be among them
+    units: Mapping[str, Unit] = field(default_factory=dict)
     problems: tuple[Problem, ...]
     ignored: tuple[str, ...] = ()
     settings: SourceFile | None = None
 
 
 def read_contents(listing: SourceListing, wanted: Wanted) -> SourceContents:
-    """Read what is wanted. A kustomization that cannot be built is a problem, and the rest is read.
+    """Read what is wanted. A unit that cannot be built is a problem, and the rest is read.
 
     SourceError if the folder does not exist, cannot be read or is too large, or no tool to build with is installed.
+    ConfigError if the source's settings are invalid.
     """
-    choice = _choose(listing, wanted)
-    files, problems = dict(listing.read(choice.manifests)), list(choice.problems)
-    if choice.units:
-        source_files = _SourceFiles.of(listing, wanted.budget)
-        for unit in choice.units:
-            try:
-                files |= build_kustomizations([unit], source_files.entries, source_files.read)
-            except SourceError as error:
-                if not has_tool():
-                    raise
-                problems.append(_make_build_problem(unit, error))
+    settings = _read_settings(listing, wanted)
+    choice = _choose(listing, wanted, settings)
+    built = build_units(choice.units.built, choice.reader, wanted.builds)
+    files = {**listing.read(choice.manifests), **built.files}
     return SourceContents(
         files=dict(sorted(files.items())),
-        problems=tuple(problems),
+        units={**choice.units.folders, **built.units},
+        problems=(*choice.problems, *built.problems, *_warn_unused(choice.units.claimed - built.used)),
         ignored=choice.ignored,
-        settings=_read_settings(listing, wanted),
+        settings=settings,
     )
 
 
-def _make_build_problem(unit: str, error: SourceError) -> Problem:
-    return Problem(code="KustomizationFailed", message=error.message, hint=error.hint, path=unit, line=1)
+def _warn_unused(paths: Iterable[str]) -> tuple[Problem, ...]:
+    """A warning for each file that is part of a kustomization which is not built, and so is not read by itself."""
+    return tuple(
+        Problem(
+            code="PassedOver",
+            level=Level.WARNING,
+            message=f"{path} is not read: a kustomization of another folder names it, and is not built.",
+            hint="Fix that kustomization, or exclude it with .gitsyncignore.",
+            path=path,
+        )
+        for path in sorted(paths)
+        if path.endswith(SUFFIXES)
+    )
 
 
 def list_inputs(listing: SourceListing, wanted: Wanted) -> Mapping[str, str]:
     """Every file that `read_contents` reads of a listing, by path, with its id ("" in a folder)."""
-    choice = _choose(listing, wanted)
-    read = {entry.path: entry.id for entry in (*choice.manifests, *_find_settings_entries(listing, wanted))}
-    if choice.units:
-        source_files = _SourceFiles.of(listing, wanted.budget)
-        for unit in choice.units:
-            read |= {path: source_files.entries[path].id for path in _find_needed(unit, source_files)}
-    return read
+    choice = _choose(listing, wanted, _read_settings(listing, wanted))
+    entries = (*choice.manifests, *_find_settings_entries(listing, wanted))
+    needed = list_unit_inputs(choice.units.built, choice.reader)
+    return {entry.path: entry.id for entry in entries} | {path: choice.source_files.find_id(path) for path in needed}
 
 
 def _find_settings_entries(listing: SourceListing, wanted: Wanted) -> tuple[SourceEntry, ...]:
@@ -119,54 +133,95 @@ def read_settings(listing: SourceListing) -> SourceFile | None:
     return _read_settings(listing, Wanted())
 
 
-def _find_needed(unit: str, source_files: _SourceFiles) -> tuple[str, ...]:
-    """The files that a build may need; all of its folder if its bases cannot be read."""
-    try:
-        return find_inputs(unit, source_files.entries, source_files.read)
-    except SourceError:
-        return tuple(path for path in source_files.entries if is_below(path, find_folder(unit)))
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Choice:
-    """`units` are the paths of kustomizations to build, `manifests` the files outside of all of them."""
+    """`manifests` are the files outside of everything that is built, among them those that `units` calls plain."""
 
     manifests: tuple[SourceEntry, ...]
-    units: tuple[str, ...]
+    units: FoundUnits
+    source_files: _SourceFiles
+    reader: KustomizationReader
     problems: tuple[Problem, ...]
     ignored: tuple[str, ...]
 
 
-def _choose(listing: SourceListing, wanted: Wanted) -> _Choice:
+def _choose(listing: SourceListing, wanted: Wanted, settings: SourceFile | None) -> _Choice:
     entries = listing.entries(wanted.path)
     visible = select_visible(entries, _read_ignore_rules(listing, entries, wanted), wanted.without)
-    units = find_kustomizations([entry.path for entry in visible if entry.kind is EntryKind.FILE], wanted.path)
-    folders = [find_folder(unit) for unit in units]
-    manifests = select_manifests(
-        e for e in visible if e.path != FILE_NAME and not any(is_below(e.path, folder) for folder in folders)
-    )
+    by_path = {entry.path: entry for entry in visible if entry.kind is EntryKind.FILE and entry.path != FILE_NAME}
+    source_files = _SourceFiles(listing, wanted.budget)
+    reader = KustomizationReader(source_files)
+    unit_entries = _find_unit_entries(wanted, settings)
+    units = find_units(tuple(by_path), reader, path=wanted.path, entries=unit_entries)
+    plain = select_manifests(by_path[path] for path in units.plain)
+    manifests = tuple(entry for entry in plain if entry.size <= wanted.budget.file)
     check_budget(manifests, wanted.budget)
-    ignored_paths = ignored(entries, visible, wanted.without)
-    return _Choice(manifests=manifests, units=units, problems=warn_skipped(visible), ignored=ignored_paths)
+    return _Choice(
+        manifests=manifests,
+        units=units,
+        source_files=source_files,
+        reader=reader,
+        problems=(
+            *warn_skipped(visible),
+            *warn_too_large(plain, wanted.budget),
+            *_find_missing_units(reader, unit_entries),
+        ),
+        ignored=ignored(entries, visible, wanted.without),
+    )
 
 
-@dataclass(frozen=True, slots=True)
+def _find_missing_units(reader: KustomizationReader, entries: Iterable[UnitEntry]) -> Iterator[Problem]:
+    """An error for each unit of gitsync.yaml whose folder, or whose kustomization, does not exist."""
+    for entry in entries:
+        missing = "" if reader.list_below(entry.path) else "folder"
+        if entry.kind is UnitKind.KUSTOMIZATION and reader.find_in(entry.path) is None:
+            missing = missing or "kustomization in the folder"
+        if missing:
+            yield Problem(
+                code="UnitNotFound",
+                message=f"units: path: there is no {missing} {entry.path or '.'} in the source.",
+                hint="Fix the path, or remove the unit.",
+                path=FILE_NAME,
+                line=entry.line,
+            )
+
+
+def _find_unit_entries(wanted: Wanted, settings: SourceFile | None) -> tuple[UnitEntry, ...]:
+    if wanted.entries is not None:
+        return wanted.entries
+    return find_unit_entries(settings) if settings else ()
+
+
 class _SourceFiles:
-    """All files of a source, except those in dot folders: a kustomization may use any of them, ignored or not."""
+    """All files of a source, except those in dot folders: a kustomization may use any of them, ignored or not.
 
-    listing: SourceListing
-    budget: ReadLimits
-    entries: Mapping[str, SourceEntry]
+    They are listed when the first is needed, and each is read once.
+    """
 
-    @classmethod
-    def of(cls, listing: SourceListing, budget: ReadLimits) -> _SourceFiles:
-        files = (entry for entry in listing.entries("") if entry.kind is EntryKind.FILE)
-        return cls(listing, budget, {entry.path: entry for entry in files if not is_in_dot_folder(entry.path)})
+    def __init__(self, listing: SourceListing, budget: ReadLimits) -> None:
+        self._listing = listing
+        self._budget = budget
+        self._contents: dict[str, bytes] = {}
+
+    @cached_property
+    def _entries(self) -> Mapping[str, SourceEntry]:
+        files = (entry for entry in self._listing.entries("") if entry.kind is EntryKind.FILE)
+        return {entry.path: entry for entry in files if not is_in_dot_folder(entry.path)}
+
+    @property
+    def paths(self) -> Collection[str]:
+        return self._entries.keys()
+
+    def find_id(self, path: str) -> str:
+        """The id of a file's content, "" in a folder."""
+        return self._entries[path].id
 
     def read(self, paths: Sequence[str]) -> Mapping[str, bytes]:
-        wanted = [self.entries[path] for path in paths]
-        check_budget(wanted, self.budget)
-        return self.listing.read(wanted)
+        missing = [self._entries[path] for path in dict.fromkeys(paths) if path not in self._contents]
+        if missing:
+            check_budget([*missing, *(self._entries[path] for path in self._contents)], self._budget)
+            self._contents.update(self._listing.read(missing))
+        return {path: self._contents[path] for path in paths}
 
 
 def _read_ignore_rules(listing: SourceListing, entries: tuple[SourceEntry, ...], wanted: Wanted) -> IgnoreRules:

@@ -7,15 +7,12 @@ trusted keys, one that none of them vouches for.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-
 from gitsync.config.source_settings import SourceFile
-from gitsync.errors import SourceError
+from gitsync.errors import ConfigError, SourceError
 from gitsync.git.access import Remote
 from gitsync.git.command import GitFailedError, Repository
 from gitsync.git.source.clone import Clone, fetch_commit, has_commit, open_clone
-from gitsync.git.source.contents import Wanted, read_contents, read_settings
+from gitsync.git.source.contents import SourceContents, Wanted, read_contents, read_settings
 from gitsync.git.source.revision import Revision
 from gitsync.git.source.signature import check_signature
 from gitsync.git.source.trusted_keys import TrustedKeys
@@ -47,15 +44,14 @@ class History:
         self._trusted = trusted
         self._present = {(repository.folder, commit)}
 
-    def files_at(self, revision: str, wanted: Wanted) -> Mapping[str, bytes] | None:
-        """The manifests of another revision, by the same rules; None if it cannot be read."""
+    def contents_at(self, revision: str, wanted: Wanted) -> SourceContents | None:
+        """The manifests of another revision, by the same rules and its own settings; None if it cannot be read."""
         try:
             repository = self._find_repository_with(revision)
             if repository is None or not self._is_vouched_for(repository, revision):
                 return None
-            listing = Revision(repository=repository, commit=revision, root=self._root)
-            return read_contents(listing, replace(wanted, has_settings=False)).files
-        except (GitFailedError, SourceError):
+            return read_contents(Revision(repository=repository, commit=revision, root=self._root), wanted)
+        except (GitFailedError, SourceError, ConfigError):
             return None
 
     def settings_at(self, revision: str) -> SourceFile | None:

@@ -26,6 +26,8 @@ from gitsync.git.source.signature import check_signature
 from gitsync.git.source.trusted_keys import TrustedKeys
 from gitsync.git.source.worktree import WorkTree, find_work_tree
 from gitsync.model.problem import Problem
+from gitsync.model.unit import Unit, UnitEntry
+from gitsync.units.builds import Builds
 
 _STEPS = re.compile(r"(?:[~^][0-9]{0,4})+\Z")
 _DEEPENED = "refs/gitsync/deepened"
@@ -39,6 +41,7 @@ class RevisionManifests:
 
     commit: str | None
     files: Mapping[str, bytes] = field(repr=False)  # a Secret may be among them
+    units: Mapping[str, Unit] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
     ignored: tuple[str, ...] = ()
     settings: SourceFile | None = None
@@ -65,7 +68,7 @@ class _Name:
         return 1 + sum(int(count or 1) if sign == "~" else 1 for sign, count in steps)
 
 
-def read_revision(
+def read_revision(  # noqa: PLR0913 - each says what is read
     location: str,
     name: str,
     *,
@@ -73,12 +76,16 @@ def read_revision(
     access: GitAccess,
     status_dir: Path | None = None,
     trusted: TrustedKeys | None = None,
+    units: tuple[UnitEntry, ...] | None = None,
+    builds: Builds | None = None,
 ) -> RevisionManifests:
-    """Read one revision of SOURCE. A revision without the folder `path` has no manifests.
+    """Read one revision of SOURCE. A revision without the folder `path` has no manifests. `units` are those that the
+    operator names, None to take those of the source; `builds` are those of the run.
 
     SourceError, which names the revision, if it cannot be read, or is not signed by a `trusted` key.
     """
-    parsed, wanted, source = _parse(name), Wanted(path=check_path(path)), parse_location(location)
+    wanted = Wanted(path=check_path(path), entries=units, builds=builds or Builds(grace=access.grace))
+    parsed, source = _parse(name), parse_location(location)
     if isinstance(source, Url):
         found = _fetch(open_remote(source, access), parsed, wanted, None, trusted)
         return replace(found, repository=source.text)
@@ -132,6 +139,7 @@ def _read(revision: Revision, wanted: Wanted, trusted: TrustedKeys | None) -> Re
     return RevisionManifests(
         commit=revision.commit,
         files=contents.files,
+        units=contents.units,
         problems=contents.problems,
         ignored=contents.ignored,
         settings=contents.settings,

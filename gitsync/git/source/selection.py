@@ -76,6 +76,20 @@ def warn_skipped(entries: Iterable[SourceEntry]) -> tuple[Problem, ...]:
     )
 
 
+def warn_too_large(entries: Iterable[SourceEntry], budget: ReadLimits) -> tuple[Problem, ...]:
+    """An error for every manifest file that is too large to be read: it may be no manifest, so the others are read."""
+    return tuple(
+        Problem(
+            code="FileTooLarge",
+            message=f"{entry.path} has {entry.size} bytes; more than {budget.file} are not read.",
+            hint=f"Split it; if it is not a manifest, add it to .gitsyncignore: {entry.path}",
+            path=entry.path,
+        )
+        for entry in entries
+        if entry.size > budget.file
+    )
+
+
 def check_budget(entries: Sequence[SourceEntry], budget: ReadLimits) -> None:
     """SourceError if one file, all of them together, or their number is too much."""
     hint = "Set --path to the folder of the manifests, or add the other files to .gitsyncignore."

@@ -1,0 +1,112 @@
+"""Where the manifests of a build come from: the file and the lines that a person edits.
+
+kustomize says in an annotation of each object which file it was read from. That annotation is not part of the manifest.
+A field that the file does not have (a patch added it) has the line of its nearest parent.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from typing import Any
+
+import yaml
+
+from gitsync.manifests.list_items import split_list
+from gitsync.manifests.sops_documents import ENCRYPTED
+from gitsync.manifests.yaml_documents import Document, read_documents
+from gitsync.model.lines import make_lines
+from gitsync.model.problem import Problem
+from gitsync.model.unit import Unit
+
+ORIGIN_ANNOTATION = "config.kubernetes.io/origin"
+ORIGIN_PREFIX = "../source/"
+"""What the paths in that annotation begin with: builds run in a folder beside the copy of the source."""
+
+_ORIGIN_LINE = re.compile(rb"^ +(?:path|configuredIn): (\.\./source/[^\n]+)$", re.MULTILINE)
+
+
+@dataclass(slots=True)
+class Origins:
+    """Finds the origin of documents. Mutable: it reads each file once."""
+
+    _documents: dict[str, tuple[Document, ...]] = field(default_factory=dict)
+
+    def locate(self, document: Document, unit: Unit) -> Document:
+        """The document as its origin would have it: with that path and those lines, and without the annotation."""
+        value, origin = _take_annotation(document.value)
+        path, original = self._find_original(value, origin, unit)
+        lines = original.lines if original else make_lines(1)
+        located = replace(document, path=path, value=value, lines=lines, problems=())
+        if original and isinstance(value, dict) and ENCRYPTED in value:
+            located = replace(located, text=original.text)  # a seal covers the order of the fields
+        return replace(located, problems=tuple(_move(problem, path, located) for problem in document.problems))
+
+    def _find_original(self, value: Any, origin: Any, unit: Unit) -> tuple[str, Document | None]:
+        """The file of a document, and the document there; without it, where the unit or its generator is declared."""
+        named = origin if isinstance(origin, dict) else {}
+        path = _strip(named.get("path"))
+        if path in unit.contents:
+            return path, _find_same(self._read(path, unit), value)
+        generator = _strip(named.get("configuredIn"))
+        return (generator if generator in unit.contents else unit.file), None
+
+    def _read(self, path: str, unit: Unit) -> tuple[Document, ...]:
+        if path not in self._documents:
+            documents = read_documents(path, unit.contents[path]).documents
+            self._documents[path] = tuple(chain.from_iterable(map(split_list, documents)))
+        return self._documents[path]
+
+
+def _take_annotation(value: Any) -> tuple[Any, Any]:
+    """A document without the annotation, and what that says."""
+    metadata = value.get("metadata") if isinstance(value, dict) else None
+    annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
+    if not (isinstance(metadata, dict) and isinstance(annotations, dict) and ORIGIN_ANNOTATION in annotations):
+        return value, None
+    others = {key: text for key, text in annotations.items() if key != ORIGIN_ANNOTATION}
+    kept = {key: one for key, one in metadata.items() if key != "annotations"}
+    stripped = {**value, "metadata": {**kept, "annotations": others} if others else kept}
+    return stripped, _parse(annotations[ORIGIN_ANNOTATION])
+
+
+def _parse(text: Any) -> Any:
+    try:
+        return yaml.safe_load(text) if isinstance(text, str) else None
+    except (yaml.YAMLError, ValueError):
+        return None
+
+
+def _strip(path: Any) -> str:
+    return posixpath.normpath(path.removeprefix(ORIGIN_PREFIX)) if isinstance(path, str) and path else ""
+
+
+def _find_same(documents: Sequence[Document], value: Any) -> Document | None:
+    """The document of a file that a built one was made of: of its kind, with the longest name that its own contains."""
+    name = _find_name(value)
+    same_kind = [one for one in documents if _find_kind(one.value) == _find_kind(value)]
+    named = [one for one in same_kind if _find_name(one.value) in name]
+    return max(named, key=lambda one: len(_find_name(one.value)), default=same_kind[0] if same_kind else None)
+
+
+def _find_kind(value: Any) -> Any:
+    return value.get("kind") if isinstance(value, dict) else None
+
+
+def _find_name(value: Any) -> str:
+    metadata = value.get("metadata") if isinstance(value, dict) else None
+    name = metadata.get("name") if isinstance(metadata, dict) else None
+    return name if isinstance(name, str) else ""
+
+
+def _move(problem: Problem, path: str, document: Document) -> Problem:
+    """A problem of the built text at its place in the origin."""
+    return replace(problem, path=path, line=document.line())
+
+
+def list_origins(built: bytes) -> frozenset[str]:
+    """The files that the annotations in a built text name, by their paths from the root of the source."""
+    return frozenset(_strip(match[1].decode("utf-8", "replace")) for match in _ORIGIN_LINE.finditer(built))

@@ -1,0 +1,139 @@
+"""Units that stand for the same resources in Azure, with different bodies: overlays of one base, as dev and prod.
+
+A source does not say which of them is meant, so neither is applied. Units that share a few resources only are no
+environments: those resources are problems of their own.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from gitsync.catalog.type_words import format_short_key
+from gitsync.manifests.repeats import is_built, is_same
+from gitsync.manifests.units import find_parts, find_unit_name
+from gitsync.model.gvk import Key
+from gitsync.model.problem import Level, Problem
+from gitsync.model.resource import Prepared, Resource
+from gitsync.model.unit import Unit
+
+MOST_NAMED = 5
+"""Units that one message names."""
+
+_Rivals = Mapping[str, Mapping[str, Prepared]]
+"""By the name of a unit, those that stand for the same resources: their names, each with a resource that differs."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Environments:
+    """`refused` are the names of units that are not applied, and `problems` has one for each. `groups` are all units
+    that stand for the same resources as others, in groups without a conflict.
+    """
+
+    refused: frozenset[str] = frozenset()
+    problems: tuple[Problem, ...] = ()
+    groups: tuple[frozenset[str], ...] = ()
+
+
+def find_environments(prepared: Sequence[Prepared], resources: Iterable[Resource]) -> Environments:
+    """Find the units that stand for the same resources. One that gitsync.yaml names goes before the others. `resources`
+    are those that were read, also those that units repeat word for word.
+    """
+    built = [one for one in prepared if is_built(one.resource)]
+    rivals = _find_rivals(built, filter(is_built, resources))
+    units = {find_unit_name(one.resource): one.resource.unit for one in built if one.resource.unit}
+    chosen = {
+        name for name in rivals if units[name].is_named and not any(units[other].is_named for other in rivals[name])
+    }
+    refused = rivals.keys() - chosen
+    return Environments(
+        refused=frozenset(refused),
+        problems=tuple(_make_problem(units[name], rivals[name], chosen) for name in sorted(refused)),
+        groups=tuple(_group(sorted(rivals), rivals)),
+    )
+
+
+def _find_rivals(built: Sequence[Prepared], resources: Iterable[Resource]) -> _Rivals:
+    by_key = {one.key: one for one in built}
+    names: dict[str, dict[str, Key]] = defaultdict(dict)
+    for resource in resources:
+        identities = _list_identities(by_key[resource.key]) if resource.key in by_key else ()
+        names[find_unit_name(resource)].update(dict.fromkeys(identities, resource.key))
+    rivals: dict[str, dict[str, Prepared]] = defaultdict(dict)
+    for one, other in _iterate_different(built):
+        name, other_name = find_unit_name(one.resource), find_unit_name(other.resource)
+        if other_name not in rivals[name] and _are_environments(names[name], names[other_name]):
+            rivals[name][other_name] = one
+            rivals[other_name][name] = other
+    return {name: others for name, others in rivals.items() if others}
+
+
+def _list_identities(one: Prepared) -> tuple[str, ...]:
+    return (str(one.key), *([one.arm_id.casefold()] if one.arm_id and one.policy.allows_modify else []))
+
+
+def _iterate_different(built: Iterable[Prepared]) -> Iterator[tuple[Prepared, Prepared]]:
+    """Pairs of resources of two units with one identity and different content: each with the first of its content."""
+    by_identity: dict[str, list[Prepared]] = defaultdict(list)
+    for one in built:
+        for identity in _list_identities(one):
+            by_identity[identity].append(one)
+    for same in by_identity.values():
+        firsts: list[Prepared] = []
+        for one in same if len(same) > 1 else ():
+            yield from ((one, first) for first in firsts if not _has_same_content(one, first))
+            if all(not _has_same_content(one, first) for first in firsts):
+                firsts.append(one)
+
+
+def _has_same_content(one: Prepared, other: Prepared) -> bool:
+    if find_unit_name(one.resource) == find_unit_name(other.resource):
+        return True  # a problem of one unit alone
+    if one.key == other.key:
+        return is_same(one.resource, other.resource)
+    return one.template is not None and other.template is not None and one.template.body == other.template.body
+
+
+def _are_environments(one: Mapping[str, Key], other: Mapping[str, Key]) -> bool:
+    """Tell whether more than half of the resources of the smaller unit are in the other too."""
+    shared = {key for identity, key in one.items() if identity in other}
+    smaller = min(len(set(unit.values())) for unit in (one, other))
+    return len(shared) * 2 > smaller
+
+
+def _group(names: Iterable[str], rivals: _Rivals) -> list[frozenset[str]]:
+    """Put each unit into the first group that has none of its rivals."""
+    groups: list[set[str]] = []
+    for name in names:
+        group = next((group for group in groups if not group & rivals[name].keys()), None)
+        if group is None:
+            groups.append(group := set())
+        group.add(name)
+    return [frozenset(group) for group in groups]
+
+
+def _make_problem(unit: Unit, rivals: Mapping[str, Prepared], chosen: set[str]) -> Problem:
+    example, parts = next(iter(rivals.values())), find_parts(unit.contents)
+    what = example.arm_id or format_short_key(example.key)
+    winner = next((name for name in sorted(rivals) if name in chosen), None)
+    if winner is not None:
+        message = f"{unit.name} is left out: it stands for the same resources as {winner}, which gitsync.yaml names."
+        code, level, hint = "UnitLeftOut", Level.WARNING, f"Set --path {unit.name} to apply it instead."
+    else:
+        message = (
+            f"{unit.name} and {_enumerate(sorted(rivals))} stand for the same resources in Azure, with different "
+            f"bodies (for example {what}). Which one is meant?"
+        )
+        code, level = "UnitsConflict", Level.ERROR
+        hint = f"Set --path {unit.name}, name the unit under `units` in gitsync.yaml, or give them different names."
+    return Problem(
+        code=code, message=message, hint=hint, level=level, path=unit.file, line=1, unit=unit.name, parts=parts
+    )
+
+
+def _enumerate(names: Sequence[str]) -> str:
+    shown = list(names[:MOST_NAMED])
+    others = [f"{len(names) - MOST_NAMED} others"] if len(names) > MOST_NAMED else []
+    *first, last = [*shown, *others]
+    return f"{', '.join(first)} and {last}" if first else last

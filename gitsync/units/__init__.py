@@ -1,0 +1,1 @@
+"""The units of a source: which there are, and the manifests that each is built to."""

@@ -1,0 +1,179 @@
+"""The manifests of units: each is built on its own, and one that cannot be built is a problem of its own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+
+from gitsync.errors import SourceError
+from gitsync.manifests.origins import list_origins
+from gitsync.manifests.units import SUFFIXES, find_parts
+from gitsync.manifests.yaml_documents import read_documents
+from gitsync.model.problem import Level, Problem
+from gitsync.model.unit import Unit, UnitKind
+from gitsync.units.builds import BuildJob, Builds
+from gitsync.units.closure import KustomizationReader, find_inputs
+from gitsync.units.kustomization import find_inline_fault, resolve
+from gitsync.units.kustomize import has_tool
+from gitsync.units.tree import SourceTree, find_folder
+from gitsync.units.unbuildable import UnbuildableError
+
+_ASO_GROUP = re.compile(rb"\b[a-z0-9]+\.azure\.com(?:/v|[\"'\s,}]|\Z)", re.IGNORECASE)
+_REACHED = re.compile(r"recursed accumulation of path '([^']+)'")
+_NAMED_FILE = re.compile(r"(?:in File: |from ')([^'\s]+\.(?:ya?ml|json))")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuiltUnits:
+    """The result of each unit as a file, by a path with the suffix .yaml, and its unit by the same path. `used` are the
+    files that they were built of.
+    """
+
+    files: Mapping[str, bytes] = field(default_factory=dict, repr=False)  # a Secret may be among them
+    units: Mapping[str, Unit] = field(default_factory=dict)
+    problems: tuple[Problem, ...] = ()
+    used: frozenset[str] = frozenset()
+
+
+def build_units(units: Sequence[Unit], reader: KustomizationReader, builds: Builds) -> BuiltUnits:
+    """Build what can be built; every other unit is a problem. Components, which are built as parts, are skipped.
+
+    SourceError if no tool is installed and a unit has manifests of ASO.
+    """
+    by_name = {unit.name: unit for unit in units if not _is_component(unit, reader)}
+    jobs, errors = _make_jobs(by_name, reader)
+    runnable = jobs if has_tool() else {name: job for name, job in jobs.items() if mentions_aso(job.files.values())}
+    results = dict(zip(runnable, builds.run(tuple(runnable.values())), strict=True))
+    texts = {name: text for name, text in results.items() if isinstance(text, bytes)}
+    errors |= {name: error for name, error in results.items() if isinstance(error, UnbuildableError)}
+    errors |= {name: _make_no_tool(job.path) for name, job in jobs.items() if name not in results}
+    return BuiltUnits(
+        files={_make_result_path(by_name[name]): text for name, text in texts.items()},
+        units={
+            _make_result_path(by_name[name]): _add_contents(by_name[name], jobs[name], text)
+            for name, text in texts.items()
+        },
+        problems=_make_problems({name: (by_name[name], error) for name, error in errors.items()}, reader),
+        used=frozenset(path for name in texts for path in jobs[name].files),
+    )
+
+
+def list_inputs(units: Iterable[Unit], reader: KustomizationReader) -> frozenset[str]:
+    """Every file that building units may need; of one that cannot be read in full, all files of its folder."""
+    found: set[str] = set()
+    for unit in units:
+        try:
+            found.update(find_inputs(unit.file, reader))
+        except UnbuildableError:
+            found.update(reader.list_below(unit.path))
+    return frozenset(found)
+
+
+def mentions_aso(contents: Iterable[bytes]) -> bool:
+    """Tell whether one of these files names a group of ASO."""
+    return any(_ASO_GROUP.search(content) for content in contents)
+
+
+def _is_component(unit: Unit, reader: KustomizationReader) -> bool:
+    try:
+        return reader.read(unit.file).is_component
+    except UnbuildableError:
+        return False
+
+
+def _make_jobs(
+    units: Mapping[str, Unit], reader: KustomizationReader
+) -> tuple[dict[str, BuildJob], dict[str, UnbuildableError]]:
+    """The job of each unit by its name, and the errors of those that have none. Files are read together."""
+    inputs: dict[str, tuple[str, ...]] = {}
+    jobs: dict[str, BuildJob] = {}
+    errors: dict[str, UnbuildableError] = {}
+    for name, unit in units.items():
+        try:
+            inputs[name] = find_inputs(unit.file, reader)
+        except UnbuildableError as error:
+            errors[name] = error
+    with suppress(SourceError):  # too much for one source; perhaps not for one unit
+        reader.tree.read(sorted({path for paths in inputs.values() for path in paths}))
+    for name, paths in inputs.items():
+        unit = units[name]
+        try:
+            jobs[name] = BuildJob(
+                path=unit.file, files=reader.tree.read(paths), is_restricted=unit.options.is_restricted
+            )
+        except SourceError as error:
+            errors[name] = UnbuildableError(error.message, hint=error.hint, path=unit.file)
+    return jobs, errors
+
+
+def _make_no_tool(path: str) -> UnbuildableError:
+    return UnbuildableError(
+        f"{path} was not built: neither kustomize nor kubectl is installed.", hint="Install one of them.", path=path
+    )
+
+
+def _make_result_path(unit: Unit) -> str:
+    """The path of the result: that of its kustomization, with a suffix by which gitsync recognizes manifests."""
+    path = unit.file if unit.kind is UnitKind.KUSTOMIZATION else unit.name
+    return path if path.endswith(SUFFIXES) else f"{path}.yaml"
+
+
+def _add_contents(unit: Unit, job: BuildJob, built: bytes) -> Unit:
+    origins = list_origins(built)
+    return replace(unit, contents={path: content for path, content in job.files.items() if path in origins})
+
+
+def _make_problems(
+    failed: Mapping[str, tuple[Unit, UnbuildableError]], reader: KustomizationReader
+) -> tuple[Problem, ...]:
+    """The problems of units that were not built: an error if the unit may have manifests of ASO, else a warning."""
+    below = {name: _list_texts(unit, reader) for name, (unit, _) in failed.items()}
+    with suppress(SourceError):  # all at once; what is too much for that is read unit by unit
+        reader.tree.read(sorted({path for paths in below.values() for path in paths}))
+    return tuple(
+        replace(
+            _locate(error.problem, reader),
+            level=_find_level(below[name], reader.tree),
+            unit=unit.name,
+            parts=find_parts(reader.list_reachable(unit.file)),
+        )
+        for name, (unit, error) in failed.items()
+    )
+
+
+def _list_texts(unit: Unit, reader: KustomizationReader) -> list[str]:
+    """The files that may have manifests of a unit: those below its folder, and those that it names."""
+    paths = {*reader.list_below(unit.path), *reader.list_reachable(unit.file)}
+    return sorted(path for path in paths if path.endswith(SUFFIXES))
+
+
+def _find_level(paths: Sequence[str], tree: SourceTree) -> Level:
+    try:
+        is_ours = mentions_aso(tree.read(paths).values())
+    except SourceError:
+        is_ours = True
+    return Level.ERROR if is_ours else Level.WARNING
+
+
+def _locate(problem: Problem, reader: KustomizationReader) -> Problem:
+    """A problem at the line of the file that the tool complains of, if that file is not YAML. The tool's own number is
+    that of the line before, if a parser and not a scanner found the error.
+    """
+    folders = _REACHED.findall(problem.message)
+    folder = folders[-1] if folders else find_folder(problem.path)
+    for name in dict.fromkeys(_NAMED_FILE.findall(problem.message)):
+        path = resolve("" if folder == "." else folder, name)
+        faults = read_documents(path, reader.tree.read([path])[path]).problems if path in reader.tree.paths else []
+        if faults:
+            return replace(problem, path=path, line=faults[0].line)
+    return _locate_inline(problem, folder, reader)
+
+
+def _locate_inline(problem: Problem, folder: str, reader: KustomizationReader) -> Problem:
+    path = reader.find_in("" if folder == "." else folder)
+    if "patch" not in problem.message or path is None:
+        return problem
+    line = find_inline_fault(reader.tree.read([path])[path])
+    return replace(problem, path=path, line=line) if line else problem

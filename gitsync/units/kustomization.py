@@ -1,0 +1,220 @@
+"""What one kustomization refers to: the texts of its file that may be paths, with their lines.
+
+kustomize downloads what looks like a URL and has no flag to disable that, and without its load restrictor it reads any
+file of the machine. So gitsync checks each of these texts before kustomize gets the file.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import yaml
+
+from gitsync.units.tree import find_folder
+from gitsync.units.unbuildable import UnbuildableError
+
+NAMES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
+
+BASES = frozenset({"resources", "bases", "components", "generators", "transformers", "validators"})
+"""Fields whose entries are files, or folders with a kustomization."""
+
+PLUGINS = frozenset({"generators", "transformers", "validators"})
+"""Fields whose entries are objects that may name further files."""
+
+_ADDRESS = re.compile(r"(?:^|=)\s*(?:[A-Za-z][\w+.-]*://|[A-Za-z]+::|[\w.-]+@[\w.-]+:)")
+_REMOTE = re.compile(
+    r"(?:\?|&)(?:ref|version|timeout|submodules)=|\.git(?:/|$)|^(?:www\.)?(?:github|gitlab|bitbucket)\.\w+[/:]"
+)
+_NO_PATHS = frozenset(
+    {
+        *("apiVersion", "kind", "metadata", "namespace", "namePrefix", "nameSuffix", "replicas", "buildMetadata"),
+        *("annotations", "commonAnnotations", "commonLabels", "labels", "images", "literals", "options"),
+        *("patch", "target", "targets", "jsonOp", "source", "fieldSpecs", "fieldPath", "fieldPaths", "vars"),
+    }
+)  # fmt: skip
+_LARGEST = 1_000_000
+_MOST_GUESSES = 1000  # each is compared with names of folders
+_WORD = re.compile(r"""[^\s"'\[\]{},:#]+""")
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A text that may be a path, the field at the top that has it, and its line."""
+
+    text: str
+    field: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kustomization:
+    """`path` is that of its file. A component is a part of other kustomizations and cannot be built by itself."""
+
+    path: str
+    references: tuple[Reference, ...] = ()
+    is_component: bool = False
+
+    @property
+    def folder(self) -> str:
+        return find_folder(self.path)
+
+    @property
+    def has_plugins(self) -> bool:
+        """Tell whether it names objects that may name further files."""
+        return any(reference.field in PLUGINS for reference in self.references)
+
+
+def read_kustomization(path: str, content: bytes) -> Kustomization:
+    """Read a kustomization, without a check of what it names. UnbuildableError if it is not one."""
+    root = _compose(path, content)
+    fields = {key.value: value for key, value in root.value if key.id == "scalar"}
+    kind = fields.get("kind")
+    return Kustomization(
+        path=path,
+        references=tuple(_list_references(fields)),
+        is_component=kind is not None and kind.value == "Component",
+    )
+
+
+def read_plugins(content: bytes) -> tuple[Reference, ...]:
+    """What the objects in a file of plugins refer to; nothing if it is not YAML, which kustomize reports."""
+    return tuple(_list_inline(content, ""))
+
+
+def find_inline_fault(content: bytes) -> int | None:
+    """The line of the first object in a kustomization that is a text there, a patch or a plugin, and is not YAML.
+    None if there is none.
+    """
+    root: Any = yaml.compose(content, Loader=yaml.CSafeLoader)
+    for node in _list_scalars(root, set()):
+        try:
+            list(yaml.parse(node.value, Loader=yaml.CSafeLoader) if "\n" in node.value else ())
+        except yaml.MarkedYAMLError as error:
+            is_block = node.style in {"|", ">"}  # its text begins in the next line
+            last = len(node.value.splitlines()) - 1
+            inner = min(error.problem_mark.line, last) if error.problem_mark else 0
+            return int(node.start_mark.line) + 1 + is_block + inner
+        except yaml.YAMLError:
+            return int(node.start_mark.line) + 1
+    return None
+
+
+def _list_scalars(node: Any, visited: set[int]) -> Iterator[Any]:
+    if id(node) in visited:
+        return
+    visited.add(id(node))
+    if node.id == "scalar":
+        yield node
+        return
+    for member in node.value:
+        yield from _list_scalars(member if node.id == "sequence" else member[1], visited)
+
+
+def guess_references(content: bytes) -> tuple[str, ...]:
+    """Everything in a kustomization that cannot be read that may be the path of a base or a file."""
+    words = _WORD.findall(content[:_LARGEST].decode("utf-8", "replace"))
+    return tuple(dict.fromkeys(words))[:_MOST_GUESSES]
+
+
+def resolve(folder: str, text: str) -> str:
+    """The path from the root of the source that a text in a folder stands for; "../…" if it is outside."""
+    target = posixpath.normpath(posixpath.join(folder, text))
+    return "" if target == "." else target
+
+
+def split_pair(text: str) -> tuple[str, ...]:
+    """The texts that may be paths in a text: an entry of `files` may be `key=path`."""
+    _, equals, path = text.partition("=")
+    return (text, path) if equals and path else (text,)
+
+
+def _compose(path: str, content: bytes) -> Any:
+    if len(content) > _LARGEST:
+        raise UnbuildableError(f"{path} is too large for a kustomization ({len(content)} bytes).", path=path)
+    try:
+        root: Any = yaml.compose(content, Loader=yaml.CSafeLoader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        reason = ", ".join(part for part in (error.context, error.problem) if part)
+        line = min(mark.line + 1, max(1, len(content.splitlines()))) if mark else 1
+        raise UnbuildableError(f"{path} is not valid YAML: {reason}.", path=path, line=line) from error
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise UnbuildableError(f"{path} is not valid YAML: {' '.join(str(error).split())}.", path=path) from error
+    if root is None or root.id != "mapping":
+        raise UnbuildableError(f"{path} is not a kustomization: it must be a mapping.", path=path)
+    return root
+
+
+def _list_references(fields: Mapping[str, Any]) -> Iterator[Reference]:
+    visited: set[int] = set()  # aliases may repeat a node without end
+    for name, node in fields.items():
+        if name in _NO_PATHS:
+            continue
+        for text, line in _list_texts(node, visited):
+            if "\n" not in text:
+                yield Reference(text, name, line)
+            elif name in PLUGINS:
+                yield from (replace(one, line=line) for one in _list_inline(text, f"{name}[]"))
+
+
+def _list_texts(node: Any, visited: set[int]) -> Iterator[tuple[str, int]]:
+    """Every text below a node with its line, except those of fields that have no paths."""
+    if id(node) in visited:
+        return
+    visited.add(id(node))
+    if node.id == "scalar":
+        yield node.value, node.start_mark.line + 1
+        return
+    for member in node.value:
+        if node.id == "sequence":
+            yield from _list_texts(member, visited)
+        elif not (member[0].id == "scalar" and member[0].value in _NO_PATHS):
+            yield from _list_texts(member[1], visited)
+
+
+def _list_inline(text: str | bytes, field: str) -> Iterator[Reference]:
+    """The references of objects in a text."""
+    try:
+        nodes = list(yaml.compose_all(text, Loader=yaml.CSafeLoader))
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return
+    visited: set[int] = set()
+    for node in nodes:
+        yield from (Reference(inner, field, line) for inner, line in _list_texts(node, visited) if "\n" not in inner)
+
+
+def check_references(path: str, references: Iterable[Reference], folder: str) -> None:
+    """Raise UnbuildableError for a reference that leads out of the source. `path` is the file that has them; they are
+    read from `folder`.
+    """
+    for reference in references:
+        _check_remote(path, reference)
+        for part in split_pair(reference.text):
+            _check_place(path, reference, part, folder)
+
+
+def _check_remote(path: str, reference: Reference) -> None:
+    text = reference.text
+    if _ADDRESS.search(text) or (reference.field in BASES and _REMOTE.search(text)):
+        raise UnbuildableError(
+            f"{path} names {text[:200]!r}: gitsync does not fetch remote files when it builds a kustomization.",
+            hint="Keep a copy in the source and use its path, exclude the kustomization with .gitsyncignore, or set "
+            "--path to a folder without it.",
+            path=path,
+            line=reference.line,
+        )
+
+
+def _check_place(path: str, reference: Reference, part: str, folder: str) -> None:
+    if part.startswith("/"):
+        message = f"{path} names {reference.text[:200]!r}, a path of the machine, not of the source."
+        hint = "Write the path from the folder of the kustomization."
+        raise UnbuildableError(message, hint=hint, path=path, line=reference.line)
+    if resolve(folder, part).partition("/")[0] == "..":
+        message = f"{path} names {reference.text[:200]!r}, which is outside this source."
+        hint = "Set SOURCE to the folder that contains both, and --path to the one to build."
+        raise UnbuildableError(message, hint=hint, path=path, line=reference.line)

@@ -1,0 +1,38 @@
+"""The files of a source as its units see them: every path, and a way to read contents."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Protocol
+
+
+class SourceTree(Protocol):
+    """Every file of a source, ignored or not: a unit may be built of any of them."""
+
+    @property
+    def paths(self) -> Collection[str]:
+        """The paths of all files, from the root of the source."""
+        ...
+
+    def read(self, paths: Sequence[str]) -> Mapping[str, bytes]:
+        """Contents by path. SourceError if that is too much; each content is read once."""
+        ...
+
+
+def find_folder(path: str) -> str:
+    """The folder of a file, "" for the top."""
+    return path.rpartition("/")[0]
+
+
+def is_below(path: str, folder: str) -> bool:
+    """Tell whether a path is in a folder of the source, at any depth."""
+    return not folder or path.startswith(folder + "/")
+
+
+def list_folders(path: str) -> tuple[str, ...]:
+    """The folders that a file is in, innermost first, with "" at the end."""
+    folders = []
+    while path:
+        path = find_folder(path)
+        folders.append(path)
+    return tuple(folders)

@@ -1,0 +1,98 @@
+"""`units` in gitsync.yaml: what it gives, and an error with file, line and key for everything else."""
+
+import pytest
+
+from gitsync.config.checks import make_config
+from gitsync.config.config_file import read_source_settings
+from gitsync.config.source_settings import SourceFile, find_source_settings, find_unit_entries
+from gitsync.errors import ConfigError
+from gitsync.model.unit import Substitution, UnitEntry, UnitKind, UnitOptions
+
+
+def entries(text):
+    return find_unit_entries(SourceFile(path="gitsync.yaml", content=text.encode()))
+
+
+def test_every_key_of_a_unit():
+    text = """\
+namespace: team
+units:
+- path: ./apps/prod/
+  kind: kustomization
+  loadRestrictor: none
+  missingOwner: wait
+  migrateVersions: true
+  substitute:
+    REGION: westeurope
+    COUNT: 3
+    EMPTY:
+- {path: ., substitute: true}
+"""
+    substitution = Substitution(values={"REGION": "westeurope", "COUNT": "3", "EMPTY": ""})
+    options = UnitOptions(is_restricted=False, substitution=substitution, waits_for_owners=True, migrates_versions=True)
+    assert entries(text) == (
+        UnitEntry(path="apps/prod", kind=UnitKind.KUSTOMIZATION, options=options, line=3),
+        UnitEntry(path="", options=UnitOptions(substitution=Substitution()), line=12),
+    )
+
+
+@pytest.mark.parametrize("text", ["", "units:\n", "units: []\n", "namespace: a\n"])
+def test_no_units(text):
+    assert entries(text) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "why"),
+    [
+        ("loadRestrictor: rootOnly", UnitOptions(), "the default by its name"),
+        ("missingOwner: error", UnitOptions(), "another default"),
+        ("substitute: false", UnitOptions(), "a unit below one with variables may have none"),
+        ("migrateVersions: 'no'", UnitOptions(), "as every switch"),
+    ],
+)
+def test_defaults_can_be_written(text, options, why):
+    assert entries(f"units: [{{path: a, {text}}}]")[0].options == options, why
+
+
+FAULTS = [
+    ("units: a", "gitsync.yaml:1: units: expected a list", "a text"),
+    ("units: [a]", "gitsync.yaml:1: units[0]: expected a mapping with a path", "a list of texts"),
+    ("units:\n- kind: folder", "gitsync.yaml:2: units[0]: expected a path", "no path"),
+    ("units:\n- path: a\n- path: ./a/", "gitsync.yaml:3: units[1].path: a is named twice", "one path twice"),
+    ("units:\n- path: ../a", "gitsync.yaml:2: units[0].path: expected a folder inside the source", "a path above"),
+    ("units:\n- path: /etc", "gitsync.yaml:2: units[0].path: expected a folder inside the source", "of the machine"),
+    ("units:\n- path: [a]", "gitsync.yaml:2: units[0].path: expected a text of one line", "a list as a path"),
+    ("units:\n- path: a\n  kind: helm", "gitsync.yaml:3: units[0].kind: expected folder or kustomization", "a kind"),
+    ("units:\n- path: a\n  loadRestrictor: off", "3: units[0].loadRestrictor: expected none or rootOnly", "a word"),
+    ("units:\n- path: a\n  missingOwners: wait", "3: units[0].missingOwners: there is no such key. Did you mean missingOwner?", "a key"),
+    ("units:\n- path: a\n  path: b", "3: units[0].path: is given twice", "a key twice"),
+    ("units:\n- path: a\n  migrateVersions: maybe", "3: units[0].migrateVersions: expected true or false", "a switch"),
+    ("units:\n- path: a\n  substitute: [a]", "3: units[0].substitute: expected a text", "a list of variables"),
+    ("units:\n- path: a\n  substitute:\n    a-b: c", "4: units[0].substitute: expected names of variables", "a name"),
+    ("units:\n- path: a\n  substitute:\n    A: [b]", "4: units[0].substitute: expected a text as the value of A", "a value"),
+    ("units: [" + "{path: a}," * 2001 + "]", "expected at most 2000 units", "more than any source has"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "said", "why"), FAULTS, ids=[row[-1] for row in FAULTS])
+def test_a_fault_has_its_line_and_its_key(text, said, why):
+    with pytest.raises(ConfigError) as refused:
+        entries(text)
+    assert said in str(refused.value), why
+
+
+def test_all_faults_are_told_at_once_and_not_without_end():
+    with pytest.raises(ConfigError) as refused:
+        read_source_settings(b"units:\n" + b"- {kind: x}\n" * 500, "gitsync.yaml")
+    lines = refused.value.message.splitlines()
+    assert 90 < len(lines) < 110
+    assert "are not checked" in lines[-1]
+
+
+def test_what_the_operator_gives_goes_first():
+    own = (UnitEntry(path="own"),)
+    file = SourceFile(path="gitsync.yaml", content=b"units: [{path: source}]")
+    assert find_source_settings(make_config({"units": own}), file).units == own
+    assert [one.path for one in find_source_settings(make_config({}), file).units] == ["source"]
+    with pytest.raises(ConfigError, match="tuple of UnitEntry"):
+        make_config({"units": "a"})
