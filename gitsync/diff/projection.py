@@ -33,6 +33,8 @@ def project(desired: Any, live: Any, name: str = "") -> Any:
 
 
 def _project_list(desired: list[Any], live: list[Any], name: str) -> list[Any]:
+    if any(isinstance(entry, Secret) or entry == MASKED for entry in desired):
+        return None  # Azure may keep it in another order, so any of its values may be the secret
     if not desired or not isinstance(desired[0], dict):
         return live
     field = find_key_field(desired, live)

@@ -50,13 +50,14 @@ class Substituted:
     stay as written; `document.problems` has those that are no expansions, and `uses` those without a value.
 
     `names` are all variables that the document mentions. `shown` are the texts from Secrets that are part of an id, a
-    name, a location or an owner, and so are plain text.
+    name, a location or an owner, and so are plain text, and `hidden` all others.
     """
 
     document: Document
     uses: tuple[Use, ...] = ()
     names: frozenset[str] = frozenset()
     shown: tuple[Secret, ...] = ()
+    hidden: tuple[Secret, ...] = ()
 
 
 INVALID = "InvalidVariable"
@@ -87,6 +88,7 @@ def substitute(document: Document, values: VariableValues, budget: ExpansionBudg
         uses=tuple(substitution.uses),
         names=frozenset(substitution.names),
         shown=tuple(substitution.shown),
+        hidden=tuple(substitution.hidden),
     )
 
 
@@ -110,6 +112,7 @@ class _Substitution:
     uses: list[Use] = field(default_factory=list)
     names: set[str] = field(default_factory=set)
     shown: list[Secret] = field(default_factory=list)
+    hidden: list[Secret] = field(default_factory=list)
     renamed: dict[FieldPath, str] = field(default_factory=dict)
 
     def convert(self, value: Any, path: FieldPath) -> Any:
@@ -149,6 +152,7 @@ class _Substitution:
         if is_shown(path):
             self.shown += [*expanded.secrets, Secret(expanded.text)]
             return value
+        self.hidden.append(Secret(expanded.text))
         return _hide(value)
 
     def expand(self, text: str, path: FieldPath) -> ExpandedText | None:

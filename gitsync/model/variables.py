@@ -44,3 +44,6 @@ class VariableSet:
         if unit is None:
             return self.everywhere
         return self.by_unit.get(unit.name, None if unit.kind is UnitKind.FLUX else self.everywhere)
+
+
+NO_VARIABLES: Final = VariableSet()
