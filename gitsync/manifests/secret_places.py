@@ -12,7 +12,7 @@ from typing import Final
 from gitsync.problems.field_path import FieldPath
 
 _SHOWN_PARTS: Final = frozenset({"azureName", "azureNameFromConfig", "location", "operatorSpec", "owner"})
-_SHOWN_FIELD: Final = re.compile(r"name|group|kind|wellKnownName|locations?|.*Locations?|id|.*I[dD]s?")
+_SHOWN_FIELD: Final = re.compile(r"name|group|kind|wellKnownName|locationName|locations?|.*Locations?|id|.*I[dD]s?")
 """The members of a reference, locations, and ids."""
 
 

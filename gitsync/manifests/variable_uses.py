@@ -99,7 +99,7 @@ def describe_unset(variable: UnsetVariable, values: VariableValues, unit: Unit |
     name = variable.name
     if variable.is_unread:
         message = f"The value of the variable {name} is not known: {values.unread[0]}."
-        hint = f"Fix that, or give the value: {_give(name)}."
+        hint = f"Fix that, or use --set {name}=VALUE or the variable GITSYNC_VAR_{name}."
         return VariableFault(name=name, code="VariableNotKnown", message=message, hint=hint)
     message = f"The variable {name} has no value{f': {variable.message}' if variable.message else '.'}"
     near = suggest(name, values.known)
@@ -124,11 +124,11 @@ def _say_where(name: str, unit: Unit | None) -> str:
     """Where to give a variable, as an order."""
     if unit and unit.kind is UnitKind.FLUX:
         return f"Add {name} to spec.postBuild.substitute of the Kustomization {unit.name} in {unit.file}."
-    return f"Set {_give(name)}, or `substitute` of the unit in gitsync.yaml."
+    return f"Use {_give(name)}, or `substitute` of the unit in gitsync.yaml."
 
 
 def _give(name: str) -> str:
-    return f"--set {name}=VALUE, GITSYNC_VAR_{name}"
+    return f"--set {name}=VALUE, the variable GITSYNC_VAR_{name}"
 
 
 def _list_places(places: list[VariablePlace]) -> str:

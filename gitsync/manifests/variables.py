@@ -31,7 +31,7 @@ from gitsync.problems.field_path import FieldPath, format_field
 
 _IDENTITY: Final = (("apiVersion",), ("kind",), ("metadata", "name"), ("metadata", "namespace"))
 _DATA: Final = ("data", "stringData")
-_BRACED: Final = re.compile(r"(?<!\$)\$\{([_a-zA-Z][_a-zA-Z0-9]*)[}:=]")
+_BRACED: Final = re.compile(r"(?<!\$)\$\{([_a-zA-Z][_a-zA-Z0-9]*)[}:=/#%^,]")
 _BRACELESS: Final = re.compile(r"(?<!\$)\$([_a-zA-Z][_a-zA-Z0-9]*)")
 _WHOLE: Final = re.compile(r"\$([_A-Z][_A-Z0-9]*)")  # of a unit without variables, only what can hardly be a text
 
@@ -97,11 +97,12 @@ class VariableReader:
             self.uses.add(fault, subject.find_place(use.path), subject.unit, level)
 
     def _note_braceless(self, subject: VariableSubject, values: VariableValues) -> None:
-        """`$NAME` is an error if the variable is there; Flux leaves it as it is, so there it may be meant."""
+        """`$NAME` is an error if it can hardly be a text. Flux leaves it as it is, so there it may be one."""
         is_flux = subject.unit is not None and subject.unit.kind is UnitKind.FLUX
         for path, text in _iterate_texts(subject.document.value):
             for name in (one for one in _BRACELESS.findall(text) if one in values.known or one.isupper()):
-                level = Level.ERROR if name in values.known and not is_flux else Level.WARNING
+                is_meant = name in values.known or _WHOLE.fullmatch(text)
+                level = Level.ERROR if is_meant and not is_flux else Level.WARNING
                 self.uses.add(describe_braceless(name), subject.find_place(path), subject.unit, level)
 
     def _leave(self, subject: VariableSubject) -> Document | Leftover:
@@ -114,8 +115,8 @@ class VariableReader:
         has_identity = not any(path in _IDENTITY for path, _ in found)
         subject = subject if has_identity else replace(subject, resource=None)
         for path, name in found:
-            fault, level = describe_unreplaced(name, subject.unit), Level.WARNING if has_identity else Level.ERROR
-            self.uses.add(fault, subject.find_place(path), subject.unit, level)
+            level = Level.ERROR if not has_identity or _identifies_in_azure(path) else Level.WARNING
+            self.uses.add(describe_unreplaced(name, subject.unit), subject.find_place(path), subject.unit, level)
         return subject.document if has_identity else reject(subject.document, *subject.document.problems)
 
 
@@ -130,6 +131,11 @@ def _has_identity(substituted: Substituted) -> bool:
 def _is_identity(document: Document, path: FieldPath) -> bool:
     """Tell whether a field identifies a document. The annotations of a Namespace do so too: they are policies."""
     return path in _IDENTITY or (path[:1] == ("metadata",) and document.value.get("kind") == "Namespace")
+
+
+def _identifies_in_azure(path: FieldPath) -> bool:
+    """Tell whether a field is an id, a name, a location or an owner, none of which has a `$`."""
+    return path[:1] == ("spec",) and path[1:2] != ("operatorSpec",) and is_shown(path)
 
 
 def _find_level(use: Use, value: Any, values: VariableValues) -> Level:
