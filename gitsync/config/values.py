@@ -74,7 +74,10 @@ def _parse_variable(text: str) -> tuple[str, str]:
         raise ValueError("expected NAME=VALUE, not a text without =")
     if not VARIABLE_NAME.fullmatch(name):
         raise ValueError(f"expected NAME=VALUE with a name of letters, digits and _, not {name!r}")
-    return name, value.replace("\r", "").replace("\n", "")
+    value = value.replace("\r", "").replace("\n", "")
+    if not value.isprintable():
+        raise ValueError("expected a value without control characters")
+    return name, value
 
 
 def _clean_text(text: str) -> str:
