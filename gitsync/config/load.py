@@ -187,7 +187,11 @@ def _join_variables(
     texts, place = file.get(setting.name, ((), ""))
     given = {name.removeprefix(VARIABLE_PREFIX): text for name, text in sorted(variables.items()) if _gives(name, text)}
     flagged = _format_texts(flags.get(setting.name, []))
-    places = [f"{place}: {setting.key}" if texts else "", VARIABLE_PREFIX if given else "", setting.flag if flagged else ""]
+    places = [
+        f"{place}: {setting.key}" if texts else "",
+        VARIABLE_PREFIX if given else "",
+        setting.flag if flagged else "",
+    ]
     joined = (*texts, *(f"{name}={text}" for name, text in given.items()), *flagged)
     return SettingText(joined, " or ".join(filter(None, places)), 0) if joined else None
 

@@ -1,4 +1,4 @@
-"""A text with its variables replaced, and what is to be known of it."""
+"""A text with its variables replaced, and its properties."""
 
 from __future__ import annotations
 

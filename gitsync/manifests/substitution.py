@@ -74,7 +74,7 @@ def is_disabled(value: Any) -> bool:
 def substitute(document: Document, values: VariableValues, budget: ExpansionBudget, unit: Unit | None) -> Substituted:
     """Replace the variables of a document, unless it says not to, or is encrypted. Raises TooLargeExpansionError.
 
-    In a Flux unit quotes make no difference, since Flux writes the YAML anew; elsewhere what is quoted stays text.
+    In a Flux unit quotes make no difference, since Flux writes the YAML again; elsewhere what is quoted stays text.
     """
     if is_disabled(document.value) or ENCRYPTED in document.value:
         return Substituted(document=replace(document, value=_unmark(document.value)))
@@ -167,7 +167,7 @@ class _Substitution:
         return expanded
 
     def read_again(self, text: str, path: FieldPath) -> Any:
-        """The value of a text that stands in YAML without quotes."""
+        """The value of a text that is in YAML without quotes."""
         if _SIMPLE.fullmatch(text):
             return resolve(text)
         try:

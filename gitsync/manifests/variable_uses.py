@@ -1,6 +1,6 @@
 """The variables of a source that have no value: one problem for each, with all its places.
 
-Separate from the replacement, which sees one document: a variable that nobody set is missing in every file.
+Separate from the replacement, which sees one document: a variable that is not set is missing in every file.
 """
 
 from __future__ import annotations

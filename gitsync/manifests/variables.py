@@ -139,7 +139,9 @@ def _identifies_in_azure(path: FieldPath) -> bool:
 
 
 def _find_level(use: Use, value: Any, values: VariableValues) -> Level:
-    """A value that only a sync reads is none of a plan's business, except in an id; nor is a key that nobody uses."""
+    """A warning if a plan can do without the value: only a sync reads it, and no id has it. Also for a key of a Secret or
+    ConfigMap, which may have no use.
+    """
     if use.path[0] in _DATA and value.get("kind") in {"ConfigMap", "Secret"}:
         return Level.WARNING
     is_to_come = use.variable.is_unread and values.is_to_come
