@@ -139,8 +139,8 @@ def _identifies_in_azure(path: FieldPath) -> bool:
 
 
 def _find_level(use: Use, value: Any, values: VariableValues) -> Level:
-    """A warning if a plan can do without the value: only a sync reads it, and no id has it. Also for a key of a Secret or
-    ConfigMap, which may have no use.
+    """A warning if a plan can do without the value: only a sync reads it, and no id has it. Also for a key of a Secret
+    or ConfigMap, which may have no use.
     """
     if use.path[0] in _DATA and value.get("kind") in {"ConfigMap", "Secret"}:
         return Level.WARNING

@@ -9,6 +9,7 @@ from gitsync.model.secret import Secret
 from gitsync.model.unit import Substitution, Unit, UnitKind, UnitOptions, ValuesReference
 from gitsync.secrets.protocols import VaultError
 from gitsync.secrets.stores import Places
+from gitsync.units.kustomize import has_tool
 
 SCRIPT = """\
 units:
@@ -155,3 +156,41 @@ def test_a_config_map_of_the_manifests_gives_plain_values(world):
     world.units = {"group.yaml": Unit(name="apps", path="", file="group.yaml", options=options)}
     world.sync()
     assert world.read(GROUP_ID)["tags"] == {"note": "plain", "id": "one"}
+
+
+TEAM = """\
+apiVersion: resources.azure.com/v1api20200601
+kind: ResourceGroup
+metadata:
+  name: identities
+  namespace: ${NAMESPACE}
+spec:
+  azureName: identities-${NAMESPACE}-${ENV}-rg
+  location: ${LOCATION:=westeurope}
+"""
+ENTRIES = """\
+units:
+  - {path: one, substitute: {NAMESPACE: one, ENV: dev}}
+  - {path: two, substitute: {NAMESPACE: two}}
+"""
+
+
+@pytest.mark.skipif(not has_tool(), reason="neither kustomize nor kubectl is installed")
+def test_kustomizations_of_one_base_have_values_of_their_own(world):
+    files = {
+        "base/kustomization.yaml": "resources: [rg.yaml]\n",
+        "base/rg.yaml": TEAM,
+        "one/kustomization.yaml": "resources: [../base]\n",
+        "two/kustomization.yaml": "resources: [../base]\n",
+    }
+    for path, text in files.items():
+        (world.folder / path).parent.mkdir(exist_ok=True)
+        (world.folder / path).write_text(text)
+    report = world.says(gitsync=ENTRIES).sync()
+    assert [path.rpartition("/")[2] for path in world.sent("PUT")] == ["identities-one-dev-rg"]
+    (problem,) = report.problems
+    assert (problem.code, problem.path, problem.line, problem.unit) == ("VariableNotSet", "base/rg.yaml", 7, "two")
+
+    assert world.says(gitsync=ENTRIES.replace("two}", "two, ENV: dev}")).sync().exit_code == 0
+    assert [path.rpartition("/")[2] for path in world.sent("PUT")] == ["identities-two-dev-rg"]
+    assert (world.sync().exit_code, world.writes) == (0, [])
