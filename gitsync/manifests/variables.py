@@ -109,7 +109,7 @@ class VariableReader:
         """A document of a unit without variables. One whose identity has some is rejected: with their values it may be
         any resource, so no other counts as removed.
         """
-        if subject.resource is None:
+        if subject.resource is None or b"$" not in subject.document.text:
             return subject.document
         found = [(path, name) for path, text in _iterate_texts(subject.document.value) for name in _find_names(text)]
         has_identity = not any(path in _IDENTITY for path, _ in found)
