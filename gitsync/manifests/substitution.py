@@ -20,7 +20,7 @@ from gitsync.manifests.expansion_functions import ExpansionBudget
 from gitsync.manifests.expansions import InvalidExpansionError
 from gitsync.manifests.secret_places import is_shown
 from gitsync.manifests.sops_documents import ENCRYPTED
-from gitsync.manifests.yaml_documents import Document, QuotedText, Unreadable, read_fragment
+from gitsync.manifests.yaml_documents import MAX_ALIASED, Document, QuotedText, Unreadable, read_fragment
 from gitsync.manifests.yaml_scalars import resolve
 from gitsync.model.problem import Problem
 from gitsync.model.secret import Placeholder, Secret
@@ -170,6 +170,8 @@ class _Substitution:
         """The value of a text that is in YAML without quotes."""
         if _SIMPLE.fullmatch(text):
             return resolve(text)
+        if "*" in text:
+            self.budget.spend(MAX_ALIASED)  # that many values may come from the aliases of a short text
         try:
             return read_fragment(text)
         except Unreadable:

@@ -81,7 +81,8 @@ async def _find_references(config: Config, connections: Connections, *, writes: 
     manifests = read_source(config, connections.settings.namespace, source.files, source.units)
     redact_manifests(manifests, connections.redactions)
     lookup = _open_lookup(connections, manifests, writes=writes)
-    return await look_up_references(list_references(source.units.values(), manifests), lookup)
+    wanted = list_references(source.units.values(), manifests)
+    return await look_up_references(wanted, lookup, patience=config.resource_timeout, stop=connections.stop)
 
 
 def _open_lookup(connections: Connections, manifests: Manifests, *, writes: bool) -> Lookup:

@@ -6,6 +6,7 @@ the variables that the manifests mention. A plan and an offline command leave ou
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Mapping
 
 from gitsync.manifests.variable_values import ReferencedValues, References, describe, join_lines
@@ -14,6 +15,7 @@ from gitsync.model.manifests import Manifests
 from gitsync.model.secret import Secret
 from gitsync.model.unit import Unit, ValuesReference
 from gitsync.secrets.lookup import Lookup
+from gitsync.secrets.patience import wait_for_sources
 from gitsync.secrets.protocols import VaultError
 
 
@@ -32,14 +34,25 @@ def list_references(units: Iterable[Unit], manifests: Manifests) -> Mapping[Valu
     return wanted
 
 
-async def look_up_references(wanted: Mapping[ValuesReference, frozenset[str]], lookup: Lookup) -> References:
-    """The values of references, from the sources of a run. A source that cannot be read leaves them unknown."""
-    return {reference: await _look_up(reference, names, lookup) for reference, names in wanted.items()}
+async def look_up_references(
+    wanted: Mapping[ValuesReference, frozenset[str]], lookup: Lookup, *, patience: float, stop: asyncio.Event
+) -> References:
+    """The values of references, from the sources of a run. They are unknown if a source cannot be read, or the sources
+    do not answer within `patience` seconds, or the run is stopped.
+    """
+    found = await wait_for_sources(_look_up_all(wanted, lookup), patience=patience, stop=stop)
+    if found is not None:
+        return found
+    return {one: ReferencedValues(fault=f"timed out waiting for {describe(one)}") for one in wanted}
 
 
 def find_declared(wanted: Iterable[ValuesReference], manifests: Manifests) -> References:
     """The values of references that the manifests declare, for commands that ask no source."""
     return {reference: _find_declared(reference, manifests) for reference in wanted}
+
+
+async def _look_up_all(wanted: Mapping[ValuesReference, frozenset[str]], lookup: Lookup) -> References:
+    return {reference: await _look_up(reference, names, lookup) for reference, names in wanted.items()}
 
 
 async def _look_up(reference: ValuesReference, names: frozenset[str], lookup: Lookup) -> ReferencedValues:

@@ -4,7 +4,7 @@ from textwrap import dedent
 
 import pytest
 
-from gitsync.manifests.expansion_functions import ExpansionBudget
+from gitsync.manifests.expansion_functions import ExpansionBudget, TooLargeExpansionError
 from gitsync.manifests.secret_places import is_shown
 from gitsync.manifests.substitution import substitute
 from gitsync.manifests.yaml_documents import read_documents
@@ -97,6 +97,13 @@ def test_a_status_is_not_looked_at():
 def test_what_is_not_known_is_a_placeholder_in_a_spec_and_as_written_elsewhere():
     found = make("metadata: {labels: {a: '${NONE}'}}\nspec: {a: '${NONE}'}")
     assert found.document.value == {"metadata": {"labels": {"a": "${NONE}"}}, "spec": {"a": Placeholder("${NONE}")}}
+
+
+def test_a_value_with_aliases_cannot_become_any_number_of_values():
+    bomb = "{a: &a [x, x], b: &b [*a, *a], c: &c [*b, *b], d: [*c, *c]}"
+    text = "spec:\n" + "".join(f"  f{number}: ${{BOMB}}\n" for number in range(3000))
+    with pytest.raises(TooLargeExpansionError):
+        make(text, values={"BOMB": bomb})
 
 
 def test_two_keys_cannot_become_one():

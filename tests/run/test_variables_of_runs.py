@@ -1,5 +1,7 @@
 """Variables in whole runs: values of every origin, and what must not happen when one is missing."""
 
+import asyncio
+
 import pytest
 from memory_places import MemorySource
 from world import GROUP_ID, VNET_ID, World, of
@@ -130,6 +132,20 @@ def test_a_value_that_no_source_has_is_not_replaced_by_its_default(world, refuse
     report = world.sync()
     assert (report.exit_code, world.writes) == (1, [])
     assert {one.code for one in report.problems if one.code.startswith("Variable")} == {code}, why
+
+
+def test_a_source_that_does_not_answer_does_not_hold_up_the_run(world):
+    class Hung(MemorySource):
+        async def read(self, address, keys):
+            self.asked.append(address)
+            await asyncio.Event().wait()
+
+    from_secret(world).says(group=TAGGED)
+    hung = Hung("vault", {})
+    world.places = Places(order=("vault",), sources={"vault": hung})
+    report = world.sync(resource_timeout=0.05)
+    assert (report.exit_code, world.writes, NAMES in hung.asked) == (1, [], True)
+    assert any("timed out waiting for Secret default/cluster" in one.message for one in report.problems)
 
 
 def test_a_plan_asks_no_remote_source(world):
