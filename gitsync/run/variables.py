@@ -47,7 +47,9 @@ async def look_up_references(
 
 
 def find_declared(wanted: Iterable[ValuesReference], manifests: Manifests) -> References:
-    """The values of references that the manifests declare, for commands that ask no source."""
+    """The values of references that the manifests declare, for commands that ask no source. An optional one that they
+    do not declare counts as missing.
+    """
     return {reference: _find_declared(reference, manifests) for reference in wanted}
 
 
@@ -80,6 +82,8 @@ def _find_declared(reference: ValuesReference, manifests: Manifests) -> Referenc
     if reference.kind == Holder.CONFIG_MAP and identity in manifests.config_maps:
         texts = manifests.config_maps[identity]
         return ReferencedValues(values={name: join_lines(text) for name, text in texts.items()})
+    if reference.optional:
+        return ReferencedValues()
     fault = f"{describe(reference)} is not among the manifests, and only a run reads other sources"
     return ReferencedValues(fault=fault, is_to_come=True)
 

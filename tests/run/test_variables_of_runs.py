@@ -7,8 +7,10 @@ from memory_places import MemorySource
 from world import GROUP_ID, VNET_ID, World, of
 
 from gitsync.model.export import Address, Holder
+from gitsync.model.manifests import Manifests
 from gitsync.model.secret import Secret
 from gitsync.model.unit import Substitution, Unit, UnitKind, UnitOptions, ValuesReference
+from gitsync.run.variables import find_declared
 from gitsync.secrets.protocols import VaultError
 from gitsync.secrets.stores import Places
 from gitsync.units.kustomize import has_tool
@@ -172,6 +174,26 @@ def test_a_config_map_of_the_manifests_gives_plain_values(world):
     world.units = {"group.yaml": Unit(name="apps", path="", file="group.yaml", options=options)}
     world.sync()
     assert world.read(GROUP_ID)["tags"] == {"note": "plain", "id": "one"}
+
+
+DECLARED = Manifests(
+    config_maps={("a", "vars"): {"A": "two\nlines"}}, secrets={("a", "vars"): {"A": Secret("hush\n"), "B": Secret("b")}}
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "optional", "values", "is_known", "why"),
+    [
+        ("ConfigMap", "vars", False, {"A": "twolines"}, True, "plain values"),
+        ("Secret", "vars", False, {"A": Secret("hush"), "B": Secret("b")}, True, "secret values"),
+        ("Secret", "other", False, {}, False, "another source may have it"),
+        ("Secret", "other", True, {}, True, "an optional one counts as missing"),
+    ],
+)
+def test_an_offline_command_has_the_values_of_manifests(kind, name, optional, values, is_known, why):
+    reference = ValuesReference(kind=kind, namespace="a", name=name, optional=optional)
+    found = find_declared([reference], DECLARED)[reference]
+    assert (found.values, not found.fault) == (values, is_known), why
 
 
 TEAM = """\
